@@ -1,0 +1,53 @@
+"""What can go wrong, each with its exit code from sysexits.h.
+
+SpamnbError            75  anything unexpected: try again
+├── UsageError         64  the command line makes no sense
+├── DataError          65  input is there but wrong
+│   └── ModelError     65  the model file is damaged, foreign or of a newer version
+├── NoInput            66  a path is missing or cannot be read
+├── CannotCreate       73  the model cannot be written
+├── InputOutputError   74  reading or writing failed half-way
+├── NoModel            75  nothing has been trained yet
+└── Locked             75  another process holds the model
+"""
+
+from __future__ import annotations
+
+
+class SpamnbError(Exception):
+    exit_code = 75
+
+
+class UsageError(SpamnbError):
+    exit_code = 64
+
+
+class DataError(SpamnbError):
+    exit_code = 65
+
+
+class ModelError(DataError):
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: {why}")
+        self.path = path
+        self.why = why
+
+
+class NoInput(SpamnbError):
+    exit_code = 66
+
+
+class CannotCreate(SpamnbError):
+    exit_code = 73
+
+
+class InputOutputError(SpamnbError):
+    exit_code = 74
+
+
+class NoModel(SpamnbError):
+    pass
+
+
+class Locked(SpamnbError):
+    pass

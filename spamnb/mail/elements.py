@@ -1,0 +1,69 @@
+"""The elements of HTML: the gaps they make, what ends them, and what becomes of their content and attributes."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # The gap around it; the elements its start ends; when it is followed to its end; its content, if no markup.
+    Manner = tuple[str, tuple[str, ...], int, str]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What stands between the words on either side of such an element.
+_GAPS = dict.fromkeys(
+    _words(
+        "address article aside blockquote br button caption center dd details dialog dir div dl dt "
+        "fieldset figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hr legend "
+        "li listing main marquee menu nav ol optgroup option p plaintext pre section select summary table "
+        "tbody textarea tfoot thead title tr ul xmp"
+    ),
+    "\n",
+) | {"td": "\t", "th": "\t"}
+ALONE = _words("br h1 h2 h3 h4 h5 h6 p")  # their end tags make a gap even where none is open
+_VOID = _words(
+    "area base basefont bgsound br col embed frame hr img image input keygen link meta param source track wbr"
+)
+# Elements that a stray end tag of another leaves open, and which leave others open.
+LOOSE = _words("a b big code em font form i nobr s small strike strong tt u")
+CELLS = _words("caption table tbody td tfoot th thead tr")
+LISTS = ("ul", "ol")
+_IN_ROW = ("td", "th", "caption", "tr")
+_IN_TABLE = (*_IN_ROW, "tbody", "thead", "tfoot")
+# The start of the first ends the others; any other block ends a paragraph.
+_ENDS = {
+    **{"td": ("td", "th"), "th": ("td", "th"), "tr": _IN_ROW},
+    **{"tbody": _IN_TABLE, "thead": _IN_TABLE, "tfoot": _IN_TABLE},
+    **{"li": ("p", "li"), "dt": ("p", "dt", "dd"), "dd": ("p", "dt", "dd")},
+    **{"a": ("a",), "option": ("option",), "br": (), "button": (), "select": ()},
+    "table": (),  # in mail, rarely declared as strict HTML, a paragraph may hold a table
+}
+# A block is always followed, as its end ends what is open in it; others if they have a style; some have no end.
+NEVER, STYLED, ALWAYS = 0, 1, 2
+
+# Elements whose content is no markup, and where it goes.
+_RAW = dict.fromkeys(("script", "style", "template"), "dropped")
+_RAW |= dict.fromkeys(("title", "iframe", "noembed", "noframes"), "hidden")
+_RAW |= dict.fromkeys(("textarea", "xmp", "plaintext"), "shown")
+
+
+def _manner(name: str) -> Manner:
+    gap = _GAPS.get(name, "")
+    followed = NEVER if name in _VOID else ALWAYS if gap else STYLED
+    return gap, _ENDS.get(name, ("p",) if gap else ()), followed, _RAW.get(name, "")
+
+
+MANNERS = {name: _manner(name) for name in {*_GAPS, *_VOID, *_ENDS, *_RAW}}
+PLAIN_MANNER = _manner("")  # of all others
+
+# The attributes that say something of what is seen or where it leads.
+MEANT = _words(
+    "action alt background bgcolor color content formaction hidden href http-equiv size src style text type "
+    "value"
+)
+LOOKS = _words("background bgcolor color hidden size style text")
+LEADING = ("href", "action", "formaction", "src", "background")
+PICTURES = _words("img image input v:imagedata v:fill td table body")  # what their "src" is
+LABELLED = frozenset(("submit", "button", "reset", "text", ""))  # inputs whose value is to be seen

@@ -1,0 +1,191 @@
+"""Splitting an mbox stream into its messages: linear time, bounded memory, any of the mbox dialects.
+
+A message starts at a `From ` line with a date (the envelope line) that follows an empty line. Its
+Content-Length, where it leads to such a line or to the end, is believed instead (mboxcl, mboxcl2). What
+follows a boundary never depends on what precedes it, so a stretch cut at boundaries splits as the whole did.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
+MAX_ENVELOPE = 1000  # bytes of an envelope line; RFC 5322 allows lines of 998
+MAX_HEADER = 16 << 10  # bytes searched for a Content-Length
+
+_DAYS = frozenset(b"Mon Tue Wed Thu Fri Sat Sun".split())
+_MONTHS = frozenset(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
+
+
+def is_envelope(text: bytes | bytearray) -> bool:
+    """Whether the first line of `text` is `From`, and in it a weekday, a month and a time, in this order.
+
+    >>> is_envelope(b"From ann@example.org Mon Nov 15 01:02:03 2026")
+    True
+    >>> is_envelope(b"From Monday on we meet at 10:30")
+    False
+    """
+    if not text.startswith(b"From "):
+        return False
+    end = text.find(b"\n", 0, MAX_ENVELOPE)
+    if end < 0 and len(text) >= MAX_ENVELOPE:
+        return False
+    day = month = False
+    for word in bytes(text[:end] if end >= 0 else text).split():
+        if not day:
+            day = word.rstrip(b",") in _DAYS
+        elif not month:
+            month = word in _MONTHS
+        elif b":" in word and len(word) <= 8 and word.replace(b":", b"").isdigit():
+            return True
+    return False
+
+
+def records(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple[bytes, int]]:
+    """Each record, from its envelope line to the next one, and its length in the stream.
+
+    The stream begins with an envelope line. Of a record whose message is over `limit` bytes the rest is
+    skipped: it is shorter than its length says.
+    """
+    ahead = _Ahead(blocks)
+    while ahead.reach(1):
+        ahead.reach(MAX_HEADER)
+        line = ahead.data.find(b"\n", 0, MAX_ENVELOPE) + 1
+        most = line + limit
+        bound = ahead.data.find(b"\nFrom ", 1, MAX_HEADER)  # no header block goes on past such a line
+        if bound < 0:
+            bound = min(len(ahead.data), MAX_HEADER)
+        end = _end_by_length(ahead, bound, most) or _end_by_line(ahead, max(1, bound - 5), most)
+        yield bytes(ahead.data[: min(end, most)]), end + ahead.skipped
+        ahead.drop(end)
+
+
+def message(record: bytes) -> bytes:
+    """The message of a record: without its envelope line, the empty line after it, and `From ` quoting."""
+    start = record.find(b"\n") + 1 or len(record)
+    end = len(record)
+    if record.endswith(b"\n\n"):
+        end -= 1
+    elif record.endswith(b"\n\r\n"):
+        end -= 2
+    return _unquoted(record[start:end])
+
+
+class _Ahead:
+    """The stream from the current record on, read no further than asked."""
+
+    __slots__ = ("blocks", "data", "skipped")
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self.blocks = iter(blocks)
+        self.data = bytearray()  # taking from its front moves a pointer, not the bytes
+        self.skipped = 0  # bytes of the current record that are not in `data`
+
+    def more(self) -> bool:
+        for block in self.blocks:
+            if block:
+                self.data += block
+                return True
+        return False
+
+    def reach(self, size: int) -> bool:
+        while len(self.data) < size:
+            if not self.more():
+                return False
+        return True
+
+    def skip(self, most: int, at: int) -> int:
+        """Give up what lies from `most` to shortly before `at`; where `at` is then.
+
+        The two bytes before it stay: they tell whether an empty line ends there.
+        """
+        if at - 2 <= most:
+            return at
+        self.skipped += at - 2 - most
+        del self.data[most : at - 2]
+        return most + 2
+
+    def drop(self, end: int) -> None:
+        del self.data[:end]
+        self.skipped = 0
+
+
+def _end_by_line(ahead: _Ahead, at: int, most: int) -> int:
+    """Where the first envelope line from `at` on that follows an empty line starts; else the stream's end."""
+    data = ahead.data
+    while True:
+        hit = data.find(b"\nFrom ", at)
+        if hit < 0:
+            at = ahead.skip(most, max(at, len(data) - 5))  # the needle may have begun
+            if not ahead.more():
+                return len(data)
+        elif data[hit - 1] != 10 and data[hit - 2 : hit] != b"\n\r":
+            at = hit + 1
+        else:
+            if len(data) < hit + 1 + MAX_ENVELOPE:
+                hit = ahead.skip(most, hit)
+                ahead.reach(hit + 1 + MAX_ENVELOPE)
+            at = hit + 1
+            if is_envelope(data[at : at + MAX_ENVELOPE]):
+                return at
+
+
+def _end_by_length(ahead: _Ahead, bound: int, most: int) -> int:
+    """Where Content-Length says that the record ends, if that is an envelope line or the end; else 0."""
+    data = ahead.data
+    # The name is sought before the end of the header: both in that order take twice as long.
+    name = data.find(b"\nContent-Length:", 0, bound)
+    if name < 0:
+        return 0
+    body = _body(data, bound)
+    value = data[name + 16 : body].partition(b"\n")[0].strip()
+    if body < name or len(value) > 9 or not value.isdigit():
+        return 0
+    end = body + int(value)
+    if end > most:
+        return 0
+    ahead.reach(end + 4 + MAX_ENVELOPE)
+    if len(data) < end:
+        return 0
+    # Writers disagree whether the line end of the last line and the empty line after it are counted.
+    gap = data[end : end + 4]
+    end += len(gap) - len(gap.lstrip(b"\r\n"))
+    at_line_start = data[end - 1] == 10
+    if end == len(data) or (at_line_start and is_envelope(data[end : end + MAX_ENVELOPE])):
+        return end
+    return 0
+
+
+def _body(data: bytearray, bound: int) -> int:
+    """Where the body starts; 0 if not before `bound`."""
+    lf = data.find(b"\n\n", 0, bound)
+    crlf = data.find(b"\n\r\n", 0, lf if lf >= 0 else bound)
+    if crlf >= 0:
+        return crlf + 3
+    return lf + 2 if lf >= 0 else 0
+
+
+def _unquoted(data: bytes) -> bytes:
+    """Undo mboxrd quoting: one `>` less on each line of `>`s and `From `. mboxo is taken for mboxrd.
+
+    A bare `From ` line after an empty line shows a writer who relies on Content-Length and quotes nothing
+    (mboxcl2): then every `>` is the author's. Without one, mboxcl and mboxcl2 look alike, and a `>From ` that
+    a program wrote is far more common than one that a person did.
+    """
+    at = data.find(b">From ")
+    if at < 0 or b"\n\nFrom " in data or b"\n\r\nFrom " in data:
+        return data
+    parts = []
+    taken = looked = 0
+    while at >= 0:
+        line = data.rfind(b"\n", looked, at) + 1  # looks at no byte twice: linear on any line
+        at_line = line > 0 or looked == 0
+        if at_line and not data[line:at].strip(b">"):
+            parts.append(data[taken:at])
+            taken = at + 1
+        looked = at + 1
+        at = data.find(b">From ", looked)
+    parts.append(data[taken:])
+    return b"".join(parts)
