@@ -1,0 +1,143 @@
+"""Raw count tables: all that is ever learned, and all that is needed to forget it again.
+
+For each token and label: in how many messages it stands, and how often. For each label: how many
+messages. For each numeric feature and label: n, Σx, Σx². Tables add and subtract, in any order.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Protocol
+
+    class Counts(Protocol):
+        """What a view needs to read, whether the table lies in memory or in a mapped file."""
+
+        @property
+        def labels(self) -> Sequence[str]: ...
+        @property
+        def messages(self) -> Sequence[int]: ...
+        @property
+        def presences(self) -> Sequence[int]: ...
+        @property
+        def occurrences(self) -> Sequence[int]: ...
+        @property
+        def vocabulary(self) -> int: ...
+        @property
+        def numbers(self) -> Mapping[str, Sequence[Sums]]: ...
+        def rows(self, tokens: Iterable[str]) -> Mapping[str, Row]: ...
+        def histogram(self) -> Mapping[tuple[int, ...], int]: ...
+
+    Sums = Sequence[int | float]  # n, Σx, Σx²
+    Row = Sequence[int]  # messages containing the token, label by label; then occurrences likewise
+
+
+class CountTable:
+    """A table in memory, for what is small: a message, a journal, a textbook's example."""
+
+    __slots__ = ("labels", "messages", "numbers", "tokens")
+
+    def __init__(self, labels: Iterable[str]) -> None:
+        self.labels = list(labels)
+        self.messages = [0] * len(self.labels)
+        self.tokens: dict[str, list[int]] = {}
+        self.numbers: dict[str, list[list[int | float]]] = {}
+
+    def learn(
+        self,
+        label: str,
+        tokens: Mapping[str, int],
+        numbers: Mapping[str, int | float] | None = None,
+        times: int = 1,
+    ) -> None:
+        """Add one message, given as its tokens with how often each occurs, and its numeric features."""
+        place, many = self.labels.index(label), len(self.labels)
+        self.messages[place] += times
+        for token, occurrences in tokens.items():
+            row = self.tokens.setdefault(token, [0] * (2 * many))
+            row[place] += times
+            row[many + place] += times * occurrences
+            if not any(row):
+                del self.tokens[token]
+        for name, value in (numbers or {}).items():
+            by_label = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])
+            sums = by_label[place]
+            sums[0] += times
+            sums[1] += times * value
+            sums[2] += times * value * value
+            if not any(n for n, _, _ in by_label):
+                del self.numbers[name]
+
+    def forget(
+        self, label: str, tokens: Mapping[str, int], numbers: Mapping[str, int | float] | None = None
+    ) -> None:
+        self.learn(label, tokens, numbers, times=-1)
+
+    def __add__(self, other: CountTable) -> CountTable:
+        return self._combined(other, 1)
+
+    def __sub__(self, other: CountTable) -> CountTable:
+        return self._combined(other, -1)
+
+    def _combined(self, other: CountTable, sign: int) -> CountTable:
+        total = CountTable(dict.fromkeys([*self.labels, *other.labels]))
+        total._absorb(self, 1)
+        total._absorb(other, sign)
+        total.tokens = {token: row for token, row in total.tokens.items() if any(row)}
+        total.numbers = {name: rows for name, rows in total.numbers.items() if any(n for n, _, _ in rows)}
+        return total
+
+    def _absorb(self, other: CountTable, sign: int) -> None:
+        many, theirs = len(self.labels), len(other.labels)
+        places = [self.labels.index(label) for label in other.labels]
+        for place, messages in zip(places, other.messages, strict=True):
+            self.messages[place] += sign * messages
+        for token, counts in other.tokens.items():
+            row = self.tokens.setdefault(token, [0] * (2 * many))
+            for i, place in enumerate(places):
+                row[place] += sign * counts[i]
+                row[many + place] += sign * counts[theirs + i]
+        for name, by_label in other.numbers.items():
+            rows = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])
+            for place, sums in zip(places, by_label, strict=True):
+                rows[place] = [ours + sign * more for ours, more in zip(rows[place], sums, strict=True)]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CountTable):
+            return NotImplemented
+        return not any((self - other)._everything())
+
+    __hash__ = None  # type: ignore[assignment]  # a table changes
+
+    def _everything(self) -> Iterable[object]:
+        return [*self.messages, *self.tokens, *self.numbers]
+
+    @property
+    def vocabulary(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def presences(self) -> list[int]:
+        """Per label, messages containing a token summed over all tokens: n_c of binary counts."""
+        return self._totals(0)
+
+    @property
+    def occurrences(self) -> list[int]:
+        """Per label, the number of token positions: the textbooks' n_c."""
+        return self._totals(len(self.labels))
+
+    def _totals(self, start: int) -> list[int]:
+        return [sum(row[start + k] for row in self.tokens.values()) for k in range(len(self.labels))]
+
+    def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
+        """The counts of those tokens that are known."""
+        return {token: self.tokens[token] for token in tokens if token in self.tokens}
+
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        """How many tokens share the same messages per label: Bernoulli's absent words, in brief."""
+        alike: dict[tuple[int, ...], int] = {}
+        for row in self.tokens.values():
+            key = tuple(row[: len(self.labels)])
+            alike[key] = alike.get(key, 0) + 1
+        return alike

@@ -1,0 +1,92 @@
+"""From a score to a decision: cutoffs and calibrated probability."""
+
+from __future__ import annotations
+
+from math import exp, inf
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from spamnb.bayes import Evidence, Score
+
+SPAM, HAM, UNSURE = "spam", "ham", "unsure"
+LARGEST = 1.7976931348623157e308  # JSON has no infinity
+
+
+class Cutoffs:
+    """Up to `ham` a score is ham, from `spam` on it is spam, and between the two it is unsure."""
+
+    __slots__ = ("ham", "spam")
+
+    def __init__(self, ham: float = -inf, spam: float = inf) -> None:
+        self.ham = ham
+        self.spam = spam
+
+    def verdict(self, score: float) -> str:
+        if score >= self.spam and score != self.ham:
+            return SPAM
+        return HAM if score <= self.ham else UNSURE
+
+
+class Calibration:
+    """The share of spam among messages of a score: logistic in the score."""
+
+    __slots__ = ("intercept", "slope")
+
+    def __init__(self, slope: float = 1.0, intercept: float = 0.0) -> None:
+        self.slope = slope
+        self.intercept = intercept
+
+    def probability(self, score: float) -> float:
+        x = self.slope * score + self.intercept
+        return 1 / (1 + exp(-x)) if x > -700 else 0.0
+
+
+class Verdict:
+    """What is said of a message."""
+
+    __slots__ = ("evidence", "label", "probabilities", "probability", "score")
+
+    def __init__(
+        self,
+        label: str,
+        score: float,
+        probability: float,
+        probabilities: Mapping[str, float],
+        evidence: Sequence[Evidence],
+    ) -> None:
+        self.label = label
+        self.score = score
+        self.probability = probability
+        self.probabilities = probabilities
+        self.evidence = evidence
+
+    def as_map(self) -> dict[str, Any]:
+        return {
+            "verdict": self.label,
+            "score": self.score,
+            "probability": self.probability,
+            "probabilities": dict(self.probabilities),
+        }
+
+    def line(self) -> str:
+        return f"{self.label}\t{self.score:.4f}"
+
+
+def decided(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
+    """The verdict for a score: by cutoffs where they are given and there is ham and spam, else by argmax."""
+    labels = score.labels
+    rank = score.of(SPAM if SPAM in labels else score.best)
+    rank = min(max(rank, -LARGEST), LARGEST)
+    shares = score.posterior
+    pair = len(labels) == 2 and SPAM in labels
+    if calibration and pair:
+        spam = calibration.probability(rank)
+        shares = [spam if label == SPAM else 1 - spam for label in labels]
+    probabilities = dict(zip(labels, shares, strict=True))
+    label = cutoffs.verdict(rank) if cutoffs and pair else score.best
+    if max(score.joint) == -inf:
+        label = UNSURE  # no label can explain the message: the zero-frequency problem
+    return Verdict(label, rank, probabilities[SPAM if pair else score.best], probabilities, score.evidence)
