@@ -1,0 +1,121 @@
+"""Cutoffs and probabilities from the scores that training mail gets when each message is left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.bulk.scoring import Rows, Table, left_out
+from spamnb.model import DEFAULT_VIEW
+from spamnb.verdict import SPAM, Calibration, Cutoffs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.bulk.batches import Batch
+    from spamnb.bulk.columns import Array, Columns
+
+SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
+HAM_LOSS = 0.001  # the share of ham that may be taken for spam
+SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
+FEWEST = 10  # messages of each label; below that the cutoffs would be chance
+
+
+class Sample:
+    """Messages of a run to be scored when it ends: those of the lowest digests, in whatever order."""
+
+    def __init__(self, size: int = SAMPLE) -> None:
+        self.size = size
+        self.kept: dict[int, list[tuple[int, Array]]] = {}  # per label: digest, and hashes of the tokens
+
+    def add(self, batch: Batch, steps: Sequence[tuple[int, int, int]]) -> None:
+        for message, place, sign in steps:
+            if sign > 0:
+                entries = slice(batch.rows.starts[message], batch.rows.starts[message + 1])
+                kept = self.kept.setdefault(place, [])
+                kept.append((int(batch.digests[message]), batch.hashes[batch.rows.places[entries]]))
+        for place, kept in self.kept.items():
+            if len(kept) > 2 * self.size:
+                self.kept[place] = self._lowest(kept)
+
+    def _lowest(self, kept: list[tuple[int, Array]]) -> list[tuple[int, Array]]:
+        return sorted(kept, key=lambda one: one[0])[: self.size]
+
+    def scored(self, table: Columns) -> Columns:
+        """The table with the scores of the sample noted: each by the mail of the table without itself."""
+        chosen = [(place, *one) for place, kept in self.kept.items() for one in self._lowest(kept)]
+        if not chosen or not has_spam(table.labels):
+            return table
+        hashes = [own for _, _, own in chosen]
+        rows = Rows(
+            np.cumsum([0, *map(len, hashes)]),
+            table.places(np.concatenate(hashes)),
+            np.ones(sum(map(len, hashes)), np.uint16),
+            {},
+        )
+        counts = Table.whole(table.containing, table.occurring, table.messages, table.numbers)
+        truth = np.array([place for place, _, _ in chosen])
+        scores = spam_scores(table.labels, left_out(DEFAULT_VIEW, counts, rows, truth))
+        digests = np.array([digest for _, digest, _ in chosen], np.uint64)
+        return replace(table, learned=table.learned.scored(digests, scores))
+
+
+def has_spam(labels: Sequence[str]) -> bool:
+    """Whether a message is either spam or one other thing, so that cutoffs can tell them apart."""
+    return len(labels) == 2 and SPAM in labels
+
+
+def spam_scores(labels: Sequence[str], joint: Array) -> Array:
+    """How far spam is ahead: Score.of in bulk."""
+    spam = labels.index(SPAM)
+    return joint[:, spam] - np.delete(joint, spam, axis=1).max(axis=1)
+
+
+def ham_and_spam(labels: Sequence[str], places: Array, scores: Array) -> tuple[Array, Array]:
+    """Scores of ham and of spam, as far as they were taken."""
+    if not has_spam(labels):
+        return scores[:0], scores[:0]
+    taken = ~np.isnan(scores)
+    spam = places == labels.index(SPAM)
+    return scores[taken & ~spam].astype(float), scores[taken & spam].astype(float)
+
+
+def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: float = SPAM_LOSS) -> Cutoffs:
+    """The lowest spam cutoff that loses no more ham than accepted, and the highest ham cutoff likewise."""
+    if min(len(ham), len(spam)) < FEWEST:
+        return Cutoffs()
+    upper = _above(np.sort(ham)[::-1], ham_loss, spam)
+    lower = -_above(np.sort(-spam)[::-1], spam_loss, -ham)
+    if lower >= upper:
+        return Cutoffs(upper, upper)
+    return Cutoffs(lower, upper)
+
+
+def _above(falling: Array, loss: float, others: Array) -> float:
+    """Half-way between the first score that must not be lost and the next one that is higher."""
+    last = falling[int(loss * len(falling))]
+    higher = np.concatenate((falling[falling > last], others[others > last]))
+    return float((last + higher.min()) / 2 if len(higher) else last + 1.0)
+
+
+def calibrated(ham: Array, spam: Array) -> Calibration:
+    """Logistic regression of the label on the score (Platt's targets keep it from being too sure)."""
+    if not len(ham) or not len(spam):
+        return Calibration()
+    score = np.concatenate((ham, spam))
+    target = np.concatenate(
+        (np.full(len(ham), 1 / (len(ham) + 2)), np.full(len(spam), (len(spam) + 1) / (len(spam) + 2)))
+    )
+    design = np.stack((score, np.ones_like(score)))
+    beta = np.zeros(2)
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(beta @ design, -500, 500)))
+        gradient = design @ (target - p) - 1e-6 * beta
+        curvature = (design * (p * (1 - p))) @ design.T + 1e-6 * np.eye(2)
+        step = np.linalg.solve(curvature, gradient)
+        beta = beta + np.clip(step, -5, 5)
+        if np.abs(step).max() < 1e-9:
+            break
+    return Calibration(float(beta[0]), float(beta[1]))

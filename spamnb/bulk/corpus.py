@@ -1,0 +1,101 @@
+"""Labelled mail read once and kept as sparse rows, to be trained on and judged in any split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.bulk.scoring import MISSING, Rows, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from spamnb.bulk.batches import Batch
+    from spamnb.bulk.columns import Array
+    from spamnb.mail.sources import Unreadable
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    labels: tuple[str, ...]
+    truth: Array  # place of each message's label
+    names: list[tuple[str, int | None]]
+    digests: Array
+    rows: Rows
+    hashes: Array  # of the vocabulary, sorted
+    unreadable: list[Unreadable]
+
+    @classmethod
+    def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
+        truth: list[Array] = []
+        names: list[tuple[str, int | None]] = []
+        digests, lengths, times, unreadable = [], [np.zeros(1, np.int64)], [], []
+        vocabularies, places = [], []
+        numbers: list[dict[str, Array]] = []
+        for batch in batches:
+            truth.append(np.full(len(batch), labels.index(batch.label or ""), np.int8))
+            names += batch.names
+            digests.append(batch.digests)
+            lengths.append(batch.rows.lengths)
+            times.append(batch.rows.times)
+            vocabularies.append(batch.hashes)
+            places.append(batch.rows.places)
+            numbers.append(dict(batch.rows.numbers))
+            unreadable += batch.unreadable
+        hashes = np.unique(np.concatenate([np.empty(0, np.uint64), *vocabularies]))
+        rows = Rows(
+            np.cumsum(np.concatenate(lengths)),
+            np.concatenate(
+                [np.empty(0, np.int32)]
+                + [
+                    np.searchsorted(hashes, own).astype(np.int32)[entries]
+                    for own, entries in zip(vocabularies, places, strict=True)
+                ]
+            ),
+            np.concatenate([np.empty(0, np.uint16), *times]),
+            _joined(numbers, [len(own) for own in truth]),
+        )
+        return cls(
+            tuple(labels),
+            np.concatenate([np.empty(0, np.int8), *truth]),
+            names,
+            np.concatenate([np.empty(0, np.uint64), *digests]),
+            rows,
+            hashes,
+            unreadable,
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def table(self, messages: Array) -> Table:
+        """The counts of some messages (a mask)."""
+        many, size = len(self.labels), len(self.hashes)
+        containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
+        for place in range(many):
+            mine = np.repeat(messages & (self.truth == place), self.rows.lengths)
+            containing[place] = np.bincount(self.rows.places[mine], minlength=size)
+            occurring[place] = np.bincount(self.rows.places[mine], self.rows.times[mine], size)
+        return Table.whole(
+            containing,
+            occurring,
+            np.bincount(self.truth[messages], minlength=many).tolist(),
+            {name: self._sums(values, messages) for name, values in self.rows.numbers.items()},
+        )
+
+    def _sums(self, values: Array, messages: Array) -> list[list[int | float]]:
+        there = messages & (values != MISSING)
+        by_label = [values[there & (self.truth == place)] for place in range(len(self.labels))]
+        return [[len(x), int(x.sum()), int((x * x).sum())] for x in by_label]
+
+
+def _joined(numbers: list[dict[str, Array]], sizes: list[int]) -> dict[str, Array]:
+    names = dict.fromkeys(name for own in numbers for name in own)
+    return {
+        name: np.concatenate(
+            [own.get(name, np.full(size, MISSING)) for own, size in zip(numbers, sizes, strict=True)]
+        )
+        for name in names
+    }

@@ -1,0 +1,136 @@
+"""How good a filter is: cross-validation from one reading of the mail, or a model held against other mail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.bayes import Score
+from spamnb.bulk.calibration import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
+from spamnb.bulk.scoring import BulkClassifier, Table, left_out
+from spamnb.errors import DataError
+from spamnb.model import DEFAULT_VIEW
+from spamnb.verdict import Calibration, Cutoffs, decided
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from spamnb.bayes import View
+    from spamnb.bulk.batches import Batch
+    from spamnb.bulk.classifying import Judge
+    from spamnb.bulk.columns import Array
+    from spamnb.bulk.corpus import Corpus
+    from spamnb.mail.sources import Unreadable
+    from spamnb.verdict import Verdict
+
+UNDECIDED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The verdicts on labelled mail, message by message."""
+
+    labels: tuple[str, ...]
+    truth: Array
+    verdict: Array  # place of the label, UNDECIDED for unsure
+    score: Array
+    probability: Array  # [message, label]
+    names: list[tuple[str, int | None]]
+    unreadable: list[Unreadable]
+
+
+def cross_validated(corpus: Corpus, folds: int, seed: int, view: View | None = None) -> Judged:
+    """Each message judged by a model of all folds but its own: the counts of all less those of the fold."""
+    assigned = fold_of(corpus, folds, seed)
+    everything = np.ones(len(corpus), bool)
+    whole = corpus.table(everything)
+    verdicts: list[Verdict | None] = [None] * len(corpus)
+    for fold in range(folds):
+        inside = assigned == fold
+        table = less(whole, corpus.table(inside))
+        chosen = np.flatnonzero(inside)
+        decide = decision(corpus, view, table, ~inside)
+        joints = BulkClassifier(corpus.labels, view or DEFAULT_VIEW, table).joints(corpus.rows.chosen(chosen))
+        for message, joint in zip(chosen.tolist(), joints.tolist(), strict=True):
+            verdicts[message] = decided(Score(corpus.labels, joint, []), *decide)
+    found = [verdict for verdict in verdicts if verdict is not None]
+    return judged(corpus.labels, corpus.truth, found, corpus.names, corpus.unreadable)
+
+
+def held_out(judge: Judge, labels: Sequence[str], batches: Iterable[Batch]) -> Judged:
+    """Labelled mail judged by a model as it is, batch by batch."""
+    known = tuple(dict.fromkeys([*judge.model.labels, *labels]))
+    truth, verdicts, names, unreadable = [], [], [], []
+    for batch in batches:
+        truth += [known.index(batch.label or "")] * len(batch)
+        verdicts += judge.verdicts(batch)
+        names += batch.names
+        unreadable += batch.unreadable
+    return judged(known, np.array(truth, int), verdicts, names, unreadable)
+
+
+def decision(
+    corpus: Corpus, view: View | None, table: Table, training: Array
+) -> tuple[Cutoffs | None, Calibration | None]:
+    """What training would set from the mail it learned; a textbook's view has neither."""
+    if view is not None or not has_spam(corpus.labels):
+        return None, None
+    truth = corpus.truth[training]
+    joint = left_out(DEFAULT_VIEW, table, corpus.rows.chosen(np.flatnonzero(training)), truth)
+    ham, spam = ham_and_spam(corpus.labels, truth, spam_scores(corpus.labels, joint))
+    return cutoffs(ham, spam), calibrated(ham, spam)
+
+
+def fold_of(corpus: Corpus, folds: int, seed: int) -> Array:
+    """A fold for each message: as many of each label in every one, by a seeded shuffle."""
+    generator = np.random.default_rng(seed)
+    assigned = np.empty(len(corpus), int)
+    for place, label in enumerate(corpus.labels):
+        mine = np.flatnonzero(corpus.truth == place)
+        if not len(mine):
+            raise DataError(f"no {label} to evaluate with")
+        if len(mine) < folds:
+            raise DataError(
+                f"{folds} folds need {folds} messages of each label; there are {len(mine)} {label}"
+            )
+        assigned[generator.permutation(mine)] = np.arange(len(mine)) % folds
+    return assigned
+
+
+def less(whole: Table, part: Table) -> Table:
+    """A table without some of its messages."""
+    sums = {
+        name: [
+            [ours - theirs for ours, theirs in zip(mine, other, strict=True)]
+            for mine, other in zip(by_label, part.sums[name], strict=True)
+        ]
+        for name, by_label in whole.sums.items()
+    }
+    return Table.whole(
+        whole.containing - part.containing,
+        whole.occurring - part.occurring,
+        (whole.messages - part.messages)[:, 0].tolist(),
+        sums,
+    )
+
+
+def judged(
+    labels: tuple[str, ...],
+    truth: Array,
+    verdicts: Sequence[Verdict],
+    names: list[tuple[str, int | None]],
+    unreadable: list[Unreadable],
+) -> Judged:
+    places = {label: place for place, label in enumerate(labels)}
+    shares = [[verdict.probabilities.get(label, 0.0) for label in labels] for verdict in verdicts]
+    return Judged(
+        labels,
+        truth,
+        np.array([places.get(verdict.label, UNDECIDED) for verdict in verdicts], int),
+        np.array([verdict.score for verdict in verdicts], float),
+        np.array(shares, float).reshape(-1, len(labels)),
+        names,
+        unreadable,
+    )

@@ -1,0 +1,246 @@
+"""How far a figure can be trusted: 95 % intervals, and whether a difference could be chance.
+
+Closed forms wherever there is one, because a bootstrap says [1, 1] of a filter that made no mistake on ten
+messages. Only figures that depend on every score or probability are resampled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, erfc, exp, isnan, log, nan, pi, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Array = np.ndarray[Any, Any]
+
+Z = 1.959963984540054  # the normal distribution has 95 % within this many deviations
+TAILS = (0.025, 0.975)
+SEED = 20020  # of the resampling: the same mail gives the same interval
+
+
+class Estimate(NamedTuple):
+    """A figure and its 95 % interval, whose ends are NaN where it is not known."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> list[float] | None:
+        return None if isnan(self.low) else [self.low, self.high]
+
+    def scaled(self, factor: float) -> Estimate:
+        return Estimate(*(factor * number for number in self))
+
+    def widened(self, other: Estimate) -> Estimate:
+        """At least as wide as the other; not known if this one is not."""
+        return Estimate(self.value, min(self.low, other.low), max(self.high, other.high))
+
+
+NOTHING = Estimate(0.0, 0.0, 1.0)  # 0 of 0, where convention asks for a figure
+
+
+def bounded(value: float, low: float, high: float, most: float = 1.0) -> Estimate:
+    """An interval that holds its estimate and stays within what is possible."""
+    return Estimate(value, max(0.0, min(low, value)), min(most, max(high, value)))
+
+
+def share(count: float, total: int) -> Estimate | None:
+    """A proportion, with Wilson's interval."""
+    if not total:
+        return None
+    value = count / total
+    scale = 1 + Z * Z / total
+    middle = (value + Z * Z / (2 * total)) / scale
+    reach = Z * sqrt(value * (1 - value) / total + Z * Z / (4 * total * total)) / scale
+    return bounded(value, middle - reach, middle + reach)
+
+
+def f1(right: int, missed: int, wrong: int) -> Estimate | None:
+    """F1, by Wilson's interval of the share s = right / (right + missed + wrong): F1 = 2s / (1 + s)."""
+    found = share(right, right + missed + wrong)
+    return Estimate(*(2 * s / (1 + s) for s in found)) if found else None
+
+
+def macro(estimates: Sequence[Estimate], touched: float = 1) -> Estimate | None:
+    """The mean over labels. Their errors add in squares; an error moves `touched` of the figures."""
+    if not estimates:
+        return None
+    many = len(estimates)
+    value = sum(each.value for each in estimates) / many
+    below = sqrt(touched * sum((each.value - each.low) ** 2 for each in estimates)) / many
+    above = sqrt(touched * sum((each.high - each.value) ** 2 for each in estimates)) / many
+    return bounded(value, value - below, value + above)
+
+
+def logit(share: float) -> float:
+    return log(share / (1 - share))
+
+
+def logistic(x: float) -> float:
+    return 1 / (1 + exp(-x)) if x > -700 else 0.0
+
+
+def logistic_average(errors: Sequence[tuple[int, int]]) -> Estimate | None:
+    """The mean of error rates (errors, of how many) in logits, as in the TREC spam track.
+
+    The logit of 0 is endless: no error counts as half an error, and nothing but errors as half an error less.
+    """
+    if not errors or not all(total for _, total in errors):
+        return None
+    rates = [(min(max(wrong, 0.5), total - 0.5) / total, total) for wrong, total in errors]
+    middle = sum(logit(rate) for rate, _ in rates) / len(rates)
+    reach = Z * sqrt(sum(1 / (total * rate * (1 - rate)) for rate, total in rates)) / len(rates)
+    return bounded(logistic(middle), logistic(middle - reach), logistic(middle + reach))
+
+
+def checked(is_spam: Array, *scores: Array) -> None:
+    """Refuse what would give wrong figures silently: places of labels for booleans, and NaN."""
+    if is_spam.dtype != bool:
+        raise ValueError("is_spam must be booleans")
+    for score in scores:
+        if score.shape != is_spam.shape:
+            raise ValueError("one score a message is needed")
+        if np.isnan(score).any():
+            raise ValueError("a score is not a number")
+
+
+def misplaced(is_spam: Array, score: Array) -> tuple[Array, Array]:
+    """For each spam the share of ham that scores higher, for each ham the share of spam lower; ties half."""
+    ham, spam = score[~is_spam], score[is_spam]
+    below = ranks(np.sort(ham), spam)
+    above = 2 * len(spam) - ranks(np.sort(spam), ham)
+    return (2 * len(ham) - below) / (2 * len(ham)), (2 * len(spam) - above) / (2 * len(spam))
+
+
+def ranks(ordered: Array, values: Array) -> Array:
+    """Twice the number of `ordered` below each value, ties half: whole numbers."""
+    ranks: Array = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
+    return ranks
+
+
+def variance_of_means(*columns: Array) -> float:
+    """The variance of the sum of independent means."""
+    return sum(float(np.var(column, ddof=1)) / len(column) for column in columns)
+
+
+def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
+    """1 - AUC: how often a ham scores above a spam. DeLong's variance, on the logit scale."""
+    checked(is_spam, score)
+    spam, ham = misplaced(is_spam, score) if 0 < is_spam.sum() < len(is_spam) else (score[:0], score[:0])
+    fewer = min(len(ham), len(spam))
+    if not fewer:
+        return None
+    value = float(spam.mean())
+    variance = variance_of_means(spam, ham) if fewer > 1 else 0.0
+    if not variance or not 0 < value < 1:
+        # No spread to go by, as when all are ranked right. But that many pairs of one ham and one spam are
+        # independent trials, each misplaced with probability 1 - AUC.
+        return share(value * fewer, fewer)
+    reach = Z * sqrt(variance) / (value * (1 - value))
+    return bounded(value, logistic(logit(value) - reach), logistic(logit(value) + reach))
+
+
+def resampled(figures: Callable[[Array], Array], messages: int, resamples: int) -> Array:
+    """Figures [resample, figure] of messages drawn with replacement, from how often each was drawn."""
+    random = np.random.default_rng(SEED)
+    # One resample at a time: 400 of 100,000 messages would take 320 MB at once.
+    draws = (random.integers(0, messages, messages) for _ in range(resamples))
+    return np.array([figures(np.bincount(draw, minlength=messages)) for draw in draws])
+
+
+def percentiles(value: float, drawn: Array, most: float = 1.0) -> Estimate | None:
+    """The middle 95 % of resampled figures, NaN left out."""
+    if isnan(value):
+        return None
+    drawn = drawn[~np.isnan(drawn)]
+    if not len(drawn):
+        return Estimate(value, nan, nan)
+    low, high = (float(bound) for bound in np.quantile(drawn, TAILS))
+    return bounded(value, low, high, most)
+
+
+def calibration_error(value: float, drawn: Array, noise: Array) -> Estimate:
+    """The expected calibration error, which noise makes larger; `noise` is each bin's deviation by chance.
+
+    What resampling adds to the value, sampling has added to the truth, so the bounds are mirrored. And down
+    to 0 where chance explains it all: otherwise 3 of 10 intervals held the error of a perfect calibration.
+    """
+    if not len(drawn):
+        return Estimate(value, nan, nan)
+    low, high = (2 * value - float(bound) for bound in np.quantile(drawn, TAILS[::-1]))
+    # The mean and deviation of a sum of sizes of normal numbers.
+    by_chance = sqrt(2 / pi) * float(noise.sum()) + Z * sqrt((1 - 2 / pi) * float(noise @ noise))
+    return bounded(value, 0.0 if value <= by_chance else low, high)
+
+
+def at_cutoff(missed: float, drawn: Array, spam: int) -> Estimate | None:
+    """Spam missed at a cutoff that is itself an estimate.
+
+    Never narrower than with the cutoff given: resampling learns nothing from spam of which none is missed.
+    But it cannot imagine a ham above all those seen: at 0.1 %, 73 of 100 intervals held the truth with 700
+    ham, 91 with 4,200. At 0.5 and 1 %, 94 or more did with either.
+    """
+    estimate = percentiles(missed, drawn)
+    fixed = share(missed * spam, spam) if estimate else None
+    return estimate.widened(fixed) if estimate and fixed else None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictComparison:
+    """On how many messages A is right and B wrong (won), both alike (tied), B right and A wrong (lost)."""
+
+    won: int
+    tied: int
+    lost: int
+    p: float  # of a difference at least this large, were both equally good
+
+
+def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> VerdictComparison:
+    """A against B on the same messages. Unsure is not right."""
+    if not truth.shape == verdict_a.shape == verdict_b.shape:
+        raise ValueError("one verdict a message is needed")
+    right_a, right_b = verdict_a == truth, verdict_b == truth
+    won, lost = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
+    return VerdictComparison(won, len(truth) - won - lost, lost, mcnemar_exact_p(won, lost))
+
+
+def mcnemar_exact_p(won: int, lost: int) -> float:
+    """Two-sided: how often a fair coin thrown won + lost times falls at least as unevenly."""
+    throws, fewer = won + lost, min(won, lost)
+    term = comb(throws, fewer) / (1 << throws)
+    tail = 0.0
+    for heads in range(fewer, -1, -1):
+        tail += term
+        term *= heads / (throws - heads + 1)
+    return min(1.0, 2 * tail)
+
+
+@dataclass(frozen=True, slots=True)
+class AucComparison:
+    """(1-AUC)% of A less that of B: below 0 where A ranks better."""
+
+    difference_percent: float
+    low: float
+    high: float
+    p: float | None  # None where there is a difference but nothing to judge it by
+
+
+def compare_auc(is_spam: Array, score_a: Array, score_b: Array) -> AucComparison | None:
+    """A against B on the same messages, by DeLong's paired test; None with fewer than two ham or two spam."""
+    checked(is_spam, score_a, score_b)
+    if not 2 <= is_spam.sum() <= len(is_spam) - 2:
+        return None
+    pairs = zip(misplaced(is_spam, score_a), misplaced(is_spam, score_b), strict=True)
+    spam, ham = (a - b for a, b in pairs)
+    difference = float(spam.mean())
+    error = sqrt(variance_of_means(spam, ham))
+    if error:
+        p: float | None = erfc(abs(difference) / error / sqrt(2))
+    else:
+        p = None if difference else 1.0
+    return AucComparison(100 * difference, 100 * (difference - Z * error), 100 * (difference + Z * error), p)

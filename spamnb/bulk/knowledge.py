@@ -1,0 +1,94 @@
+"""What a model knows, at a glance."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.bulk.columns import Columns
+from spamnb.bulk.scoring import Table, Weights
+
+if TYPE_CHECKING:
+    from spamnb.model import Model
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A token that speaks for a label: its weight is the log of how much likelier than in any other."""
+
+    token: str
+    messages: list[int]
+    weight: float
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    path: str
+    size: int
+    labels: list[str]
+    messages: list[int]
+    tokens: list[int]  # different ones in each label
+    occurrences: list[int]
+    vocabulary: int
+    journal: int
+    settings: dict[str, Any]
+    cutoffs: list[float] | None
+    telling: dict[str, list[Telling]]
+
+    @classmethod
+    def of(cls, model: Model, top: int) -> Knowledge:
+        stored = model.stored
+        columns = Columns.load(stored)
+        settings = model.settings.as_map()
+        settings["stop_words"] = len(settings["stop_words"])
+        return cls(
+            stored.path,
+            os.path.getsize(stored.path),
+            list(stored.labels),
+            list(columns.messages),
+            (columns.containing > 0).sum(axis=1).tolist(),
+            columns.occurring.sum(axis=1).tolist(),
+            columns.vocabulary,
+            len(stored.journal.entries),
+            settings,
+            [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs and len(stored.labels) == 2 else None,
+            {label: telling(model, columns, place, top) for place, label in enumerate(stored.labels)},
+        )
+
+    def as_map(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def settings_line(self) -> str:
+        on = [f"{name.replace('_', ' ')} {value}" for name, value in self.settings.items() if value]
+        return ", ".join(on)
+
+    @property
+    def cutoffs_line(self) -> str:
+        if self.cutoffs is None:
+            return "verdict: the likeliest label"
+        return f"cutoffs: ham up to {self.cutoffs[0]:.4f}, spam from {self.cutoffs[1]:.4f} on"
+
+
+def telling(model: Model, columns: Columns, place: int, top: int) -> list[Telling]:
+    """The tokens that tell most for a label; of equal weight, the most frequent first."""
+    view = model.classifier.view
+    if not columns.vocabulary or view.event == "gaussian":
+        return []
+    table = Table.whole(columns.containing, columns.occurring, columns.messages, columns.numbers)
+    weights = Weights.of(view, table)
+    logs = np.where(weights.zeros > 0, -np.inf, weights.finite)
+    with np.errstate(invalid="ignore"):
+        ahead = np.nan_to_num(logs[place] - np.delete(logs, place, axis=0).max(axis=0))
+    # Weight times the root of the messages: a token seen twice is no headline.
+    rank = ahead * np.sqrt(columns.containing[place])
+    chosen = np.argsort(-rank, kind="stable")[:top]
+    chosen = chosen[ahead[chosen] > 0]
+    texts = columns.tokens(chosen.tolist())
+    return [
+        Telling(text, columns.containing[:, at].tolist(), float(min(ahead[at], 99.0)))
+        for text, at in zip(texts, chosen.tolist(), strict=True)
+    ]

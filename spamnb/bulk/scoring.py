@@ -1,0 +1,234 @@
+"""The views of `bayes` over many messages at once. Tests hold both to the same numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb import bayes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spamnb.bayes import View
+    from spamnb.bulk.columns import Array
+    from spamnb.counts.table import Sums
+
+BLOCK = 500  # messages left out at once: bounds the arrays of their entries
+MISSING = -1  # of a numeric feature; those that are there are not negative
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Messages as the places of their tokens in some vocabulary (-1: unknown), and how often each occurs."""
+
+    starts: Array  # of each message's row, and the end of the last
+    places: Array
+    times: Array
+    numbers: Mapping[str, Array]  # values, MISSING where there is none
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def lengths(self) -> Array:
+        return np.diff(self.starts)
+
+    def chosen(self, messages: Array) -> Rows:
+        """Some of the messages, in the order given."""
+        lengths = self.lengths[messages]
+        ends = np.cumsum(lengths)
+        entries = np.repeat(self.starts[messages] - ends + lengths, lengths) + np.arange(lengths.sum())
+        return Rows(
+            np.concatenate(([0], ends)),
+            self.places[entries],
+            self.times[entries],
+            {name: values[messages] for name, values in self.numbers.items()},
+        )
+
+    def renumbered(self, places: Array) -> Rows:
+        """The same messages in another vocabulary: where each token of this one stands in that."""
+        return replace(self, places=places[self.places] if len(places) else self.places)
+
+    def summed(self, values: Array) -> Array:
+        """The sum over each message of values [label, entry]."""
+        sums = np.zeros((len(values), len(self)))
+        filled = np.flatnonzero(self.lengths)  # reduceat gives an empty row its neighbour's first entry
+        if len(filled):
+            sums[:, filled] = np.add.reduceat(values, self.starts[filled], axis=1)
+        return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Counts [label, token], and of the whole table the totals per label, [label, 1] or [label, token]."""
+
+    containing: Array
+    occurring: Array
+    messages: Array
+    presences: Array
+    occurrences: Array
+    vocabulary: Array | int
+    sums: Mapping[str, Sequence[Sums]]
+
+    @classmethod
+    def whole(
+        cls,
+        containing: Array,
+        occurring: Array,
+        messages: Sequence[int],
+        sums: Mapping[str, Sequence[Sums]],
+    ) -> Table:
+        return cls(
+            containing,
+            occurring,
+            np.array(messages, float)[:, None],
+            containing.sum(axis=1, dtype=float)[:, None],
+            occurring.sum(axis=1, dtype=float)[:, None],
+            int(containing.any(axis=0).sum()),
+            sums,
+        )
+
+    def without_own(self, rows: Rows, truth: Array) -> Table:
+        """For each entry of the rows its counts less those of the message it stands in."""
+        owner = np.repeat(np.arange(len(rows)), rows.lengths)
+        own = truth[owner] == np.arange(len(self.messages))[:, None]
+        containing = self.containing[:, rows.places] - own
+        alone = rows.summed(~containing.any(axis=0)[None])[0]
+        lengths = rows.summed(rows.times[None].astype(float))[0]
+        return Table(
+            containing,
+            self.occurring[:, rows.places] - own * rows.times,
+            self.messages - own,
+            self.presences - own * rows.lengths[owner],
+            self.occurrences - own * lengths[owner],
+            (self.vocabulary - alone)[owner],
+            self.sums,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Classifier.weights in bulk. Logs of zero are counted, not added: they can be taken back."""
+
+    finite: Array  # [label, token]
+    zeros: Array  # [label, token] how many factors of zero the token brings
+    telling: Array  # [token] known, and strong enough to count
+
+    @classmethod
+    def of(cls, view: View, table: Table) -> Weights:
+        p = probabilities(view, table)
+        finite, zeros = _log(p), (p <= 0).astype(np.int8)
+        if view.event == "bernoulli":
+            finite = finite - _log(1 - p)
+            zeros = zeros - (p >= 1)
+        telling: Array = np.any(table.containing, axis=0)
+        if view.least_evidence:
+            strength = finite.max(axis=0) - finite.min(axis=0)
+            strength[zeros.max(axis=0) > zeros.min(axis=0)] = np.inf
+            telling = telling & (strength >= view.least_evidence)
+        return cls(finite, zeros, telling)
+
+    def at(self, places: Array) -> Weights:
+        """The weights of each entry; an unknown token tells nothing."""
+        return Weights(self.finite[:, places], self.zeros[:, places], self.telling[places] & (places >= 0))
+
+
+def probabilities(view: View, table: Table) -> Array:
+    """P(token | label): Classifier.probabilities in bulk."""
+    if view.event == "multinomial":
+        counts, whole = table.occurring, table.occurrences
+    elif view.event == "bernoulli":
+        counts, whole = table.containing, table.messages
+    else:
+        counts, whole = table.containing, table.presences
+    if view.smoothing == bayes.GLOBAL:
+        epsilon = counts.sum(axis=0) / np.maximum(1.0, whole.sum(axis=0))
+        room = 2 * epsilon if view.event == "bernoulli" else np.ones(1)
+    else:
+        epsilon = np.array(float(view.smoothing))
+        room = epsilon * (2 if view.event == "bernoulli" else table.vocabulary)
+    whole = whole + room
+    return np.divide(counts + epsilon, whole, out=np.zeros(counts.shape), where=whole > 0)
+
+
+class BulkClassifier:
+    """Classifier for many messages, whose tokens stand in the table's vocabulary."""
+
+    def __init__(self, labels: Sequence[str], view: View, table: Table) -> None:
+        self.view = view
+        self.table = table
+        self.weights = Weights.of(view, table)
+        self.background, self.background_zeros = _background(labels, view, table)
+
+    def joints(self, rows: Rows) -> Array:
+        """Log-joints [message, label]."""
+        view = self.view
+        if not self.table.containing.shape[1]:
+            rows = replace(rows, starts=0 * rows.starts, places=rows.places[:0], times=rows.times[:0])
+        here = self.weights.at(rows.places)
+        if view.averaged:
+            joint = averaged(here, rows)
+        elif view.event == "gaussian":
+            joint = self.background + np.zeros(len(rows))
+        else:
+            times = _repeats(view, self.table, rows)
+            joint = self.background + rows.summed(here.finite * (here.telling * times))
+            zeros = self.background_zeros + rows.summed(here.zeros * (here.telling & (times > 0)))
+            joint = np.where(zeros > 0, -np.inf, joint)
+        return (joint + _numeric(view, self.table, rows)).T
+
+
+def averaged(weights: Weights, rows: Rows) -> Array:
+    """The mean weight of each label over the telling tokens of each message."""
+    count = rows.summed(weights.telling[None].astype(float))
+    return rows.summed(weights.finite * weights.telling) / np.maximum(count, 1)
+
+
+def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
+    """Log-joints [message, label] of messages of the table itself, each without its own counts."""
+    parts = []
+    for start in range(0, len(rows), BLOCK):
+        block = np.arange(start, min(start + BLOCK, len(rows)))
+        some = rows.chosen(block)
+        parts.append(averaged(Weights.of(view, table.without_own(some, truth[block])), some).T)
+    return np.concatenate(parts)
+
+
+def _background(labels: Sequence[str], view: View, table: Table) -> tuple[Array, Array]:
+    """The prior, and for Bernoulli all words taken as absent."""
+    shares = np.array(bayes.prior(labels, table.messages[:, 0].tolist(), view.prior))[:, None]
+    joint, zeros = _log(shares), (shares <= 0).astype(int)
+    if view.event == "bernoulli":
+        p = probabilities(view, table)[:, table.containing.any(axis=0)]
+        joint = joint + _log(1 - p).sum(axis=1, keepdims=True)
+        zeros = zeros + (p >= 1).sum(axis=1, keepdims=True)
+    return joint, zeros
+
+
+def _repeats(view: View, table: Table, rows: Rows) -> Array:
+    """How often each entry counts."""
+    if view.tfidf:
+        containing = np.maximum(1, table.containing.sum(axis=0))[rows.places]
+        idf = np.log(table.messages.sum() / containing)
+        lengths = np.maximum(1, rows.summed(rows.times[None].astype(float))[0])
+        return rows.times / np.repeat(lengths, rows.lengths) * idf
+    return rows.times.astype(float) if view.event == "multinomial" else np.ones(1)
+
+
+def _numeric(view: View, table: Table, rows: Rows) -> Array:
+    total = np.zeros((len(table.messages), len(rows)))
+    if view.numbers:
+        for name, values in rows.numbers.items():
+            densities = bayes.gaussians(table.sums.get(name, ()))
+            for place, (mean, variance) in enumerate(densities):
+                density = -0.5 * (np.log(2 * np.pi * variance) + (values - mean) ** 2 / variance)
+                total[place] += np.where(values == MISSING, 0.0, density)
+    return total
+
+
+def _log(p: Array) -> Array:
+    """The logarithm, 0 standing for that of zero: those are counted elsewhere."""
+    return np.log(p, out=np.zeros(p.shape), where=p > 0)

@@ -1,0 +1,178 @@
+"""Training: batches of mail summed into a model file."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from spamnb.bulk.batches import Batch, all_cores, read_batches
+from spamnb.bulk.calibration import Sample, calibrated, cutoffs, ham_and_spam
+from spamnb.bulk.columns import Columns, added, save
+from spamnb.bulk.learned import NOWHERE, Learned, in_turn
+from spamnb.counts.outcomes import AGAIN, TORN, outcome
+from spamnb.counts.store import Stored
+from spamnb.errors import DataError, NoModel
+from spamnb.lock import Lock
+from spamnb.model import settings_of
+from spamnb.tokens.settings import Settings
+from spamnb.verdict import HAM, SPAM
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from spamnb.mail.sources import Unreadable
+
+LABELS = (HAM, SPAM)
+
+
+@dataclass
+class Summary:
+    """What became of the messages."""
+
+    outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
+    unreadable: list[Unreadable] = field(default_factory=list)
+
+    def count(self, label: str, what: str) -> None:
+        counts = self.outcomes.setdefault(label, {})
+        counts[what] = counts.get(what, 0) + 1
+
+    def total(self, *what: str) -> int:
+        return sum(counts.get(name, 0) for counts in self.outcomes.values() for name in what)
+
+
+class Pile:
+    """Tables summed as they come: like sizes together, so that each token is moved log(n) times."""
+
+    def __init__(self) -> None:
+        self.tables: list[Columns] = []
+
+    def add(self, table: Columns) -> None:
+        self.tables.append(table)
+        while len(self.tables) > 1 and self.tables[-2].vocabulary <= 2 * self.tables[-1].vocabulary:
+            self.tables[-2:] = [added(self.tables[-2:])]
+
+    def total(self, base: Columns) -> Columns:
+        return added([base, *self.tables])
+
+
+def train(
+    path: str,
+    sources: Mapping[str, Sequence[str]],
+    wanted: Mapping[str, Any] | None = None,
+    *,
+    fresh: bool = False,
+    forget: bool = False,
+    jobs: int | None = None,
+    progress: Callable[[Batch], object] = len,
+) -> Summary:
+    """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all."""
+    with Lock(path):
+        stored = None if fresh else existing(path)
+        if stored is None:
+            base = Columns.empty(LABELS if set(sources) <= set(LABELS) else list(sources))
+            settings = Settings(**wanted or {})
+        else:
+            base = Columns.load(stored)
+            settings = same_settings(stored, wanted or {})
+        summary, labels = Summary(), list(dict.fromkeys([*base.labels, *sources]))
+        base = base.relabelled(labels)
+        seen = Seen(base)
+        pile, sample, day = Pile(), Sample(), int(time.time() // 86400)
+        for batch in read_batches(sources, settings, jobs or all_cores(), None if forget else seen.is_known):
+            steps = seen.steps(batch, forget, summary)
+            if steps:
+                pile.add(batch.table(labels, steps, day))
+                sample.add(batch, steps)
+            summary.unreadable += batch.unreadable
+            progress(batch)
+        if stored is None or seen.changed:
+            write(path, sample.scored(seen.recorded(pile.total(base))), settings)
+    return summary
+
+
+def existing(path: str) -> Stored | None:
+    try:
+        return Stored(path)
+    except NoModel:
+        return None
+
+
+def same_settings(stored: Stored, wanted: Mapping[str, Any]) -> Settings:
+    """The settings of a model; an error if others were asked for."""
+    settings = settings_of(stored)
+    other = [name for name, value in wanted.items() if getattr(settings, name) != value]
+    if other:
+        raise DataError(
+            f"{stored.path}: trained with other settings ({', '.join(other)}); leave them out, or use --fresh"
+        )
+    return settings
+
+
+class Seen:
+    """Which messages the model knows, under which label, before and during this run."""
+
+    def __init__(self, base: Columns) -> None:
+        self.labels = base.labels
+        self.before = base.learned
+        self.run: dict[int, int] = {}  # digest: place of its label
+        self.changed = False
+
+    def is_known(self, digest: int, label: str) -> bool:
+        """Whether learning it again would change nothing: then it need not be tokenized."""
+        return self.before.place(digest) == self.labels.index(label)
+
+    def steps(self, batch: Batch, forget: bool, summary: Summary) -> list[tuple[int, int, int]]:
+        """What each message of a batch adds and takes away."""
+        label = batch.label or ""
+        target = NOWHERE if forget else self.labels.index(label)
+        steps = []
+        for message, digest in enumerate(batch.digests.tolist()):
+            if digest in self.run:
+                summary.count(label, AGAIN if self.run[digest] == target else TORN)
+                continue
+            self.run[digest] = target
+            before = self.before.place(digest)
+            summary.count(label, outcome(self._name(before), self._name(target)))
+            if before != target:
+                steps += [(message, place, sign) for place, sign in ((before, -1), (target, 1)) if place >= 0]
+        self.changed |= bool(steps)
+        return steps
+
+    def _name(self, place: int) -> str | None:
+        return None if place == NOWHERE else self.labels[place]
+
+    def recorded(self, table: Columns) -> Columns:
+        """A table with the digests of this run in it."""
+        changes = {digest: place for digest, place in self.run.items() if place != self.before.place(digest)}
+        now = Learned.of(list(changes), list(changes.values()))
+        return replace(table, learned=in_turn([table.learned, now]))
+
+
+def write(path: str, table: Columns, settings: Settings) -> None:
+    """Put a model in its place, with the cutoffs and the calibration that its scores ask for."""
+    ham, spam = ham_and_spam(table.labels, table.learned.labels, table.learned.scores)
+    limits, calibration = cutoffs(ham, spam), calibrated(ham, spam)
+    about = {
+        "settings": settings.as_map(),
+        "cutoffs": [limits.ham, limits.spam],
+        "calibration": [calibration.slope, calibration.intercept],
+    }
+    save(path, table, about)
+    if os.path.exists(path + ".journal"):
+        os.unlink(path + ".journal")  # all of it is in the model; were it left, it would be stale
+
+
+def fold(path: str) -> None:
+    """Fold the journal into the model. The caller holds the lock."""
+    stored = Stored(path)
+    write(path, Columns.load(stored), settings_of(stored))
+
+
+def create(path: str, *labels: str) -> None:
+    """An empty model, for a filter that learns from its first message on."""
+    with Lock(path):
+        if existing(path) is None:
+            names = LABELS if set(labels) <= set(LABELS) else labels
+            write(path, Columns.empty(names), Settings())

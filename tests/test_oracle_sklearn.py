@@ -1,0 +1,129 @@
+"""scikit-learn's naive Bayes on the same real mail gives the same numbers, label by label."""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+
+from spamnb.bayes import Classifier, View
+from spamnb.bulk.batches import read_batches
+from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.scoring import MISSING, BulkClassifier
+from spamnb.counts.table import CountTable
+from spamnb.tokens.settings import Settings
+
+CORPORA = os.path.join(os.path.dirname(__file__), "..", "corpora", "spamassassin")
+LABELS = ("ham", "hard", "spam")
+EACH = 200
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Some real mail of each of three labels, so that nothing holds for two only."""
+    sources = {
+        label: [os.path.join(CORPORA, f"{name}.mbox.xz")]
+        for label, name in zip(LABELS, ("ham", "hard-ham", "spam"), strict=True)
+    }
+    batches = read_batches(sources, Settings(), 1)
+    firsts = [next(group) for _, group in itertools.groupby(batches, key=lambda batch: batch.label)]
+    return Corpus.of(LABELS, firsts)
+
+
+@pytest.fixture(scope="module")
+def split(corpus):
+    """Trained on one half of some messages of each label, judged on the other."""
+    some = np.concatenate([np.flatnonzero(corpus.truth == place)[:EACH] for place in range(len(LABELS))])
+    training = np.zeros(len(corpus), bool)
+    training[some[::2]] = True
+    return training, some[1::2]
+
+
+def matrix(corpus, messages):
+    rows = corpus.rows.chosen(messages)
+    return csr_matrix((rows.times.astype(float), rows.places, rows.starts), (len(rows), len(corpus.hashes)))
+
+
+def known(corpus, training):
+    """The columns of words that training has seen: others are ignored, where scikit-learn cannot."""
+    return np.asarray(matrix(corpus, np.flatnonzero(training)).sum(axis=0)).ravel() > 0
+
+
+EVENTS = [
+    ("multinomial", MultinomialNB, False),
+    ("binary", MultinomialNB, True),
+    ("bernoulli", BernoulliNB, True),
+]
+
+
+@pytest.mark.parametrize(("event", "theirs", "binary"), EVENTS)
+@pytest.mark.parametrize("smoothing", [0.01, 1.0])
+def test_event_models(corpus, split, event, theirs, binary, smoothing):
+    training, testing = split
+    seen = known(corpus, training)
+    learned, judged = (matrix(corpus, messages)[:, seen] for messages in (np.flatnonzero(training), testing))
+    if binary:
+        learned, judged = learned.sign(), judged.sign()
+    oracle = theirs(alpha=smoothing).fit(learned, corpus.truth[training])
+    table = corpus.table(training)
+    joints = BulkClassifier(LABELS, View(event, smoothing), table).joints(corpus.rows.chosen(testing))
+    np.testing.assert_allclose(joints, oracle.predict_joint_log_proba(judged), rtol=1e-9)
+    assert (joints.argmax(axis=1) == oracle.predict(judged)).all()
+
+
+@pytest.mark.parametrize("feature", ["size", "capitals", "digits", "links"])
+def test_gaussian(corpus, split, feature):
+    training, testing = split
+    values = corpus.rows.numbers[feature]
+    training = training & (values != MISSING)
+    testing = testing[values[testing] != MISSING]
+    oracle = GaussianNB(var_smoothing=0).fit(values[training, None].astype(float), corpus.truth[training])
+    table = corpus.table(training)
+    view = View("gaussian")
+    rows = corpus.rows.chosen(testing)
+    only = type(rows)(rows.starts, rows.places, rows.times, {feature: rows.numbers[feature]})
+    joints = BulkClassifier(LABELS, view, table).joints(only)
+    np.testing.assert_allclose(
+        joints, oracle.predict_joint_log_proba(values[testing, None].astype(float)), rtol=1e-9
+    )
+
+
+VIEWS = [
+    *(
+        View(event, smoothing)
+        for event in ("multinomial", "binary", "bernoulli")
+        for smoothing in (0, 0.5, "global")
+    ),
+    View("bernoulli", 1, numbers=True),
+    View("gaussian"),
+    View(tfidf=True),
+    View(prior="uniform"),
+    View(prior={"spam": 3, "ham": 1}),
+    View("binary", 0.01, least_evidence=2.0, averaged=True),
+]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: f"{view.event}-{view.smoothing}")
+def test_many_at_once_equal_one_by_one(corpus, split, view):
+    """The numpy form and the form for a single message agree, message by message."""
+    training, testing = split
+    counts = CountTable(LABELS)
+
+    def features(message):
+        entries = slice(*corpus.rows.starts[message : message + 2])
+        tokens = dict(
+            zip(map(str, corpus.rows.places[entries]), corpus.rows.times[entries].tolist(), strict=True)
+        )
+        numbers = {
+            name: int(own[message]) for name, own in corpus.rows.numbers.items() if own[message] != MISSING
+        }
+        return tokens, numbers
+
+    for message in np.flatnonzero(training):
+        counts.learn(LABELS[corpus.truth[message]], *features(message))
+    one_by_one = Classifier(counts, view)
+    singly = [one_by_one.score(*features(message)).joint for message in testing[:60]]
+    joints = BulkClassifier(LABELS, view, corpus.table(training)).joints(corpus.rows.chosen(testing[:60]))
+    np.testing.assert_allclose(joints, singly, rtol=1e-9)
