@@ -1,0 +1,160 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spamnb.bayes import EVENTS, GLOBAL, View
+from spamnb.errors import UsageError
+from spamnb.files import default_model
+from spamnb.model import DEFAULT_VIEW
+from spamnb.verdict import Cutoffs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Decorated = Callable[..., Any]
+
+
+class Command(click.Command):
+    """A command whose help ends with examples, kept as they are written."""
+
+    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for line in self.examples.strip().splitlines():
+                formatter.write(" " * formatter.current_indent + line.strip() + "\n")  # never wrapped
+
+
+model_option = click.option(
+    "--model",
+    metavar="PATH",
+    default=default_model,
+    show_default="$SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder",
+    help="The model file.",
+)
+jobs_option = click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; all cores by default.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def tokenizer_options(command: Decorated) -> Decorated:
+    """Settings of the tokenizer, stored in a new model."""
+    for option in (
+        click.option("--case", "keep_case", is_flag=True, default=None, help="Keep capital letters apart."),
+        click.option(
+            "--no-headers", "headers", flag_value=False, type=bool, default=None, help="Read the body only."
+        ),
+        click.option("--stop-words", "stop_language", metavar="LANG", help="Leave out its common words."),
+        click.option("--stem", metavar="LANG", help="Reduce words to their stems, say: english."),
+        click.option("--ngrams", type=click.IntRange(1, 5), help="Runs of up to N words as tokens."),
+    ):
+        command = option(command)
+    return command
+
+
+def tokenizer_settings(**options: Any) -> dict[str, Any]:
+    """Those settings that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def view_options(command: Decorated) -> Decorated:
+    """How to read the counts; without any of these, the default view and its cutoffs."""
+    for option in (
+        click.option("--numbers", is_flag=True, help="Multiply by the Gaussians of the numeric features."),
+        click.option("--tfidf", is_flag=True, help="Weigh words by term frequency and rarity."),
+        click.option("--prior", metavar="KIND", help="counts, uniform, or NAME=SHARE,NAME=SHARE."),
+        click.option("--smoothing", metavar="ALPHA", help="Added to all counts: a number, or 'global'."),
+        click.option("--event", type=click.Choice(EVENTS), help="A textbook's event model."),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_view(
+    event: str | None, smoothing: str | None, prior: str | None, tfidf: bool, numbers: bool
+) -> View | None:
+    """The view asked for; None for the default."""
+    if not (event or smoothing or prior or tfidf or numbers):
+        return None
+    textbook = View() if event or tfidf else DEFAULT_VIEW
+    return View(
+        event=event or textbook.event,
+        smoothing=textbook.smoothing if smoothing is None else _smoothing(smoothing),
+        prior="counts" if prior is None else _prior(prior),
+        tfidf=tfidf,
+        numbers=numbers,
+        least_evidence=textbook.least_evidence,
+        averaged=textbook.averaged,
+    )
+
+
+def _smoothing(text: str) -> float | str:
+    if text == GLOBAL:
+        return GLOBAL
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e9:
+        raise UsageError(f"--smoothing takes a number from 0 on, or 'global', not {text!r}")
+    return value
+
+
+def _prior(text: str) -> str | dict[str, float]:
+    if text in ("counts", "uniform"):
+        return text
+    try:
+        shares = {name: float(share) for name, _, share in (item.partition("=") for item in text.split(","))}
+    except ValueError:
+        shares = {}
+    if (
+        not shares
+        or min(shares.values()) < 0
+        or not sum(shares.values()) < float("inf")
+        or not any(shares.values())
+    ):
+        raise UsageError(f"--prior takes counts, uniform, or shares like ham=0.7,spam=0.3, not {text!r}")
+    return shares
+
+
+def chosen_cutoffs(text: str | None) -> Cutoffs | None:
+    """`SPAM` or `HAM,SPAM`: scores from which on a message is spam, up to which it is ham."""
+    if text is None:
+        return None
+    try:
+        values = [float(value) for value in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) not in (1, 2) or values != sorted(values):
+        raise UsageError(f"--cutoff takes a score, or two: HAM,SPAM, the lower first; not {text!r}")
+    return Cutoffs(values[0], values[-1])
+
+
+def labelled(
+    folders: Sequence[str], ham: Sequence[str], spam: Sequence[str], label: Sequence[str]
+) -> dict[str, list[str]]:
+    """The paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH` and `--label NAME=PATH`."""
+    sources: dict[str, list[str]] = {}
+    if folders:
+        if len(folders) != 2:
+            raise UsageError("two folders or mailboxes, ham first; for more use --ham PATH and --spam PATH")
+        sources = {"ham": [folders[0]], "spam": [folders[1]]}
+    for name, paths in (("ham", ham), ("spam", spam)):
+        if paths:
+            sources.setdefault(name, []).extend(paths)
+    for item in label:
+        name, equals, path = item.partition("=")
+        if not (name and equals and path) or not name.isprintable() or name in ("unsure",) or len(name) > 100:
+            raise UsageError(f"--label takes NAME=PATH, not {item!r}")
+        sources.setdefault(name, []).append(path)
+    if not sources:
+        raise UsageError("nothing to read; name ham and spam, for instance: spamnb train ham/ spam/")
+    twice = [path for path in sources.get("ham", []) if path in sources.get("spam", [])]
+    if twice:
+        raise UsageError(f"{twice[0]}: named as ham and as spam")
+    return sources

@@ -1,0 +1,39 @@
+"""Progress on a terminal: how much of the mail is read, how fast, and for how long still. Else nothing."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
+    """Yields a function of (bytes, messages) done."""
+    if not sys.stderr.isatty():
+        yield lambda _size, _messages: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[messages]:,} messages, {task.fields[rate]:,.0f}/s"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=max(1, total), messages=0, rate=0.0)
+        done = 0
+
+        def step(size: int, messages: int) -> None:
+            nonlocal done
+            done += messages
+            elapsed = bar.tasks[0].elapsed or 1e-9
+            bar.update(task, advance=size, messages=done, rate=done / elapsed)
+
+        yield step

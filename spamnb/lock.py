@@ -1,0 +1,50 @@
+"""One writer at a time. The kernel lets go of the lock of a dead process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+
+from spamnb.errors import CannotCreate, Locked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+PATIENCE = 30.0  # seconds to wait for another writer
+PAUSE = 0.01
+
+
+class Lock:
+    """Held while a model or its journal is changed. Readers need none."""
+
+    def __init__(self, model: str, patience: float = PATIENCE) -> None:
+        self.path = model + ".lock"
+        self.model = model
+        self.patience = patience
+
+    def __enter__(self) -> None:
+        try:
+            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
+            self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise CannotCreate(f"{self.path}: {error.strerror}") from error
+        deadline = time.monotonic() + self.patience
+        while True:
+            try:
+                fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    os.close(self.handle)
+                    raise Locked(f"{self.model}: another spamnb is writing it; try again later") from None
+                time.sleep(PAUSE)
+            except OSError as error:
+                os.close(self.handle)
+                raise CannotCreate(f"{self.path}: cannot lock: {error.strerror}") from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self.handle)

@@ -1,0 +1,60 @@
+"""A model: counts on disk, the tokenizer they were made with, and the view that judges by them."""
+
+from __future__ import annotations
+
+from spamnb.bayes import Classifier, View
+from spamnb.counts.store import WHAT_TO_DO, Stored
+from spamnb.errors import ModelError
+from spamnb.mail.message import read
+from spamnb.tokens.settings import REVISION, Settings
+from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.verdict import Calibration, Cutoffs, decided
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.bayes import Score
+    from spamnb.tokens.tokenizer import Features
+    from spamnb.verdict import Verdict
+
+# Presence, not frequency; little smoothing; weak evidence ignored; the mean of the rest.
+DEFAULT_VIEW = View(event="binary", smoothing=0.01, least_evidence=2.0, averaged=True)
+
+
+class Model:
+    """Judges messages. With a view of its own choice it is that textbook model, cutoffs left aside."""
+
+    def __init__(self, stored: Stored, view: View | None = None, cutoffs: Cutoffs | None = None) -> None:
+        self.stored = stored
+        self.labels = stored.labels
+        self.settings = settings_of(stored)
+        self.tokenizer = Tokenizer(self.settings)
+        self.classifier = Classifier(stored, view or DEFAULT_VIEW)
+        self.cutoffs = cutoffs if cutoffs or view else Cutoffs(*stored.head["cutoffs"])
+        self.calibration = None if view else Calibration(*stored.head["calibration"])
+
+    @classmethod
+    def open(cls, path: str, view: View | None = None, cutoffs: Cutoffs | None = None) -> Model:
+        return cls(Stored.open(path), view, cutoffs)
+
+    def features(self, raw: bytes) -> Features:
+        return self.tokenizer.features(read(raw))
+
+    def classify(self, raw: bytes) -> Verdict:
+        return self.classify_features(self.features(raw))
+
+    def classify_features(self, features: Features) -> Verdict:
+        return self.decide(self.classifier.score(features.tokens, features.numbers))
+
+    def decide(self, score: Score) -> Verdict:
+        return decided(score, self.cutoffs, self.calibration)
+
+
+def settings_of(stored: Stored) -> Settings:
+    try:
+        settings = Settings.from_map(stored.head["settings"])
+    except (KeyError, TypeError) as error:
+        raise ModelError(stored.path, f"its settings are damaged; {WHAT_TO_DO}") from error
+    if settings.revision != REVISION:
+        why = f"made with tokenizer revision {settings.revision}, this spamnb has {REVISION}"
+        raise ModelError(stored.path, f"{why}; train anew with --fresh")
+    return settings
