@@ -15,18 +15,23 @@ from math import exp, inf, log, pi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from spamnb.counts.table import Counts, Row, Sums
+    from spamnb.counts.table import Counts, Pair, Row, Sums
 
 EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
 GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 
 
+def whole(_token: str) -> int:
+    """The part a token stands in, where a message has but one."""
+    return 0
+
+
 class View:
     """How to read a table: the event model, its smoothing, the prior, and what evidence counts."""
 
-    __slots__ = ("averaged", "event", "least_evidence", "numbers", "prior", "smoothing", "tfidf")
+    __slots__ = ("event", "least_evidence", "numbers", "pairs", "prior", "silent", "smoothing", "tfidf")
 
     def __init__(
         self,
@@ -35,16 +40,19 @@ class View:
         prior: str | Mapping[str, float] = "counts",
         tfidf: bool = False,
         numbers: bool = False,
+        pairs: bool = False,
         least_evidence: float = 0.0,
-        averaged: bool = False,
+        silent: float | None = None,
     ) -> None:
         self.event = event
         self.smoothing = smoothing
         self.prior = prior  # "counts", "uniform", or a share for each label
         self.tfidf = tfidf
         self.numbers = numbers or event == "gaussian"
+        self.pairs = pairs  # neighbours are evidence, too
         self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
-        self.averaged = averaged  # the mean of the evidence, not its sum
+        # Not the sum of the evidence but its mean, part by part, as if so many tokens more said nothing.
+        self.silent = silent
 
 
 class Score:
@@ -75,10 +83,11 @@ class Score:
 class Evidence:
     """One token or number: its counts, how often it stands in the message, and its log-weight per label."""
 
-    __slots__ = ("row", "times", "token", "weights")
+    __slots__ = ("part", "row", "times", "token", "weights")
 
-    def __init__(self, token: str, row: Row, times: float, weights: list[float]) -> None:
+    def __init__(self, token: str, row: Row, times: float, weights: list[float], part: int = 0) -> None:
         self.token = token
+        self.part = part
         self.row = row
         self.times = times
         self.weights = weights
@@ -97,19 +106,33 @@ class Classifier:
         self.labels = counts.labels
         self.log_prior = [_log(p) for p in prior(counts.labels, counts.messages, view.prior)]
         self._places = range(len(counts.labels))
+        self._vocabulary = counts.vocabulary
+        self._totals: Sequence[int] = counts.presences
         if view.event == "bernoulli":
-            self._totals: Sequence[int] = counts.messages
+            self._totals = counts.messages
             self._absent, self._certain = self._absent_words()
         elif view.event == "multinomial":
             self._totals = counts.occurrences
-        else:
-            self._totals = counts.presences
+        if view.pairs:
+            self._vocabulary += counts.pair_vocabulary
+            self._totals = [a + b for a, b in zip(self._totals, counts.pair_presences, strict=True)]
 
-    def score(self, tokens: Mapping[str, int], numbers: Mapping[str, float] | None = None) -> Score:
-        """Judge a message given as its tokens with how often each occurs, and its numeric features."""
-        evidence = self.evidence(tokens)
-        if self.view.averaged:
-            joint = self._averaged(evidence)
+    def score(
+        self,
+        tokens: Mapping[str, int],
+        numbers: Mapping[str, float] | None = None,
+        pairs: Iterable[Pair] = (),
+        part_of: Callable[[str], int] = whole,
+    ) -> Score:
+        """Judge a message: its tokens with how often each occurs, its numeric features, its neighbours.
+
+        `part_of` tells which part of the message a token stands in, where the view takes them apart.
+        """
+        evidence = self.evidence(tokens, part_of)
+        if self.view.pairs:
+            evidence += self.pair_evidence(pairs, part_of)
+        if self.view.silent is not None:
+            joint = self._averaged(evidence, self.view.silent)
         elif self.view.event == "bernoulli":
             joint = self._bernoulli(evidence)
         else:
@@ -120,7 +143,7 @@ class Classifier:
                 joint = [j + weight for j, weight in zip(joint, item.weights, strict=True)]
         return Score(self.labels, joint, evidence)
 
-    def evidence(self, tokens: Mapping[str, int]) -> list[Evidence]:
+    def evidence(self, tokens: Mapping[str, int], part_of: Callable[[str], int]) -> list[Evidence]:
         """The known tokens that say something, each with its log-weights."""
         view = self.view
         if view.event == "gaussian":
@@ -129,12 +152,21 @@ class Classifier:
         found = []
         for token, row in self.counts.rows(tokens).items():
             weights = self.weights(row)
-            if view.least_evidence and spread(weights) < view.least_evidence:
+            if spread(weights) < view.least_evidence:
                 continue
             times: float = tokens[token] if view.event == "multinomial" else 1
             if view.tfidf:
                 times = tokens[token] / length * self.idf(row)
-            found.append(Evidence(token, row, times, weights))
+            found.append(Evidence(token, row, times, weights, part_of(token)))
+        return found
+
+    def pair_evidence(self, pairs: Iterable[Pair], part_of: Callable[[str], int]) -> list[Evidence]:
+        """The known pairs that say something."""
+        found = []
+        for pair, row in self.counts.pair_rows(pairs).items():
+            weights = self.weights(row)
+            if spread(weights) >= self.view.least_evidence:
+                found.append(Evidence(" ".join(pair), row, 1, weights, part_of(pair[0])))
         return found
 
     def weights(self, row: Row) -> list[float]:
@@ -157,7 +189,7 @@ class Classifier:
             room = 2 * epsilon if event == "bernoulli" else 1.0
         else:
             epsilon = float(smoothing)
-            room = epsilon * (2 if event == "bernoulli" else self.counts.vocabulary)
+            room = epsilon * (2 if event == "bernoulli" else self._vocabulary)
         return [_share(counts[k] + epsilon, self._totals[k] + room) for k in self._places]
 
     def idf(self, row: Row) -> float:
@@ -189,10 +221,14 @@ class Classifier:
                 joint[k] += item.times * item.weights[k] if item.times else 0.0
         return joint
 
-    def _averaged(self, evidence: list[Evidence]) -> list[float]:
-        """The mean weight of each label: a long message is no surer than a short one."""
-        count = len(evidence) or 1
-        return [sum(item.weights[k] for item in evidence) / count for k in self._places]
+    def _averaged(self, evidence: list[Evidence], silent: float) -> list[float]:
+        """Per label the mean weight in each part, added up: a long message is no surer than a short one."""
+        joint = [0.0 for _ in self._places]
+        for part in {item.part for item in evidence}:
+            own = [item.weights for item in evidence if item.part == part]
+            for k in self._places:
+                joint[k] += sum(weights[k] for weights in own) / (len(own) + silent)
+        return joint
 
     def _absent_words(self) -> tuple[list[float], list[int]]:
         """Σ log(1 − P(token | label)) over the vocabulary, and the number of tokens with P = 1.

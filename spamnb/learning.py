@@ -6,7 +6,7 @@ import time
 from math import nan
 
 from spamnb.counts import journal
-from spamnb.counts.fingerprint import fingerprints
+from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.counts.outcomes import KNOWN, LEARNED, UNKNOWN, outcome
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate
@@ -16,9 +16,10 @@ from spamnb.model import Model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
+    from spamnb.counts.table import Row
     from spamnb.tokens.tokenizer import Features
 
 
@@ -53,21 +54,27 @@ def entry(
     """A journal record. Its tokens are in order of their fingerprints, like the model's."""
     tokens = list(features.tokens)
     ordered = sorted(zip(fingerprints(tokens), tokens, strict=True))
-    rows = stored.rows(tokens)
-    new = len(tokens) - len(rows)
-    if after is None:
-        new -= sum(sum(row[: len(stored.labels)]) == 1 for row in rows.values())  # in this message only
+    pairs = list(features.pairs)
     return {
         "digest": identity,
         "before": before,
         "after": after,
         "day": int(time.time() // 86400),
-        "new_tokens": new,
+        "new_tokens": new(stored, len(tokens), stored.rows(tokens).values(), after),
+        "new_pairs": new(stored, len(pairs), stored.pair_rows(pairs).values(), after),
         "hashes": column(8, [number for number, _ in ordered]),
         "occurrences": column(2, [features.tokens[token] for _, token in ordered]),
         "text": "".join(f"{token}\n" for _, token in ordered).encode(),
+        "pairs": column(8, sorted(pair_fingerprints(pairs))),
         "numbers": features.numbers,
     }
+
+
+def new(stored: Stored, count: int, known: Collection[Row], after: str | None) -> int:
+    """By how many the vocabulary grows; on forgetting it loses what stands in this message only."""
+    if after is not None:
+        return count - len(known)
+    return -sum(sum(row[: len(stored.labels)]) == 1 for row in known)
 
 
 def column(size: int, values: Sequence[int]) -> bytes:

@@ -6,6 +6,7 @@ from spamnb.bayes import Classifier, View
 from spamnb.counts.store import WHAT_TO_DO, Stored
 from spamnb.errors import ModelError
 from spamnb.mail.message import read
+from spamnb.tokens.parts import part_of
 from spamnb.tokens.settings import REVISION, Settings
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.verdict import Calibration, Cutoffs, decided
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from spamnb.tokens.tokenizer import Features
     from spamnb.verdict import Verdict
 
-# Presence, not frequency; little smoothing; weak evidence ignored; the mean of the rest.
-DEFAULT_VIEW = View(event="binary", smoothing=0.01, least_evidence=2.0, averaged=True)
+# Presence, not frequency; little smoothing; neighbours too; weak evidence ignored; the mean of the rest, of
+# head and body apart, as if four tokens more of each said nothing.
+DEFAULT_VIEW = View(event="binary", smoothing=0.01, pairs=True, least_evidence=2.5, silent=4.0)
 
 
 class Model:
@@ -43,7 +45,7 @@ class Model:
         return self.classify_features(self.features(raw))
 
     def classify_features(self, features: Features) -> Verdict:
-        return self.decide(self.classifier.score(features.tokens, features.numbers))
+        return self.decide(self.classifier.score(features.tokens, features.numbers, features.pairs, part_of))
 
     def decide(self, score: Score) -> Verdict:
         return decided(score, self.cutoffs, self.calibration)

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from spamnb.bulk.batches import read_batches
 from spamnb.bulk.corpus import Corpus
 from spamnb.bulk.scoring import MISSING, BulkClassifier
 from spamnb.counts.table import CountTable
+from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
 
 CORPORA = os.path.join(os.path.dirname(__file__), "..", "corpora", "spamassassin")
@@ -67,8 +69,9 @@ def test_event_models(corpus, split, event, theirs, binary, smoothing):
     if binary:
         learned, judged = learned.sign(), judged.sign()
     oracle = theirs(alpha=smoothing).fit(learned, corpus.truth[training])
-    table = corpus.table(training)
-    joints = BulkClassifier(LABELS, View(event, smoothing), table).joints(corpus.rows.chosen(testing))
+    view = View(event, smoothing)
+    table = corpus.table(training, view)
+    joints = BulkClassifier(LABELS, view, table).joints(corpus.rows.chosen(testing))
     np.testing.assert_allclose(joints, oracle.predict_joint_log_proba(judged), rtol=1e-9)
     assert (joints.argmax(axis=1) == oracle.predict(judged)).all()
 
@@ -80,10 +83,10 @@ def test_gaussian(corpus, split, feature):
     training = training & (values != MISSING)
     testing = testing[values[testing] != MISSING]
     oracle = GaussianNB(var_smoothing=0).fit(values[training, None].astype(float), corpus.truth[training])
-    table = corpus.table(training)
     view = View("gaussian")
+    table = corpus.table(training, view)
     rows = corpus.rows.chosen(testing)
-    only = type(rows)(rows.starts, rows.places, rows.times, {feature: rows.numbers[feature]})
+    only = replace(rows, numbers={feature: rows.numbers[feature]})
     joints = BulkClassifier(LABELS, view, table).joints(only)
     np.testing.assert_allclose(
         joints, oracle.predict_joint_log_proba(values[testing, None].astype(float)), rtol=1e-9
@@ -101,7 +104,8 @@ VIEWS = [
     View(tfidf=True),
     View(prior="uniform"),
     View(prior={"spam": 3, "ham": 1}),
-    View("binary", 0.01, least_evidence=2.0, averaged=True),
+    View("binary", 0.01, pairs=True),
+    DEFAULT_VIEW,
 ]
 
 
@@ -111,19 +115,29 @@ def test_many_at_once_equal_one_by_one(corpus, split, view):
     training, testing = split
     counts = CountTable(LABELS)
 
+    parts = np.zeros(len(corpus.hashes), int)
+    parts[corpus.rows.places] = corpus.rows.parts
+
     def features(message):
         entries = slice(*corpus.rows.starts[message : message + 2])
-        tokens = dict(
-            zip(map(str, corpus.rows.places[entries]), corpus.rows.times[entries].tolist(), strict=True)
+        occurrences = dict(
+            zip(corpus.rows.places[entries].tolist(), corpus.rows.times[entries].tolist(), strict=True)
         )
+        tokens = {str(place): times for place, times in occurrences.items() if times}
         numbers = {
             name: int(own[message]) for name, own in corpus.rows.numbers.items() if own[message] != MISSING
         }
-        return tokens, numbers
+        pairs = [(str(place), "") for place, times in occurrences.items() if not times]
+        return tokens, numbers, pairs
 
     for message in np.flatnonzero(training):
         counts.learn(LABELS[corpus.truth[message]], *features(message))
     one_by_one = Classifier(counts, view)
-    singly = [one_by_one.score(*features(message)).joint for message in testing[:60]]
-    joints = BulkClassifier(LABELS, view, corpus.table(training)).joints(corpus.rows.chosen(testing[:60]))
+    singly = [
+        one_by_one.score(*features(message), part_of=lambda token: parts[int(token)]).joint
+        for message in testing[:60]
+    ]
+    joints = BulkClassifier(LABELS, view, corpus.table(training, view)).joints(
+        corpus.rows.chosen(testing[:60])
+    )
     np.testing.assert_allclose(joints, singly, rtol=1e-9)

@@ -20,11 +20,13 @@ import numpy as np
 
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.scoring import MISSING, Rows
-from spamnb.counts.fingerprint import fingerprints
+from spamnb.counts.fingerprint import MULTIPLIER, fingerprints
 from spamnb.errors import SpamnbError
+from spamnb.mail.dates import MAX_DATE
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
 from spamnb.mail.sources import Unreadable, chunks
+from spamnb.tokens.parts import part_of
 from spamnb.tokens.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from spamnb.mail.sources import Chunk
     from spamnb.tokens.settings import Settings
 
+BREAK = -1  # between two texts
 AHEAD = 2  # chunks handed out beyond one a process: enough to keep them busy, and memory bounded
 
 
@@ -42,6 +45,7 @@ class Batch:
     label: str | None
     names: list[tuple[str, int | None]]  # path, and number in an mbox
     digests: Array
+    dates: list[str]  # as they are written, "" where there is none
     rows: Rows  # in the batch's own vocabulary
     hashes: Array
     ends: Array
@@ -56,8 +60,8 @@ class Batch:
         """The sum of some messages: (message, place of the label, 1 or -1) each."""
         chosen = np.array(list(steps), np.int64).reshape(-1, 3)
         many, size = len(labels), len(self.hashes)
-        containing = np.zeros((many, size), np.int64)
-        occurring = np.zeros((many, size), np.int64)
+        containing = np.zeros((many, size), np.int32)
+        occurring = np.zeros((many, size), np.int32)
         owner = np.repeat(np.arange(len(self)), self.rows.lengths)
         for place in range(many):
             mine = chosen[chosen[:, 1] == place]
@@ -91,6 +95,21 @@ class Batch:
         return sums
 
 
+def _pairs(runs: list[tuple[int, list[int]]], words: Array, parts: Array) -> tuple[Array, Array, Array]:
+    """The pairs of neighbours of each message once: the message, the pair's fingerprint and its part."""
+    owners = np.repeat([owner for owner, _ in runs], [len(run) for _, run in runs]).astype(np.int64)
+    places = np.array([place for _, run in runs for place in run], np.int64)
+    first, second = places[:-1], places[1:]
+    neighbours = (first >= 0) & (second >= 0)
+    owners, first, second = owners[:-1][neighbours], first[neighbours], second[neighbours]
+    pairs = words[first] * np.uint64(MULTIPLIER) + words[second]
+    order = np.lexsort((pairs, owners))
+    owners, pairs, own_parts = owners[order], pairs[order], parts[first[order]]
+    once = np.ones(len(pairs), bool)
+    once[1:] = (pairs[1:] != pairs[:-1]) | (owners[1:] != owners[:-1])
+    return owners[once], pairs[once], own_parts[once]
+
+
 class _Numbering(dict[str, int]):
     """Numbers tokens in the order they come."""
 
@@ -102,8 +121,8 @@ class _Numbering(dict[str, int]):
 def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
     numbering = _Numbering()
-    names, digests, unreadable = [], [], []
-    lengths, places, times = [0], [], []
+    names, digests, dates, unreadable = [], [], [], []
+    lengths, places, times, runs = [], [], [], []
     measured: list[dict[str, int]] = []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
@@ -113,26 +132,44 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any =
         names.append((raw.path, raw.index))
         digests.append(identity)
         if known is not None and known(identity, label):
+            dates.append("")
             lengths.append(0)
             measured.append({})
             continue
-        features = tokenizer.features(read(raw.data))
+        message = read(raw.data)
+        dates.append((message.get("date") or "")[:MAX_DATE])
+        features = tokenizer.features(message)
         lengths.append(len(features.tokens))
         places.append(
             np.fromiter(map(numbering.__getitem__, features.tokens), np.int32, len(features.tokens))
         )
         times.append(np.fromiter(features.tokens.values(), np.uint16, len(features.tokens)))
         measured.append(features.numbers)
+        runs.append(
+            (
+                len(names) - 1,
+                [place for run in features.runs for place in (*map(numbering.__getitem__, run), BREAK)],
+            )
+        )
     tokens = list(numbering)
-    hashes = np.array(fingerprints(tokens), np.uint64)
+    words = np.array(fingerprints(tokens), np.uint64)
+    word_parts = np.array([part_of(token) for token in tokens], np.uint8)
+    pair_owners, pairs, pair_parts = _pairs(runs, words, word_parts)
+    hashes = np.concatenate((words, np.unique(pairs)))
     order = np.argsort(hashes, kind="stable")
     place_of = np.empty(len(order), np.int32)
     place_of[order] = np.arange(len(order), dtype=np.int32)
-    encoded = [tokens[at].encode() for at in order]
+    hashes = hashes[order]
+    texts = [token.encode() for token in tokens]
+    encoded = [texts[at] if at < len(texts) else b"" for at in order.tolist()]
+    word_places = np.concatenate([np.empty(0, np.int32), *places])
+    owners = np.concatenate((np.repeat(np.arange(len(names)), lengths), pair_owners))
+    by_owner = np.argsort(owners, kind="stable")
     rows = Rows(
-        np.cumsum(lengths),
-        place_of[np.concatenate(places)] if places else np.empty(0, np.int32),
-        np.concatenate(times) if times else np.empty(0, np.uint16),
+        np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(names))))),
+        np.concatenate((place_of[word_places], np.searchsorted(hashes, pairs)))[by_owner].astype(np.int32),
+        np.concatenate([*times, np.zeros(len(pairs), np.uint16)])[by_owner],
+        np.concatenate((word_parts[word_places], pair_parts))[by_owner],
         {
             name: np.array([numbers.get(name, MISSING) for numbers in measured], np.int64)
             for name in dict.fromkeys(name for numbers in measured for name in numbers)
@@ -142,8 +179,9 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any =
         label,
         names,
         np.array(digests, np.uint64),
+        dates,
         rows,
-        hashes[order],
+        hashes,
         np.cumsum([len(token) for token in encoded]) if encoded else np.empty(0, np.int64),
         np.frombuffer(b"".join(encoded), np.uint8),
         unreadable,
@@ -155,11 +193,11 @@ def read_batches(
     sources: Mapping[str, Sequence[str]], settings: Settings, jobs: int, known: Any = None
 ) -> Iterator[Batch]:
     """Batches of all mail under each label, in order."""
-    everything = [path for paths in sources.values() for path in paths]
+    everything = {path for paths in sources.values() for path in paths}
     work = (
         (chunk, label)
         for label, paths in sources.items()
-        for chunk in chunks(paths, without=[path for path in everything if path not in paths])
+        for chunk in chunks(paths, without=everything.difference(paths))
     )
     yield from in_parallel(_Counting(settings, known), work, jobs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,42 +23,54 @@ SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is cal
 FEWEST = 10  # messages of each label; below that the cutoffs would be chance
 
 
+class Row(NamedTuple):
+    """A message of the sample."""
+
+    digest: int
+    hashes: Array  # of its tokens
+    parts: Array
+
+
 class Sample:
     """Messages of a run to be scored when it ends: those of the lowest digests, in whatever order."""
 
     def __init__(self, size: int = SAMPLE) -> None:
         self.size = size
-        self.kept: dict[int, list[tuple[int, Array]]] = {}  # per label: digest, and hashes of the tokens
+        self.kept: dict[int, list[Row]] = {}  # by the place of their label
 
     def add(self, batch: Batch, steps: Sequence[tuple[int, int, int]]) -> None:
         for message, place, sign in steps:
             if sign > 0:
-                entries = slice(batch.rows.starts[message], batch.rows.starts[message + 1])
-                kept = self.kept.setdefault(place, [])
-                kept.append((int(batch.digests[message]), batch.hashes[batch.rows.places[entries]]))
+                rows = batch.rows
+                entries = slice(rows.starts[message], rows.starts[message + 1])
+                own = Row(
+                    int(batch.digests[message]), batch.hashes[rows.places[entries]], rows.parts[entries]
+                )
+                self.kept.setdefault(place, []).append(own)
         for place, kept in self.kept.items():
             if len(kept) > 2 * self.size:
                 self.kept[place] = self._lowest(kept)
 
-    def _lowest(self, kept: list[tuple[int, Array]]) -> list[tuple[int, Array]]:
-        return sorted(kept, key=lambda one: one[0])[: self.size]
+    def _lowest(self, kept: list[Row]) -> list[Row]:
+        return sorted(kept, key=lambda row: row.digest)[: self.size]
 
     def scored(self, table: Columns) -> Columns:
         """The table with the scores of the sample noted: each by the mail of the table without itself."""
-        chosen = [(place, *one) for place, kept in self.kept.items() for one in self._lowest(kept)]
+        chosen = [(place, row) for place, kept in self.kept.items() for row in self._lowest(kept)]
         if not chosen or not has_spam(table.labels):
             return table
-        hashes = [own for _, _, own in chosen]
+        hashes = [row.hashes for _, row in chosen]
         rows = Rows(
             np.cumsum([0, *map(len, hashes)]),
             table.places(np.concatenate(hashes)),
             np.ones(sum(map(len, hashes)), np.uint16),
+            np.concatenate([row.parts for _, row in chosen]),
             {},
         )
-        counts = Table.whole(table.containing, table.occurring, table.messages, table.numbers)
-        truth = np.array([place for place, _, _ in chosen])
+        counts = Table.whole(DEFAULT_VIEW, table.containing, table.occurring, table.messages, table.numbers)
+        truth = np.array([place for place, _ in chosen])
         scores = spam_scores(table.labels, left_out(DEFAULT_VIEW, counts, rows, truth))
-        digests = np.array([digest for _, digest, _ in chosen], np.uint64)
+        digests = np.array([row.digest for _, row in chosen], np.uint64)
         return replace(table, learned=table.learned.scored(digests, scores))
 
 

@@ -28,10 +28,9 @@ class Judge:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.columns = Columns.load(model.stored)
-        table = Table.whole(
-            self.columns.containing, self.columns.occurring, self.columns.messages, self.columns.numbers
-        )
-        self.classifier = BulkClassifier(model.labels, model.classifier.view, table)
+        columns, view = self.columns, model.classifier.view
+        table = Table.whole(view, columns.containing, columns.occurring, columns.messages, columns.numbers)
+        self.classifier = BulkClassifier(model.labels, view, table)
 
     def verdicts(self, batch: Batch) -> list[Verdict]:
         rows = batch.rows.renumbered(self.columns.places(batch.hashes))

@@ -28,7 +28,10 @@ TEXT_BLOCK = 1 << 16  # tokens whose text is gathered at once: bounds the index 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """A count table: one column entry a token, in order of the tokens' fingerprints."""
+    """A count table: one column entry a token, in order of the tokens' fingerprints.
+
+    A pair of neighbours is a token without text and without occurrences.
+    """
 
     labels: tuple[str, ...]
     messages: tuple[int, ...]
@@ -43,7 +46,7 @@ class Columns:
 
     @classmethod
     def empty(cls, labels: Sequence[str]) -> Columns:
-        none = np.empty((len(labels), 0), np.int64)
+        none = np.empty((len(labels), 0), np.int32)
         return cls(
             tuple(labels),
             (0,) * len(labels),
@@ -66,37 +69,48 @@ class Columns:
         def column(name: str) -> Array:
             return np.frombuffer(stored.column(name), dtype=stored.column(name).format)
 
+        def both(words: Array, pairs: Array) -> Array:
+            return np.concatenate((words, pairs))[order]
+
+        hashes, pairs = column("hashes"), column("pair_hashes")
+        order = np.argsort(np.concatenate((hashes, pairs)), kind="stable")
+        none = np.zeros(len(pairs), np.uint8)
+        lengths = both(np.diff(column("ends").astype(np.int64), prepend=0), none)
         base = cls(
             tuple(stored.labels),
             tuple(head["messages"]),
             head["numbers"],
-            column("hashes"),
-            column("ends").astype(np.int64),
+            both(hashes, pairs),
+            np.cumsum(lengths),
             column("text"),
-            np.array([column(f"messages.{k}") for k in many], np.int64),
-            np.array([column(f"occurrences.{k}") for k in many], np.int64),
-            column("days"),
+            np.array([both(column(f"messages.{k}"), column(f"pair_messages.{k}")) for k in many], np.int32),
+            np.array([both(column(f"occurrences.{k}"), none) for k in many], np.int32),
+            both(column("days"), none),
             Learned(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores")),
         )
         if not stored.journal.entries:
             return base
         return added([base, *(from_entry(entry, base.labels) for entry in stored.journal.entries)])
 
-    @property
-    def vocabulary(self) -> int:
+    def __len__(self) -> int:
         return len(self.hashes)
+
+    @property
+    def words(self) -> Array:
+        """Which tokens are no pairs."""
+        return np.any(self.occurring, axis=0)
 
     def tokens(self, places: Iterable[int]) -> list[str]:
         """The text of some tokens."""
         text = self.text.tobytes() if len(self.text) < 1 << 26 else self.text
-        starts = np.concatenate(([0], self.ends[:-1])) if self.vocabulary else self.ends
+        starts = np.concatenate(([0], self.ends))
         return [bytes(text[starts[at] : self.ends[at]]).decode() for at in places]
 
     def places(self, hashes: Array) -> Array:
         """Where tokens of these fingerprints stand, -1 for an unknown one."""
-        if not self.vocabulary:
+        if not len(self):
             return np.full(len(hashes), -1)
-        at = np.minimum(np.searchsorted(self.hashes, hashes), self.vocabulary - 1)
+        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
         return np.where(self.hashes[at] == hashes, at, -1)
 
     def relabelled(self, labels: Sequence[str]) -> Columns:
@@ -106,7 +120,7 @@ class Columns:
         places = [labels.index(label) for label in self.labels]
 
         def spread(rows: Array) -> Array:
-            wide = np.zeros((len(labels), self.vocabulary), np.int64)
+            wide = np.zeros((len(labels), len(self)), np.int32)
             wide[places] = rows
             return wide
 
@@ -192,34 +206,37 @@ def _numbers(tables: Sequence[Columns]) -> dict[str, list[list[int | float]]]:
 
 def from_entry(entry: Entry, labels: Sequence[str]) -> Columns:
     """One journal record as a table."""
-    many, size = len(labels), len(entry.hashes)
+    many, words, size = len(labels), len(entry.hashes), len(entry.hashes) + len(entry.pairs)
     messages = [0] * many
-    containing, occurring = np.zeros((many, size), np.int64), np.zeros((many, size), np.int64)
+    containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
     numbers: dict[str, list[list[int | float]]] = {
         name: [[0, 0, 0] for _ in labels] for name in entry.numbers
     }
     for place, sign in entry.steps:
         messages[place] += sign
         containing[place] += sign
-        occurring[place] += sign * np.array(entry.occurrences, np.int64)
+        occurring[place, :words] += sign * np.array(entry.occurrences, np.int32)
         for name, x in entry.numbers.items():
             sums = numbers[name][place]
             numbers[name][place] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
     text = np.frombuffer(entry.text, np.uint8)
     breaks = np.flatnonzero(text == ord("\n"))
+    lengths = np.zeros(size, np.int64)
+    lengths[:words] = np.diff(breaks, prepend=-1) - 1
+    hashes = np.array([*entry.hashes, *entry.pairs], np.uint64)
+    order = np.argsort(hashes, kind="stable")
+    place = NOWHERE if entry.after is None else labels.index(entry.after)
     return Columns(
         tuple(labels),
         tuple(messages),
         numbers,
-        np.array(entry.hashes, np.uint64),
-        breaks - np.arange(size),
+        hashes[order],
+        np.cumsum(lengths[order]),
         text[text != ord("\n")],
-        containing,
-        occurring,
+        containing[:, order],
+        occurring[:, order],
         np.full(size, entry.day, np.uint16),
-        Learned.of(
-            [entry.digest], [NOWHERE if entry.after is None else labels.index(entry.after)], [entry.score]
-        ),
+        Learned.of([entry.digest], [place], [entry.score]),
     )
 
 
@@ -232,13 +249,16 @@ def verify(stored: Stored) -> None:
 def save(path: str, table: Columns, about: dict[str, Any]) -> None:
     """Write a model file beside the old one, synced, and put it in its place. `about`: settings, cutoffs."""
     columns = _file_columns(table)
+    words = table.words
     head = {
         **about,
         "labels": list(table.labels),
         "messages": list(table.messages),
-        "presences": table.containing.sum(axis=1).tolist(),
+        "presences": table.containing[:, words].sum(axis=1).tolist(),
         "occurrences": table.occurring.sum(axis=1).tolist(),
-        "vocabulary": table.vocabulary,
+        "vocabulary": int(words.sum()),
+        "pair_presences": table.containing[:, ~words].sum(axis=1).tolist(),
+        "pair_vocabulary": int((~words).sum()),
         "numbers": table.numbers,
         "columns": [[name, _kind(data), data.nbytes, crc32(data.data)] for name, data in columns.items()],
     }
@@ -272,18 +292,23 @@ def save(path: str, table: Columns, about: dict[str, Any]) -> None:
 
 
 def _file_columns(table: Columns) -> dict[str, Array]:
-    patterns, tokens = np.unique(table.containing, axis=1, return_counts=True)
+    words, pairs = table.words, ~table.words
+    containing = table.containing[:, words]
+    patterns, tokens = np.unique(containing, axis=1, return_counts=True)
     columns: dict[str, Array] = {
-        "hashes": table.hashes.astype("<u8"),
-        "ends": _narrow(table.ends),
+        "hashes": table.hashes[words].astype("<u8"),
+        "ends": _narrow(table.ends[words]),
         "text": table.text,
-        "days": table.days.astype("<u2"),
+        "days": table.days[words].astype("<u2"),
     }
     for k in range(len(table.labels)):
-        columns[f"messages.{k}"] = _narrow(table.containing[k])
-        columns[f"occurrences.{k}"] = _narrow(table.occurring[k])
+        columns[f"messages.{k}"] = _narrow(containing[k])
+        columns[f"occurrences.{k}"] = _narrow(table.occurring[k][words])
         columns[f"histogram.{k}"] = _narrow(patterns[k])
     columns["histogram.tokens"] = _narrow(tokens)
+    columns["pair_hashes"] = table.hashes[pairs].astype("<u8")
+    for k in range(len(table.labels)):
+        columns[f"pair_messages.{k}"] = _narrow(table.containing[k][pairs])
     columns["digests"] = table.learned.digests.astype("<u8")
     columns["digest_labels"] = table.learned.labels.astype("u1")
     columns["digest_scores"] = table.learned.scores.astype("<f4")

@@ -12,6 +12,7 @@ from spamnb.bulk.scoring import MISSING, Rows, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from spamnb.bayes import View
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.columns import Array
     from spamnb.mail.sources import Unreadable
@@ -23,6 +24,7 @@ class Corpus:
     truth: Array  # place of each message's label
     names: list[tuple[str, int | None]]
     digests: Array
+    dates: list[str]  # as they are written, "" where there is none
     rows: Rows
     hashes: Array  # of the vocabulary, sorted
     unreadable: list[Unreadable]
@@ -31,15 +33,18 @@ class Corpus:
     def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
         truth: list[Array] = []
         names: list[tuple[str, int | None]] = []
-        digests, lengths, times, unreadable = [], [np.zeros(1, np.int64)], [], []
+        dates: list[str] = []
+        digests, lengths, times, parts, unreadable = [], [np.zeros(1, np.int64)], [], [], []
         vocabularies, places = [], []
         numbers: list[dict[str, Array]] = []
         for batch in batches:
             truth.append(np.full(len(batch), labels.index(batch.label or ""), np.int8))
             names += batch.names
             digests.append(batch.digests)
+            dates += batch.dates
             lengths.append(batch.rows.lengths)
             times.append(batch.rows.times)
+            parts.append(batch.rows.parts)
             vocabularies.append(batch.hashes)
             places.append(batch.rows.places)
             numbers.append(dict(batch.rows.numbers))
@@ -55,6 +60,7 @@ class Corpus:
                 ]
             ),
             np.concatenate([np.empty(0, np.uint16), *times]),
+            np.concatenate([np.empty(0, np.uint8), *parts]),
             _joined(numbers, [len(own) for own in truth]),
         )
         return cls(
@@ -62,6 +68,7 @@ class Corpus:
             np.concatenate([np.empty(0, np.int8), *truth]),
             names,
             np.concatenate([np.empty(0, np.uint64), *digests]),
+            dates,
             rows,
             hashes,
             unreadable,
@@ -70,8 +77,8 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.names)
 
-    def table(self, messages: Array) -> Table:
-        """The counts of some messages (a mask)."""
+    def table(self, messages: Array, view: View) -> Table:
+        """The counts of some messages (a mask), for a view."""
         many, size = len(self.labels), len(self.hashes)
         containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
         for place in range(many):
@@ -79,6 +86,7 @@ class Corpus:
             containing[place] = np.bincount(self.rows.places[mine], minlength=size)
             occurring[place] = np.bincount(self.rows.places[mine], self.rows.times[mine], size)
         return Table.whole(
+            view,
             containing,
             occurring,
             np.bincount(self.truth[messages], minlength=many).tolist(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from spamnb.bulk.classifying import Judge
     from spamnb.bulk.columns import Array
     from spamnb.bulk.corpus import Corpus
+    from spamnb.bulk.knowledge import Telling
     from spamnb.mail.sources import Unreadable
     from spamnb.verdict import Verdict
 
@@ -30,29 +31,67 @@ UNDECIDED = -1
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The verdicts on labelled mail, message by message."""
+    """The verdicts on labelled mail, message by message, in the order they were given."""
 
     labels: tuple[str, ...]
     truth: Array
     verdict: Array  # place of the label, UNDECIDED for unsure
     score: Array
     probability: Array  # [message, label]
-    names: list[tuple[str, int | None]]
+    names: list[tuple[str, int | None]]  # path, and number in an mbox
     unreadable: list[Unreadable]
+    cutoffs: tuple[float, float] | None = None  # mean over the folds; None where the likeliest label wins
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A message judged against its label, and the tokens that speak loudest for that."""
+
+    path: str
+    index: int | None
+    subject: str
+    truth: str
+    verdict: str
+    score: float
+    evidence: list[tuple[str, float]]  # token, and its weight for spam
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Of an online evaluation: how the filter did up to a message, and over the last ones before it."""
+
+    messages: int
+    one_minus_auc_percent: float | None
+    ham_lost_percent: float | None
+    spam_missed_percent: float | None
+    recent_error_percent: float  # unsure counts as an error
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Everything an evaluation found, for a terminal, a program or a page."""
+
+    how: str  # "in 10 folds", "by a model", "online"
+    judged: Judged
+    metrics: dict[str, Any]  # Metrics.as_map() and more, JSON-ready
+    mistakes: list[Mistake]
+    duplicates: int
+    telling: dict[str, list[Telling]]
+    curve: list[CurvePoint]
 
 
 def cross_validated(corpus: Corpus, folds: int, seed: int, view: View | None = None) -> Judged:
     """Each message judged by a model of all folds but its own: the counts of all less those of the fold."""
     assigned = fold_of(corpus, folds, seed)
-    everything = np.ones(len(corpus), bool)
-    whole = corpus.table(everything)
+    chosen_view = view or DEFAULT_VIEW
+    whole = corpus.table(np.ones(len(corpus), bool), chosen_view)
     verdicts: list[Verdict | None] = [None] * len(corpus)
     for fold in range(folds):
         inside = assigned == fold
-        table = less(whole, corpus.table(inside))
+        table = less(chosen_view, whole, corpus.table(inside, chosen_view))
         chosen = np.flatnonzero(inside)
         decide = decision(corpus, view, table, ~inside)
-        joints = BulkClassifier(corpus.labels, view or DEFAULT_VIEW, table).joints(corpus.rows.chosen(chosen))
+        joints = BulkClassifier(corpus.labels, chosen_view, table).joints(corpus.rows.chosen(chosen))
         for message, joint in zip(chosen.tolist(), joints.tolist(), strict=True):
             verdicts[message] = decided(Score(corpus.labels, joint, []), *decide)
     found = [verdict for verdict in verdicts if verdict is not None]
@@ -99,7 +138,7 @@ def fold_of(corpus: Corpus, folds: int, seed: int) -> Array:
     return assigned
 
 
-def less(whole: Table, part: Table) -> Table:
+def less(view: View, whole: Table, part: Table) -> Table:
     """A table without some of its messages."""
     sums = {
         name: [
@@ -109,6 +148,7 @@ def less(whole: Table, part: Table) -> Table:
         for name, by_label in whole.sums.items()
     }
     return Table.whole(
+        view,
         whole.containing - part.containing,
         whole.occurring - part.occurring,
         (whole.messages - part.messages)[:, 0].tolist(),

@@ -33,6 +33,7 @@ class Knowledge:
     tokens: list[int]  # different ones in each label
     occurrences: list[int]
     vocabulary: int
+    pairs: int
     journal: int
     settings: dict[str, Any]
     cutoffs: list[float] | None
@@ -49,9 +50,10 @@ class Knowledge:
             os.path.getsize(stored.path),
             list(stored.labels),
             list(columns.messages),
-            (columns.containing > 0).sum(axis=1).tolist(),
+            (columns.occurring > 0).sum(axis=1).tolist(),
             columns.occurring.sum(axis=1).tolist(),
-            columns.vocabulary,
+            stored.vocabulary,
+            stored.pair_vocabulary,
             len(stored.journal.entries),
             settings,
             [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs and len(stored.labels) == 2 else None,
@@ -76,15 +78,15 @@ class Knowledge:
 def telling(model: Model, columns: Columns, place: int, top: int) -> list[Telling]:
     """The tokens that tell most for a label; of equal weight, the most frequent first."""
     view = model.classifier.view
-    if not columns.vocabulary or view.event == "gaussian":
+    if not len(columns) or view.event == "gaussian":
         return []
-    table = Table.whole(columns.containing, columns.occurring, columns.messages, columns.numbers)
+    table = Table.whole(view, columns.containing, columns.occurring, columns.messages, columns.numbers)
     weights = Weights.of(view, table)
     logs = np.where(weights.zeros > 0, -np.inf, weights.finite)
     with np.errstate(invalid="ignore"):
         ahead = np.nan_to_num(logs[place] - np.delete(logs, place, axis=0).max(axis=0))
     # Weight times the root of the messages: a token seen twice is no headline.
-    rank = ahead * np.sqrt(columns.containing[place])
+    rank = ahead * np.sqrt(columns.containing[place]) * columns.words
     chosen = np.argsort(-rank, kind="stable")[:top]
     chosen = chosen[ahead[chosen] > 0]
     texts = columns.tokens(chosen.tolist())

@@ -26,7 +26,8 @@ class Rows:
 
     starts: Array  # of each message's row, and the end of the last
     places: Array
-    times: Array
+    times: Array  # 0 for a pair of neighbours
+    parts: Array  # which part of the message each stands in
     numbers: Mapping[str, Array]  # values, MISSING where there is none
 
     def __len__(self) -> int:
@@ -45,7 +46,19 @@ class Rows:
             np.concatenate(([0], ends)),
             self.places[entries],
             self.times[entries],
+            self.parts[entries],
             {name: values[messages] for name, values in self.numbers.items()},
+        )
+
+    def emptied(self) -> Rows:
+        """As many messages without tokens."""
+        none = slice(0, 0)
+        return replace(
+            self,
+            starts=0 * self.starts,
+            places=self.places[none],
+            times=self.times[none],
+            parts=self.parts[none],
         )
 
     def renumbered(self, places: Array) -> Rows:
@@ -76,11 +89,15 @@ class Table:
     @classmethod
     def whole(
         cls,
+        view: View,
         containing: Array,
         occurring: Array,
         messages: Sequence[int],
         sums: Mapping[str, Sequence[Sums]],
     ) -> Table:
+        """A table as a view wants it: the textbooks' know words only, pairs count as unknown."""
+        if not view.pairs:
+            containing = containing * occurring.any(axis=0)
         return cls(
             containing,
             occurring,
@@ -167,10 +184,10 @@ class BulkClassifier:
         """Log-joints [message, label]."""
         view = self.view
         if not self.table.containing.shape[1]:
-            rows = replace(rows, starts=0 * rows.starts, places=rows.places[:0], times=rows.times[:0])
+            rows = rows.emptied()
         here = self.weights.at(rows.places)
-        if view.averaged:
-            joint = averaged(here, rows)
+        if view.silent is not None:
+            joint = averaged(here, rows, view.silent)
         elif view.event == "gaussian":
             joint = self.background + np.zeros(len(rows))
         else:
@@ -181,19 +198,25 @@ class BulkClassifier:
         return (joint + _numeric(view, self.table, rows)).T
 
 
-def averaged(weights: Weights, rows: Rows) -> Array:
-    """The mean weight of each label over the telling tokens of each message."""
-    count = rows.summed(weights.telling[None].astype(float))
-    return rows.summed(weights.finite * weights.telling) / np.maximum(count, 1)
+def averaged(weights: Weights, rows: Rows, silent: float) -> Array:
+    """Per label the mean weight of the telling tokens in each part of a message, added up."""
+    joint = np.zeros((len(weights.finite), len(rows)))
+    for part in np.unique(rows.parts):
+        telling = weights.telling & (rows.parts == part)
+        count = rows.summed(telling[None].astype(float))
+        joint += rows.summed(weights.finite * telling) / np.maximum(count + silent, 1e-300)
+    return joint
 
 
 def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
     """Log-joints [message, label] of messages of the table itself, each without its own counts."""
-    parts = []
+    parts = [np.empty((0, len(table.messages)))]
     for start in range(0, len(rows), BLOCK):
         block = np.arange(start, min(start + BLOCK, len(rows)))
         some = rows.chosen(block)
-        parts.append(averaged(Weights.of(view, table.without_own(some, truth[block])), some).T)
+        parts.append(
+            averaged(Weights.of(view, table.without_own(some, truth[block])), some, view.silent or 0).T
+        )
     return np.concatenate(parts)
 
 

@@ -50,7 +50,7 @@ class Pile:
 
     def add(self, table: Columns) -> None:
         self.tables.append(table)
-        while len(self.tables) > 1 and self.tables[-2].vocabulary <= 2 * self.tables[-1].vocabulary:
+        while len(self.tables) > 1 and len(self.tables[-2]) <= 2 * len(self.tables[-1]):
             self.tables[-2:] = [added(self.tables[-2:])]
 
     def total(self, base: Columns) -> Columns:

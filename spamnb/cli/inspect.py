@@ -163,8 +163,8 @@ def summarise(model: Model, top: int, as_json: bool) -> int:
                 ("occurrences", *(f"{n:,}" for n in knowledge.occurrences)),
             ],
         ),
-        f"vocabulary {knowledge.vocabulary:,}; journal {knowledge.journal:,} messages; "
-        f"{knowledge.size / 1e6:.1f} MB",
+        f"vocabulary {knowledge.vocabulary:,}, pairs {knowledge.pairs:,}; "
+        f"journal {knowledge.journal:,} messages; {knowledge.size / 1e6:.1f} MB",
         f"settings: {knowledge.settings_line}",
         knowledge.cutoffs_line,
     )

@@ -88,8 +88,9 @@ def chosen_view(
         prior="counts" if prior is None else _prior(prior),
         tfidf=tfidf,
         numbers=numbers,
+        pairs=textbook.pairs,
         least_evidence=textbook.least_evidence,
-        averaged=textbook.averaged,
+        silent=textbook.silent,
     )
 
 

@@ -9,10 +9,18 @@ from __future__ import annotations
 PRIME = 0xE6A93D1B57C8F2B7
 
 
-def fingerprint(token: str) -> int:
-    return int.from_bytes(token.encode(), "little") % PRIME
-
-
 def fingerprints(tokens: list[str]) -> list[int]:
     prime, number = PRIME, int.from_bytes
     return [number(token.encode(), "little") % prime for token in tokens]
+
+
+# Two neighbours as one number. Odd, so that no information of the first is lost; numpy wraps around likewise.
+MULTIPLIER = 0x9E3779B97F4A7C15
+MASK = (1 << 64) - 1
+
+
+def pair_fingerprints(pairs: list[tuple[str, str]]) -> list[int]:
+    """Of two neighbouring tokens, from those of each."""
+    tokens = {token: 0 for pair in pairs for token in pair}
+    known = dict(zip(tokens, fingerprints(list(tokens)), strict=True))
+    return [(known[first] * MULTIPLIER + known[second]) & MASK for first, second in pairs]

@@ -33,9 +33,11 @@ class Entry:
         "digest",
         "hashes",
         "length",
+        "new_pairs",
         "new_tokens",
         "numbers",
         "occurrences",
+        "pairs",
         "score",
         "steps",
         "text",
@@ -49,8 +51,10 @@ class Entry:
         self.hashes: Sequence[int] = fields["hashes"].cast("Q")
         self.occurrences: Sequence[int] = fields["occurrences"].cast("H")
         self.text: memoryview = fields["text"]
+        self.pairs: Sequence[int] = fields["pairs"].cast("Q")
         self.numbers: dict[str, int | float] = fields["numbers"]
         self.new_tokens: int = fields["new_tokens"]
+        self.new_pairs: int = fields["new_pairs"]
         self.score: float = fields["score"]
         self.length = sum(self.occurrences)
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
@@ -65,6 +69,12 @@ class Entry:
             for place, sign in self.steps:
                 row[place] += sign
                 row[many + place] += sign * times[number]
+
+    def add_pairs_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
+        for number in numbers:
+            row = rows.setdefault(number, [0] * many)
+            for place, sign in self.steps:
+                row[place] += sign
 
 
 class Journal:
@@ -107,6 +117,15 @@ class Journal:
             wanted = set(numbers)
             for entry in self.entries:
                 entry.add_to(rows, wanted.intersection(entry.hashes), len(self.labels))
+        return rows
+
+    def pair_rows(self, numbers: Iterable[int]) -> dict[int, list[int]]:
+        """The same of some pairs."""
+        rows: dict[int, list[int]] = {}
+        if self.entries:
+            wanted = set(numbers)
+            for entry in self.entries:
+                entry.add_pairs_to(rows, wanted.intersection(entry.pairs), len(self.labels))
         return rows
 
     def everything(self) -> dict[int, list[int]]:

@@ -11,16 +11,18 @@ from bisect import bisect_left
 from zlib import crc32
 
 from spamnb.counts import packing
-from spamnb.counts.fingerprint import fingerprints
+from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.counts.journal import Journal
 from spamnb.errors import InputOutputError, ModelError, NoInput, NoModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any, TypeVar
 
-    from spamnb.counts.table import Row
+    from spamnb.counts.table import Pair, Row
+
+    Name = TypeVar("Name", str, Pair)
 
 FORMAT = "spamnb"
 VERSION = 1
@@ -42,6 +44,8 @@ class Stored:
             self.presences: list[int] = list(self.head["presences"])
             self.occurrences: list[int] = list(self.head["occurrences"])
             self.vocabulary: int = self.head["vocabulary"]
+            self.pair_presences: list[int] = list(self.head["pair_presences"])
+            self.pair_vocabulary: int = self.head["pair_vocabulary"]
             self.numbers: dict[str, list[list[int | float]]] = {
                 name: [list(sums) for sums in by_label] for name, by_label in self.head["numbers"].items()
             }
@@ -49,6 +53,8 @@ class Stored:
             many = range(len(self.labels))
             self._rows = [self.column(f"messages.{k}") for k in many]
             self._rows += [self.column(f"occurrences.{k}") for k in many]
+            self._pair_hashes = self.column("pair_hashes")
+            self._pair_rows = [self.column(f"pair_messages.{k}") for k in many]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
         self.journal = Journal.read(path + ".journal", self.generation, self.labels)
@@ -73,23 +79,14 @@ class Stored:
     def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
         """The counts of those tokens that are known, the journal's included."""
         names = list(tokens)
-        wanted = fingerprints(names)
-        hashes, columns, size = self._hashes, self._rows, len(self._hashes)
-        later = self.journal.rows(wanted)
-        found: dict[str, Row] = {}
-        for name, number in zip(names, wanted, strict=True):
-            at = bisect_left(hashes, number)
-            row: Sequence[int] | None = None
-            if at < size and hashes[at] == number:
-                row = [column[at] for column in columns]
-            if number in later:
-                more = later[number]
-                row = more if row is None else [a + b for a, b in zip(row, more, strict=True)]
-                if not any(row):
-                    continue
-            if row is not None:
-                found[name] = row
-        return found
+        numbers = fingerprints(names)
+        return _found(names, numbers, self._hashes, self._rows, self.journal.rows(numbers))
+
+    def pair_rows(self, pairs: Iterable[Pair]) -> dict[Pair, Row]:
+        """The same of pairs of neighbours."""
+        names = list(pairs)
+        numbers = pair_fingerprints(names)
+        return _found(names, numbers, self._pair_hashes, self._pair_rows, self.journal.pair_rows(numbers))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label, the journal's changes made."""
@@ -121,15 +118,40 @@ class Stored:
     def _add_journal_totals(self) -> None:
         for entry in self.journal.entries:
             self.vocabulary += entry.new_tokens
+            self.pair_vocabulary += entry.new_pairs
             for place, sign in entry.steps:
                 self.messages[place] += sign
                 self.presences[place] += sign * len(entry.hashes)
+                self.pair_presences[place] += sign * len(entry.pairs)
                 self.occurrences[place] += sign * entry.length
                 for name, value in entry.numbers.items():
                     sums = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])[place]
                     sums[0] += sign
                     sums[1] += sign * value
                     sums[2] += sign * value * value
+
+
+def _found(
+    names: list[Name],
+    numbers: list[int],
+    hashes: Sequence[int],
+    columns: Sequence[Sequence[int]],
+    later: Mapping[int, Row],
+) -> dict[Name, Row]:
+    """The row of each name in sorted columns, and what came later added."""
+    found: dict[Name, Row] = {}
+    size = len(hashes)
+    for name, number in zip(names, numbers, strict=True):
+        at = bisect_left(hashes, number)
+        row: Row | None = None
+        if at < size and hashes[at] == number:
+            row = [column[at] for column in columns]
+        if number in later:
+            more = later[number]
+            row = more if row is None else [a + b for a, b in zip(row, more, strict=True)]
+        if row is not None and any(row):
+            found[name] = row
+    return found
 
 
 def _mapped(path: str) -> tuple[memoryview, int]:

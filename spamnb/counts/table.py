@@ -1,7 +1,8 @@
 """Raw count tables: all that is ever learned, and all that is needed to forget it again.
 
-For each token and label: in how many messages it stands, and how often. For each label: how many
-messages. For each numeric feature and label: n, Σx, Σx². Tables add and subtract, in any order.
+For each token and label: in how many messages it stands, and how often; for each pair of neighbours: in
+how many messages. For each label: how many messages. For each numeric feature and label: n, Σx, Σx².
+Tables add and subtract, in any order.
 """
 
 from __future__ import annotations
@@ -26,22 +27,29 @@ if TYPE_CHECKING:
         def vocabulary(self) -> int: ...
         @property
         def numbers(self) -> Mapping[str, Sequence[Sums]]: ...
+        @property
+        def pair_presences(self) -> Sequence[int]: ...
+        @property
+        def pair_vocabulary(self) -> int: ...
         def rows(self, tokens: Iterable[str]) -> Mapping[str, Row]: ...
+        def pair_rows(self, pairs: Iterable[Pair]) -> Mapping[Pair, Row]: ...
         def histogram(self) -> Mapping[tuple[int, ...], int]: ...
 
     Sums = Sequence[int | float]  # n, Σx, Σx²
     Row = Sequence[int]  # messages containing the token, label by label; then occurrences likewise
+    Pair = tuple[str, str]  # two neighbours; only the messages containing them are counted
 
 
 class CountTable:
     """A table in memory, for what is small: a message, a journal, a textbook's example."""
 
-    __slots__ = ("labels", "messages", "numbers", "tokens")
+    __slots__ = ("labels", "messages", "numbers", "pairs", "tokens")
 
     def __init__(self, labels: Iterable[str]) -> None:
         self.labels = list(labels)
         self.messages = [0] * len(self.labels)
         self.tokens: dict[str, list[int]] = {}
+        self.pairs: dict[Pair, list[int]] = {}
         self.numbers: dict[str, list[list[int | float]]] = {}
 
     def learn(
@@ -49,6 +57,7 @@ class CountTable:
         label: str,
         tokens: Mapping[str, int],
         numbers: Mapping[str, int | float] | None = None,
+        pairs: Iterable[Pair] = (),
         times: int = 1,
     ) -> None:
         """Add one message, given as its tokens with how often each occurs, and its numeric features."""
@@ -60,6 +69,11 @@ class CountTable:
             row[many + place] += times * occurrences
             if not any(row):
                 del self.tokens[token]
+        for pair in pairs:
+            row = self.pairs.setdefault(pair, [0] * many)
+            row[place] += times
+            if not any(row):
+                del self.pairs[pair]
         for name, value in (numbers or {}).items():
             by_label = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])
             sums = by_label[place]
@@ -70,9 +84,13 @@ class CountTable:
                 del self.numbers[name]
 
     def forget(
-        self, label: str, tokens: Mapping[str, int], numbers: Mapping[str, int | float] | None = None
+        self,
+        label: str,
+        tokens: Mapping[str, int],
+        numbers: Mapping[str, int | float] | None = None,
+        pairs: Iterable[Pair] = (),
     ) -> None:
-        self.learn(label, tokens, numbers, times=-1)
+        self.learn(label, tokens, numbers, pairs, times=-1)
 
     def __add__(self, other: CountTable) -> CountTable:
         return self._combined(other, 1)
@@ -85,6 +103,7 @@ class CountTable:
         total._absorb(self, 1)
         total._absorb(other, sign)
         total.tokens = {token: row for token, row in total.tokens.items() if any(row)}
+        total.pairs = {pair: row for pair, row in total.pairs.items() if any(row)}
         total.numbers = {name: rows for name, rows in total.numbers.items() if any(n for n, _, _ in rows)}
         return total
 
@@ -98,6 +117,10 @@ class CountTable:
             for i, place in enumerate(places):
                 row[place] += sign * counts[i]
                 row[many + place] += sign * counts[theirs + i]
+        for pair, counts in other.pairs.items():
+            row = self.pairs.setdefault(pair, [0] * many)
+            for place, count in zip(places, counts, strict=True):
+                row[place] += sign * count
         for name, by_label in other.numbers.items():
             rows = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])
             for place, sums in zip(places, by_label, strict=True):
@@ -111,7 +134,7 @@ class CountTable:
     __hash__ = None  # type: ignore[assignment]  # a table changes
 
     def _everything(self) -> Iterable[object]:
-        return [*self.messages, *self.tokens, *self.numbers]
+        return [*self.messages, *self.tokens, *self.pairs, *self.numbers]
 
     @property
     def vocabulary(self) -> int:
@@ -127,12 +150,23 @@ class CountTable:
         """Per label, the number of token positions: the textbooks' n_c."""
         return self._totals(len(self.labels))
 
+    @property
+    def pair_vocabulary(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def pair_presences(self) -> list[int]:
+        return [sum(row[k] for row in self.pairs.values()) for k in range(len(self.labels))]
+
     def _totals(self, start: int) -> list[int]:
         return [sum(row[start + k] for row in self.tokens.values()) for k in range(len(self.labels))]
 
     def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
         """The counts of those tokens that are known."""
         return {token: self.tokens[token] for token in tokens if token in self.tokens}
+
+    def pair_rows(self, pairs: Iterable[Pair]) -> dict[Pair, Row]:
+        return {pair: self.pairs[pair] for pair in pairs if pair in self.pairs}
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label: Bernoulli's absent words, in brief."""
