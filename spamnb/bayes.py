@@ -16,6 +16,7 @@ from math import exp, inf, log, pi
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
     from spamnb.counts.table import Counts, Pair, Row, Sums
 
@@ -53,6 +54,13 @@ class View:
         self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
         # Not the sum of the evidence but its mean, part by part, as if so many tokens more said nothing.
         self.silent = silent
+
+    @classmethod
+    def from_map(cls, stored: Mapping[str, Any]) -> View:
+        return cls(**{name: stored[name] for name in cls.__slots__})
+
+    def as_map(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Score:

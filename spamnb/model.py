@@ -23,16 +23,18 @@ DEFAULT_VIEW = View(event="binary", smoothing=0.01, pairs=True, least_evidence=2
 
 
 class Model:
-    """Judges messages. With a view of its own choice it is that textbook model, cutoffs left aside."""
+    """Judges messages. By another view than its own it is that textbook's model, cutoffs left aside."""
 
     def __init__(self, stored: Stored, view: View | None = None, cutoffs: Cutoffs | None = None) -> None:
         self.stored = stored
         self.labels = stored.labels
         self.settings = settings_of(stored)
         self.tokenizer = Tokenizer(self.settings)
-        self.classifier = Classifier(stored, view or DEFAULT_VIEW)
-        self.cutoffs = cutoffs if cutoffs or view else Cutoffs(*stored.head["cutoffs"])
-        self.calibration = None if view else Calibration(*stored.head["calibration"])
+        self.view = view or view_of(stored)
+        self.classifier = Classifier(stored, self.view)
+        own = view is None and self.view.silent is not None
+        self.cutoffs = cutoffs or (Cutoffs(*stored.head["cutoffs"]) if own else None)
+        self.calibration = Calibration(*stored.head["calibration"]) if own else None
 
     @classmethod
     def open(cls, path: str, view: View | None = None, cutoffs: Cutoffs | None = None) -> Model:
@@ -49,6 +51,14 @@ class Model:
 
     def decide(self, score: Score) -> Verdict:
         return decided(score, self.cutoffs, self.calibration)
+
+
+def view_of(stored: Stored) -> View:
+    """The view a model was made for."""
+    try:
+        return View.from_map(stored.head["view"])
+    except (KeyError, TypeError) as error:
+        raise ModelError(stored.path, f"its view is damaged; {WHAT_TO_DO}") from error
 
 
 def settings_of(stored: Stored) -> Settings:

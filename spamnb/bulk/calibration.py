@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spamnb.bulk.scoring import Rows, Table, left_out
-from spamnb.model import DEFAULT_VIEW
 from spamnb.verdict import SPAM, Calibration, Cutoffs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spamnb.bayes import View
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.columns import Array, Columns
 
@@ -54,10 +54,10 @@ class Sample:
     def _lowest(self, kept: list[Row]) -> list[Row]:
         return sorted(kept, key=lambda row: row.digest)[: self.size]
 
-    def scored(self, table: Columns) -> Columns:
+    def scored(self, table: Columns, view: View) -> Columns:
         """The table with the scores of the sample noted: each by the mail of the table without itself."""
         chosen = [(place, row) for place, kept in self.kept.items() for row in self._lowest(kept)]
-        if not chosen or not has_spam(table.labels):
+        if not chosen or not has_spam(table.labels) or view.silent is None:
             return table
         hashes = [row.hashes for _, row in chosen]
         rows = Rows(
@@ -67,11 +67,17 @@ class Sample:
             np.concatenate([row.parts for _, row in chosen]),
             {},
         )
-        counts = Table.whole(DEFAULT_VIEW, table.containing, table.occurring, table.messages, table.numbers)
+        counts = Table.whole(view, table.containing, table.occurring, table.messages, table.numbers)
         truth = np.array([place for place, _ in chosen])
-        scores = spam_scores(table.labels, left_out(DEFAULT_VIEW, counts, rows, truth))
+        scores = spam_scores(table.labels, left_out(view, counts, rows, truth))
         digests = np.array([row.digest for _, row in chosen], np.uint64)
         return replace(table, learned=table.learned.scored(digests, scores))
+
+
+def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE) -> Array:
+    """Those of some messages that a Sample of them would keep."""
+    order = messages[np.argsort(digests[messages], kind="stable")]
+    return np.concatenate([order[truth[order] == place][:size] for place in np.unique(truth[order])])
 
 
 def has_spam(labels: Sequence[str]) -> bool:

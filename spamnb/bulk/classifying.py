@@ -28,7 +28,7 @@ class Judge:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.columns = Columns.load(model.stored)
-        columns, view = self.columns, model.classifier.view
+        columns, view = self.columns, model.view
         table = Table.whole(view, columns.containing, columns.occurring, columns.messages, columns.numbers)
         self.classifier = BulkClassifier(model.labels, view, table)
 

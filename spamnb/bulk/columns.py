@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -288,6 +289,8 @@ def save(path: str, table: Columns, about: dict[str, Any]) -> None:
         os.replace(temporary, path)
         sync_folder(path)
     except OSError as error:
+        with suppress(OSError):
+            os.unlink(temporary)
         raise CannotCreate(f"{path}: cannot write the model: {error.strerror}") from error
 
 

@@ -82,9 +82,9 @@ class Corpus:
         many, size = len(self.labels), len(self.hashes)
         containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
         for place in range(many):
-            mine = np.repeat(messages & (self.truth == place), self.rows.lengths)
-            containing[place] = np.bincount(self.rows.places[mine], minlength=size)
-            occurring[place] = np.bincount(self.rows.places[mine], self.rows.times[mine], size)
+            rows = self.rows.chosen(np.flatnonzero(messages & (self.truth == place)))
+            containing[place] = np.bincount(rows.places, minlength=size)
+            occurring[place] = np.bincount(rows.places, rows.times, size)
         return Table.whole(
             view,
             containing,

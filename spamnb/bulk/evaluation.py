@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spamnb.bayes import Score
-from spamnb.bulk.calibration import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
+from spamnb.bulk.batches import in_parallel
+from spamnb.bulk.calibration import calibrated, cutoffs, ham_and_spam, has_spam, sampled, spam_scores
 from spamnb.bulk.scoring import BulkClassifier, Table, left_out
 from spamnb.errors import DataError
 from spamnb.model import DEFAULT_VIEW
@@ -80,50 +81,80 @@ class Evaluation:
     curve: list[CurvePoint]
 
 
-def cross_validated(corpus: Corpus, folds: int, seed: int, view: View | None = None) -> Judged:
+def cross_validated(corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW, jobs: int = 1) -> Judged:
     """Each message judged by a model of all folds but its own: the counts of all less those of the fold."""
-    assigned = fold_of(corpus, folds, seed)
-    chosen_view = view or DEFAULT_VIEW
-    whole = corpus.table(np.ones(len(corpus), bool), chosen_view)
+    folds = CrossValidation(corpus, assigned, view)
     verdicts: list[Verdict | None] = [None] * len(corpus)
-    for fold in range(folds):
-        inside = assigned == fold
-        table = less(chosen_view, whole, corpus.table(inside, chosen_view))
-        chosen = np.flatnonzero(inside)
-        decide = decision(corpus, view, table, ~inside)
-        joints = BulkClassifier(corpus.labels, chosen_view, table).joints(corpus.rows.chosen(chosen))
-        for message, joint in zip(chosen.tolist(), joints.tolist(), strict=True):
-            verdicts[message] = decided(Score(corpus.labels, joint, []), *decide)
-    found = [verdict for verdict in verdicts if verdict is not None]
-    return judged(corpus.labels, corpus.truth, found, corpus.names, corpus.unreadable)
+    limits = []
+    for fold, (found, pair) in enumerate(in_parallel(folds, ((n,) for n in range(folds.count)), jobs)):
+        for message, verdict in zip(np.flatnonzero(assigned == fold).tolist(), found, strict=True):
+            verdicts[message] = verdict
+        limits.append(pair)
+    everything = judged(corpus.labels, corpus.truth, _all(verdicts), corpus.names, corpus.unreadable)
+    if None in limits:
+        return everything
+    return replace(everything, cutoffs=tuple(np.mean(limits, axis=0).tolist()))
+
+
+class CrossValidation:
+    """The work of one fold: train without it, judge it."""
+
+    def __init__(self, corpus: Corpus, assigned: Array, view: View) -> None:
+        self.corpus = corpus
+        self.assigned = assigned
+        self.view = view
+        self.count = int(assigned.max()) + 1
+        self.whole = corpus.table(np.ones(len(corpus), bool), view)
+
+    def table(self, fold: int) -> Table:
+        """The counts of all mail but that of a fold."""
+        return less(self.view, self.whole, self.corpus.table(self.assigned == fold, self.view))
+
+    def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
+        corpus, table = self.corpus, self.table(fold)
+        limits, calibration = decision(corpus, self.view, table, self.assigned != fold)
+        rows = corpus.rows.chosen(np.flatnonzero(self.assigned == fold))
+        joints = BulkClassifier(corpus.labels, self.view, table).joints(rows).tolist()
+        verdicts = [decided(Score(corpus.labels, joint, []), limits, calibration) for joint in joints]
+        return verdicts, (limits.ham, limits.spam) if limits else None
+
+
+def _all(verdicts: list[Verdict | None]) -> list[Verdict]:
+    return [verdict for verdict in verdicts if verdict is not None]
 
 
 def held_out(judge: Judge, labels: Sequence[str], batches: Iterable[Batch]) -> Judged:
     """Labelled mail judged by a model as it is, batch by batch."""
-    known = tuple(dict.fromkeys([*judge.model.labels, *labels]))
+    model = judge.model
+    known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth, verdicts, names, unreadable = [], [], [], []
     for batch in batches:
         truth += [known.index(batch.label or "")] * len(batch)
         verdicts += judge.verdicts(batch)
         names += batch.names
         unreadable += batch.unreadable
-    return judged(known, np.array(truth, int), verdicts, names, unreadable)
+    limits = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None
+    return replace(judged(known, np.array(truth, int), verdicts, names, unreadable), cutoffs=limits)
 
 
 def decision(
-    corpus: Corpus, view: View | None, table: Table, training: Array
+    corpus: Corpus, view: View, table: Table, training: Array
 ) -> tuple[Cutoffs | None, Calibration | None]:
     """What training would set from the mail it learned; a textbook's view has neither."""
-    if view is not None or not has_spam(corpus.labels):
+    if view.silent is None or not has_spam(corpus.labels):
         return None, None
-    truth = corpus.truth[training]
-    joint = left_out(DEFAULT_VIEW, table, corpus.rows.chosen(np.flatnonzero(training)), truth)
-    ham, spam = ham_and_spam(corpus.labels, truth, spam_scores(corpus.labels, joint))
+    messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
+    truth = corpus.truth[messages]
+    joint = left_out(view, table, corpus.rows.chosen(messages), truth)
+    ham, spam = ham_and_spam(corpus.labels, truth, spam_scores(corpus.labels, joint).astype(np.float32))
     return cutoffs(ham, spam), calibrated(ham, spam)
 
 
-def fold_of(corpus: Corpus, folds: int, seed: int) -> Array:
-    """A fold for each message: as many of each label in every one, by a seeded shuffle."""
+def fold_of(corpus: Corpus, folds: int, seed: int, together: bool = False) -> Array:
+    """A fold for each message: as many of each label in every one, by a seeded shuffle.
+
+    `together` puts exact copies of a message into one fold.
+    """
     generator = np.random.default_rng(seed)
     assigned = np.empty(len(corpus), int)
     for place, label in enumerate(corpus.labels):
@@ -135,6 +166,9 @@ def fold_of(corpus: Corpus, folds: int, seed: int) -> Array:
                 f"{folds} folds need {folds} messages of each label; there are {len(mine)} {label}"
             )
         assigned[generator.permutation(mine)] = np.arange(len(mine)) % folds
+    if together:
+        _, first, group = np.unique(corpus.digests, return_index=True, return_inverse=True)
+        assigned = assigned[first][group]
     return assigned
 
 

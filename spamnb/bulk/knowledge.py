@@ -77,7 +77,7 @@ class Knowledge:
 
 def telling(model: Model, columns: Columns, place: int, top: int) -> list[Telling]:
     """The tokens that tell most for a label; of equal weight, the most frequent first."""
-    view = model.classifier.view
+    view = model.view
     if not len(columns) or view.event == "gaussian":
         return []
     table = Table.whole(view, columns.containing, columns.occurring, columns.messages, columns.numbers)

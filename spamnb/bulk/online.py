@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 PROTOCOLS = ("immediate", "delayed", "on-error")
 FIRST = 1000  # messages labelled under the delayed protocol
 GROWTH = 1.1  # cutoffs are taken anew when the scores they rest on are this many times as many
+# Scores that cutoffs rest on: those by a filter that had learned less tell of another filter. With all of
+# them 24 % of the later spam in spamassassin was unsure, with the last 2,000 7 %; ham lost 0.00 and 0.08 %.
+LATEST = 2000
 POINTS = 100  # of the learning curve
 RECENT = 200  # messages that its recent error is taken over
 
@@ -117,8 +120,9 @@ class Running:
         self.truth = corpus.truth.tolist()
         self.rows = corpus.rows if view.pairs else words_of(corpus.rows)
         self.view = view
-        self.containing = np.zeros((many, size), np.int32)
-        self.occurring = np.zeros((many, size), np.int32)
+        # Token by token: taking a message's rows out of these needs a third of the time of columns.
+        self.containing = np.zeros((size, many), np.int32)
+        self.occurring = np.zeros((size, many), np.int32)
         self.messages = np.zeros((many, 1))
         self.presences = np.zeros((many, 1))
         self.occurrences = np.zeros((many, 1))
@@ -133,8 +137,8 @@ class Running:
         row = self._row(message)
         places = row.places
         table = Table(
-            self.containing[:, places],
-            self.occurring[:, places],
+            np.ascontiguousarray(self.containing.take(places, axis=0).T),
+            np.ascontiguousarray(self.occurring.take(places, axis=0).T),
             self.messages,
             self.presences,
             self.occurrences,
@@ -153,9 +157,9 @@ class Running:
     def learn(self, message: int) -> None:
         label, row = self.truth[message], self._row(message)
         places = row.places
-        self.vocabulary += int((~self.containing[:, places].any(axis=0)).sum())
-        self.containing[label, places] += 1
-        self.occurring[label, places] += row.times
+        self.vocabulary += len(places) - int(self.containing.take(places, axis=0).any(axis=1).sum())
+        self.containing[places, label] += 1
+        self.occurring[places, label] += row.times
         self.messages[label] += 1
         self.presences[label] += len(places)
         self.occurrences[label] += row.times.sum()
@@ -190,51 +194,60 @@ def words_of(rows: Rows) -> Rows:
 class Alike:
     """How many tokens share the same messages per label: Bernoulli's absent words cost what there are kinds.
 
-    A token is of kind 0 before it is known, and moves on to another with each message that contains it.
+    A token is of kind 0 before it is known, and of another after each message that contains it. Kinds that
+    no token is of any more make room: of 410,000 there ever were in spamassassin, 4,100 are left.
     """
 
     def __init__(self, many: int, size: int) -> None:
         self.kind = np.zeros(size, np.int32)  # of each token
-        self.places: dict[tuple[int, ...], int] = {(0,) * many: 0}
-        self.counts = np.zeros((many, 1024), np.int32)  # of each kind, as those below
-        self.tokens = np.zeros(1024, np.int64)
-        self.next = np.zeros((many, 1024), np.int32)  # the kind after one more message of a label; 0: not met
+        self.keys = [(0,) * many]  # the messages per label of each kind
+        self.places = {self.keys[0]: 0}
+        self.free: list[int] = []
+        self.counts = np.zeros((many, 1024))  # of each kind, as an array
+        self.tokens = np.zeros(1024)
 
-    def learn(self, places: Array, label: int) -> None:
-        old = self.kind[places]
-        for kind in np.unique(old[self.next[label, old] == 0]).tolist():
-            self.next[label, kind] = self._following(kind, label)
-        new = self.next[label, old]
-        self.kind[places] = new
-        np.subtract.at(self.tokens, old, 1)
-        np.add.at(self.tokens, new, 1)
+    def learn(self, tokens: Array, label: int) -> None:
+        before, which, many = np.unique(self.kind[tokens], return_inverse=True, return_counts=True)
+        after = np.array([self._next(kind, label) for kind in before.tolist()], np.int32)
+        self.kind[tokens] = after[which]
+        self.tokens[before] -= many
+        self.tokens[after] += many
+        for kind in before[self.tokens[before] == 0].tolist():
+            del self.places[self.keys[kind]]
+            self.free.append(kind)
 
-    def _following(self, kind: int, label: int) -> int:
-        counts = self.counts[:, kind].copy()
-        counts[label] += 1
-        place = self.places.setdefault(tuple(counts.tolist()), len(self.places))
-        if place == len(self.tokens):
-            self.counts, self.next = (np.concatenate((x, 0 * x), axis=1) for x in (self.counts, self.next))
+    def _next(self, kind: int, label: int) -> int:
+        """The kind of a token after one more message of a label."""
+        key = self.keys[kind]
+        key = (*key[:label], key[label] + 1, *key[label + 1 :])
+        if key in self.places:
+            return self.places[key]
+        if not self.free:
+            self.free.append(len(self.keys))
+            self.keys.append(key)
+        if len(self.keys) > len(self.tokens):
+            self.counts = np.concatenate((self.counts, 0 * self.counts), axis=1)
             self.tokens = np.concatenate((self.tokens, 0 * self.tokens))
-        self.counts[:, place] = counts
+        place = self.places[key] = self.free.pop()
+        self.keys[place] = key
+        self.counts[:, place] = key
         return place
 
     def absent(self, view: View, table: Table, present: Array) -> tuple[Array, Array]:
         """Σ log(1 − P(token | label)) over the known tokens but those present, and how many have P = 1."""
-        tokens = self.tokens[: len(self.places)] - np.bincount(self.kind[present], minlength=len(self.places))
+        kinds = len(self.keys)
+        tokens = self.tokens[:kinds] - np.bincount(self.kind[present], minlength=kinds)
         tokens[0] = 0
-        there = np.flatnonzero(tokens)
-        tokens = tokens[there].astype(float)
-        p = probabilities(view, replace(table, containing=self.counts[:, there]))
+        p = probabilities(view, replace(table, containing=self.counts[:, :kinds]))
         logs = np.log(1 - p, out=np.zeros(p.shape), where=p < 1)
         return (logs @ tokens)[:, None], ((p >= 1).astype(float) @ tokens)[:, None]
 
 
 class Rule:
-    """What decides on a score: cutoffs and calibration from the scores of before, as training sets them.
+    """What decides on a score: cutoffs and calibration from the scores of before, set as training does.
 
     Each score was taken before its message was learned, so none needs to be left out again. A textbook's
-    view has neither, nor have labels other than ham and spam.
+    view has neither, nor have labels other than ham and spam: there the likeliest label wins.
     """
 
     def __init__(self, labels: tuple[str, ...], view: View | None) -> None:
@@ -253,7 +266,8 @@ class Rule:
         self.scores.append(score)
         if len(self.scores) >= self.due:
             self.due = GROWTH * len(self.scores)
-            ham, spam = ham_and_spam(self.labels, np.array(self.truth), np.array(self.scores))
+            told, scores = np.array(self.truth[-LATEST:]), np.array(self.scores[-LATEST:])
+            ham, spam = ham_and_spam(self.labels, told, scores)
             self.cutoffs, self.calibration = cutoffs(ham, spam), calibrated(ham, spam)
 
     def lead(self, score: Score, verdict: Verdict, label: str) -> float:

@@ -76,14 +76,14 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Counts [label, token], and of the whole table the totals per label, [label, 1] or [label, token]."""
+    """Counts [label, token], and of the whole table the totals [label, 1]."""
 
     containing: Array
     occurring: Array
     messages: Array
     presences: Array
     occurrences: Array
-    vocabulary: Array | int
+    vocabulary: int
     sums: Mapping[str, Sequence[Sums]]
 
     @classmethod
@@ -106,23 +106,6 @@ class Table:
             occurring.sum(axis=1, dtype=float)[:, None],
             int(containing.any(axis=0).sum()),
             sums,
-        )
-
-    def without_own(self, rows: Rows, truth: Array) -> Table:
-        """For each entry of the rows its counts less those of the message it stands in."""
-        owner = np.repeat(np.arange(len(rows)), rows.lengths)
-        own = truth[owner] == np.arange(len(self.messages))[:, None]
-        containing = self.containing[:, rows.places] - own
-        alone = rows.summed(~containing.any(axis=0)[None])[0]
-        lengths = rows.summed(rows.times[None].astype(float))[0]
-        return Table(
-            containing,
-            self.occurring[:, rows.places] - own * rows.times,
-            self.messages - own,
-            self.presences - own * rows.lengths[owner],
-            self.occurrences - own * lengths[owner],
-            (self.vocabulary - alone)[owner],
-            self.sums,
         )
 
 
@@ -187,7 +170,7 @@ class BulkClassifier:
             rows = rows.emptied()
         here = self.weights.at(rows.places)
         if view.silent is not None:
-            joint = averaged(here, rows, view.silent)
+            joint = averaged(here.finite, here.telling, rows, view.silent)
         elif view.event == "gaussian":
             joint = self.background + np.zeros(len(rows))
         else:
@@ -198,26 +181,38 @@ class BulkClassifier:
         return (joint + _numeric(view, self.table, rows)).T
 
 
-def averaged(weights: Weights, rows: Rows, silent: float) -> Array:
+def averaged(weights: Array, telling: Array, rows: Rows, silent: float) -> Array:
     """Per label the mean weight of the telling tokens in each part of a message, added up."""
-    joint = np.zeros((len(weights.finite), len(rows)))
+    joint = np.zeros((len(weights), len(rows)))
     for part in np.unique(rows.parts):
-        telling = weights.telling & (rows.parts == part)
-        count = rows.summed(telling[None].astype(float))
-        joint += rows.summed(weights.finite * telling) / np.maximum(count + silent, 1e-300)
+        here = telling & (rows.parts == part)
+        count = rows.summed(here[None].astype(float))
+        joint += rows.summed(weights * here) / np.maximum(count + silent, 1e-300)
     return joint
 
 
 def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
-    """Log-joints [message, label] of messages of the table itself, each without its own counts."""
-    parts = [np.empty((0, len(table.messages)))]
+    """Log-joints [message, label] of messages of the table itself, each without its own counts.
+
+    For views that average the presence of tokens, as the default one does.
+    """
+    epsilon = float(view.smoothing)
+    logs = np.log(np.arange(1 + table.containing.max(initial=0)) + epsilon)  # looked up, not taken each time
+    joints = [np.empty((0, len(table.messages)))]
     for start in range(0, len(rows), BLOCK):
         block = np.arange(start, min(start + BLOCK, len(rows)))
-        some = rows.chosen(block)
-        parts.append(
-            averaged(Weights.of(view, table.without_own(some, truth[block])), some, view.silent or 0).T
-        )
-    return np.concatenate(parts)
+        some, own = rows.chosen(block), truth[block]
+        owner = np.repeat(np.arange(len(some)), some.lengths)
+        counts = table.containing[:, some.places]
+        counts[own[owner], np.arange(len(owner))] -= 1
+        known = counts.any(axis=0)
+        totals = np.repeat(table.presences, len(some), axis=1)
+        totals[own, np.arange(len(some))] -= some.lengths
+        vocabulary = table.vocabulary - np.bincount(owner[~known], minlength=len(some))
+        weights = logs[counts] - np.log(totals + epsilon * vocabulary)[:, owner]
+        telling = known & (weights.max(axis=0) - weights.min(axis=0) >= view.least_evidence)
+        joints.append(averaged(weights, telling, some, view.silent or 0.0).T)
+    return np.concatenate(joints)
 
 
 def _background(labels: Sequence[str], view: View, table: Table) -> tuple[Array, Array]:

@@ -15,13 +15,14 @@ from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError, NoModel
 from spamnb.lock import Lock
-from spamnb.model import settings_of
+from spamnb.model import DEFAULT_VIEW, settings_of, view_of
 from spamnb.tokens.settings import Settings
 from spamnb.verdict import HAM, SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from spamnb.bayes import View
     from spamnb.mail.sources import Unreadable
 
 LABELS = (HAM, SPAM)
@@ -62,6 +63,7 @@ def train(
     sources: Mapping[str, Sequence[str]],
     wanted: Mapping[str, Any] | None = None,
     *,
+    view: View | None = None,
     fresh: bool = False,
     forget: bool = False,
     jobs: int | None = None,
@@ -72,10 +74,10 @@ def train(
         stored = None if fresh else existing(path)
         if stored is None:
             base = Columns.empty(LABELS if set(sources) <= set(LABELS) else list(sources))
-            settings = Settings(**wanted or {})
+            settings, view = Settings(**wanted or {}), view or DEFAULT_VIEW
         else:
             base = Columns.load(stored)
-            settings = same_settings(stored, wanted or {})
+            settings, view = same_settings(stored, wanted or {}), view_of(stored)
         summary, labels = Summary(), list(dict.fromkeys([*base.labels, *sources]))
         base = base.relabelled(labels)
         seen = Seen(base)
@@ -88,7 +90,7 @@ def train(
             summary.unreadable += batch.unreadable
             progress(batch)
         if stored is None or seen.changed:
-            write(path, sample.scored(seen.recorded(pile.total(base))), settings)
+            write(path, sample.scored(seen.recorded(pile.total(base)), view), settings, view)
     return summary
 
 
@@ -150,12 +152,13 @@ class Seen:
         return replace(table, learned=in_turn([table.learned, now]))
 
 
-def write(path: str, table: Columns, settings: Settings) -> None:
+def write(path: str, table: Columns, settings: Settings, view: View = DEFAULT_VIEW) -> None:
     """Put a model in its place, with the cutoffs and the calibration that its scores ask for."""
     ham, spam = ham_and_spam(table.labels, table.learned.labels, table.learned.scores)
     limits, calibration = cutoffs(ham, spam), calibrated(ham, spam)
     about = {
         "settings": settings.as_map(),
+        "view": view.as_map(),
         "cutoffs": [limits.ham, limits.spam],
         "calibration": [calibration.slope, calibration.intercept],
     }
@@ -167,7 +170,7 @@ def write(path: str, table: Columns, settings: Settings) -> None:
 def fold(path: str) -> None:
     """Fold the journal into the model. The caller holds the lock."""
     stored = Stored(path)
-    write(path, Columns.load(stored), settings_of(stored))
+    write(path, Columns.load(stored), settings_of(stored), view_of(stored))
 
 
 def create(path: str, *labels: str) -> None:

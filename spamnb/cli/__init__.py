@@ -10,6 +10,7 @@ from spamnb.cli.evaluate import evaluate
 from spamnb.cli.inspect import inspect
 from spamnb.cli.options import Command
 from spamnb.cli.train import train
+from spamnb.cli.tune import tune
 from spamnb.errors import InputOutputError, UsageError
 
 USAGE = UsageError.exit_code
@@ -29,10 +30,11 @@ def main() -> None:
     spamnb classify < message        spam, ham or unsure?
     spamnb evaluate ham/ spam/       how good is it on this mail?
     spamnb inspect message           why was it judged so?
+    spamnb tune ham/ spam/           which settings are best for this mail?
     """
 
 
-for command in (train, classify, evaluate, inspect, completion):
+for command in (train, classify, evaluate, inspect, tune, completion):
     main.add_command(command)
 
 

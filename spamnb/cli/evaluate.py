@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.bulk import comparing, mistakes, online
 from spamnb.bulk.batches import all_cores, read_batches
 from spamnb.bulk.classifying import Judge
 from spamnb.bulk.corpus import Corpus
-from spamnb.bulk.evaluation import cross_validated, held_out
+from spamnb.bulk.evaluation import CrossValidation, Evaluation, cross_validated, fold_of, held_out
+from spamnb.bulk.index import read_index
+from spamnb.bulk.knowledge import Knowledge
 from spamnb.bulk.metrics import measure
 from spamnb.cli.options import (
     Command,
@@ -23,10 +27,11 @@ from spamnb.cli.options import (
     view_options,
 )
 from spamnb.cli.progress import progress
-from spamnb.cli.render import number, percent, print_json, show, shown, table
+from spamnb.cli.render import print_json, write_file
+from spamnb.cli.tables import comparison_table, show_evaluation
 from spamnb.errors import UsageError
 from spamnb.mail.sources import check, total_size
-from spamnb.model import Model
+from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.tokens.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,8 +44,16 @@ EXAMPLES = """
 spamnb evaluate ham/ spam/
 spamnb evaluate --folds 5 --event multinomial ham.mbox.xz spam.mbox.xz
 spamnb evaluate --model model.msgpack later-ham/ later-spam/
+spamnb evaluate --online --protocol delayed --first 500 ham/ spam/
+spamnb evaluate --online --index trec07p/full/index
+spamnb evaluate --compare default --compare event=bernoulli,smoothing=0.1 ham/ spam/
+spamnb evaluate --compare standard ham/ spam/
+spamnb evaluate --report report.html --scores scores.tsv ham/ spam/
 spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 """
+
+
+ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -51,103 +64,202 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 @click.option("--model", metavar="PATH", help="Judge by this model, instead of cross-validating.")
 @click.option("--folds", type=click.IntRange(2, 1000), default=10, show_default=True)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the shuffle into folds.")
+@click.option("--group-duplicates", is_flag=True, help="Exact copies of a message into one fold.")
+@click.option(
+    "--online", "as_it_came", is_flag=True, help="In order of time: judge each message, then learn it."
+)
+@click.option("--index", metavar="FILE", help="With --online: lines `spam PATH` and `ham PATH`, in order.")
+@click.option(
+    "--protocol",
+    type=click.Choice(online.PROTOCOLS),
+    default="immediate",
+    show_default=True,
+    help="With --online: what is learned.",
+)
+@click.option(
+    "--first",
+    type=click.IntRange(1),
+    default=online.FIRST,
+    show_default=True,
+    help="Labels of --protocol delayed.",
+)
+@click.option(
+    "--compare", multiple=True, metavar="SETTINGS", help="NAME=VALUE,…; again for each, or `standard`."
+)
 @view_options
 @click.option("--cutoff", metavar="[HAM,]SPAM", help="With --model: scores to decide by.")
 @tokenizer_options
+@click.option(
+    "--mistakes", "most", type=click.IntRange(0), default=10, show_default=True, help="How many to show."
+)
+@click.option("--scores", metavar="FILE", help="Path, label, score and verdict of each message, as TSV.")
+@click.option("--report", metavar="FILE", help="All of it as one HTML page, with pictures.")
 @jobs_option
 @json_option
 def evaluate(
-    folders: tuple[str, ...],
-    ham: tuple[str, ...],
-    spam: tuple[str, ...],
-    label: tuple[str, ...],
-    model: str | None,
-    folds: int,
-    seed: int,
-    event: str | None,
-    smoothing: str | None,
-    prior: str | None,
-    tfidf: bool,
-    numbers: bool,
-    cutoff: str | None,
-    jobs: int | None,
-    as_json: bool,
-    **settings: Any,
+    as_json: bool, scores: str | None, report: str | None, compare: tuple[str, ...], **options: Any
 ) -> int:
     """How good is the filter on this mail? Precision, recall, F1, and what was mistaken for what.
 
     Cross-validates: the mail is read once, then each fold is judged by the counts of all the others. With
-    --model, judges by a model that was trained elsewhere.
+    --model, judges by a model that was trained elsewhere; with --online, as mail comes in.
     """
-    sources = labelled(folders, ham, spam, label)
-    if len(sources) < 2:
-        raise UsageError("at least two labels, for instance: spamnb evaluate ham/ spam/")
-    paths = [path for many in sources.values() for path in many]
-    check(paths)
-    view = chosen_view(event, smoothing, prior, tfidf, numbers)
-    given = tokenizer_settings(**settings)
-    if model is not None and given:
-        raise UsageError("a model has its tokenizer settings; leave them out")
-    opened = Model.open(model, view, chosen_cutoffs(cutoff)) if model is not None else None
-    chosen = opened.settings if opened else Settings(**given)
+    task = Task(**options)
+    if compare:
+        return task.compare(compare, as_json)
+    evaluation = task.evaluation()
+    if scores:
+        write_file(scores, as_tsv(evaluation.judged))
+    if report:
+        from spamnb.report import report as as_page
 
-    def batches() -> Iterator[Batch]:
-        with progress("reading", total_size(paths)) as step:
-            for batch in read_batches(sources, chosen, jobs or all_cores()):
-                yield batch
-                step(batch.size, len(batch))
-
-    if opened:
-        judged = held_out(Judge(opened), list(sources), batches())
-    else:
-        judged = cross_validated(Corpus.of(list(sources), batches()), folds, seed, view)
-    metrics = measure(judged.labels, judged.truth, judged.verdict, judged.score, judged.probability).as_map()
-    metrics["folds"] = None if opened else folds
+        write_file(report, as_page(evaluation))
     if as_json:
-        print_json(metrics)
+        print_json(as_map(evaluation))
     else:
-        report(judged, metrics)
+        show_evaluation(evaluation)
     return 0
 
 
-def report(judged: Judged, metrics: dict[str, Any]) -> None:
-    labels = metrics["labels"]
-    how = "by a model of its own" if metrics["folds"] is None else f"in {metrics['folds']} folds"
-    show(
-        table(
-            f"{metrics['messages']:,} messages, judged {how}",
-            ("", "precision", "recall", "F1", "messages"),
-            [
-                (
-                    name,
-                    number(own["precision"]),
-                    number(own["recall"]),
-                    number(own["f1"]),
-                    f"{own['support']:,}",
-                )
-                for name, own in labels.items()
-            ],
-        ),
-        table(
-            "verdicts",
-            ("truly", *labels, "unsure"),
-            [
-                (
-                    name,
-                    *(f"{metrics['confusion'][name].get(verdict, 0):,}" for verdict in (*labels, "unsure")),
-                )
-                for name in labels
-            ],
-        ),
-        f"accuracy {number(metrics['accuracy'])}",
-    )
-    if metrics["one_minus_auc_percent"] is not None:
-        missed = metrics["spam_missed_at_ham_lost"]
-        show(
-            f"ham lost {percent(metrics['ham_lost_percent'])}, "
-            f"spam missed {percent(metrics['spam_missed_percent'])}, "
-            f"(1-AUC) {percent(metrics['one_minus_auc_percent'], 4)}",
-            f"spam missed at 0.1 % ham lost {percent(missed['0.1'])}, at 0.5 % {percent(missed['0.5'])}",
-        )
-    for failure in judged.unreadable:
-        click.echo(f"unreadable: {shown(failure.path)}: {shown(failure.why)}", err=True)
+class Task:
+    """What is to be evaluated, and how."""
+
+    def __init__(
+        self,
+        folders: tuple[str, ...],
+        ham: tuple[str, ...],
+        spam: tuple[str, ...],
+        label: tuple[str, ...],
+        model: str | None,
+        folds: int,
+        seed: int,
+        group_duplicates: bool,
+        as_it_came: bool,
+        index: str | None,
+        protocol: str,
+        first: int,
+        event: str | None,
+        smoothing: str | None,
+        prior: str | None,
+        tfidf: bool,
+        numbers: bool,
+        cutoff: str | None,
+        most: int,
+        jobs: int | None,
+        **settings: Any,
+    ) -> None:
+        if index is not None:
+            if not as_it_came or folders or ham or spam or label:
+                raise UsageError("--index goes with --online, and names the mail by itself")
+            self.listed = read_index(index)
+            self.sources: dict[str, list[str]] = {}
+            for name, path in self.listed:
+                self.sources.setdefault(name, []).append(path)
+        else:
+            self.listed = []
+            self.sources = labelled(folders, ham, spam, label)
+        if len(self.sources) < 2:
+            raise UsageError("at least two labels, for instance: spamnb evaluate ham/ spam/")
+        self.paths = [path for many in self.sources.values() for path in many]
+        check(self.paths)
+        if model is not None and as_it_came:
+            raise UsageError("--online starts from nothing; leave --model out")
+        self.view = chosen_view(event, smoothing, prior, tfidf, numbers)
+        given = tokenizer_settings(**settings)
+        if model is not None and given:
+            raise UsageError("a model has its tokenizer settings; leave them out")
+        self.model = Model.open(model, self.view, chosen_cutoffs(cutoff)) if model is not None else None
+        self.settings = self.model.settings if self.model else Settings(**given)
+        self.folds, self.seed, self.together = folds, seed, group_duplicates
+        self.as_it_came, self.protocol, self.first = as_it_came, protocol, first
+        self.most = most
+        self.jobs = jobs or all_cores()
+
+    def batches(self, settings: Settings) -> Iterator[Batch]:
+        with progress("reading", total_size(self.paths)) as step:
+            for batch in read_batches(self.sources, settings, self.jobs):
+                yield batch
+                step(batch.size, len(batch))
+
+    def corpus(self, settings: Settings) -> Corpus:
+        return Corpus.of(list(self.sources), self.batches(settings))
+
+    def evaluation(self) -> Evaluation:
+        if self.model:
+            judged = held_out(Judge(self.model), list(self.sources), self.batches(self.settings))
+            known = Knowledge.of(self.model, 20)
+            return self.found(
+                "by a model", judged, mistakes.by_model(judged, self.model, self.most), 0, known.telling
+            )
+        corpus = self.corpus(self.settings)
+        if self.as_it_came:
+            order = (
+                online.in_index_order(corpus, self.listed) if self.listed else online.in_time_order(corpus)
+            )
+            judged, curve = online.online(
+                corpus, order, view=self.view, protocol=self.protocol, first=self.first
+            )
+            return self.found(f"online ({self.protocol})", judged, [], copies(corpus), {}, curve)
+        assigned = fold_of(corpus, self.folds, self.seed, self.together)
+        view = self.view or DEFAULT_VIEW
+        judged = cross_validated(corpus, assigned, view, self.jobs)
+        worst = mistakes.by_folds(judged, CrossValidation(corpus, assigned, view), self.settings, self.most)
+        return self.found(f"in {self.folds} folds", judged, worst, copies(corpus), {})
+
+    def found(
+        self,
+        how: str,
+        judged: Judged,
+        worst: list[Any],
+        duplicates: int,
+        telling: dict[str, Any],
+        curve: list[Any] | None = None,
+    ) -> Evaluation:
+        figures = measure(
+            judged.labels, judged.truth, judged.verdict, judged.score, judged.probability
+        ).as_map()
+        figures["folds"] = self.folds if how.endswith("folds") else None
+        return Evaluation(how, judged, figures, worst, duplicates, telling, curve or [])
+
+    def compare(self, specs: tuple[str, ...], as_json: bool) -> int:
+        if self.model or self.as_it_came or self.view:
+            raise UsageError("--compare goes with cross-validation, and has its settings in it")
+        names = [name for spec in specs for name in (comparing.STANDARD if spec == "standard" else (spec,))]
+        candidates = [comparing.candidate(name) for name in dict.fromkeys(names)]
+        found = comparing.compared(candidates, self.corpus, self.folds, self.seed, self.together, self.jobs)
+        if as_json:
+            print_json([one.as_map() for one in found])
+        else:
+            comparison_table(list(found), f"{self.folds} folds")
+        return 0
+
+
+def copies(corpus: Corpus) -> int:
+    """How many messages are exact copies of another."""
+    return len(corpus) - len(set(corpus.digests.tolist()))
+
+
+def as_map(evaluation: Evaluation) -> dict[str, Any]:
+    judged = evaluation.judged
+    return {
+        **evaluation.metrics,
+        "how": evaluation.how,
+        "cutoffs": list(judged.cutoffs) if judged.cutoffs else None,
+        "duplicates": evaluation.duplicates,
+        "mistakes": [asdict(mistake) for mistake in evaluation.mistakes],
+        "curve": [asdict(point) for point in evaluation.curve],
+        "unreadable": [{"path": one.path, "why": one.why} for one in judged.unreadable],
+    }
+
+
+def as_tsv(judged: Judged) -> str:
+    """Path, label, score and verdict, a message on a line; what would break a line is escaped."""
+    lines = ["path\tlabel\tscore\tverdict"]
+    for (path, index), truth, score, verdict in zip(
+        judged.names, judged.truth.tolist(), judged.score.tolist(), judged.verdict.tolist(), strict=True
+    ):
+        name = path if index is None else f"{path}:{index}"
+        escaped = name.translate(ESCAPES)
+        label = "unsure" if verdict < 0 else judged.labels[verdict]
+        lines.append(f"{escaped}\t{judged.labels[truth]}\t{score!r}\t{label}")
+    return "\n".join(lines) + "\n"

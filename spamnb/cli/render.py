@@ -6,6 +6,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from spamnb.errors import CannotCreate
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -26,6 +28,14 @@ def json_line(value: Any) -> str:
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, indent=2, allow_nan=False))
+
+
+def write_file(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
 
 
 def console() -> Console:
@@ -58,10 +68,6 @@ def number(value: float | None, digits: int = 4) -> str:
 
 def percent(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f} %"
-
-
-def interval(value: Sequence[float] | None, digits: int = 2) -> str:
-    return "" if value is None else f"{value[0]:.{digits}f} to {value[1]:.{digits}f}"
 
 
 def bar(weight: float, largest: float, width: int = 20) -> str:

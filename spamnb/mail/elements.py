@@ -1,10 +1,10 @@
-"""The elements of HTML: the gaps they make, what ends them, and what becomes of their content and attributes."""
+"""The elements of HTML: the gaps they make, what ends them, what their content and attributes are for."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # The gap around it; the elements its start ends; when it is followed to its end; its content, if no markup.
+    # The gap around it; what its start ends; when it is followed; where its content goes if not markup.
     Manner = tuple[str, tuple[str, ...], int, str]
 
 
@@ -40,7 +40,7 @@ _ENDS = {
     **{"a": ("a",), "option": ("option",), "br": (), "button": (), "select": ()},
     "table": (),  # in mail, rarely declared as strict HTML, a paragraph may hold a table
 }
-# A block is always followed, as its end ends what is open in it; others if they have a style; some have no end.
+# A block is always followed, as its end ends what it holds; others if they have a style; some have no end.
 NEVER, STYLED, ALWAYS = 0, 1, 2
 
 # Elements whose content is no markup, and where it goes.
@@ -63,7 +63,6 @@ MEANT = _words(
     "action alt background bgcolor color content formaction hidden href http-equiv size src style text type "
     "value"
 )
-LOOKS = _words("background bgcolor color hidden size style text")
 LEADING = ("href", "action", "formaction", "src", "background")
 PICTURES = _words("img image input v:imagedata v:fill td table body")  # what their "src" is
 LABELLED = frozenset(("submit", "button", "reset", "text", ""))  # inputs whose value is to be seen

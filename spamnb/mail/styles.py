@@ -8,8 +8,10 @@ if TYPE_CHECKING:
     Style = tuple[bool | None, bool | None, bool | None, int | None, int | None]
 
 SEEN, UNSEEN, GONE = 0, 1, 2  # text to be seen; unseen but taking room; as if it were not there
+LOOKS = frozenset(("background", "bgcolor", "color", "hidden", "size", "style", "text"))  # what `look` reads
 UNKNOWN, CLEAR = -1, -2  # a picture behind the text; no colour at all
-MAX_WITHIN = 1000  # pairs of styles remembered, over all pages
+MAX_LOOKS = 500  # combinations of attributes remembered, over all pages; each is of one tag
+MAX_WITHIN = 1000  # … and pairs of styles
 NEAR = 16  # levels of 255 that two channels may differ and not be told apart
 
 _HEXADECIMAL = "0123456789abcdef"
@@ -34,11 +36,22 @@ LINK: Style = (None, None, None, UNKNOWN, None)  # a link has a colour of its ow
 # No colour at first: a page that colours only its background has a style sheet for the rest.
 OUTERMOST: Style = (False, False, False, UNKNOWN, _COLOURS["white"])
 
+_looks: dict[tuple[str | bool | None, ...], Style | None] = {}
 _within: dict[tuple[Style, Style], tuple[Style, int]] = {}
 
 
 def look(name: str, attributes: dict[str, str]) -> Style | None:
     """How an element's attributes make its text look, None if as before."""
+    said = name, "href" in attributes, *map(attributes.get, LOOKS)
+    if said in _looks:
+        return _looks[said]
+    if len(_looks) >= MAX_LOOKS:
+        _looks.clear()
+    style = _looks[said] = _look(name, attributes)
+    return style
+
+
+def _look(name: str, attributes: dict[str, str]) -> Style | None:
     get = attributes.get
     gone: bool | None = "hidden" in attributes or None
     veiled = tiny = None

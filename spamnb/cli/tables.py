@@ -1,0 +1,181 @@
+"""Evaluations and comparisons as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spamnb.cli.render import number, percent, show, shown, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.bulk.comparing import Compared
+    from spamnb.bulk.evaluation import Evaluation, Mistake
+
+
+def show_evaluation(evaluation: Evaluation) -> None:
+    metrics = evaluation.metrics
+    labels, intervals = metrics["labels"], metrics["intervals"]
+    show(
+        table(
+            f"{metrics['messages']:,} messages, judged {evaluation.how}",
+            ("", "precision", "recall", "F1", "messages"),
+            [
+                *(
+                    (
+                        name,
+                        *(number(own[key]) for key in ("precision", "recall", "f1")),
+                        f"{own['support']:,}",
+                    )
+                    for name, own in labels.items()
+                ),
+                ("macro", *(number(metrics["macro"][key]) for key in ("precision", "recall", "f1")), ""),
+            ],
+        ),
+        table(
+            "verdicts",
+            ("truly", *labels, "unsure"),
+            [
+                (
+                    name,
+                    *(f"{metrics['confusion'][name].get(verdict, 0):,}" for verdict in (*labels, "unsure")),
+                )
+                for name in labels
+            ],
+        ),
+        table("with 95 % intervals", ("", "", "from", "to"), figures(metrics, intervals)),
+    )
+    if metrics["imbalance"]:
+        show(metrics["imbalance"])
+    if evaluation.curve:
+        show_curve(evaluation)
+    if evaluation.mistakes:
+        show_mistakes(evaluation.mistakes)
+    if evaluation.duplicates:
+        show(
+            f"{evaluation.duplicates:,} messages are copies of others; --group-duplicates keeps them together."
+        )
+    for failure in evaluation.judged.unreadable:
+        click.echo(f"unreadable: {shown(failure.path)}: {shown(failure.why)}", err=True)
+
+
+def figures(metrics: dict[str, Any], intervals: dict[str, Any]) -> list[Sequence[str]]:
+    """One line a figure, those left out that have no meaning here."""
+    missed, missed_intervals = (
+        metrics["spam_missed_at_ham_lost"] or {},
+        intervals["spam_missed_at_ham_lost"] or {},
+    )
+    rows = [
+        ("accuracy", metrics["accuracy"], intervals["accuracy"], 4, ""),
+        ("ham lost", metrics["ham_lost_percent"], intervals["ham_lost_percent"], 2, " %"),
+        ("spam missed", metrics["spam_missed_percent"], intervals["spam_missed_percent"], 2, " %"),
+        ("unsure", metrics["unsure_percent"], intervals["unsure_percent"], 2, " %"),
+        ("1 - AUC", metrics["one_minus_auc_percent"], intervals["one_minus_auc_percent"], 4, " %"),
+        *(
+            (f"spam missed at {lost} % ham lost", missed[lost], missed_intervals.get(lost), 2, " %")
+            for lost in missed
+        ),
+        ("lam", metrics["lam_percent"], intervals["lam_percent"], 3, " %"),
+        ("log loss", metrics["log_loss"], intervals["log_loss"], 4, ""),
+        ("Brier score", metrics["brier"], intervals["brier"], 4, ""),
+        (
+            "calibration error",
+            metrics["expected_calibration_error"],
+            intervals["expected_calibration_error"],
+            4,
+            "",
+        ),
+    ]
+    return [
+        (name, number(value, digits) + unit, *(number(end, digits) + unit for end in between or (None, None)))
+        for name, value, between, digits, unit in rows
+        if value is not None
+    ]
+
+
+def show_mistakes(mistakes: Sequence[Mistake]) -> None:
+    show(
+        table(
+            "worst mistakes: the filter's, or is the mail mislabelled?",
+            ("message", "subject", "truly", "judged", "score", "because of"),
+            [
+                (
+                    one.path if one.index is None else f"{one.path}:{one.index}",
+                    one.subject[:60],
+                    one.truth,
+                    one.verdict,
+                    f"{one.score:.2f}",
+                    ", ".join(f"{token} {weight:+.1f}" for token, weight in one.evidence[:5]),
+                )
+                for one in mistakes
+            ],
+        )
+    )
+
+
+def show_curve(evaluation: Evaluation) -> None:
+    """Some points of it; the page and the JSON have them all."""
+    step = max(1, len(evaluation.curve) // 10)
+    show(
+        table(
+            "learning curve",
+            ("messages seen", "1 - AUC", "ham lost", "spam missed", "errors of late"),
+            [
+                (
+                    f"{point.messages:,}",
+                    percent(point.one_minus_auc_percent, 3),
+                    percent(point.ham_lost_percent),
+                    percent(point.spam_missed_percent),
+                    percent(point.recent_error_percent, 1),
+                )
+                for point in [*evaluation.curve[step - 1 :: step]]
+            ],
+        )
+    )
+
+
+def comparison_table(compared: Sequence[Compared], how: str) -> None:
+    show(
+        table(
+            f"compared in {how}; won, tied and lost against the first, message by message",
+            (
+                "settings",
+                "F1 of spam",
+                "ham lost",
+                "spam missed",
+                "unsure",
+                "1 - AUC",
+                "won",
+                "tied",
+                "lost",
+                "chance?",
+            ),
+            [comparison_row(one) for one in compared],
+        )
+    )
+
+
+def comparison_row(one: Compared) -> Sequence[str]:
+    spam = one.metrics["labels"].get("spam", {"f1": one.metrics["macro"]["f1"]})
+    return (
+        one.candidate.name,
+        number(spam["f1"]),
+        percent(one.metrics["ham_lost_percent"]),
+        percent(one.metrics["spam_missed_percent"]),
+        percent(one.metrics["unsure_percent"]),
+        percent(one.metrics["one_minus_auc_percent"], 4),
+        f"{one.won:,}",
+        f"{one.tied:,}",
+        f"{one.lost:,}",
+        chance(one),
+    )
+
+
+def chance(one: Compared) -> str:
+    """Whether the difference to the first could be chance, in verdicts and in ranking."""
+    if one.verdicts_p is None:
+        return ""
+    low = min(p for p in (one.verdicts_p, one.ranking_p) if p is not None)
+    return f"yes (p {low:.2f})" if low > 0.05 else f"no (p {low:.1g})"

@@ -1,0 +1,165 @@
+"""Three plots of an evaluation: errors traded off, calibration, and learning."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from spamnb.bulk import intervals
+from spamnb.bulk.metrics import calibration_bins, roc
+from spamnb.report.elements import Markup, element
+from spamnb.report.figures import counted, percent, short, tick
+from spamnb.report.svg import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    Linear,
+    Logarithmic,
+    across,
+    box,
+    clipped,
+    dot,
+    drawing,
+    line,
+    path,
+    power_below,
+    text,
+    up,
+)
+from spamnb.verdict import SPAM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spamnb.bulk.evaluation import CurvePoint, Judged
+
+CURVE_POINTS = 300  # as many as a plot has dots across
+MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter
+COUNTS = 200  # where the counts of the calibration begin
+SERIES = (  # of the learning curve: field, name, kind of line
+    ("recent_error_percent", "wrong or unsure lately", "curve"),
+    ("spam_missed_percent", "spam missed", "curve spam dashed"),
+    ("ham_lost_percent", "ham lost", "curve ham"),
+    ("one_minus_auc_percent", "(1−AUC) %", "curve quiet dotted"),
+)
+
+
+def trade_off(judged: Judged, missed_at: Mapping[str, float | None]) -> Markup | None:
+    """Ham lost against spam missed for every cutoff, and where the verdicts themselves are."""
+    place = judged.labels.index(SPAM)
+    is_spam = judged.truth == place
+    lost, missed = roc(is_spam, judged.score)
+    if not len(lost):
+        return None
+    marks = [(float(at), value) for at, value in missed_at.items() if value is not None]
+    ham, spam = int((~is_spam).sum()), int(is_spam.sum())
+    highest = max((value for _, value in marks), default=100.0)
+    x = Logarithmic(min(power_below(100 / ham), 0.1), MOST_LOST, LEFT, RIGHT)
+    y = Logarithmic(min(power_below(100 / spam), 1.0), 10.0 if highest <= 10 else 100.0, BOTTOM, TOP)
+    taken = judged.verdict == place
+    here = 100 * float(taken[~is_spam].mean()), 100 * float(1 - taken[is_spam].mean())
+    said = (f"at {tick(at)} % of the ham, {percent(value)} % of the spam" for at, value in marks)
+    corners = zip(lost.tolist(), missed.tolist(), strict=True)
+    return drawing(
+        "roc",
+        "Spam missed against ham lost",
+        f"For every cutoff, on logarithmic axes: {'; '.join(said)}.",
+        up(y, "spam missed, %"),
+        across(x, "ham lost, %"),
+        *(line(x.at(at), TOP, x.at(at), BOTTOM, "mark") for at, _ in marks),
+        clipped(path([(x.at(a), y.at(b)) for a, b in corners], "curve")),
+        *(dot(x.at(at), y.at(value), 3.5, "point") for at, value in marks),
+        *(
+            text(x.at(at) + 5, y.at(value) - 6, f"{percent(value)} %", "start", "small")
+            for at, value in apart(marks, y)
+        ),
+        *(
+            [dot(x.at(here[0]), y.at(here[1]), 5.5, "ring")]
+            if here[0] <= x.high and here[1] <= y.high
+            else []
+        ),
+    )
+
+
+def apart(marks: Sequence[tuple[float, float]], y: Logarithmic) -> list[tuple[float, float]]:
+    """Marks whose names do not run into each other: where two are level, the name of the second is enough."""
+    level = 12  # units: the height of a line of text
+    return [
+        (at, value)
+        for place, (at, value) in enumerate(marks)
+        if all(abs(y.at(value) - y.at(other)) >= level for _, other in marks[place + 1 :])
+    ]
+
+
+def calibration(judged: Judged) -> Markup:
+    """How often what was forecast came true, with 95 % intervals, and of how many messages that is known."""
+    bins = [
+        each for each in calibration_bins(judged.labels, judged.truth, judged.probability) if each.messages
+    ]
+    x, y = Linear(0, 1, LEFT, RIGHT), Linear(0, 1, COUNTS - 18, TOP)
+    scale = 20 / sqrt(max((each.messages for each in bins), default=1))
+    marks: list[Markup] = []
+    for each in bins:
+        share, forecast = each.share or 0.0, x.at(each.mean_probability or 0.0)
+        trust = intervals.share(round(share * each.messages), each.messages)
+        if trust:
+            marks.append(line(forecast, y.at(trust.low), forecast, y.at(trust.high), "whisker"))
+        many = counted(each.messages, "message")
+        said = f"forecast {each.mean_probability:.3f}, came true {share:.3f}, {many}"
+        marks.append(dot(forecast, y.at(share), 3.5, "point", said))
+        left, right, tall = x.at(each.low), x.at(each.high), scale * sqrt(each.messages)
+        marks.append(box(left + 1, BOTTOM - tall, right - left - 2, tall, "quiet", said))
+        marks.append(text((left + right) / 2, BOTTOM - tall - 3, short(each.messages), kind="small"))
+    what = "spam" if len(judged.labels) == 2 and SPAM in judged.labels else "the likeliest label"
+    return drawing(
+        "calibration",
+        "Forecast against truth",
+        f"How often {what} came true for each probability forecast, and the messages behind it.",
+        up(y, "share that came true", (0, 0.2, 0.4, 0.6, 0.8, 1)),
+        line(x.at(0), y.at(0), x.at(1), y.at(1), "diagonal"),
+        across(x, f"probability of {what}", (0, 0.2, 0.4, 0.6, 0.8, 1)),
+        *marks,
+    )
+
+
+def learning(curve: Sequence[CurvePoint]) -> Markup:
+    """Errors in percent against messages seen."""
+    kept = curve[:: max(1, -(-len(curve) // CURVE_POINTS))]
+    if kept[-1] is not curve[-1]:
+        kept = [*kept, curve[-1]]
+    series = [
+        (kind, [(point.messages, value) for point in kept if (value := getattr(point, field)) is not None])
+        for field, _, kind in SERIES
+    ]
+    values = [value for _, points in series for _, value in points if value > 0]
+    lowest, highest = min(values, default=0.1), max(values, default=10.0)
+    x = Linear(0, max(kept[-1].messages, 1), LEFT, RIGHT)
+    y = Logarithmic(max(power_below(min(lowest, 1)), 1e-3), 100.0 if highest > 10 else 10.0, BOTTOM, TOP)
+    return drawing(
+        "learning",
+        "Errors while learning",
+        f"In percent, on a logarithmic axis, over {counted(kept[-1].messages, 'message')} in their order.",
+        up(y, "errors, %"),
+        across(x, "messages seen"),
+        *(
+            path([(x.at(many), y.at(value)) for many, value in points], kind)
+            for kind, points in series
+            if points
+        ),
+    )
+
+
+def legend(curve: Sequence[CurvePoint]) -> Markup:
+    """The lines of the learning curve and their names."""
+    return element(
+        "ul",
+        [
+            element(
+                "li", element("svg", line(0, 5, 26, 5, kind), viewBox="0 0 26 10", aria_hidden="true"), name
+            )
+            for field, name, kind in SERIES
+            if any(getattr(point, field) is not None for point in curve)
+        ],
+        class_="legend",
+    )

@@ -1,0 +1,143 @@
+"""What the plots are drawn with: scales, axes, and a frame that any width can show.
+
+Drawings are 360 units wide, a phone's width; the style sheet makes their text smaller where they are wider.
+"""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING, NamedTuple
+
+from spamnb.report.elements import Markup, element, joined, written
+from spamnb.report.figures import tick
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+WIDTH, HEIGHT = 360, 270
+LEFT, RIGHT, TOP, BOTTOM = 40, 344, 26, 228  # the frame, within which a plot is drawn
+ZERO_GAP = 0.4  # of a decade: how far below the lowest power of ten a logarithmic axis has its zero
+
+
+class Linear(NamedTuple):
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
+
+    @property
+    def ticks(self) -> list[float]:
+        step = nice((self.high - self.low) / 5)
+        first, last = ceil(self.low / step - 1e-9), floor(self.high / step + 1e-9)
+        return [float(f"{step * place:.10g}") + 0.0 for place in range(first, last + 1)]
+
+
+class Logarithmic(NamedTuple):
+    """From a power of ten to another, with a place for zero below the first."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        decades = log10(self.high / self.low) + ZERO_GAP
+        above = log10(value / self.low) + ZERO_GAP if value > 0 else 0.0
+        return self.start + (self.end - self.start) * max(above, 0.0) / decades
+
+    @property
+    def ticks(self) -> list[float]:
+        low, high = round(log10(self.low)), round(log10(self.high))
+        return [0.0, *(float(f"1e{power}") for power in range(low, high + 1))]
+
+
+Scale = Linear | Logarithmic
+
+
+def nice(step: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50 and so on."""
+    power: float = 10.0 ** floor(log10(step))
+    return next(round_ * power for round_ in (1, 2, 5, 10) if round_ * power >= step * (1 - 1e-9))
+
+
+def power_below(value: float) -> float:
+    power: float = 10.0 ** floor(log10(value) + 1e-9)
+    return power
+
+
+def drawing(name: str, title: str, description: str, *children: Markup, height: float = HEIGHT) -> Markup:
+    return element(
+        "svg",
+        element("title", title, id=f"{name}-title"),
+        element("desc", description, id=f"{name}-desc"),
+        children,
+        viewBox=f"0 0 {WIDTH} {height}",
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
+    )
+
+
+def across(scale: Scale, name: str, ticks: Iterable[float] | None = None, bottom: float = BOTTOM) -> Markup:
+    """The axis below the plot, and what it measures."""
+    marks = [
+        (
+            line(scale.at(value), bottom, scale.at(value), bottom + 4, "rule"),
+            text(scale.at(value), bottom + 16, tick(value)),
+        )
+        for value in (scale.ticks if ticks is None else ticks)
+    ]
+    return joined(
+        line(LEFT, bottom, RIGHT, bottom, "axis"), marks, text(RIGHT, bottom + 33, name, "end", "name")
+    )
+
+
+def up(scale: Scale, name: str, ticks: Iterable[float] | None = None) -> Markup:
+    """Rules across the plot with their values at the left, and what they measure above."""
+    marks = [
+        (
+            line(LEFT, scale.at(value), RIGHT, scale.at(value), "rule"),
+            text(LEFT - 6, scale.at(value) + 3.5, tick(abs(value)), "end"),
+        )
+        for value in (scale.ticks if ticks is None else ticks)
+    ]
+    return joined(marks, text(0, 11, name, "start", "name"))
+
+
+def clipped(*children: Markup) -> Markup:
+    """Only what lies in the frame: an inner drawing clips, and needs no id."""
+    width, height = RIGHT - LEFT, BOTTOM - TOP
+    return element(
+        "svg",
+        children,
+        x=LEFT,
+        y=TOP,
+        width=width,
+        height=height,
+        viewBox=f"{LEFT} {TOP} {width} {height}",
+        aria_hidden="true",
+    )
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
+
+
+def path(points: Iterable[tuple[float, float]], kind: str) -> Markup:
+    d = " ".join(f"{written(x)},{written(y)}" for x, y in points)
+    return element("polyline", points=d, class_=kind)
+
+
+def box(x: float, y: float, width: float, height: float, kind: str, title: str | None = None) -> Markup:
+    label = element("title", title) if title else None
+    return element("rect", label, x=x, y=y, width=width, height=height, class_=kind)
+
+
+def dot(x: float, y: float, radius: float, kind: str, title: str | None = None) -> Markup:
+    return element("circle", element("title", title) if title else None, cx=x, cy=y, r=radius, class_=kind)
+
+
+def text(x: float, y: float, words: str, anchor: str = "middle", kind: str | None = None) -> Markup:
+    return element("text", words, x=x, y=y, text_anchor=None if anchor == "start" else anchor, class_=kind)
