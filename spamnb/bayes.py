@@ -55,6 +55,11 @@ class View:
         # Not the sum of the evidence but its mean, part by part, as if so many tokens more said nothing.
         self.silent = silent
 
+    @property
+    def has_cutoffs(self) -> bool:
+        """Whether it decides by cutoffs on the score, and not by the likeliest label."""
+        return self.silent is not None and self.event == "binary" and self.smoothing != GLOBAL
+
     @classmethod
     def from_map(cls, stored: Mapping[str, Any]) -> View:
         return cls(**{name: stored[name] for name in cls.__slots__})
@@ -76,7 +81,8 @@ class Score:
     def of(self, label: str) -> float:
         """How far a label is ahead of the best other one: the log-odds, where there are two."""
         place = self.labels.index(label)
-        ours, others = self.joint[place], max(v for k, v in enumerate(self.joint) if k != place)
+        ours = self.joint[place]
+        others = max((v for k, v in enumerate(self.joint) if k != place), default=ours)
         return 0.0 if ours == others else ours - others
 
     @property

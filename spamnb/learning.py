@@ -9,7 +9,7 @@ from spamnb.counts import journal
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.counts.outcomes import KNOWN, LEARNED, UNKNOWN, outcome
 from spamnb.counts.store import Stored
-from spamnb.errors import CannotCreate
+from spamnb.errors import CannotCreate, DataError
 from spamnb.lock import Lock
 from spamnb.mail.identity import digest
 from spamnb.model import Model
@@ -28,6 +28,8 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
     identity = digest(raw)
     with Lock(path):
         stored = Stored(path)
+        if label is not None and label not in stored.labels:
+            raise DataError(f"{path}: has no label {label!r}; there are: {', '.join(stored.labels)}")
         before = stored.label_of(identity)
         result = outcome(before, label)
         if result in (KNOWN, UNKNOWN):

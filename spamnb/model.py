@@ -32,7 +32,7 @@ class Model:
         self.tokenizer = Tokenizer(self.settings)
         self.view = view or view_of(stored)
         self.classifier = Classifier(stored, self.view)
-        own = view is None and self.view.silent is not None
+        own = view is None and self.view.has_cutoffs
         self.cutoffs = cutoffs or (Cutoffs(*stored.head["cutoffs"]) if own else None)
         self.calibration = Calibration(*stored.head["calibration"]) if own else None
 

@@ -57,7 +57,7 @@ class Sample:
     def scored(self, table: Columns, view: View) -> Columns:
         """The table with the scores of the sample noted: each by the mail of the table without itself."""
         chosen = [(place, row) for place, kept in self.kept.items() for row in self._lowest(kept)]
-        if not chosen or not has_spam(table.labels) or view.silent is None:
+        if not chosen or not has_spam(table.labels) or not view.has_cutoffs:
             return table
         hashes = [row.hashes for _, row in chosen]
         rows = Rows(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+BIN_32 = b"\xc6"
 TEXT_BLOCK = 1 << 16  # tokens whose text is gathered at once: bounds the index array, 8 bytes a character
 
 
@@ -242,8 +243,12 @@ def from_entry(entry: Entry, labels: Sequence[str]) -> Columns:
 
 
 def verify(stored: Stored) -> None:
-    for name, _, _, checksum in stored.head["columns"]:
-        if crc32(stored.column(name).cast("B")) != checksum:
+    for name, _, size, checksum in stored.head["columns"]:
+        in_front = msgpack.packb(name) + BIN_32 + size.to_bytes(4, "big")
+        if (
+            stored.in_front(name, len(in_front)) != in_front
+            or crc32(stored.column(name).cast("B")) != checksum
+        ):
             raise ModelError(stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
 
 
@@ -282,7 +287,7 @@ def save(path: str, table: Columns, about: dict[str, Any]) -> None:
             file.writelines(front)
             for name, data in columns.items():
                 file.write(packer.pack(name))
-                file.write(b"\xc6" + data.nbytes.to_bytes(4, "big"))  # bin 32, whatever its size
+                file.write(BIN_32 + data.nbytes.to_bytes(4, "big"))  # bin 32, whatever its size
                 file.write(data.data)
             file.flush()
             os.fsync(file.fileno())
@@ -320,9 +325,8 @@ def _file_columns(table: Columns) -> dict[str, Array]:
 
 def _narrow(column: Array) -> Array:
     """The smallest unsigned type that holds a column: most tokens are seen a few times."""
-    top = int(column.max()) if len(column) else 0
-    if len(column) and int(column.min()) < 0:
-        raise ValueError("a count below zero: something was forgotten that was never learned")
+    column = np.maximum(column, 0)  # nothing that is forgotten twice may do harm
+    top = int(column.max(initial=0))
     return np.ascontiguousarray(column.astype(np.min_scalar_type(top)))
 
 

@@ -141,7 +141,7 @@ def decision(
     corpus: Corpus, view: View, table: Table, training: Array
 ) -> tuple[Cutoffs | None, Calibration | None]:
     """What training would set from the mail it learned; a textbook's view has neither."""
-    if view.silent is None or not has_spam(corpus.labels):
+    if not view.has_cutoffs or not has_spam(corpus.labels):
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
     truth = corpus.truth[messages]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spamnb.counts.table import Sums
 
 BLOCK = 500  # messages left out at once: bounds the arrays of their entries
+TINY = 1e-300  # in place of zero, where nothing is left
 MISSING = -1  # of a numeric feature; those that are there are not negative
 
 
@@ -187,7 +188,7 @@ def averaged(weights: Array, telling: Array, rows: Rows, silent: float) -> Array
     for part in np.unique(rows.parts):
         here = telling & (rows.parts == part)
         count = rows.summed(here[None].astype(float))
-        joint += rows.summed(weights * here) / np.maximum(count + silent, 1e-300)
+        joint += rows.summed(weights * here) / np.maximum(count + silent, TINY)
     return joint
 
 
@@ -197,7 +198,8 @@ def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
     For views that average the presence of tokens, as the default one does.
     """
     epsilon = float(view.smoothing)
-    logs = np.log(np.arange(1 + table.containing.max(initial=0)) + epsilon)  # looked up, not taken each time
+    counts_there_are = np.arange(1 + table.containing.max(initial=0))
+    logs = np.log(np.maximum(counts_there_are + epsilon, TINY))  # looked up, not taken each time
     joints = [np.empty((0, len(table.messages)))]
     for start in range(0, len(rows), BLOCK):
         block = np.arange(start, min(start + BLOCK, len(rows)))
@@ -209,7 +211,7 @@ def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
         totals = np.repeat(table.presences, len(some), axis=1)
         totals[own, np.arange(len(some))] -= some.lengths
         vocabulary = table.vocabulary - np.bincount(owner[~known], minlength=len(some))
-        weights = logs[counts] - np.log(totals + epsilon * vocabulary)[:, owner]
+        weights = logs[counts] - np.log(np.maximum(totals + epsilon * vocabulary, TINY))[:, owner]
         telling = known & (weights.max(axis=0) - weights.min(axis=0) >= view.least_evidence)
         joints.append(averaged(weights, telling, some, view.silent or 0.0).T)
     return np.concatenate(joints)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 # A prime drawn at random between 2^63 and 2^64. A token's bytes, read as one number, modulo this prime:
 # 0.2 to 0.4 µs a token where blake2b needs 0.85, and hashing the vocabulary is a large part of training.
-# Two tokens of n bytes collide with a chance of about n / 2^61, as chosen by the prime and not by the
-# sender: whoever could make one collide with a hammy word could write the hammy word itself.
+# Two tokens of n bytes collide by chance once in 2^61 / n. On purpose they can be made to: that gains a
+# sender nothing, for whoever makes a word collide with a hammy one could write the hammy word itself.
 PRIME = 0xE6A93D1B57C8F2B7
 
 

@@ -96,19 +96,13 @@ class Journal:
             return cls(labels, [], 0)
         except OSError as error:
             raise InputOutputError(f"{path}: {error.strerror}") from error
-        entries: list[Entry] = []
-        first, at = _record(data, 0)
-        if first is None or first.get("generation") != generation:
+        records, size = _sound(path, data)
+        if not records or records[0].get("generation") != generation:
             return cls(labels, [], 0)
-        while True:
-            fields, behind = _record(data, at)
-            if fields is None:
-                return cls(labels, entries, at)
-            try:
-                entries.append(Entry(fields, labels))
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise ModelError(path, "not a journal of this model; move it away") from error
-            at = behind
+        try:
+            return cls(labels, [Entry(fields, labels) for fields in records[1:]], size)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(path, "not a journal of this model; move it away") from error
 
     def rows(self, numbers: Iterable[int]) -> dict[int, list[int]]:
         """What the journal adds to the counts of some tokens."""
@@ -137,7 +131,7 @@ class Journal:
     def append(self, path: str, generation: int, fields: Mapping[str, Any]) -> int:
         """Write one more record, synced; the caller holds the lock. Returns the journal's new size."""
         record = sealed(fields)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             if not self.size:
                 record = sealed({"generation": generation}) + record
@@ -157,13 +151,28 @@ def sealed(fields: Mapping[str, Any]) -> bytes:
     return packing.pack([crc32(payload), payload])
 
 
+def _sound(path: str, data: memoryview) -> tuple[list[dict[str, Any]], int]:
+    """The records up to a torn one, and where they end. Only the last can be torn; else it is damage."""
+    records = []
+    at = 0
+    while at < len(data):
+        fields, behind = _record(data, at)
+        if fields is None:
+            if behind < len(data) and _record(data, behind)[0] is not None:
+                raise ModelError(path, f"the journal is damaged at byte {at}; restore it, or move it away")
+            break
+        records.append(fields)
+        at = behind
+    return records, at
+
+
 def _record(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
-    """The record at an offset and the offset behind it; None where there is none that is whole."""
+    """The record at an offset, None if it is not whole; and the offset behind it."""
+    behind = len(data)
     try:
         (checksum, payload), behind = packing.unpack(data, at)
-        if crc32(payload) != checksum:
-            return None, at
-        fields, _ = packing.unpack(payload)
+        if crc32(payload) == checksum:
+            return packing.unpack(payload)[0], behind
     except (packing.Damaged, ValueError, TypeError):
-        return None, at
-    return fields, behind
+        pass
+    return None, behind

@@ -76,6 +76,11 @@ class Stored:
         kind, at, size = self._columns[name]
         return self.data[at : at + size].cast(kind)
 
+    def in_front(self, name: str, size: int) -> bytes:
+        """The bytes in front of a column: its name, and the start of a bin."""
+        at = self._columns[name][1]
+        return bytes(self.data[at - size : at])
+
     def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
         """The counts of those tokens that are known, the journal's included."""
         names = list(tokens)
@@ -113,6 +118,8 @@ class Stored:
         if at == len(digests) or digests[at] != digest:
             return None
         place: int = self.column("digest_labels")[at]
+        if place >= len(self.labels):
+            raise ModelError(self.path, f"its labels are damaged; {WHAT_TO_DO}")
         return self.labels[place]
 
     def _add_journal_totals(self) -> None:
@@ -149,6 +156,7 @@ def _found(
         if number in later:
             more = later[number]
             row = more if row is None else [a + b for a, b in zip(row, more, strict=True)]
+            row = [max(0, count) for count in row]  # nothing that is forgotten twice may do harm
         if row is not None and any(row):
             found[name] = row
     return found
@@ -181,15 +189,17 @@ def _head(path: str, data: memoryview) -> tuple[dict[str, Any], int]:
             key, at = packing.unpack(data, at)
             start = at
             front[key], at = packing.unpack(data, at)
-    except packing.Damaged as error:
+    except (packing.Damaged, TypeError) as error:
         raise ModelError(path, f"not a spamnb model, or cut short; {WHAT_TO_DO}") from error
-    if front.get("format") != FORMAT or entries < 4:
+    if front.get("format") != FORMAT:
         raise ModelError(path, "not a spamnb model; name another file with --model")
-    if not isinstance(front.get("version"), int) or front["version"] > VERSION:
-        raise ModelError(path, f"made by a newer spamnb (format {front.get('version')}); upgrade spamnb")
-    if not isinstance(front.get("head"), dict) or crc32(data[start:at]) != front.get("crc32"):
+    version, head = front.get("version"), front.get("head")
+    if type(version) is int and version > VERSION:
+        raise ModelError(path, f"made by a newer spamnb (format {version}); upgrade spamnb")
+    sound = type(version) is int and version == VERSION and crc32(data[start:at]) == front.get("crc32")
+    if not sound or not isinstance(head, dict) or entries != 4 + len(head.get("columns", ())):
         raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}")
-    return front["head"], at
+    return head, at
 
 
 def _map_size(data: memoryview) -> tuple[int, int]:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from _blake2 import blake2b
 
-from spamnb.mail.message import MAX_HEADER_BYTES, canonical, header_start
+from spamnb.mail.message import canonical, outermost
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.mail.headers import Fields
 
 # Headers that come and go with delivery, filters and mail readers. Neither identity nor evidence: a verdict
 # would be learned instead of the mail, and a note is known of trained mail only. Beside these, any x- name
@@ -71,39 +75,13 @@ def is_volatile(name: str) -> bool:
 def digest(raw: bytes) -> int:
     """64 bits that stay the same for a message."""
     data = canonical(raw)
-    identity = blake2b(digest_size=8)
-    body = 0
-    start = header_start(data)
-    if start >= 0:
-        end = data.find(b"\n\n", max(start - 1, 0), start + MAX_HEADER_BYTES)
-        body = end if end >= 0 else min(len(data), start + MAX_HEADER_BYTES)
-        identity.update(_lasting(data[start:body]))
+    fields, body = outermost(data)
+    identity = blake2b(b"" if fields is None else _lasting(fields), digest_size=8)
     identity.update(memoryview(data)[body:])
     return int.from_bytes(identity.digest(), "little")
 
 
-def _lasting(block: bytes) -> bytes:
-    """A header block without what is volatile in it."""
-    kept = []
-    keep = True
-    for line in block.split(b"\n"):
-        if not line.startswith((b" ", b"\t")):
-            name = line.partition(b":")[0]
-            known = _lasts.get(name)
-            keep = _is_lasting(name) if known is None else known
-        if keep:
-            kept.append(line)
-    return b"\n".join(kept)
-
-
-def _is_lasting(raw_name: bytes) -> bool:
-    name = raw_name.rstrip().lower().decode("latin-1")
-    lasts = not (is_volatile(name) or name.startswith(("from ", ">from ")))
-    if len(name) <= MAX_KNOWN_NAME:
-        if len(_lasts) >= MAX_KNOWN:
-            _lasts.clear()
-        _lasts[raw_name] = lasts
-    return lasts
-
-
-_lasts: dict[bytes, bool] = {}  # names seen before: deciding takes 2 µs, and a message has 20
+def _lasting(fields: Fields) -> bytes:
+    """The fields of a header block that stay, as the reader of messages sees them."""
+    kept = [f"{name}:{value}\n" for name, value in fields if not is_volatile(name)]
+    return ("".join(kept) + "\n").encode("latin-1", "replace")

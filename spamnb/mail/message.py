@@ -84,6 +84,15 @@ def read(raw: bytes) -> Message:
     return Message(headers, reader.parts, has_headers=True)
 
 
+def outermost(data: bytes) -> tuple[Fields | None, int]:
+    """The raw header fields of a message (None: it has no header block), and where its body starts."""
+    start = header_start(data)
+    if start < 0:
+        return None, 0
+    fields, _, body = _Reader(data).header_block(start)
+    return fields, body
+
+
 def canonical(raw: bytes) -> bytes:
     """The form in which copies of a message are the same: line feeds, and no empty lines at the end."""
     if b"\r" in raw:

@@ -1,0 +1,269 @@
+"""The journal: what was acknowledged stays, what was torn is dropped, what is stale is ignored."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgpack
+import pytest
+
+from spamnb.bulk import training
+from spamnb.counts.journal import Journal, sealed
+from spamnb.counts.store import Stored
+from spamnb.errors import InputOutputError, ModelError
+from spamnb.learning import learn
+from spamnb.mail.identity import digest
+from spamnb.model import Model
+
+MAIL = [
+    b"Subject: lunch\n\nsee you at noon\n",
+    b"Subject: money\n\nbuy now now\n",
+    b"Subject: tea\n\nsee you at five\n",
+]
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = str(tmp_path / "model")
+    training.create(path, "spam")
+    return path
+
+
+def journal_of(path):
+    return Path(path + ".journal")
+
+
+def records(path):
+    """The journal as the msgpack library reads it."""
+    with open(path + ".journal", "rb") as file:
+        return [msgpack.unpackb(packed) for _, packed in msgpack.Unpacker(file)]
+
+
+def test_a_learned_message_is_one_record_and_the_model_stays(model):
+    before = Path(model).read_bytes()
+    assert learn(model, MAIL[1], "spam") == "learned"
+    assert Path(model).read_bytes() == before
+    first, record = records(model)
+    assert first == {"generation": msgpack.unpackb(before)["head"]["generation"]}
+    assert (record["before"], record["after"]) == (None, "spam")
+    assert record["digest"] == digest(MAIL[1])
+    hashes = memoryview(record["hashes"]).cast("Q").tolist()
+    assert hashes == sorted(set(hashes))
+    tokens = record["text"].decode().splitlines()
+    assert hashes == [int.from_bytes(token.encode(), "little") % 0xE6A93D1B57C8F2B7 for token in tokens]
+    counts = dict(zip(tokens, memoryview(record["occurrences"]).cast("H"), strict=True))
+    assert (counts["now"], counts["buy"]) == (2, 1)
+    assert record["new_tokens"] == len(tokens)
+
+
+def test_the_kinds_of_record(model):
+    assert learn(model, MAIL[0], "spam") == "learned"
+    assert learn(model, MAIL[0], "ham") == "moved"
+    assert learn(model, MAIL[0], None) == "forgotten"
+    size = journal_of(model).stat().st_size
+    steps = [(record["before"], record["after"]) for record in records(model)[1:]]
+    assert steps == [(None, "spam"), ("spam", "ham"), ("ham", None)]
+    tokens = records(model)[1]["new_tokens"]
+    assert [record["new_tokens"] for record in records(model)[1:]] == [tokens, 0, -tokens]
+    assert learn(model, MAIL[0], None) == "unknown"
+    assert journal_of(model).stat().st_size == size
+
+
+def test_what_is_known_is_not_written_again(model):
+    learn(model, MAIL[0], "ham")
+    before = journal_of(model).read_bytes()
+    assert learn(model, MAIL[0], "ham") == "known"
+    assert journal_of(model).read_bytes() == before
+
+
+def test_torn_at_every_byte_it_keeps_what_came_before(model):
+    ends = []
+    for raw in MAIL:
+        learn(model, raw, "ham")
+        ends.append(journal_of(model).stat().st_size)
+    whole = journal_of(model).read_bytes()
+    for size in reversed(range(len(whole) + 1)):
+        os.truncate(model + ".journal", size)
+        stored = Stored.open(model)
+        kept = sum(size >= end for end in ends)
+        assert stored.messages == [kept, 0], size
+        assert [stored.label_of(digest(raw)) for raw in MAIL] == ["ham"] * kept + [None] * (3 - kept), size
+
+
+def test_torn_anywhere_learning_goes_on(model):
+    """Garbage may follow, too: a crash can leave blocks that were never written."""
+    ends = []
+    for raw in MAIL:
+        learn(model, raw, "ham")
+        ends.append(journal_of(model).stat().st_size)
+    whole = journal_of(model).read_bytes()
+    for size in range(0, len(whole), 23):
+        for garbage in (b"", b"\xa5" * 40):
+            journal_of(model).unlink()
+            journal_of(model).write_bytes(whole[:size] + garbage)
+            kept = sum(size >= end for end in ends)
+            assert learn(model, b"Subject: new\n\nand later", "spam") == "learned"
+            assert Stored.open(model).messages == [kept, 1], size
+            assert len(records(model)) == kept + 2
+
+
+LIMITED = """
+import resource, sys
+from spamnb.start import main
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("room", [0, 1, 60])
+def test_where_there_is_no_room_nothing_is_learned_and_nothing_lost(model, room):
+    learn(model, MAIL[0], "ham")
+    before = Stored.open(model)
+    limit = str(journal_of(model).stat().st_size + room)
+    command = [sys.executable, "-c", LIMITED, limit, "train", "--spam", "-", "--model", model]
+    done = subprocess.run(command, input=MAIL[1], capture_output=True)
+    assert (done.returncode, done.stdout) == (73, b"")
+    assert b"the message was not learned" in done.stderr
+    after = Stored.open(model)
+    assert (after.messages, after.vocabulary) == (before.messages, before.vocabulary)
+    assert learn(model, MAIL[1], "spam") == "learned"
+    assert Stored.open(model).messages == [1, 1]
+
+
+def test_a_wrong_checksum_ends_it(model):
+    for raw in MAIL:
+        learn(model, raw, "ham")
+    content = bytearray(journal_of(model).read_bytes())
+    content[-30] ^= 4
+    journal_of(model).write_bytes(content)
+    assert Stored.open(model).messages == [2, 0]
+
+
+@pytest.mark.parametrize("place", [10, 100])
+def test_a_damaged_record_before_sound_ones_is_not_taken_for_a_torn_one(model, place):
+    """Only the last record can be torn. Else what follows, acknowledged once, would be lost unsaid."""
+    learn(model, MAIL[0], "ham")
+    learn(model, MAIL[1], "spam")
+    content = bytearray(journal_of(model).read_bytes())
+    content[place] ^= 4  # in the first record, the generation; or in the message after it
+    journal_of(model).write_bytes(content)
+    with pytest.raises(ModelError, match="journal"):
+        Stored.open(model)
+    with pytest.raises(ModelError, match="journal"):
+        learn(model, MAIL[2], "ham")
+    assert journal_of(model).read_bytes() == content
+
+
+def test_a_stale_journal_is_ignored_and_replaced(model):
+    """As a crash leaves it between putting the folded model in place and removing the journal."""
+    learn(model, MAIL[0], "ham")
+    stale = journal_of(model).read_bytes()
+    training.fold(model)
+    assert not journal_of(model).exists()
+    journal_of(model).write_bytes(stale)
+    assert Stored.open(model).messages == [1, 0]
+    assert learn(model, MAIL[0], "ham") == "known"
+    assert learn(model, MAIL[1], "spam") == "learned"
+    assert Stored.open(model).messages == [1, 1]
+    assert len(records(model)) == 2
+    training.fold(model)
+    assert Stored.open(model).messages == [1, 1]
+
+
+def test_a_stale_journal_does_not_come_back_with_training(model, tmp_path):
+    learn(model, MAIL[0], "ham")
+    stale = journal_of(model).read_bytes()
+    training.fold(model)
+    journal_of(model).write_bytes(stale)
+    (tmp_path / "mail").write_bytes(MAIL[1])
+    training.train(model, {"spam": [str(tmp_path / "mail")]}, jobs=1)
+    assert Stored.open(model).messages == [1, 1]
+    assert not journal_of(model).exists()
+
+
+def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
+    """Its generation is then the old one; should the journal survive a crash, it must add nothing."""
+    before = Path(model).read_bytes()
+    learn(model, MAIL[0], "ham")
+    learn(model, MAIL[0], None)
+    journal = journal_of(model).read_bytes()
+    training.fold(model)
+    assert Path(model).read_bytes() == before
+    journal_of(model).write_bytes(journal)
+    stored = Stored.open(model)
+    assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
+
+
+def test_bulk_training_takes_the_journal_in(model, tmp_path):
+    learn(model, MAIL[0], "ham")
+    (tmp_path / "mail").write_bytes(MAIL[1])
+    summary = training.train(model, {"spam": [str(tmp_path / "mail")]}, jobs=1)
+    assert summary.outcomes == {"spam": {"learned": 1}}
+    assert not journal_of(model).exists()
+    stored = Stored.open(model)
+    assert stored.messages == [1, 1]
+    assert stored.label_of(digest(MAIL[0])) == "ham"
+
+
+def test_training_that_changes_nothing_leaves_it(model, tmp_path):
+    learn(model, MAIL[0], "ham")
+    before = Path(model).read_bytes(), journal_of(model).read_bytes()
+    (tmp_path / "mail").write_bytes(MAIL[0])
+    training.train(model, {"ham": [str(tmp_path / "mail")]}, jobs=1)
+    assert (Path(model).read_bytes(), journal_of(model).read_bytes()) == before
+
+
+def test_a_fresh_model_has_none(model, tmp_path):
+    learn(model, MAIL[0], "ham")
+    (tmp_path / "mail").write_bytes(MAIL[1])
+    training.train(model, {"spam": [str(tmp_path / "mail")]}, fresh=True, jobs=1)
+    assert not journal_of(model).exists()
+    assert Stored.open(model).messages == [0, 1]
+
+
+def test_a_record_of_an_unknown_label_is_an_error(model):
+    learn(model, MAIL[0], "ham")
+    fields = {**records(model)[1], "after": "holiday"}
+    with open(model + ".journal", "ab") as file:
+        file.write(sealed(fields))
+    with pytest.raises(ModelError, match="not a journal of this model"):
+        Stored.open(model)
+
+
+def test_a_record_without_its_keys_is_an_error(model):
+    learn(model, MAIL[0], "ham")
+    for fields in ({}, {"digest": 1}, {**records(model)[1], "hashes": b"123"}):
+        content = journal_of(model).read_bytes()
+        journal_of(model).write_bytes(content + sealed(fields))
+        with pytest.raises(ModelError, match="not a journal of this model"):
+            Stored.open(model)
+        journal_of(model).write_bytes(content)
+
+
+def test_a_journal_that_cannot_be_read_is_an_error(model):
+    os.mkdir(model + ".journal")
+    with pytest.raises(InputOutputError, match=r"model\.journal: "):
+        Stored.open(model)
+
+
+def test_no_journal_is_an_empty_one(tmp_path):
+    journal = Journal.read(str(tmp_path / "none"), 1, ["ham"])
+    assert (journal.entries, journal.size, journal.learned) == ([], 0, {})
+    assert (journal.rows([1]), journal.everything()) == ({}, {})
+
+
+def test_it_is_folded_when_it_has_grown(model, monkeypatch):
+    monkeypatch.setattr("spamnb.counts.journal.LIMIT", 600)
+    sizes = []
+    for number in range(12):
+        learn(model, b"Subject: m%d\n\nword%d and more" % (number, number), "ham" if number % 2 else "spam")
+        sizes.append(os.path.getsize(model + ".journal") if os.path.exists(model + ".journal") else 0)
+        stored = Stored.open(model)
+        assert sum(stored.messages) == number + 1
+        assert stored.rows([f"word{number}"]) != {}
+        Model.open(model).classify(b"word1")
+    assert max(sizes) <= 600
+    assert 0 in sizes
+    assert any(sizes)
