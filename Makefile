@@ -4,7 +4,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env demo test lint golden bench accuracy clean
+.PHONY: help env demo test lint golden bench accuracy ablation attacks clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
@@ -35,6 +35,12 @@ bench: env  ## speed and memory, beside the peers that are installed
 
 accuracy: env  ## accuracy, beside the peers that are installed
 	$(BIN)/python bench/accuracy.py
+
+ablation: env  ## what each rule of the default is worth
+	$(BIN)/python bench/ablation.py $(ARGS)
+
+attacks: env  ## known attacks, and what they gain
+	$(BIN)/python bench/attacks.py
 
 env: .venv/.ready
 

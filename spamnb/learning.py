@@ -12,6 +12,7 @@ from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, DataError
 from spamnb.lock import Lock
 from spamnb.mail.identity import digest
+from spamnb.mail.message import read
 from spamnb.model import Model
 
 TYPE_CHECKING = False
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 def learn(path: str, raw: bytes, label: str | None) -> str:
     """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
-    identity = digest(raw)
+    message = read(raw)
+    identity = digest(message)
     with Lock(path):
         stored = Stored(path)
         if label is not None and label not in stored.labels:
@@ -35,7 +37,7 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
         if result in (KNOWN, UNKNOWN):
             return result
         model = Model(stored)
-        features = model.features(raw)
+        features = model.tokenizer.features(message)
         fields = entry(stored, identity, before, label, features)
         # How the model judged it before it learned it: cutoffs are set by such scores.
         fields["score"] = model.classify_features(features).score if result == LEARNED else nan

@@ -14,6 +14,7 @@ from spamnb.counts.store import Stored
 from spamnb.errors import InputOutputError, ModelError
 from spamnb.learning import learn
 from spamnb.mail.identity import digest
+from spamnb.mail.message import read
 from spamnb.model import Model
 
 MAIL = [
@@ -47,7 +48,7 @@ def test_a_learned_message_is_one_record_and_the_model_stays(model):
     first, record = records(model)
     assert first == {"generation": msgpack.unpackb(before)["head"]["generation"]}
     assert (record["before"], record["after"]) == (None, "spam")
-    assert record["digest"] == digest(MAIL[1])
+    assert record["digest"] == digest(read(MAIL[1]))
     hashes = memoryview(record["hashes"]).cast("Q").tolist()
     assert hashes == sorted(set(hashes))
     tokens = record["text"].decode().splitlines()
@@ -88,7 +89,9 @@ def test_torn_at_every_byte_it_keeps_what_came_before(model):
         stored = Stored.open(model)
         kept = sum(size >= end for end in ends)
         assert stored.messages == [kept, 0], size
-        assert [stored.label_of(digest(raw)) for raw in MAIL] == ["ham"] * kept + [None] * (3 - kept), size
+        assert [stored.label_of(digest(read(raw))) for raw in MAIL] == ["ham"] * kept + [None] * (3 - kept), (
+            size
+        )
 
 
 def test_torn_anywhere_learning_goes_on(model):
@@ -204,7 +207,7 @@ def test_bulk_training_takes_the_journal_in(model, tmp_path):
     assert not journal_of(model).exists()
     stored = Stored.open(model)
     assert stored.messages == [1, 1]
-    assert stored.label_of(digest(MAIL[0])) == "ham"
+    assert stored.label_of(digest(read(MAIL[0]))) == "ham"
 
 
 def test_training_that_changes_nothing_leaves_it(model, tmp_path):

@@ -73,7 +73,7 @@ def seen(path, mail=MAIL, tokens=TOKENS):
         "numbers": {name: sums for name, sums in stored.numbers.items() if any(n for n, _, _ in sums)},
         "rows": {token: list(row) for token, row in stored.rows(tokens).items()},
         "histogram": stored.histogram(),
-        "learned": [stored.label_of(digest(raw)) for raw in mail],
+        "learned": [stored.label_of(digest(read(raw))) for raw in mail],
     }
 
 
@@ -156,7 +156,7 @@ def test_a_label_the_model_does_not_have_is_refused_or_learned(model, label):
     learn(model, MAIL[0], "ham")
     with contextlib.suppress(UsageError, DataError):
         learn(model, MAIL[1], label)
-    assert Stored.open(model).label_of(digest(MAIL[0])) == "ham"
+    assert Stored.open(model).label_of(digest(read(MAIL[0]))) == "ham"
     assert learn(model, MAIL[2], "spam") == "learned"
 
 
@@ -250,7 +250,7 @@ def test_messages_of_one_digest_have_the_same_features(lines, more, data):
     """Else forgetting one by the other would leave counts below zero, and such a model cannot be written."""
     at = data.draw(st.integers(0, len(lines)))
     one, other = "\n".join(lines).encode(), "\n".join([*lines[:at], *more, *lines[at:]]).encode()
-    if digest(one) == digest(other):
+    if digest(read(one)) == digest(read(other)):
         mine, theirs = (Tokenizer(Settings()).features(read(raw)) for raw in (one, other))
         assert (mine.tokens, mine.numbers, mine.pairs) == (theirs.tokens, theirs.numbers, theirs.pairs)
 
@@ -337,7 +337,7 @@ def test_killed_at_any_moment_it_keeps_what_it_acknowledged(tmp_path):
         if code == 0:
             acknowledged.append(number)
         stored = Stored.open(path)
-        assert all(stored.label_of(digest(made(one))) == "spam" for one in acknowledged)
+        assert all(stored.label_of(digest(read(made(one)))) == "spam" for one in acknowledged)
         assert stored.messages[0] == 0
         assert len(acknowledged) <= stored.messages[1] <= number + 1
     assert killed

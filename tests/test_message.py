@@ -341,7 +341,7 @@ def test_caps() -> None:
 def test_hostile_mail_takes_linear_time(raw: bytes) -> None:
     start = time.process_time()
     read(raw)
-    digest(raw)
+    digest(read(raw))
     assert time.process_time() - start < 2  # each takes under 0.3 s; quadratic, minutes
 
 
@@ -414,7 +414,7 @@ def test_any_bytes_are_a_message(raw: bytes) -> None:
             assert name.isascii()
             assert name == name.lower()
             value.encode()
-    assert 0 <= digest(raw) < 2**64
+    assert 0 <= digest(read(raw)) < 2**64
 
 
 @given(st.lists(pieces.filter(lambda piece: b"\r" not in piece)).map(b"".join))
@@ -424,7 +424,7 @@ def test_line_ends_make_no_difference(raw: bytes) -> None:
     one, other = read(raw), read(crlf)
     assert one.headers == other.headers
     assert [part.content_type for part in one.parts] == [part.content_type for part in other.parts]
-    assert digest(raw) == digest(crlf)
+    assert digest(read(raw)) == digest(read(crlf))
 
 
 MAIL = b"Received: by a\nSubject: hi\n folded\nMessage-ID: <1@a>\n\nbody\n\nmore\n"
@@ -450,7 +450,7 @@ MAIL = b"Received: by a\nSubject: hi\n folded\nMessage-ID: <1@a>\n\nbody\n\nmore
     ],
 )
 def test_digest_survives_delivery(same: bytes) -> None:
-    assert digest(same) == digest(MAIL)
+    assert digest(read(same)) == digest(read(MAIL))
 
 
 @pytest.mark.parametrize(
@@ -468,16 +468,19 @@ def test_digest_survives_delivery(same: bytes) -> None:
     ],
 )
 def test_digest_tells_apart(other: bytes) -> None:
-    assert digest(other) != digest(MAIL)
+    assert digest(read(other)) != digest(read(MAIL))
 
 
 def test_a_mail_s_own_process_loads_little() -> None:
     # Each of these costs a delivery 3 to 30 ms.
-    code = "import sys; before = set(sys.modules); import spamnb.mail.message; print(*set(sys.modules) - before)"
+    code = (
+        "import sys; before = set(sys.modules); import spamnb.mail.message; print(*set(sys.modules) - before)"
+    )
     ran = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
         capture_output=True,
     )
     loaded = set(ran.stdout.decode().split())
     assert "spamnb.mail.message" in loaded, ran.stderr
-    assert {name for name in loaded if not name.startswith("spamnb")} <= {"__future__", "_blake2", "binascii"}
+    slow = {"re", "typing", "dataclasses", "collections", "enum", "functools", "email", "html", "json"}
+    assert not loaded & slow

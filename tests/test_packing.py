@@ -1,6 +1,7 @@
 """Our reader and writer of msgpack agree with the library."""
 
 import math
+from contextlib import suppress
 
 import msgpack
 import pytest
@@ -66,10 +67,8 @@ def test_a_cut_file_is_an_error_and_nothing_else(value, data):
 
 @given(st.binary(max_size=200))
 def test_foreign_bytes_are_read_or_refused(data):
-    try:
+    with suppress(Damaged):
         unpack(memoryview(data))
-    except Damaged:
-        pass
 
 
 def test_depth_is_bounded():

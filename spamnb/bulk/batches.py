@@ -7,21 +7,15 @@ classification scores them. It is the same for any number of processes.
 
 from __future__ import annotations
 
-import os
-import signal
-from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.scoring import MISSING, Rows
+from spamnb.bulk.workers import in_parallel
 from spamnb.counts.fingerprint import MULTIPLIER, fingerprints
-from spamnb.errors import SpamnbError
 from spamnb.mail.dates import MAX_DATE
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
@@ -37,7 +31,6 @@ if TYPE_CHECKING:
     from spamnb.tokens.settings import Settings
 
 BREAK = -1  # between two texts
-AHEAD = 2  # chunks handed out beyond one a process: enough to keep them busy, and memory bounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +121,8 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any =
         if isinstance(raw, Unreadable):
             unreadable.append(raw)
             continue
-        identity = digest(raw.data)
+        message = read(raw.data)
+        identity = digest(message)
         names.append((raw.path, raw.index))
         digests.append(identity)
         if known is not None and known(identity, label):
@@ -136,7 +130,6 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any =
             lengths.append(0)
             measured.append({})
             continue
-        message = read(raw.data)
         dates.append((message.get("date") or "")[:MAX_DATE])
         features = tokenizer.features(message)
         lengths.append(len(features.tokens))
@@ -214,47 +207,3 @@ class _Counting:
         if self.tokenizer is None:
             self.tokenizer = Tokenizer(self.settings)
         return batch_of(chunk, label, self.tokenizer, self.known)
-
-
-_task: Any = None
-
-
-def _prepare(task: Any) -> None:
-    global _task
-    _task = task
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops us
-
-
-def _run(arguments: tuple[Any, ...]) -> Any:
-    return _task(*arguments)
-
-
-def _nothing() -> None:
-    pass
-
-
-def in_parallel(task: Any, work: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Any]:
-    """Results in the order of the work, a bounded number of pieces under way."""
-    if jobs == 1:
-        for arguments in work:
-            yield task(*arguments)
-        return
-    # fork: a spawned process needs 0.3 s to import what this one has. It is done before any thread starts.
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_prepare, initargs=(task,))
-    try:
-        pool.submit(_nothing).result()
-        waiting: deque[Future[Any]] = deque()
-        for arguments in work:
-            waiting.append(pool.submit(_run, arguments))
-            if len(waiting) > jobs + AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool as error:
-        raise SpamnbError("a worker process was killed (out of memory?); nothing was changed") from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def all_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

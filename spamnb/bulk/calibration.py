@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
-FEWEST = 10  # messages of each label; below that the cutoffs would be chance
+FEWEST = 5  # messages of each label; below that the cutoffs would be chance
 
 
 class Row(NamedTuple):
@@ -104,18 +105,24 @@ def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: floa
     """The lowest spam cutoff that loses no more ham than accepted, and the highest ham cutoff likewise."""
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
-    upper = _above(np.sort(ham)[::-1], ham_loss, spam)
-    lower = -_above(np.sort(-spam)[::-1], spam_loss, -ham)
-    if lower >= upper:
-        return Cutoffs(upper, upper)
-    return Cutoffs(lower, upper)
+    upper = _above(ham, ham_loss, spam)
+    lower = -_above(-spam, spam_loss, -ham)
+    return Cutoffs(min(lower, upper), upper)
 
 
-def _above(falling: Array, loss: float, others: Array) -> float:
-    """Half-way between the first score that must not be lost and the next one that is higher."""
+def _above(scores: Array, loss: float, others: Array) -> float:
+    """A cutoff that no more than a share of the scores lies above.
+
+    Half-way between the first score that must not be lost and the next one that is higher. Where there are
+    too few scores to lose even one, not below what a normal distribution of them says.
+    """
+    falling = np.sort(scores)[::-1]
     last = falling[int(loss * len(falling))]
     higher = np.concatenate((falling[falling > last], others[others > last]))
-    return float((last + higher.min()) / 2 if len(higher) else last + 1.0)
+    cutoff = float((last + higher.min()) / 2 if len(higher) else last + 1.0)
+    if loss * len(scores) < 1:
+        cutoff = max(cutoff, float(scores.mean() + NormalDist().inv_cdf(1 - max(loss, 1e-6)) * scores.std()))
+    return cutoff
 
 
 def calibrated(ham: Array, spam: Array) -> Calibration:

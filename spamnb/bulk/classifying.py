@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spamnb.bayes import Score
-from spamnb.bulk.batches import batch_of, in_parallel
+from spamnb.bulk.batches import batch_of
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.scoring import BulkClassifier, Table
+from spamnb.bulk.workers import in_parallel
 from spamnb.mail.sources import chunks
 
 if TYPE_CHECKING:

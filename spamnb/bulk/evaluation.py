@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.bayes import Score
-from spamnb.bulk.batches import in_parallel
 from spamnb.bulk.calibration import calibrated, cutoffs, ham_and_spam, has_spam, sampled, spam_scores
 from spamnb.bulk.scoring import BulkClassifier, Table, left_out
+from spamnb.bulk.workers import in_parallel
 from spamnb.errors import DataError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.verdict import Calibration, Cutoffs, decided

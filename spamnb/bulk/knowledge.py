@@ -12,7 +12,21 @@ from spamnb.bulk.columns import Columns
 from spamnb.bulk.scoring import Table, Weights
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spamnb.model import Model
+
+
+ENOUGH = 200  # messages of each label; with fewer, more would help
+
+
+def missing(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
+    """What a model lacks to be well trained."""
+    return [
+        f"{ENOUGH - count} more {label} would help"
+        for label, count in zip(labels, messages, strict=True)
+        if count < ENOUGH
+    ]
 
 
 @dataclass(frozen=True)

@@ -88,8 +88,8 @@ def online(
     if protocol not in PROTOCOLS:
         raise ValueError(f"no such protocol: {protocol}")
     labels, truth = corpus.labels, corpus.truth.tolist()
-    counts = Running(corpus, view or DEFAULT_VIEW)
-    rule = Rule(labels, view)
+    chosen = view or DEFAULT_VIEW
+    counts, rule = Running(corpus, chosen), Rule(labels, chosen)
     seen: list[int] = []
     verdicts: list[Verdict] = []
     for message in map(int, order):
@@ -250,9 +250,9 @@ class Rule:
     view has neither, nor have labels other than ham and spam: there the likeliest label wins.
     """
 
-    def __init__(self, labels: tuple[str, ...], view: View | None) -> None:
+    def __init__(self, labels: tuple[str, ...], view: View) -> None:
         self.labels = labels
-        by_score = view is None and has_spam(labels)
+        by_score = view.has_cutoffs and has_spam(labels)
         self.cutoffs = Cutoffs() if by_score else None
         self.calibration = Calibration() if by_score else None
         self.truth: list[int] = []

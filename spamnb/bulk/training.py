@@ -7,10 +7,11 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bulk.batches import Batch, all_cores, read_batches
-from spamnb.bulk.calibration import Sample, calibrated, cutoffs, ham_and_spam
+from spamnb.bulk.batches import Batch, read_batches
+from spamnb.bulk.calibration import HAM_LOSS, Sample, calibrated, cutoffs, ham_and_spam
 from spamnb.bulk.columns import Columns, added, save
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn
+from spamnb.bulk.workers import all_cores
 from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError, NoModel
@@ -64,6 +65,7 @@ def train(
     wanted: Mapping[str, Any] | None = None,
     *,
     view: View | None = None,
+    ham_loss: float | None = None,
     fresh: bool = False,
     forget: bool = False,
     jobs: int | None = None,
@@ -75,9 +77,11 @@ def train(
         if stored is None:
             base = Columns.empty(LABELS if set(sources) <= set(LABELS) else list(sources))
             settings, view = Settings(**wanted or {}), view or DEFAULT_VIEW
+            accepted = HAM_LOSS if ham_loss is None else ham_loss
         else:
             base = Columns.load(stored)
             settings, view = same_settings(stored, wanted or {}), view_of(stored)
+            accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
         summary, labels = Summary(), list(dict.fromkeys([*base.labels, *sources]))
         base = base.relabelled(labels)
         seen = Seen(base)
@@ -89,8 +93,8 @@ def train(
                 sample.add(batch, steps)
             summary.unreadable += batch.unreadable
             progress(batch)
-        if stored is None or seen.changed:
-            write(path, sample.scored(seen.recorded(pile.total(base)), view), settings, view)
+        if stored is None or seen.changed or accepted != stored.head["ham_loss"]:
+            write(path, sample.scored(seen.recorded(pile.total(base)), view), settings, view, accepted)
     return summary
 
 
@@ -152,13 +156,16 @@ class Seen:
         return replace(table, learned=in_turn([table.learned, now]))
 
 
-def write(path: str, table: Columns, settings: Settings, view: View = DEFAULT_VIEW) -> None:
+def write(
+    path: str, table: Columns, settings: Settings, view: View = DEFAULT_VIEW, ham_loss: float = HAM_LOSS
+) -> None:
     """Put a model in its place, with the cutoffs and the calibration that its scores ask for."""
     ham, spam = ham_and_spam(table.labels, table.learned.labels, table.learned.scores)
-    limits, calibration = cutoffs(ham, spam), calibrated(ham, spam)
+    limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
     about = {
         "settings": settings.as_map(),
         "view": view.as_map(),
+        "ham_loss": ham_loss,
         "cutoffs": [limits.ham, limits.spam],
         "calibration": [calibration.slope, calibration.intercept],
     }
@@ -170,7 +177,7 @@ def write(path: str, table: Columns, settings: Settings, view: View = DEFAULT_VI
 def fold(path: str) -> None:
     """Fold the journal into the model. The caller holds the lock."""
     stored = Stored(path)
-    write(path, Columns.load(stored), settings_of(stored), view_of(stored))
+    write(path, Columns.load(stored), settings_of(stored), view_of(stored), stored.head["ham_loss"])
 
 
 def create(path: str, *labels: str) -> None:

@@ -57,12 +57,20 @@ class Part:
 
 
 class Message:
-    __slots__ = ("has_headers", "headers", "parts")
+    __slots__ = ("body", "data", "fields", "headers", "parts")
 
-    def __init__(self, headers: Fields, parts: list[Part], has_headers: bool) -> None:
+    def __init__(
+        self, data: bytes, fields: Fields | None, headers: Fields, body: int, parts: list[Part]
+    ) -> None:
+        self.data = data  # in canonical form
+        self.fields = fields  # of the header block, as they are written; None if there is none
         self.headers = headers  # lower-case name, unfolded and decoded value; in order
+        self.body = body  # where it starts in `data`
         self.parts = parts  # in order; none if it is a multipart without parts
-        self.has_headers = has_headers
+
+    @property
+    def has_headers(self) -> bool:
+        return self.fields is not None
 
     def get(self, name: str) -> str | None:
         """The first header of this lower-case name."""
@@ -79,18 +87,9 @@ def read(raw: bytes) -> Message:
     reader = _Reader(data)
     if start < 0:
         reader.add_leaf("", {}, [], 0, len(data))
-        return Message([], reader.parts, has_headers=False)
-    headers = reader.walk(start)
-    return Message(headers, reader.parts, has_headers=True)
-
-
-def outermost(data: bytes) -> tuple[Fields | None, int]:
-    """The raw header fields of a message (None: it has no header block), and where its body starts."""
-    start = header_start(data)
-    if start < 0:
-        return None, 0
-    fields, _, body = _Reader(data).header_block(start)
-    return fields, body
+        return Message(data, None, [], 0, reader.parts)
+    fields, headers, body = reader.walk(start)
+    return Message(data, fields, headers, body, reader.parts)
 
 
 def canonical(raw: bytes) -> bytes:
@@ -152,9 +151,9 @@ class _Reader:
         self.text_left = MAX_TEXT_BYTES
         self.dashed_left = MAX_DASHED_LINES
 
-    def walk(self, at: int) -> Fields:
-        """Add all parts from the header block that starts here; return its headers."""
-        outermost: Fields | None = None
+    def walk(self, at: int) -> tuple[Fields, Fields, int]:
+        """Add all parts from the header block that starts here; return what header_block does of it."""
+        outermost: tuple[Fields, Fields, int] | None = None
         default = PLAIN
         embedded = False
         for _ in range(MAX_PARTS):
@@ -163,7 +162,7 @@ class _Reader:
             begin = at
             fields, headers, at = self.header_block(begin)
             if outermost is None:
-                outermost = headers
+                outermost = fields, headers, at
             if embedded:
                 self.parts.append(Part(EMBEDDED, headers))
             first = dict(reversed(fields))
@@ -187,7 +186,7 @@ class _Reader:
                 default = self.types[-1]
         if 0 <= at < len(self.data):
             self.add_leaf(PLAIN, {}, [], at, len(self.data))
-        return outermost or []
+        return outermost or ([], [], at)
 
     def header_block(self, at: int) -> tuple[Fields, Fields, int]:
         """The header block that starts here: its raw fields, the same readable, and where the body starts."""

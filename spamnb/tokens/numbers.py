@@ -5,16 +5,32 @@ A feature is missing where the mail does not have what it measures.
 
 from __future__ import annotations
 
+# As in the tokenizer: what counts in C.
+from _collections import _count_elements  # type: ignore[import-not-found]
 from math import log2
+
+from spamnb.tokens.letters import beyond_ascii
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.mail.markup import Page
     from spamnb.mail.message import Message
 
-_UPPER = bytes(range(65, 91))
-_LETTERS = _UPPER + bytes(range(97, 123))
-_DIGITS = bytes(range(48, 58))
+MOST = 100  # of what is counted
+
+# Every ASCII character as one of its kind: A, a, 0, ! or a space.
+_KINDS = b"".join(
+    b"A"
+    if 65 <= c <= 90
+    else b"a"
+    if 97 <= c <= 122
+    else b"0"
+    if 48 <= c <= 57
+    else b"!"
+    if c == 33
+    else b" "
+    for c in range(256)
+)
 
 
 def measured(message: Message, pages: dict[int, Page]) -> dict[str, int]:
@@ -23,32 +39,42 @@ def measured(message: Message, pages: dict[int, Page]) -> dict[str, int]:
     if size:
         numbers["size"] = round(10 * log2(size))  # in tenths of a doubling: sizes spread over six decades
     shown = [pages[id(part)].text if id(part) in pages else part.text or "" for part in message.parts]
-    text = "".join(shown).encode("ascii", "ignore")
+    text = "".join(shown)
     if text:
-        letters = without(text, _LETTERS)
-        if letters:
-            numbers["capitals"] = 1000 * without(text, _UPPER) // letters  # per mille of the letters
-        numbers["digits"] = 1000 * without(text, _DIGITS) // len(text)
-        numbers["exclamations"] = min(100, text.count(b"!"))
-        html = sum(len(pages[id(part)].text) for part in message.parts if id(part) in pages)
-        numbers["html"] = 1000 * html // max(1, sum(map(len, shown)))
+        numbers.update(_written(text))
+        html = sum(len(page.text) for page in pages.values())
+        numbers["html"] = 1000 * html // len(text)
         links = sum(len(page.links) for page in pages.values())
-        numbers["links"] = min(100, links + text.count(b"://"))
+        numbers["links"] = min(MOST, links + text.count("://"))
     recipients = [value for name, value in message.headers if name in ("to", "cc")]
     if recipients:
-        numbers["recipients"] = min(100, sum(value.count("@") for value in recipients))
+        numbers["recipients"] = min(MOST, sum(value.count("@") for value in recipients))
     hour = hour_of(message.get("date") or "")
     if hour is not None:
         numbers["hour"] = hour
     return numbers
 
 
-def without(text: bytes, letters: bytes) -> int:
-    """How many of some letters a text has."""
-    return len(text) - len(text.translate(None, letters))
+def _written(text: str) -> dict[str, int]:
+    """How a text is written: capitals per mille of the letters that have them, digits of all characters."""
+    kinds = text.encode("ascii", "ignore").translate(_KINDS)
+    capitals, digits, exclamations = kinds.count(b"A"), kinds.count(b"0"), kinds.count(b"!")
+    letters = capitals + kinds.count(b"a")
+    if len(kinds) < len(text):
+        others: dict[str, int] = {}
+        _count_elements(others, beyond_ascii(text))
+        capitals += sum(times for char, times in others.items() if char.isupper())
+        letters += sum(times for char, times in others.items() if char.isupper() or char.islower())
+        digits += sum(times for char, times in others.items() if char.isdecimal())
+        exclamations += others.get("！", 0)
+    numbers = {"capitals": 1000 * capitals // letters} if letters else {}
+    numbers["digits"] = 1000 * digits // len(text)
+    numbers["exclamations"] = min(MOST, exclamations)
+    return numbers
 
 
 def hour_of(date: str) -> int | None:
     """The hour on the sender's clock, from `Mon, 15 Nov 2026 01:02:03 +0100`."""
-    hour = date.partition(":")[0][-2:].strip()
+    before, colon, _ = date.partition(":")
+    hour = before[-2:].strip() if colon else ""
     return int(hour) if hour.isascii() and hour.isdigit() and int(hour) < 24 else None

@@ -36,7 +36,7 @@ class Settings:
         self.headers = headers
         self.keep_case = keep_case
         # The words themselves, not only the language: a later release of the list changes no model.
-        self.stop_words = list(stop_words) or (stop_words_of(stop_language) if stop_language else [])
+        self.stop_words = folded(stop_words or (stop_words_of(stop_language) if stop_language else ()))
         self.revision = revision
 
     @classmethod
@@ -67,7 +67,7 @@ def stemmer(language: str) -> Any:
     return Stemmer.Stemmer(language).stemWord
 
 
-def stop_words_of(language: str) -> list[str]:
+def stop_words_of(language: str) -> Sequence[str]:
     try:
         import stop_words
     except ImportError:
@@ -75,4 +75,11 @@ def stop_words_of(language: str) -> list[str]:
     if language not in stop_words.AVAILABLE_LANGUAGES:
         known = ", ".join(sorted(stop_words.LANGUAGE_MAPPING.values()))
         raise UsageError(f"no stop words for {language!r}; there are: {known}")
-    return sorted(word.lower() for word in stop_words.get_stop_words(language))
+    listed: Sequence[str] = stop_words.get_stop_words(language)
+    return listed
+
+
+def folded(entries: Sequence[str]) -> list[str]:
+    """Stop words as the tokenizer will meet them; what it cuts in several can stop none."""
+    words = Words()
+    return sorted({found[0] for found in map(words.of, entries) if len(found) == 1})

@@ -6,10 +6,12 @@ from __future__ import annotations
 from _collections import _count_elements  # type: ignore[import-not-found]
 
 from spamnb.mail.markup import render
-from spamnb.tokens.header_rules import header_tokens
+from spamnb.mail.message import EMBEDDED
+from spamnb.tokens.header_rules import header_tokens, subject_tokens, subject_words
+from spamnb.tokens.letters import masked
 from spamnb.tokens.numbers import measured
-from spamnb.tokens.urls import link_tokens, links_in
-from spamnb.tokens.words import masked
+from spamnb.tokens.parts import pairs_in
+from spamnb.tokens.urls import MOST_LINKS, link_tokens, links_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,18 +19,28 @@ if TYPE_CHECKING:
     from spamnb.mail.message import Message, Part
     from spamnb.tokens.settings import Settings
 
-MOST_TOKENS = 30_000  # of one message, n-grams and all: a flood neither bloats the model nor slows others
-MOST_OCCURRENCES = 65_535
+MOST_OCCURRENCES = 65_535  # of one token in one message: two bytes hold it
+# Of one message, n-grams and all: a flood neither bloats the model nor slows others.
+MOST_TOKENS = min(30_000, MOST_OCCURRENCES)
+# Of headers, parts, tags, links and hidden words each. Words have what these leave, so no kind hides another.
+MOST_OF_A_KIND = 4_000
+MOST_TIMES = 1000  # of one HTML tag
 
 
 class Features:
     """What is counted of a message."""
 
-    __slots__ = ("numbers", "tokens")
+    __slots__ = ("numbers", "runs", "tokens")
 
-    def __init__(self, tokens: dict[str, int], numbers: dict[str, int]) -> None:
+    def __init__(self, tokens: dict[str, int], numbers: dict[str, int], runs: list[list[str]]) -> None:
         self.tokens = tokens
         self.numbers = numbers
+        self.runs = runs  # words in the order of the texts they stand in
+
+    @property
+    def pairs(self) -> set[tuple[str, str]]:
+        """Neighbours, each pair once."""
+        return pairs_in(self.runs)
 
 
 class Tokenizer:
@@ -38,50 +50,62 @@ class Tokenizer:
 
     def features(self, message: Message) -> Features:
         pages = {id(part): render(part.text) for part in message.parts if part.text and is_html(part)}
-        tokens = self.tokens(message, pages)
-        return Features(counted(tokens), measured(message, pages))
+        tokens: dict[str, int] = {}
+        listed, runs = self.tokens(message, pages)
+        _count_elements(tokens, listed)
+        return Features(tokens, measured(message, pages), runs)
 
-    def tokens(self, message: Message, pages: dict[int, Page]) -> list[str]:
-        tokens: list[str] = []
+    def tokens(self, message: Message, pages: dict[int, Page]) -> tuple[list[str], list[list[str]]]:
+        """All tokens, each as often as it occurs, up to the most a message may bring; and runs of words."""
+        headers: list[str] = []
+        subject: list[str] = []
         if self.settings.headers:
-            tokens += header_tokens(message.headers, self.words)
+            headers = header_tokens(message.headers, self.words)
+            subject = subject_words(message.get("subject") or "", self.words)
+            if len(headers) > MOST_OF_A_KIND:  # wherever it stands among them
+                headers = subject + headers[: MOST_OF_A_KIND - len(subject)]
+        parts: list[str] = []
+        tags: list[str] = []
+        links: list[list[str]] = []
+        hidden: list[list[str]] = []
+        words: list[list[str]] = []
         for part in message.parts:
-            tokens += self._structure(part)
+            parts += self._structure(part)
             page = pages.get(id(part))
+            text = part.text if page is None else page.text
             if page is not None:
-                tokens += self._page(page)
-            elif part.text:
-                tokens += self._text(part.text)
-        return tokens
+                tags += tag_tokens(page.tags)
+                links += (page.links, page.images)
+                hidden.append([f"hidden:{word}" for word in self.words.of(page.hidden)])
+            if text:
+                links.append(links_in(text))
+                words.append(self.words.of(text))
+                if masked(text):
+                    parts.append("trick:masked")
+        tokens = headers + parts[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
+        tokens += link_tokens(joined(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
+        tokens += joined(hidden, MOST_OF_A_KIND)
+        runs = fairly(words, (MOST_TOKENS - len(tokens)) // self.words.ngrams)
+        for run in runs:
+            tokens += self.words.grams(run)
+        return tokens, [*runs, subject]
 
     def _structure(self, part: Part) -> list[str]:
-        """The kind of a part, and the name of an attachment."""
+        """The kind of a part, the name of an attachment, the subject of an embedded message."""
         tokens = []
         if part.content_type:
-            tokens.append(f"type:{part.content_type[:60]}")
+            tokens.append(f"type:{printed(part.content_type[:60])}")
         if part.charset:
-            tokens.append(f"charset:{part.charset[:30]}")
+            tokens.append(f"charset:{printed(part.charset[:30])}")
         if part.filename:
-            stem, dot, ending = part.filename.lower().rpartition(".")
-            tokens += (f"file:{word}" for word in self.words.of(stem if dot else part.filename))
+            stem, dot, ending = part.filename.rpartition(".")
+            tokens += [f"file:{word}" for word in self.words.of(stem if dot else ending)]
             if dot:
-                tokens.append(f"file:.{ending[:12]}")
-        return tokens
-
-    def _text(self, text: str) -> list[str]:
-        tokens = self.words.grams(self.words.of(text))
-        if "://" in text or "www." in text:
-            tokens = tokens + link_tokens(links_in(text), self.words)
-        if not text.isascii() and masked(text):
-            tokens = [*tokens, "trick:masked"]
-        return tokens
-
-    def _page(self, page: Page) -> list[str]:
-        tokens = self._text(page.text)
-        tokens = tokens + link_tokens(page.links + page.images, self.words)
-        tokens += (f"hidden:{word}" for word in self.words.of(page.hidden))
-        for tag, times in page.tags.items():
-            tokens += [f"html:{tag}"] * min(times, 1000)
+                tokens.append(f"file:.{printed(ending[:12].lower())}")
+        if part.content_type == EMBEDDED and self.settings.headers:
+            for name, value in part.headers:
+                if name == "subject":
+                    tokens += subject_tokens(value, self.words)
         return tokens
 
 
@@ -89,8 +113,32 @@ def is_html(part: Part) -> bool:
     return part.content_type in ("text/html", "application/xhtml+xml")
 
 
-def counted(tokens: list[str]) -> dict[str, int]:
-    """How often each token occurs, up to the most one message may bring."""
-    counts: dict[str, int] = {}
-    _count_elements(counts, tokens[:MOST_TOKENS])
-    return counts
+def tag_tokens(tags: dict[str, int]) -> list[str]:
+    """Each tag once before any comes again: a flood of one hides no other."""
+    names = [f"html:{printed(tag)}" for tag in tags]
+    tokens = list(names)
+    for name, times in zip(names, tags.values(), strict=True):
+        tokens += [name] * min(times - 1, MOST_TIMES)
+    return tokens
+
+
+def printed(text: str) -> str:
+    """Without spaces, and without what no terminal should be sent."""
+    if text.isprintable() and " " not in text:
+        return text
+    return "".join([char for char in text if char.isprintable() and char != " "])
+
+
+def joined(runs: list[list[str]], most: int) -> list[str]:
+    return [one for run in fairly(runs, most) for one in run]
+
+
+def fairly(runs: list[list[str]], most: int) -> list[list[str]]:
+    """All of them, or if that is too much, the long ones cut: a flood in one part hides no other part."""
+    if sum(map(len, runs)) <= most:
+        return runs
+    kept = []
+    for following, run in zip(reversed(range(len(runs))), sorted(runs, key=len), strict=True):
+        kept.append(run[: most // (following + 1)])
+        most -= len(kept[-1])
+    return kept

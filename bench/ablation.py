@@ -1,0 +1,126 @@
+"""What each rule of the default is worth: the default, and the default without it. Run by `make ablation`.
+
+Means over seeded half splits of the SpamAssassin corpus and of any further one, and each trained whole and
+tested on the other: (1-AUC)%, spam missed at 0.1 % and 0.5 % ham lost, and the fewest errors of any cutoff.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from corpora import SPAMASSASSIN
+from spamnb.bulk.batches import read_batches
+from spamnb.bulk.comparing import candidate
+from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.metrics import measure
+from spamnb.bulk.scoring import BulkClassifier
+from spamnb.bulk.workers import all_cores
+from spamnb.tokens.settings import Settings
+
+if TYPE_CHECKING:
+    from spamnb.bulk.comparing import Candidate
+
+    Array = np.ndarray[Any, Any]
+
+LABELS = ("ham", "spam")
+RULES = {
+    "the default": "default",
+    "no pairs of neighbours": "pairs=no",
+    "weak evidence counted": "least-evidence=0",
+    "evidence from 2 nats on": "least-evidence=2",
+    "evidence from 3 nats on": "least-evidence=3",
+    "smoothing 0.001": "smoothing=0.001",
+    "smoothing 0.1": "smoothing=0.1",
+    "smoothing 1": "smoothing=1",
+    "no silent tokens": "silent=0",
+    "one silent token": "silent=1",
+    "sixteen silent tokens": "silent=16",
+    "no headers": "headers=no",
+    "capitals kept apart": "case=yes",
+    "stems (English)": "stem=english",
+    "no stop words (English)": "stop-words=english",
+    "trigrams as words": "ngrams=3",
+    "textbook: multinomial, Laplace": "event=multinomial",
+    "textbook: binary, Laplace": "event=binary",
+    "textbook: binary, 0.01": "event=binary,smoothing=0.01",
+    "textbook: Bernoulli, Laplace": "event=bernoulli",
+}
+
+
+class Mail:
+    """Corpora read with one tokenizer: a row a message, and which corpus it is of."""
+
+    def __init__(self, sources: dict[str, dict[str, list[str]]], settings: dict[str, Any]) -> None:
+        batches, sizes = [], []
+        for paths in sources.values():
+            read = list(read_batches(paths, Settings(**settings), all_cores()))
+            batches += read
+            sizes.append(sum(map(len, read)))
+        self.corpus = Corpus.of(LABELS, batches)
+        self.of = np.repeat(np.arange(len(sizes)), sizes)
+        self.is_spam = self.corpus.truth == 1
+
+    def figures(self, one: Candidate, learned: Array, tested: Array) -> list[float]:
+        table = self.corpus.table(learned, one.view)
+        rows = self.corpus.rows.chosen(np.flatnonzero(tested))
+        joint = BulkClassifier(LABELS, one.view, table).joints(rows)
+        score = np.clip(np.nan_to_num(joint[:, 1] - joint[:, 0]), -1e300, 1e300)
+        truth = self.corpus.truth[tested].astype(int)
+        shares = np.full((len(truth), 2), 0.5)
+        found = measure(LABELS, truth, truth, score, shares, resamples=0)
+        missed = found.spam_missed_at_ham_lost or {}
+        spam = truth[np.argsort(-score, kind="stable")] == 1
+        errors = np.cumsum(~spam) + spam.sum() - np.cumsum(spam)
+        return [found.one_minus_auc_percent or 0.0, missed["0.1"], missed["0.5"], float(errors.min())]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seeds", type=int, default=5)
+    options.add_argument("--corpus", action="append", default=[], metavar="NAME=HAM,SPAM")
+    options.add_argument("--only", help="rules whose name contains this")
+    chosen = options.parse_args()
+    mbox = {name: os.path.join(SPAMASSASSIN, f"{name}.mbox.xz") for name in ("ham", "hard-ham", "spam")}
+    sources = {"spamassassin": {"ham": [mbox["ham"], mbox["hard-ham"]], "spam": [mbox["spam"]]}}
+    for text in chosen.corpus:
+        name, _, paths = text.partition("=")
+        ham, _, spam = paths.partition(",")
+        sources[name] = {"ham": [ham], "spam": [spam]}
+    names = list(sources)
+    trials = names + [f"{a} → {b}" for a in names for b in names if a != b]
+    print("| | " + " | ".join(trials) + " |\n" + "|---" * (1 + len(trials)) + "|")
+    mail: dict[str, Mail] = {}
+    for rule, text in RULES.items():
+        if chosen.only and chosen.only not in rule:
+            continue
+        one = candidate(text)
+        key = repr(one.settings)
+        if key not in mail:
+            mail = {key: Mail(sources, one.settings)} if one.settings else mail | {key: Mail(sources, {})}
+        here = mail[key]
+        cells = []
+        for place in range(len(names)):
+            halves = []
+            for seed in range(chosen.seeds):
+                first = np.random.default_rng(seed).random(len(here.of)) < 0.5
+                mine = here.of == place
+                halves.append(here.figures(one, first & mine, ~first & mine))
+            cells.append(cell(np.mean(halves, axis=0)))
+        for a in range(len(names)):
+            cells += [
+                cell(here.figures(one, here.of == a, here.of == b)) for b in range(len(names)) if a != b
+            ]
+        print(f"| {rule} | " + " | ".join(cells) + " |", flush=True)
+
+
+def cell(figures: Any) -> str:
+    auc, tenth, half, errors = figures
+    return f"{auc:.4f}; {tenth:.2f}, {half:.2f}; {errors:.0f}"
+
+
+if __name__ == "__main__":
+    main()

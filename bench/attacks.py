@@ -1,0 +1,133 @@
+"""Known attacks on naive Bayes, and what they gain: spam missed before and after. Run by `make attacks`.
+
+Half of the SpamAssassin corpus is trained; of the other half, spam that has text is written anew as one HTML
+part under its own headers (that is "before"), then once more under each attack.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import html
+import os
+import random
+import tempfile
+
+from corpora import LABELS, Corpus, lay_out
+from spamnb.bulk.columns import Columns
+from spamnb.bulk.knowledge import telling
+from spamnb.bulk.training import train
+from spamnb.mail.markup import render
+from spamnb.mail.message import read
+from spamnb.model import Model
+from spamnb.tokens.tokenizer import is_html
+
+LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
+ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
+
+
+class Mail:
+    """A spam as its headers and the words of its text."""
+
+    def __init__(self, raw: bytes) -> None:
+        message = read(raw)
+        head, _, _ = raw.replace(b"\r\n", b"\n").partition(b"\n\n")
+        fields = [
+            field for field in unfolded(head) if not field.lower().startswith((b"content-", b"mime-version"))
+        ]
+        self.head = b"\n".join(fields)
+        texts = [
+            render(part.text).text if is_html(part) else part.text for part in message.parts if part.text
+        ]
+        self.words = "\n".join(texts).split()
+
+    def written(self, body: str, encoded: bool = False) -> bytes:
+        data = f"<html><body>{body}</body></html>".encode()
+        encoding = b"8bit"
+        if encoded:
+            data, encoding = base64.encodebytes(data), b"base64"
+        lines = (
+            b"MIME-Version: 1.0",
+            b"Content-Type: text/html; charset=utf-8",
+            b"Content-Transfer-Encoding: " + encoding,
+        )
+        return self.head + b"\n" + b"\n".join(lines) + b"\n\n" + data
+
+    @property
+    def text(self) -> str:
+        return html.escape(" ".join(self.words))
+
+
+def unfolded(head: bytes) -> list[bytes]:
+    return head.replace(b"\n ", b"\0 ").replace(b"\n\t", b"\0\t").split(b"\n")
+
+
+def attacks(model: Model, ham: list[str]) -> dict[str, object]:
+    """Each a function from a mail to the bytes of the attack."""
+    columns = Columns.load(model.stored)
+    places = {label: place for place, label in enumerate(model.labels)}
+    hammy = [one.token for one in telling(model, columns, places["ham"], 5000) if ":" not in one.token]
+    spammy = {one.token for one in telling(model, columns, places["spam"], 20_000) if ":" not in one.token}
+    chosen = random.Random(1)
+
+    def disguised(change: object) -> object:
+        def attack(mail: Mail) -> bytes:
+            words = [
+                change(word) if word.lower().strip(".,!?") in spammy else html.escape(word)
+                for word in mail.words
+            ]
+            return mail.written(" ".join(words))
+
+        return attack
+
+    def middle(mark: str) -> object:
+        return lambda word: html.escape(word[: len(word) // 2]) + mark + html.escape(word[len(word) // 2 :])
+
+    def with_words(count: int, wrap: str) -> object:
+        return lambda mail: mail.written(mail.text + wrap.format(" ".join(hammy[:count])))
+
+    return {
+        "none": lambda mail: mail.written(mail.text),
+        "50 good words": with_words(50, "<p>{}</p>"),
+        "500 good words": with_words(500, "<p>{}</p>"),
+        "50 good words, not displayed": with_words(50, '<div style="display:none">{}</div>'),
+        "500 good words, not displayed": with_words(500, '<div style="display:none">{}</div>'),
+        "500 good words, white on white": with_words(500, '<font color="#ffffff">{}</font>'),
+        "text ten times": lambda mail: mail.written(" ".join([mail.text] * 10)),
+        "zero-width characters in spammy words": disguised(middle(ZERO_WIDTH)),
+        "look-alike letters in spammy words": disguised(
+            lambda word: html.escape(word.translate(LOOK_ALIKES))
+        ),
+        "spammy words split by tags": disguised(middle("<b></b>")),
+        "spammy words split by comments": disguised(middle("<!-- x -->")),
+        "body in base64": lambda mail: mail.written(mail.text, encoded=True),
+        "a picture instead of text": lambda mail: mail.written('<img src="http://pictures.example/a.gif">'),
+        "a paragraph of ham": lambda mail: mail.written(
+            f"{mail.text}<p>{html.escape(chosen.choice(ham))}</p>"
+        ),
+    }
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--most", type=int, default=400, help="spam attacked")
+    chosen = options.parse_args()
+    learned, other = Corpus.spamassassin().halves(chosen.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        laid = lay_out(learned, os.path.join(folder, "mail"))
+        path = os.path.join(folder, "model.msgpack")
+        train(path, {label: [laid.mbox(label)] for label in LABELS})
+        model = Model.open(path)
+        mails = [mail for mail in map(Mail, other.spam) if len(mail.words) >= 20][: chosen.most]
+        ham = [" ".join(mail.words[:120]) for mail in map(Mail, other.ham) if len(mail.words) >= 60]
+        print(f"{len(mails)} spam of the other half, seed {chosen.seed}")
+        print("| attack | caught | unsure | missed |\n|---|---|---|---|")
+        for name, attack in attacks(model, ham).items():
+            verdicts = [model.classify(attack(mail)).label for mail in mails]
+            shares = [100 * verdicts.count(label) / len(mails) for label in ("spam", "unsure", "ham")]
+            print(f"| {name} | {shares[0]:.1f} % | {shares[1]:.1f} % | {shares[2]:.1f} % |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

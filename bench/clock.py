@@ -1,0 +1,194 @@
+"""Time and memory of other programs, and whether the machine was quiet enough to believe them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from statistics import median, quantiles
+from typing import TYPE_CHECKING
+
+from peers import Command, Failed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+MEGABYTE = 1 << 20
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICK = os.sysconf("SC_CLK_TCK")
+SAMPLE_EVERY = 0.005  # seconds
+NOISY_SPREAD = 0.15  # of the bare interpreter's start; a guess, with other work going on it was above 1
+NOISY_OTHERS = 0.10  # cores that others kept busy
+BARE = Command([sys.executable, "-c", "pass"])
+# A process inherits the peak of the one that started it, so a small one has to start what is measured.
+LAUNCHER = """
+import os, sys, time
+start = time.perf_counter()
+child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ)
+_, status, used = os.wait4(child, 0)
+sys.stderr.write(f"\\n{time.perf_counter() - start} {used.ru_maxrss} {os.waitstatus_to_exitcode(status)}")
+"""
+
+
+@dataclass(frozen=True)
+class Times:
+    seconds: Sequence[float]
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
+
+    @property
+    def spread(self) -> float | None:
+        """Half of the runs lie this far apart, as a share of the median."""
+        if len(self.seconds) < 3:
+            return None
+        low, _, high = quantiles(self.seconds, n=4, method="inclusive")
+        return (high - low) / self.median
+
+
+def elapsed(*commands: Command) -> float:
+    """Seconds for commands, one after the other."""
+    total = 0.0
+    for command in commands:
+        start = time.perf_counter()
+        process = command.start()
+        _, errors = process.communicate()
+        total += time.perf_counter() - start
+        if process.returncode not in command.good_exits:
+            raise Failed(f"{command.words[0]} ended with {process.returncode}: {errors[-200:]!r}")
+    return total
+
+
+def race(runners: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, Times]:
+    """Each in turn, again and again, so that all meet the same weather; a first round is thrown away."""
+    rounds = [{name: run() for name, run in runners.items()} for _ in range(repeats + 1)]
+    return {name: Times([one[name] for one in rounds[1:]]) for name in runners}
+
+
+@dataclass(frozen=True)
+class Used:
+    seconds: float
+    peak: float  # megabytes resident
+    exit_code: int | None  # None: stopped for taking too long
+    output: bytes = b""
+    proportional: float = 0.0  # megabytes, each shared page counted once
+
+
+def alone(command: Command, patience: float = 60) -> Used:
+    """A single process: its time, and its peak as the kernel kept it."""
+    launcher = Command([sys.executable, "-I", "-S", "-c", LAUNCHER, *command.words], command.stdin)
+    process = launcher.start(subprocess.PIPE, own_group=True)
+    try:
+        output, errors = process.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return Used(patience, 0.0, None)
+    seconds, peak, code = errors.rsplit(b"\n", 1)[1].split()
+    return Used(float(seconds), int(peak) * 1024 / MEGABYTE, int(code), output)
+
+
+def together(command: Command) -> Used:
+    """A process and all it starts: the peak of their sum, by looking every few milliseconds."""
+    start = time.perf_counter()
+    process = command.start()
+    peaks = [0.0, 0.0]
+    done = threading.Event()
+
+    def look() -> None:
+        pause = SAMPLE_EVERY
+        while not done.wait(pause):
+            began = time.perf_counter()
+            tree = list(descendants(process.pid))
+            for place, measure in enumerate((resident, proportional)):
+                peaks[place] = max(peaks[place], sum(map(measure, tree)) / MEGABYTE)
+            pause = max(SAMPLE_EVERY, 10 * (time.perf_counter() - began))  # looking holds them up
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        process.communicate()
+    finally:
+        done.set()
+        watcher.join()
+    return Used(time.perf_counter() - start, peaks[0], process.returncode, proportional=peaks[1])
+
+
+def descendants(pid: int) -> Iterator[int]:
+    yield pid
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            for child in contents(f"/proc/{pid}/task/{thread}/children").split():
+                yield from descendants(int(child))
+    except OSError:
+        return  # ended meanwhile
+
+
+def resident(pid: int) -> int:
+    fields = contents(f"/proc/{pid}/statm").split()
+    return int(fields[1]) * PAGE if fields else 0
+
+
+def proportional(pid: int) -> int:
+    lines = contents(f"/proc/{pid}/smaps_rollup").splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def contents(path: str) -> str:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+class Weather:
+    """How quiet the machine was: starts of the bare interpreter, and what others used of the cores."""
+
+    def __init__(self) -> None:
+        self.starts: list[float] = []
+        self.since = time.monotonic()
+        self.busy, self.own = busy_seconds(), own_seconds()
+
+    def look(self, times: int = 10) -> None:
+        self.starts += [elapsed(BARE) for _ in range(times)]
+
+    @property
+    def spread(self) -> float:
+        """From the fastest tenth of the starts to the slowest, as a share of the median."""
+        tenths = quantiles(self.starts, n=10)
+        return (tenths[-1] - tenths[0]) / median(self.starts)
+
+    @property
+    def others(self) -> float:
+        """Cores that others kept busy, on average."""
+        used = busy_seconds() - self.busy - (own_seconds() - self.own)
+        return max(0.0, used / (time.monotonic() - self.since))
+
+    @property
+    def noisy(self) -> bool:
+        return self.spread > NOISY_SPREAD or self.others > NOISY_OTHERS
+
+    def lines(self) -> list[str]:
+        found = [
+            f"python -c pass: {1000 * median(self.starts):.1f} ms, spread {100 * self.spread:.0f} % over "
+            f"{len(self.starts)} starts; others kept {self.others:.2f} of {os.cpu_count()} cores busy"
+        ]
+        if self.noisy:
+            found.append("WARNING: the machine was too noisy to tell; take no figure of this run for true.")
+        return found
+
+
+def busy_seconds() -> float:
+    user, nice, system, _idle, _wait, irq, soft, steal = map(int, contents("/proc/stat").split()[1:9])
+    return (user + nice + system + irq + soft + steal) / TICK
+
+
+def own_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -1,0 +1,163 @@
+"""Mail to measure with: seeded halves, resampled mailboxes, hostile messages."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from spamnb.mail.sources import Raw, messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+SPAMASSASSIN = os.path.join(os.path.dirname(__file__), "..", "corpora", "spamassassin")
+LABELS = ("ham", "spam")
+ENVELOPE = b"From nobody@example.org Thu Jan  1 00:00:00 1970\n"
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Corpus:
+    name: str
+    ham: Sequence[bytes]
+    spam: Sequence[bytes]
+
+    def __len__(self) -> int:
+        return len(self.ham) + len(self.spam)
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.ham)) + sum(map(len, self.spam))
+
+    def of(self, label: str) -> Sequence[bytes]:
+        return self.ham if label == "ham" else self.spam
+
+    @classmethod
+    def read(cls, name: str, ham: Iterable[str], spam: Iterable[str]) -> Corpus:
+        return cls(name, raw_messages(ham), raw_messages(spam))
+
+    @classmethod
+    def spamassassin(cls) -> Corpus:
+        ham, hard, spam = (
+            os.path.join(SPAMASSASSIN, f"{name}.mbox.xz") for name in ("ham", "hard-ham", "spam")
+        )
+        return cls.read("spamassassin", [ham, hard], [spam])
+
+    def halves(self, seed: int) -> tuple[Corpus, Corpus]:
+        """One half to train, one to test, of each label; the odd message is tested."""
+        order = random.Random(seed)
+        first, second = {}, {}
+        for label in LABELS:
+            shuffled = list(self.of(label))
+            order.shuffle(shuffled)
+            middle = len(shuffled) // 2
+            first[label], second[label] = shuffled[:middle], shuffled[middle:]
+        return Corpus(self.name, **first), Corpus(self.name, **second)
+
+
+def raw_messages(paths: Iterable[str]) -> list[bytes]:
+    found = [each.data for each in messages(paths) if isinstance(each, Raw)]
+    if not found:
+        raise SystemExit(f"no messages in {', '.join(paths)}")
+    return found
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A corpus on disk in both forms that filters ask for: an mbox a label, and a file a message."""
+
+    folder: str
+    count: int
+
+    def mbox(self, label: str) -> str:
+        return os.path.join(self.folder, f"{label}.mbox")
+
+    def files(self, label: str) -> str:
+        return os.path.join(self.folder, label)
+
+    @property
+    def paths(self) -> list[str]:
+        """Every message file, ham first."""
+        return [os.path.join(folder, name) for folder in map(self.files, LABELS) for name in listed(folder)]
+
+    @property
+    def is_spam(self) -> list[bool]:
+        return [label == "spam" for label in LABELS for _ in listed(self.files(label))]
+
+
+def listed(folder: str) -> list[str]:
+    return sorted(os.listdir(folder))
+
+
+def lay_out(corpus: Corpus, folder: str) -> Laid:
+    os.makedirs(folder)
+    laid = Laid(folder, len(corpus))
+    for label in LABELS:
+        write_mbox(laid.mbox(label), corpus.of(label))
+        os.makedirs(laid.files(label))
+        for number, message in enumerate(corpus.of(label)):
+            write(os.path.join(laid.files(label), f"{number:06}"), message)
+    return laid
+
+
+def write(path: str, data: bytes) -> str:
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def write_mbox(path: str, contents: Iterable[bytes]) -> str:
+    with open(path, "wb") as file:
+        file.writelines(map(mbox_entry, contents))
+    return path
+
+
+def mbox_entry(message: bytes) -> bytes:
+    lines = (b">" + line if line.lstrip(b">").startswith(b"From ") else line for line in message.split(b"\n"))
+    return ENVELOPE + b"\n".join(lines) + (b"\n" if message.endswith(b"\n") else b"\n\n")
+
+
+def resampled(contents: Sequence[bytes], count: int, seed: int) -> Iterator[bytes]:
+    """Messages drawn again and again, each made a message of its own.
+
+    A filter that knows copies would skip them, and a vocabulary that stands still would flatter every
+    filter: so each gets a number of its own and words that no other has, at the rate at which the corpus
+    itself still brings new ones (20 words a message at its end).
+    """
+    draw = random.Random(seed)
+    for number in range(count):
+        words = " ".join(f"w{draw.getrandbits(40):x}" for _ in range(20))
+        yield b"X-Resampled: %d %s\n%s" % (number, words.encode(), draw.choice(contents))
+
+
+def hostile() -> dict[str, Callable[[], bytes]]:
+    """Messages made to hurt, each made only when asked for: they are large."""
+    return {
+        "50 MB message": fifty_megabytes,
+        "10 MB line": lambda: b"Subject: long\n\n" + b"a" * (10 * MEGABYTE) + b"\n",
+        "100,000 headers": lambda: b"".join(b"X-H%d: v%d\n" % (i, i) for i in range(100_000)) + b"\nbody\n",
+        "10,000 nested parts": lambda: nested(10_000),
+        "slow content type": slow_content_type,
+    }
+
+
+def fifty_megabytes() -> bytes:
+    """Words that do not repeat: the worst that a message of its size can do to a table of tokens."""
+    draw = random.Random(50)
+    lines = (draw.randbytes(400).hex(" ", 4).encode() for _ in range(50 * MEGABYTE // 900))
+    return b"Subject: large\n\n" + b"\n".join(lines)
+
+
+def nested(depth: int) -> bytes:
+    parts = (
+        b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (level, level) for level in range(depth)
+    )
+    return b"Subject: nested\nMIME-Version: 1.0\n" + b"".join(parts) + b"Content-Type: text/plain\n\nhello\n"
+
+
+def slow_content_type() -> bytes:
+    """A Content-Type of 14 KB that the standard library's parser reads for seconds."""
+    value = b"text/html; charset=us-ascii" + b"; " * 7000
+    return b"Subject: slow\nContent-Type: " + value + b"\n\n<p>buy now</p>\n" * 500

@@ -1,0 +1,66 @@
+"""Models of any size that know the same words: what a model's size alone costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.bulk.columns import Columns, added
+from spamnb.bulk.learned import Learned
+from spamnb.bulk.training import write
+from spamnb.counts.store import Stored
+from spamnb.model import settings_of
+
+if TYPE_CHECKING:
+    from peers import Array
+
+SMALL, LARGE = 50_000, 5_000_000
+LENGTH = 12  # characters of a made-up token
+TOKENS_A_MESSAGE = 20  # new ones; as in corpora.resampled
+
+
+def make(path: str, trained: str, tokens: int) -> None:
+    """The most frequent words of a trained model, filled up with made-up ones to a number of tokens."""
+    stored = Stored.open(trained)
+    known = frequent(Columns.load(stored), min(SMALL, tokens))
+    more = tokens - len(known.hashes)
+    write(path, added([known, made_up(known, more)]) if more > 0 else known, settings_of(stored))
+
+
+def frequent(table: Columns, tokens: int) -> Columns:
+    order = np.argsort(-table.containing.sum(axis=0), kind="stable")
+    kept = np.sort(order[:tokens])
+    texts = [text.encode() for text in table.tokens(kept.tolist())]
+    return replace(
+        table,
+        hashes=table.hashes[kept],
+        ends=np.cumsum([len(text) for text in texts]),
+        text=np.frombuffer(b"".join(texts), np.uint8),
+        containing=table.containing[:, kept],
+        occurring=table.occurring[:, kept],
+        days=table.days[kept],
+    )
+
+
+def made_up(like: Columns, tokens: int) -> Columns:
+    draw = np.random.default_rng(1)
+    hashes = np.unique(draw.integers(0, 2**64, tokens, np.uint64))
+    many = len(hashes)
+    labels = len(like.labels)
+    containing: Array = np.zeros((labels, many), like.containing.dtype)
+    containing[draw.integers(0, labels, many), np.arange(many)] = draw.geometric(0.5, many)
+    messages = many // TOKENS_A_MESSAGE
+    digests = draw.integers(0, 2**64, messages, np.uint64).tolist()
+    return replace(
+        like,
+        numbers={},
+        hashes=hashes,
+        ends=np.arange(1, many + 1) * LENGTH,
+        text=draw.integers(ord("a"), ord("z") + 1, many * LENGTH, np.uint8),
+        containing=containing,
+        occurring=containing,
+        days=np.full(many, like.days.max(), like.days.dtype),
+        learned=Learned.of(digests, draw.integers(0, labels, messages).tolist()),
+    )

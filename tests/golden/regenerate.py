@@ -1,0 +1,22 @@
+"""Rewrite the expected features of the golden messages, to be reviewed as a diff: make golden."""
+
+from pathlib import Path
+
+from spamnb.mail.message import read
+from spamnb.tokens.settings import Settings
+from spamnb.tokens.tokenizer import Tokenizer
+
+FOLDER = Path(__file__).parent
+
+
+def described(raw: bytes) -> str:
+    """The tokens of a message as `count token`, sorted by token; after an empty line its numbers."""
+    features = Tokenizer(Settings()).features(read(raw))
+    tokens = [f"{times} {token}" for token, times in sorted(features.tokens.items())]
+    numbers = [f"{name} = {value}" for name, value in sorted(features.numbers.items())]
+    return "\n".join([*tokens, "", *numbers, ""])
+
+
+if __name__ == "__main__":
+    for path in sorted(FOLDER.glob("*.eml")):
+        path.with_suffix(".tokens").write_text(described(path.read_bytes()), encoding="utf-8", newline="\n")
