@@ -10,16 +10,22 @@ spamnb.learn("model.msgpack", raw_message, "spam")
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
     from spamnb.bayes import Classifier, View
-    from spamnb.bulk.training import train
+    from spamnb.bulk.training import Summary
     from spamnb.counts.table import CountTable
     from spamnb.errors import SpamnbError
-    from spamnb.learning import learn
     from spamnb.model import Model
     from spamnb.tokens.settings import Settings
     from spamnb.verdict import Verdict
+
+    Path = str | os.PathLike[str]
 
 __version__ = "0.1.0"
 __all__ = [
@@ -42,8 +48,6 @@ _HOMES = {
     "SpamnbError": "spamnb.errors",
     "Verdict": "spamnb.verdict",
     "View": "spamnb.bayes",
-    "learn": "spamnb.learning",
-    "train": "spamnb.bulk.training",
 }
 
 
@@ -56,5 +60,44 @@ def __getattr__(name: str) -> object:
     return getattr(import_module(_HOMES[name]), name)
 
 
-__all__ = ["Classifier", "CountTable", "Model", "Settings", "SpamnbError", "Verdict", "View"]
-__all__ += ["learn", "train"]
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def train(
+    path: Path,
+    sources: Mapping[str, Sequence[Path]],
+    settings: Mapping[str, Any] | None = None,
+    *,
+    view: View | None = None,
+    ham_loss: float | None = None,
+    fresh: bool = False,
+    forget: bool = False,
+    jobs: int | None = None,
+) -> Summary:
+    """Learn (or forget) the mail below the paths of each label. The model changes as a whole or not at all.
+
+    Settings (the tokenizer's) and view are for a new model; ham_loss is the share of ham that may be lost.
+    """
+    from spamnb.bulk import training
+    from spamnb.mail.sources import check
+
+    named = {label: [os.fspath(one) for one in paths] for label, paths in sources.items()}
+    check([one for paths in named.values() for one in paths])
+    return training.train(
+        os.fspath(path),
+        named,
+        settings,
+        view=view,
+        ham_loss=ham_loss,
+        fresh=fresh,
+        forget=forget,
+        jobs=jobs,
+    )
+
+
+def learn(path: Path, raw: bytes, label: str | None) -> str:
+    """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
+    from spamnb import learning
+
+    return learning.learn(os.fspath(path), raw, label)

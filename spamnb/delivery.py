@@ -6,8 +6,8 @@ past the command line's libraries; any other comes here through them.
 
 from __future__ import annotations
 
-from spamnb.errors import InputOutputError, NoModel
-from spamnb.files import default_model, read_all, write_all
+from spamnb.errors import InputOutputError, NoModel, SpamnbError, UsageError
+from spamnb.files import STDIN, STDOUT, default_model, read_all, shown, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.verdict import Verdict
 
-STDIN, STDOUT = 0, 1
 FLAGS = {
     "-p": "passthrough",
     "--passthrough": "passthrough",
@@ -24,7 +23,16 @@ FLAGS = {
     "--exit-code": "exit_code",
     "--json": "json",
 }
-EXIT_CODES = {"spam": 0, "ham": 1, "unsure": 2}
+# What became of messages, in the words of a report.
+WORDS = {
+    "learned": "learned",
+    "moved": "moved here from another label",
+    "known": "already known",
+    "forgotten": "forgotten",
+    "unknown": "never learned",
+    "again": "repeated",
+    "torn": "left out, being under another label too",
+}
 
 
 class Classify:
@@ -33,60 +41,81 @@ class Classify:
     def __init__(
         self, model: str | None = None, passthrough: bool = False, exit_code: bool = False, json: bool = False
     ) -> None:
+        if passthrough and json:
+            raise UsageError("-p passes the message on, --json describes it: one of them")
         self.model = model or default_model()
         self.passthrough = passthrough
         self.exit_code = exit_code
         self.json = json
 
-    def run(self, opened: Model | None = None) -> int:
+    def run(self) -> int:
         from spamnb.model import Model
 
         raw = standard_input()
-        verdict = (opened or Model.open(self.model)).classify(raw)
-        standard_output(self.answer(raw, verdict))
-        return EXIT_CODES.get(verdict.label, 0) if self.exit_code else 0
+        return self.judge(Model.open(self.model), raw)
 
-    def answer(self, raw: bytes, verdict: Verdict, path: str = "-", index: int | None = None) -> bytes:
-        if self.passthrough:
-            from spamnb.passthrough import passed_through
+    def judge(self, model: Model, raw: bytes, path: str = "-", index: int | None = None) -> int:
+        verdict = model.classify(raw)
+        standard_output(self.passed(raw, verdict) if self.passthrough else self.said(verdict, path, index))
+        return exit_code(verdict.label) if self.exit_code else 0
 
-            return passed_through(raw, verdict)
+    def passed(self, raw: bytes, verdict: Verdict) -> bytes:
+        from spamnb.passthrough import passed_through
+
+        return passed_through(raw, verdict)
+
+    def said(self, verdict: Verdict, path: str, index: int | None) -> bytes:
+        """A line of verdict, score and path, or the same as JSON."""
         if self.json:
             import json
 
             return json.dumps({"path": path, "index": index, **verdict.as_map()}).encode() + b"\n"
-        return f"{verdict.label}\t{verdict.score:.4f}\t{path}\n".encode("utf-8", "surrogateescape")
+        name = shown(path) if index is None else f"{shown(path)}:{index}"
+        return f"{verdict.label}\t{verdict.score:.4f}\t{name}\n".encode()
+
+
+def exit_code(label: str) -> int:
+    """What may be thrown away exits with 0, so only spam does: not work, nor family."""
+    return {"spam": 0, "unsure": 2}.get(label, 1)
 
 
 class Learn:
     """`spamnb train --ham|--spam|--label NAME= - [--forget] [--model PATH]`."""
 
-    def __init__(
-        self, label: str, model: str | None = None, forget: bool = False, json: bool = False
-    ) -> None:
+    def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
         self.label = label
-        self.json = json
         self.model = model or default_model()
         self.forget = forget
 
+    @property
+    def is_small(self) -> bool:
+        """Whether a record in the journal does it; a new label changes the whole model."""
+        from spamnb.counts.store import Stored
+
+        try:
+            return self.forget or self.label in Stored.open(self.model).labels
+        except NoModel:
+            return self.label in ("ham", "spam")
+        except SpamnbError:
+            return True  # learning will tell what is wrong
+
     def run(self) -> int:
+        standard_output(f"{self.label}: 1 {WORDS[self.outcome()]}\n".encode())
+        return 0
+
+    def outcome(self) -> str:
         from spamnb.learning import learn
 
         raw = standard_input()
+        if self.forget:
+            return learn(self.model, raw, None)
         try:
-            result = learn(self.model, raw, None if self.forget else self.label)
+            return learn(self.model, raw, self.label)
         except NoModel:
             from spamnb.bulk.training import create
 
             create(self.model, self.label)
-            result = learn(self.model, raw, None if self.forget else self.label)
-        if self.json:
-            import json
-
-            standard_output(json.dumps({"model": self.model, result: {self.label: 1}}).encode() + b"\n")
-        else:
-            standard_output(f"{self.label}: 1 {result}\n".encode())
-        return 0
+            return learn(self.model, raw, self.label)
 
 
 def parsed(arguments: Sequence[str]) -> Callable[[], int] | None:
@@ -111,7 +140,8 @@ def parsed(arguments: Sequence[str]) -> Callable[[], int] | None:
     if command == "classify":
         return Classify(model, "passthrough" in flags, "exit_code" in flags, "json" in flags).run
     if command == "train" and label is not None:
-        return Learn(label, model, "forget" in flags).run
+        learn = Learn(label, model, "forget" in flags)
+        return learn.run if learn.is_small else None
     return None
 
 

@@ -1,8 +1,41 @@
-"""Bytes to the disk and to other programs, all of them or an error."""
+"""Bytes to the disk, to other programs and to people, all of them or an error."""
 
 from __future__ import annotations
 
 import os
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+
+
+def keep_handles() -> None:
+    """A standard stream that is closed stays useless: else the next file opened would take its number.
+
+    An answer would then go into a model, or a complaint into a mail.
+    """
+    for handle, mode in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
+        try:
+            os.fstat(handle)
+        except OSError:
+            os.open(os.devnull, mode)  # takes the lowest number that is free
+
+
+def shown(text: str) -> str:
+    """Text from mail or a file name, with nothing in it that a terminal would obey."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def complain(why: str) -> None:
+    """One line on standard error, if anybody listens there: nobody takes silence for an answer."""
+    say_aside(f"spamnb: {shown(why)}\n")
+
+
+def say_aside(text: str) -> None:
+    try:  # noqa: SIM105 (contextlib costs a delivery 3 ms)
+        write_all(STDERR, text.encode())
+    except OSError:
+        pass
 
 
 def write_all(handle: int, data: bytes) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 30.0  # seconds to wait for another writer
 PAUSE = 0.01
+ELSEWHERE = "name another file with --model"
 
 
 class Lock:
@@ -25,11 +26,13 @@ class Lock:
         self.patience = patience
 
     def __enter__(self) -> None:
+        if os.path.isdir(self.model):
+            raise CannotCreate(f"{self.model}: a folder; {ELSEWHERE}")
         try:
             os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
             self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            raise CannotCreate(f"{self.path}: {error.strerror}") from error
+            raise CannotCreate(f"{self.path}: {error.strerror}; {ELSEWHERE}") from error
         deadline = time.monotonic() + self.patience
         while True:
             try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from spamnb.bayes import Classifier, View
 from spamnb.counts.store import WHAT_TO_DO, Stored
-from spamnb.errors import ModelError
+from spamnb.errors import ModelError, NoInput
 from spamnb.mail.message import read
 from spamnb.tokens.parts import part_of
 from spamnb.tokens.settings import REVISION, Settings
@@ -37,8 +39,12 @@ class Model:
         self.calibration = Calibration(*stored.head["calibration"]) if own else None
 
     @classmethod
-    def open(cls, path: str, view: View | None = None, cutoffs: Cutoffs | None = None) -> Model:
-        return cls(Stored.open(path), view, cutoffs)
+    def open(
+        cls, path: str | os.PathLike[str], view: View | None = None, cutoffs: Cutoffs | None = None
+    ) -> Model:
+        if os.path.isdir(path):
+            raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
+        return cls(Stored.open(os.fspath(path)), view, cutoffs)
 
     def features(self, raw: bytes) -> Features:
         return self.tokenizer.features(read(raw))

@@ -42,9 +42,8 @@ def without_ours(block: bytes) -> bytes:
     kept, done = [], 0
     at = lower.find(name)
     while at >= 0:
-        colon = lower[at + len(name) : at + len(name) + 80].lstrip(b" \t")[:1]
-        if colon == b":":
-            end = block.find(b"\n", at) + 1 or len(block)
+        end = block.find(b"\n", at) + 1 or len(block)
+        if lower[at + len(name) : end + 1].lstrip(b" \t").startswith(b":"):
             while block[end : end + 1] in (b" ", b"\t"):
                 end = block.find(b"\n", end) + 1 or len(block)
             kept.append(block[done:at])

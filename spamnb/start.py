@@ -5,17 +5,20 @@ from __future__ import annotations
 import sys
 
 from spamnb import delivery
-from spamnb.errors import SpamnbError
+from spamnb.errors import InputOutputError, SpamnbError
+from spamnb.files import complain, keep_handles
 
-TRY_AGAIN = 75
+TRY_AGAIN = SpamnbError.exit_code
 
 
 def main() -> int:
     """Run a command; whatever happens, the exit code is one that means it."""
     try:
+        keep_handles()
         run = delivery.parsed(sys.argv[1:])
         if run is not None:
             return run()
+        heed_interrupts_once()
         from spamnb.cli import command_line
 
         return command_line()
@@ -26,12 +29,21 @@ def main() -> int:
         complain("stopped")
     except MemoryError:
         complain("out of memory")
+    except OSError as error:
+        complain(f"input or output failed: {error}")
+        return InputOutputError.exit_code
     except Exception as error:
         complain(f"unexpected {type(error).__name__}: {error}")
     return TRY_AGAIN
 
 
-def complain(why: str) -> None:
-    """One line, whatever a path or a message put into it."""
-    line = "".join(char if char.isprintable() else "?" for char in why)
-    print(f"spamnb: {line}", file=sys.stderr)
+def heed_interrupts_once() -> None:
+    """A second Ctrl-C would disturb the tidying up. Where the first is ignored, it stays so."""
+    import signal  # brings enum, for which a delivery has no use
+
+    def stop(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, stop)

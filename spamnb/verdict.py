@@ -24,10 +24,11 @@ class Cutoffs:
         self.ham = ham
         self.spam = spam
 
-    def verdict(self, score: float) -> str:
+    def verdict(self, score: float, ham: str = HAM) -> str:
+        """`ham` is the name of what is not spam."""
         if score >= self.spam and score != self.ham:
             return SPAM
-        return HAM if score <= self.ham else UNSURE
+        return ham if score <= self.ham else UNSURE
 
 
 class Calibration:
@@ -71,22 +72,24 @@ class Verdict:
             "probabilities": dict(self.probabilities),
         }
 
-    def line(self) -> str:
-        return f"{self.label}\t{self.score:.4f}"
-
 
 def decided(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """The verdict for a score: by cutoffs where they are given and there is ham and spam, else by argmax."""
+    """The verdict for a score: by cutoffs where they are given and there is ham and spam, else by argmax.
+
+    Score and probability are those of spam, wherever there is such a label; else the winner's.
+    """
     labels = score.labels
-    rank = score.of(SPAM if SPAM in labels else score.best)
-    rank = min(max(rank, -LARGEST), LARGEST)
+    ranked = SPAM if SPAM in labels else score.best
+    rank = min(max(score.of(ranked), -LARGEST), LARGEST)
     shares = score.posterior
     pair = len(labels) == 2 and SPAM in labels
     if calibration and pair:
         spam = calibration.probability(rank)
         shares = [spam if label == SPAM else 1 - spam for label in labels]
     probabilities = dict(zip(labels, shares, strict=True))
-    label = cutoffs.verdict(rank) if cutoffs and pair else score.best
-    if max(score.joint) == -inf:
-        label = UNSURE  # no label can explain the message: the zero-frequency problem
-    return Verdict(label, rank, probabilities[SPAM if pair else score.best], probabilities, score.evidence)
+    label = score.best
+    if len(labels) > 1 and max(score.joint) == min(score.joint):
+        label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem
+    elif cutoffs and pair:
+        label = cutoffs.verdict(rank, labels[1 - labels.index(SPAM)])
+    return Verdict(label, rank, probabilities[ranked], probabilities, score.evidence)

@@ -15,7 +15,7 @@ from spamnb.tokens.settings import Settings
 from spamnb.verdict import SPAM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from spamnb.bulk.corpus import Corpus
     from spamnb.bulk.evaluation import Judged
@@ -128,17 +128,20 @@ STANDARD = (
 
 
 def compared(
-    candidates: Iterable[Candidate],
+    candidates: Sequence[Candidate],
     read: Callable[[Settings], Corpus],
     folds: int,
     seed: int,
     together: bool,
     jobs: int,
 ) -> Iterator[Compared]:
-    """Each on the same folds; mail is read again only for another tokenizer."""
+    """Each on the same folds, the first first; mail is read again only for another tokenizer."""
+    theirs = candidates[0].settings
     first: Judged | None = None
     corpora: list[tuple[Settings, Corpus]] = []
-    for one in sorted(candidates, key=lambda one: repr(sorted(one.settings.items()))):
+    for one in sorted(
+        candidates, key=lambda one: (one.settings != theirs, repr(sorted(one.settings.items())))
+    ):
         settings = Settings(**one.settings)
         if not corpora or corpora[0][0] != settings:
             corpora[:] = [(settings, read(settings))]

@@ -28,6 +28,7 @@ class Corpus:
     rows: Rows
     hashes: Array  # of the vocabulary, sorted
     unreadable: list[Unreadable]
+    texts: list[tuple[Array, Array, Array]]  # batch by batch: hashes, ends and text of the tokens
 
     @classmethod
     def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
@@ -35,7 +36,7 @@ class Corpus:
         names: list[tuple[str, int | None]] = []
         dates: list[str] = []
         digests, lengths, times, parts, unreadable = [], [np.zeros(1, np.int64)], [], [], []
-        vocabularies, places = [], []
+        vocabularies, places, texts = [], [], []
         numbers: list[dict[str, Array]] = []
         for batch in batches:
             truth.append(np.full(len(batch), labels.index(batch.label or ""), np.int8))
@@ -46,6 +47,7 @@ class Corpus:
             times.append(batch.rows.times)
             parts.append(batch.rows.parts)
             vocabularies.append(batch.hashes)
+            texts.append((batch.hashes, batch.ends, batch.text))
             places.append(batch.rows.places)
             numbers.append(dict(batch.rows.numbers))
             unreadable += batch.unreadable
@@ -72,7 +74,19 @@ class Corpus:
             rows,
             hashes,
             unreadable,
+            texts,
         )
+
+    def tokens(self, places: Iterable[int]) -> list[str]:
+        """The text of some tokens of the vocabulary."""
+        return [self._token(self.hashes[place]) for place in places]
+
+    def _token(self, number: np.uint64) -> str:
+        for hashes, ends, text in self.texts:
+            at = int(np.searchsorted(hashes, number))
+            if at < len(hashes) and hashes[at] == number:
+                return text[ends[at - 1] if at else 0 : ends[at]].tobytes().decode()
+        return ""
 
     def __len__(self) -> int:
         return len(self.names)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.bulk.calibration import has_spam
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.scoring import Table, Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from spamnb.bayes import View
     from spamnb.model import Model
 
 
@@ -51,6 +53,8 @@ class Knowledge:
     journal: int
     settings: dict[str, Any]
     cutoffs: list[float] | None
+    ham_loss: float  # that they were set for
+    missing: list[str]  # to be well trained
     telling: dict[str, list[Telling]]
 
     @classmethod
@@ -70,7 +74,9 @@ class Knowledge:
             stored.pair_vocabulary,
             len(stored.journal.entries),
             settings,
-            [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs and len(stored.labels) == 2 else None,
+            [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs and has_spam(stored.labels) else None,
+            stored.head["ham_loss"],
+            missing(stored.labels, stored.messages),
             {label: telling(model, columns, place, top) for place, label in enumerate(stored.labels)},
         )
 
@@ -82,29 +88,28 @@ class Knowledge:
         on = [f"{name.replace('_', ' ')} {value}" for name, value in self.settings.items() if value]
         return ", ".join(on)
 
-    @property
-    def cutoffs_line(self) -> str:
-        if self.cutoffs is None:
-            return "verdict: the likeliest label"
-        return f"cutoffs: ham up to {self.cutoffs[0]:.4f}, spam from {self.cutoffs[1]:.4f} on"
-
 
 def telling(model: Model, columns: Columns, place: int, top: int) -> list[Telling]:
+    """The tokens of a model that tell most for a label."""
+    table = Table.whole(model.view, columns.containing, columns.occurring, columns.messages, columns.numbers)
+    return most_telling(model.view, table, columns.tokens, place, top)
+
+
+def most_telling(
+    view: View, table: Table, texts: Callable[[Sequence[int]], list[str]], place: int, top: int
+) -> list[Telling]:
     """The tokens that tell most for a label; of equal weight, the most frequent first."""
-    view = model.view
-    if not len(columns) or view.event == "gaussian":
+    if not table.vocabulary or view.event == "gaussian":
         return []
-    table = Table.whole(view, columns.containing, columns.occurring, columns.messages, columns.numbers)
     weights = Weights.of(view, table)
     logs = np.where(weights.zeros > 0, -np.inf, weights.finite)
     with np.errstate(invalid="ignore"):
         ahead = np.nan_to_num(logs[place] - np.delete(logs, place, axis=0).max(axis=0))
     # Weight times the root of the messages: a token seen twice is no headline.
-    rank = ahead * np.sqrt(columns.containing[place]) * columns.words
+    rank = ahead * np.sqrt(table.containing[place]) * table.occurring.any(axis=0)
     chosen = np.argsort(-rank, kind="stable")[:top]
-    chosen = chosen[ahead[chosen] > 0]
-    texts = columns.tokens(chosen.tolist())
+    chosen = chosen[ahead[chosen] > 0].tolist()
     return [
-        Telling(text, columns.containing[:, at].tolist(), float(min(ahead[at], 99.0)))
-        for text, at in zip(texts, chosen.tolist(), strict=True)
+        Telling(text, table.containing[:, at].tolist(), float(min(ahead[at], 99.0)))
+        for text, at in zip(texts(chosen), chosen, strict=True)
     ]

@@ -47,35 +47,45 @@ class Crew:
     """
 
     def __init__(self, task: Task, size: int) -> None:
+        self.task = task
+        self.size = size
         self.pipes: list[Connection] = []
         self.processes: list[BaseProcess] = []
-        # fork: a spawned process needs 0.3 s to import what this one has.
-        context = get_context("fork")
+
+    def hire(self) -> Connection:
+        """One process more; what there is little of needs few."""
         heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited: Ctrl-C is ours alone
         try:
-            for _ in range(size):
-                ours, theirs = Pipe()
-                self.pipes.append(ours)
-                process = context.Process(target=serve, args=(task, theirs, list(self.pipes)), daemon=True)
-                process.start()
-                self.processes.append(process)
-                theirs.close()
+            ours, theirs = Pipe()
+            self.pipes.append(ours)
+            # fork: a spawned process needs 0.3 s to import what this one has.
+            process = get_context("fork").Process(
+                target=serve, args=(self.task, theirs, self.pipes), daemon=True
+            )
+            process.start()
+            self.processes.append(process)
+            theirs.close()
         except OSError as error:
-            self.dismiss()
-            raise SpamnbError(f"cannot start {size} processes: {error.strerror}; use fewer --jobs") from error
+            why = f"cannot start {self.size} processes: {error.strerror}; use fewer --jobs"
+            raise SpamnbError(why) from error
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+        return ours
 
     def results(self, work: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         waiting = enumerate(work)
-        idle: list[Any] = list(self.pipes)
+        idle: list[Any] = []
         busy: dict[Any, int] = {}  # with the number of its piece
         done: dict[int, Any] = {}
         turn = 0
         while True:
-            while idle and len(busy) + len(done) < len(self.pipes) + AHEAD and (piece := next(waiting, None)):
+            while (
+                len(busy) < self.size
+                and len(busy) + len(done) < self.size + AHEAD
+                and (piece := next(waiting, None)) is not None
+            ):
                 number, arguments = piece
-                pipe = idle.pop()
+                pipe = idle.pop() if idle else self.hire()
                 pipe.send(arguments)
                 busy[pipe] = number
             if turn in done:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from spamnb.cli.classify import classify
@@ -9,20 +11,24 @@ from spamnb.cli.completion import completion
 from spamnb.cli.evaluate import evaluate
 from spamnb.cli.inspect import inspect
 from spamnb.cli.options import Command
+from spamnb.cli.streams import settle_output
 from spamnb.cli.train import train
 from spamnb.cli.tune import tune
-from spamnb.errors import InputOutputError, UsageError
+from spamnb.errors import UsageError
+from spamnb.files import say_aside
 
-USAGE = UsageError.exit_code
+NAME = "spamnb"
 
 
 @click.group(
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 success, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 input/output, "
     "75 try again. `spamnb COMMAND --help` shows examples.",
 )
 @click.version_option(package_name="spamnb")
-def main() -> None:
+@click.pass_context
+def main(ctx: click.Context) -> None:
     """A naive-Bayes spam filter for people who run their own mail.
 
     \b
@@ -32,6 +38,9 @@ def main() -> None:
     spamnb inspect message           why was it judged so?
     spamnb tune ham/ spam/           which settings are best for this mail?
     """
+    if ctx.invoked_subcommand is None:
+        say_aside(ctx.get_help() + "\n")
+        ctx.exit(UsageError.exit_code)
 
 
 for command in (train, classify, evaluate, inspect, tune, completion):
@@ -40,18 +49,24 @@ for command in (train, classify, evaluate, inspect, tune, completion):
 
 def command_line() -> int:
     """Run the command line; click's own exit codes 1 and 2 would read as verdicts, so they are remapped."""
+    settle_output()
     try:
-        result = main.main(standalone_mode=False)
+        result = main.main(prog_name=NAME, standalone_mode=False)
+        sys.stdout.flush()
     except click.UsageError as error:
-        error.show()
-        return USAGE
+        raise UsageError(with_help(error)) from error
     except click.Abort as error:
         raise KeyboardInterrupt from error
     except click.ClickException as error:
         raise UsageError(error.format_message()) from error
-    except BrokenPipeError as error:
-        raise InputOutputError("the reader of our output went away") from error
     return result if isinstance(result, int) else 0
+
+
+def with_help(error: click.UsageError) -> str:
+    """What is wrong and where to read more, on one line."""
+    named = [word for word in sys.argv[1:2] if word in main.commands]
+    path = error.ctx.command_path if error.ctx else " ".join((NAME, *named))
+    return f"{' '.join(error.format_message().split())} (see: {path} --help)"
 
 
 __all__ = ["Command", "command_line", "main"]

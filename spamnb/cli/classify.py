@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
-from spamnb.bulk.batches import all_cores
 from spamnb.bulk.classifying import classify_all
+from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import (
     Command,
-    chosen_cutoffs,
     chosen_view,
     jobs_option,
     json_option,
     model_option,
+    opened,
+    path_type,
     view_options,
 )
 from spamnb.cli.progress import progress
-from spamnb.cli.render import json_line, shown
-from spamnb.delivery import EXIT_CODES, Classify, standard_output
-from spamnb.errors import DataError, UsageError
-from spamnb.mail.sources import Unreadable, check, messages, total_size
-from spamnb.model import Model
+from spamnb.cli.render import tell_unreadable
+from spamnb.delivery import Classify, standard_input, standard_output
+from spamnb.errors import DataError, NoInput, UsageError
+from spamnb.mail import mbox
+from spamnb.mail.folders import in_maildir
+from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
+from spamnb.mail.streams import read, unpacked, unpacker_for, why
 
 EXAMPLES = """
 spamnb classify < message
@@ -31,12 +35,13 @@ spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
 printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
 """
+ONE = "-p and -e are for one message at a time"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
 @click.option("-p", "--passthrough", is_flag=True, help="The message itself, with an X-Spamnb header.")
-@click.option("-e", "--exit-code", is_flag=True, help="Exit with 0 for spam, 1 for ham, 2 for unsure.")
+@click.option("-e", "--exit-code", is_flag=True, help="Exit with 0 for spam, 2 for unsure, 1 for all else.")
 @json_option
 @model_option
 @view_options
@@ -58,41 +63,52 @@ def classify(
     default, by argmax and its own posterior.
     """
     answer = Classify(model, passthrough, exit_code, as_json)
-    opened = Model.open(model, chosen_view(**view), chosen_cutoffs(cutoff))
+    judge = opened(model, chosen_view(**view), cutoff)
     if not paths or paths == ("-",):
-        return answer.run(opened)
+        return answer.judge(judge, standard_input())
     check(paths)
-    if passthrough or exit_code:
-        return one(paths, answer, opened)
+    if passthrough:
+        return answer.judge(judge, own_bytes(paths))
+    if exit_code:
+        found = only_message(paths)
+        return answer.judge(judge, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
-    with progress("classifying", total_size(paths)) as step:
-        for verdicts, failed, size in classify_all(opened, paths, jobs or all_cores()):
-            if as_json:
-                lines = [
-                    json_line({"path": path, "index": index, **v.as_map()}) for path, index, v in verdicts
-                ]
-            else:
-                lines = [f"{v.label}\t{v.score:.4f}\t{named(path, index)}" for path, index, v in verdicts]
-            standard_output("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
+    with progress("classifying", total_size(paths), among_lines=True) as step:
+        for verdicts, failed, size in classify_all(judge, paths, jobs or all_cores()):
+            standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))
-    for failure in unreadable:
-        click.echo(f"unreadable: {shown(failure.path)}: {shown(failure.why)}", err=True)
+    tell_unreadable(unreadable)
     return DataError.exit_code if unreadable else 0
 
 
-def one(paths: tuple[str, ...], answer: Classify, model: Model) -> int:
-    """The answer for a single message, which -p and -e are about."""
+def only_message(paths: tuple[str, ...]) -> Raw:
     found = list(zip(messages(paths), range(2), strict=False))
-    if len(found) != 1:
-        raise UsageError("-p and -e are for one message at a time")
-    raw = found[0][0]
-    if isinstance(raw, Unreadable):
-        raise DataError(f"{raw.path}: {raw.why}")
-    verdict = model.classify(raw.data)
-    standard_output(answer.answer(raw.data, verdict, raw.path, raw.index))
-    return EXIT_CODES.get(verdict.label, 0) if answer.exit_code else 0
+    for raw, _ in found:
+        if isinstance(raw, Unreadable):
+            raise DataError(f"{raw.path}: {raw.why}")
+        if len(found) == 1:
+            return raw
+    raise UsageError(ONE)
 
 
-def named(path: str, index: int | None) -> str:
-    return shown(path) if index is None else f"{shown(path)}:{index}"
+def own_bytes(paths: tuple[str, ...]) -> bytes:
+    """A file as it is, envelope line and all: what is passed on must not lack a byte."""
+    path = paths[0]
+    if len(paths) > 1 or os.path.isdir(path):
+        raise UsageError(ONE)
+    try:
+        data = b"".join(read(path))
+    except OSError as error:
+        raise NoInput(f"{path}: {why(error)}") from error
+    if unpacker_for(data[:10]):
+        try:
+            sum(map(len, unpacked(iter([data]))))
+        except OSError as error:
+            raise DataError(f"{path}: {why(error)}") from error
+        raise UsageError(f"{path}: compressed, and -p changes no byte; unpack it first")
+    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(path):
+        records = zip(mbox.records([data]), range(2), strict=False)
+        if len(list(records)) > 1:
+            raise UsageError(f"{path}: a mailbox of several messages; {ONE}")
+    return data

@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bulk import comparing, mistakes, online
-from spamnb.bulk.batches import all_cores, read_batches
+from spamnb.bulk.batches import read_batches
 from spamnb.bulk.classifying import Judge
 from spamnb.bulk.corpus import Corpus
 from spamnb.bulk.evaluation import CrossValidation, Evaluation, cross_validated, fold_of, held_out
 from spamnb.bulk.index import read_index
-from spamnb.bulk.knowledge import Knowledge
+from spamnb.bulk.knowledge import Knowledge, most_telling
 from spamnb.bulk.metrics import measure
+from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import (
     Command,
-    chosen_cutoffs,
+    checked_prior,
     chosen_view,
     jobs_option,
     json_option,
     labelled,
+    mail_options,
+    opened,
+    path_type,
     tokenizer_options,
     tokenizer_settings,
     view_options,
@@ -29,9 +33,9 @@ from spamnb.cli.options import (
 from spamnb.cli.progress import progress
 from spamnb.cli.render import print_json, write_file
 from spamnb.cli.tables import comparison_table, show_evaluation
-from spamnb.errors import UsageError
+from spamnb.errors import DataError, UsageError
 from spamnb.mail.sources import check, total_size
-from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,22 +57,27 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 """
 
 
+TELLING = 20  # tokens of each label in the report
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("folders", nargs=-1, metavar="[HAM SPAM]")
-@click.option("--ham", multiple=True, metavar="PATH", help="Ham; again for more.")
-@click.option("--spam", multiple=True, metavar="PATH", help="Spam, likewise.")
-@click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail of any other class.")
-@click.option("--model", metavar="PATH", help="Judge by this model, instead of cross-validating.")
+@mail_options
+@click.option(
+    "--model", type=path_type, metavar="PATH", help="Judge by this model, instead of cross-validating."
+)
 @click.option("--folds", type=click.IntRange(2, 1000), default=10, show_default=True)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the shuffle into folds.")
 @click.option("--group-duplicates", is_flag=True, help="Exact copies of a message into one fold.")
 @click.option(
     "--online", "as_it_came", is_flag=True, help="In order of time: judge each message, then learn it."
 )
-@click.option("--index", metavar="FILE", help="With --online: lines `spam PATH` and `ham PATH`, in order.")
+@click.option(
+    "--index",
+    type=path_type,
+    metavar="FILE",
+    help="With --online: lines `spam PATH` and `ham PATH`, in order.",
+)
 @click.option(
     "--protocol",
     type=click.Choice(online.PROTOCOLS),
@@ -84,6 +93,13 @@ ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
     help="Labels of --protocol delayed.",
 )
 @click.option(
+    "--margin",
+    type=click.FloatRange(0),
+    default=0.0,
+    show_default=True,
+    help="Of --protocol on-error, in nats.",
+)
+@click.option(
     "--compare", multiple=True, metavar="SETTINGS", help="NAME=VALUE,…; again for each, or `standard`."
 )
 @view_options
@@ -92,8 +108,13 @@ ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 @click.option(
     "--mistakes", "most", type=click.IntRange(0), default=10, show_default=True, help="How many to show."
 )
-@click.option("--scores", metavar="FILE", help="Path, label, score and verdict of each message, as TSV.")
-@click.option("--report", metavar="FILE", help="All of it as one HTML page, with pictures.")
+@click.option(
+    "--scores",
+    type=path_type,
+    metavar="FILE",
+    help="Path, label, score and verdict of each message, as TSV.",
+)
+@click.option("--report", type=path_type, metavar="FILE", help="All of it as one HTML page, with pictures.")
 @jobs_option
 @json_option
 def evaluate(
@@ -106,6 +127,8 @@ def evaluate(
     """
     task = Task(**options)
     if compare:
+        if scores or report:
+            raise UsageError("--scores and --report are for one evaluation, not for --compare")
         return task.compare(compare, as_json)
     evaluation = task.evaluation()
     if scores:
@@ -138,6 +161,7 @@ class Task:
         index: str | None,
         protocol: str,
         first: int,
+        margin: float,
         event: str | None,
         smoothing: str | None,
         prior: str | None,
@@ -164,14 +188,17 @@ class Task:
         check(self.paths)
         if model is not None and as_it_came:
             raise UsageError("--online starts from nothing; leave --model out")
+        if model is None and cutoff is not None:
+            raise UsageError("--cutoff goes with --model; without one, training finds the cutoffs")
         self.view = chosen_view(event, smoothing, prior, tfidf, numbers)
         given = tokenizer_settings(**settings)
         if model is not None and given:
             raise UsageError("a model has its tokenizer settings; leave them out")
-        self.model = Model.open(model, self.view, chosen_cutoffs(cutoff)) if model is not None else None
+        self.model = opened(model, self.view, cutoff) if model is not None else None
+        checked_prior(self.view, self.sources)
         self.settings = self.model.settings if self.model else Settings(**given)
         self.folds, self.seed, self.together = folds, seed, group_duplicates
-        self.as_it_came, self.protocol, self.first = as_it_came, protocol, first
+        self.as_it_came, self.protocol, self.first, self.margin = as_it_came, protocol, first, margin
         self.most = most
         self.jobs = jobs or all_cores()
 
@@ -187,7 +214,9 @@ class Task:
     def evaluation(self) -> Evaluation:
         if self.model:
             judged = held_out(Judge(self.model), list(self.sources), self.batches(self.settings))
-            known = Knowledge.of(self.model, 20)
+            if not judged.names:
+                raise DataError(f"no mail found in {', '.join(self.paths)}")
+            known = Knowledge.of(self.model, TELLING)
             return self.found(
                 "by a model", judged, mistakes.by_model(judged, self.model, self.most), 0, known.telling
             )
@@ -197,14 +226,19 @@ class Task:
                 online.in_index_order(corpus, self.listed) if self.listed else online.in_time_order(corpus)
             )
             judged, curve = online.online(
-                corpus, order, view=self.view, protocol=self.protocol, first=self.first
+                corpus, order, view=self.view, protocol=self.protocol, first=self.first, margin=self.margin
             )
             return self.found(f"online ({self.protocol})", judged, [], copies(corpus), {}, curve)
         assigned = fold_of(corpus, self.folds, self.seed, self.together)
         view = self.view or DEFAULT_VIEW
         judged = cross_validated(corpus, assigned, view, self.jobs)
-        worst = mistakes.by_folds(judged, CrossValidation(corpus, assigned, view), self.settings, self.most)
-        return self.found(f"in {self.folds} folds", judged, worst, copies(corpus), {})
+        folds = CrossValidation(corpus, assigned, view)
+        worst = mistakes.by_folds(judged, folds, self.settings, self.most)
+        telling = {
+            label: most_telling(view, folds.whole, corpus.tokens, place, TELLING)
+            for place, label in enumerate(corpus.labels)
+        }
+        return self.found(f"in {self.folds} folds", judged, worst, copies(corpus), telling)
 
     def found(
         self,

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from spamnb.bayes import EVENTS, GLOBAL, View
-from spamnb.errors import UsageError
+from spamnb.counts.store import FORMAT
+from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
-from spamnb.model import DEFAULT_VIEW
-from spamnb.verdict import Cutoffs
+from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.verdict import UNSURE, Cutoffs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     Decorated = Callable[..., Any]
+
+MODEL_START = b"\xa6format\xa6" + FORMAT.encode()  # behind the first bytes of a map
 
 
 class Command(click.Command):
@@ -31,8 +36,10 @@ class Command(click.Command):
                 formatter.write(" " * formatter.current_indent + line.strip() + "\n")  # never wrapped
 
 
+path_type = click.Path()  # nothing is checked here; but shells complete it
 model_option = click.option(
     "--model",
+    type=path_type,
     metavar="PATH",
     default=default_model,
     show_default="$SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder",
@@ -40,6 +47,24 @@ model_option = click.option(
 )
 jobs_option = click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; all cores by default.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def mail_options(command: Decorated) -> Decorated:
+    """Mail and its labels."""
+    for option in (
+        click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail of any other class."),
+        click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise."),
+        click.option(
+            "--ham",
+            multiple=True,
+            type=path_type,
+            metavar="PATH",
+            help="Ham; again for more. - is one message on standard input.",
+        ),
+        click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type),
+    ):
+        command = option(command)
+    return command
 
 
 def tokenizer_options(command: Decorated) -> Decorated:
@@ -79,8 +104,10 @@ def chosen_view(
     event: str | None, smoothing: str | None, prior: str | None, tfidf: bool, numbers: bool
 ) -> View | None:
     """The view asked for; None for the default."""
-    if not (event or smoothing or prior or tfidf or numbers):
+    if event is None and smoothing is None and prior is None and not tfidf and not numbers:
         return None
+    if prior is not None and event is None and not tfidf:
+        raise UsageError("--prior needs --event: the default takes the mean of the evidence, and no prior")
     textbook = View() if event or tfidf else DEFAULT_VIEW
     return View(
         event=event or textbook.event,
@@ -113,14 +140,24 @@ def _prior(text: str) -> str | dict[str, float]:
         shares = {name: float(share) for name, _, share in (item.partition("=") for item in text.split(","))}
     except ValueError:
         shares = {}
-    if (
-        not shares
-        or min(shares.values()) < 0
-        or not sum(shares.values()) < float("inf")
-        or not any(shares.values())
-    ):
+    if not shares or min(shares.values()) < 0 or not 0 < sum(shares.values()) < inf:
         raise UsageError(f"--prior takes counts, uniform, or shares like ham=0.7,spam=0.3, not {text!r}")
     return shares
+
+
+def checked_prior(view: View | None, labels: Iterable[str]) -> None:
+    """A prior for labels that there are not is a slip of the pen."""
+    given = view.prior if view else ""
+    for name in given if not isinstance(given, str) else ():
+        if name not in labels:
+            raise UsageError(f"--prior: there is no label {name!r}; there are: {', '.join(labels)}")
+
+
+def opened(model: str, view: View | None, cutoff: str | None = None) -> Model:
+    """The model, to be seen through a view."""
+    found = Model.open(model, view, chosen_cutoffs(cutoff))
+    checked_prior(view, found.labels)
+    return found
 
 
 def chosen_cutoffs(text: str | None) -> Cutoffs | None:
@@ -131,9 +168,20 @@ def chosen_cutoffs(text: str | None) -> Cutoffs | None:
         values = [float(value) for value in text.split(",")]
     except ValueError:
         values = []
-    if len(values) not in (1, 2) or values != sorted(values):
+    if len(values) not in (1, 2) or values != sorted(values) or not all(map(isfinite, values)):
         raise UsageError(f"--cutoff takes a score, or two: HAM,SPAM, the lower first; not {text!r}")
     return Cutoffs(values[0], values[-1])
+
+
+def check_replaceable(path: str) -> None:
+    """A slip of the finger must not cost a mailbox: only a model, or an empty file, is replaced."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(64)
+    except OSError:
+        return  # nothing there, or nothing that can be written: the one who writes will tell
+    if head and MODEL_START not in head:
+        raise CannotCreate(f"{path}: is no model; remove it first, or name another file with --model")
 
 
 def labelled(
@@ -150,12 +198,23 @@ def labelled(
             sources.setdefault(name, []).extend(paths)
     for item in label:
         name, equals, path = item.partition("=")
-        if not (name and equals and path) or not name.isprintable() or name in ("unsure",) or len(name) > 100:
+        if not (name and equals and path) or not name.isprintable() or name == UNSURE or len(name) > 100:
             raise UsageError(f"--label takes NAME=PATH, not {item!r}")
         sources.setdefault(name, []).append(path)
     if not sources:
         raise UsageError("nothing to read; name ham and spam, for instance: spamnb train ham/ spam/")
-    twice = [path for path in sources.get("ham", []) if path in sources.get("spam", [])]
-    if twice:
-        raise UsageError(f"{twice[0]}: named as ham and as spam")
+    _check_once(sources)
     return sources
+
+
+def _check_once(sources: dict[str, list[str]]) -> None:
+    """Standard input has one message, and a folder one label."""
+    names: dict[str, str] = {}
+    for name, paths in sources.items():
+        for path in paths:
+            place = path if path == "-" else os.path.realpath(path)
+            before = names.setdefault(place, name)
+            if before != name:
+                raise UsageError(f"{path}: named as {before} and as {name}; once is right")
+    if sum(paths.count("-") for paths in sources.values()) > 1:
+        raise UsageError("-: named twice, and standard input has one message")

@@ -11,9 +11,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[int, int], None]]:
-    """Yields a function of (bytes, messages) done."""
-    if not sys.stderr.isatty():
+def progress(what: str, total: int, among_lines: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Yields a function of (bytes, messages) done.
+
+    `among_lines`: an answer comes out meanwhile; on the same terminal, that is progress enough.
+    """
+    if sys.stderr is None or not sys.stderr.isatty() or (among_lines and sys.stdout.isatty()):
         yield lambda _size, _messages: None
         return
     from rich.console import Console

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from spamnb.errors import CannotCreate
+from spamnb.errors import CannotCreate, InputOutputError
+from spamnb.files import complain, shown, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -14,38 +17,53 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
+    from spamnb.mail.sources import Unreadable
+
 PIPE_WIDTH = 120
 
 
-def shown(text: str) -> str:
-    """Text from mail or a file name, with nothing in it that a terminal would obey."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-
-
-def json_line(value: Any) -> str:
-    return json.dumps(value, allow_nan=False)
-
-
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, allow_nan=False))
+    print(json.dumps(finite(value), indent=2, allow_nan=False))
+
+
+def finite(value: Any) -> Any:
+    """JSON has no infinity: a cutoff that no score reaches is null."""
+    if isinstance(value, dict):
+        return {name: finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def write_file(path: str, text: str) -> None:
     try:
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
+    try:
+        write_all(handle, text.encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise InputOutputError(f"{path}: {error.strerror}") from error
+    finally:
+        os.close(handle)
+
+
+def tell_unreadable(failures: Iterable[Unreadable]) -> None:
+    for failure in failures:
+        complain(f"{failure.path}: {failure.why}")
 
 
 def console() -> Console:
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, markup=False)
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(width=width, highlight=False, markup=False, emoji=False)  # text is what it is
 
 
 def show(*things: RenderableType) -> None:
-    console().print(*things, sep="\n")
+    screen = console()
+    for thing in things:
+        screen.print(thing, soft_wrap=isinstance(thing, str))  # a path stays whole
 
 
 def table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from spamnb.cli.render import number, percent, show, shown, table
+from spamnb.cli.render import number, percent, show, table, tell_unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,10 +53,9 @@ def show_evaluation(evaluation: Evaluation) -> None:
         show_mistakes(evaluation.mistakes)
     if evaluation.duplicates:
         show(
-            f"{evaluation.duplicates:,} messages are copies of others; --group-duplicates keeps them together."
+            f"{evaluation.duplicates:,} messages are copies of others; --group-duplicates puts them together."
         )
-    for failure in evaluation.judged.unreadable:
-        click.echo(f"unreadable: {shown(failure.path)}: {shown(failure.why)}", err=True)
+    tell_unreadable(evaluation.judged.unreadable)
 
 
 def figures(metrics: dict[str, Any], intervals: dict[str, Any]) -> list[Sequence[str]]:

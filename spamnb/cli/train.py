@@ -7,22 +7,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bulk import training
+from spamnb.bulk.knowledge import missing
+from spamnb.bulk.training import Summary
 from spamnb.cli.options import (
     Command,
+    check_replaceable,
     jobs_option,
     json_option,
     labelled,
+    mail_options,
     model_option,
     tokenizer_options,
     tokenizer_settings,
 )
 from spamnb.cli.progress import progress
-from spamnb.cli.render import print_json, shown
-from spamnb.delivery import Learn
+from spamnb.cli.render import print_json, tell_unreadable
+from spamnb.counts.store import Stored
+from spamnb.delivery import WORDS, Learn
+from spamnb.errors import UsageError
+from spamnb.files import complain, shown
 from spamnb.mail.sources import check, total_size
 
 if TYPE_CHECKING:
-    from spamnb.bulk.training import Summary
+    from collections.abc import Mapping, Sequence
+
+    Sources = Mapping[str, Sequence[str]]
 
 EXAMPLES = """
 spamnb train ham/ spam/
@@ -30,17 +39,21 @@ spamnb train --ham ~/Maildir --spam ~/Maildir/.Junk
 spamnb train --spam - < message
 spamnb train --label work=work.mbox --label family=family.mbox.gz --fresh
 spamnb train --forget --spam - < message
+spamnb train --ham-loss 0.05% ham/ spam/
 """
+OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn")
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("folders", nargs=-1, metavar="[HAM SPAM]")
-@click.option("--ham", multiple=True, metavar="PATH", help="Ham; again for more. - is one message on stdin.")
-@click.option("--spam", multiple=True, metavar="PATH", help="Spam, likewise.")
-@click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail of any other class.")
+@mail_options
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
 @click.option("--forget", is_flag=True, help="Take these messages out again.")
+@click.option(
+    "--ham-loss",
+    metavar="PERCENT",
+    help="Ham that may be lost, say 0.1%, which is the default; sets the cutoffs.",
+)
 @tokenizer_options
 @jobs_option
 @json_option
@@ -52,6 +65,7 @@ def train(
     model: str,
     fresh: bool,
     forget: bool,
+    ham_loss: str | None,
     jobs: int | None,
     as_json: bool,
     **settings: Any,
@@ -62,51 +76,84 @@ def train(
     moves. Any file may be compressed (gzip, xz, bzip2).
     """
     sources = labelled(folders, ham, spam, label)
+    wanted = tokenizer_settings(**settings)
+    if fresh and forget:
+        raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
+    one = Learn(next(iter(sources)), model, forget)
+    plain = not fresh and not wanted and ham_loss is None
+    if list(sources.values()) == [["-"]] and plain and one.is_small:
+        if not as_json:
+            return one.run()
+        summary = Summary({one.label: {one.outcome(): 1}})
+    else:
+        summary = read_all(model, sources, wanted, share(ham_loss), fresh, forget, jobs)
+    if as_json:
+        print_json({"model": model, **as_map(summary, sources)})
+    else:
+        report(summary, sources, model)
+    tell_unreadable(summary.unreadable)
+    for name in sources:
+        if name not in summary.outcomes:
+            complain(f"no {name} found in {', '.join(sources[name])}")
+    return 0
+
+
+def share(text: str | None) -> float | None:
+    """A percentage, with or without its sign, as a share."""
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("%")) / 100
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 0.5:
+        raise UsageError(f"--ham-loss takes a percentage from 0 to 50, say 0.1%, not {text!r}")
+    return value
+
+
+def read_all(
+    model: str,
+    sources: Sources,
+    wanted: dict[str, Any],
+    ham_loss: float | None,
+    fresh: bool,
+    forget: bool,
+    jobs: int | None,
+) -> Summary:
     paths = [path for many in sources.values() for path in many]
-    if paths == ["-"] and not fresh and not tokenizer_settings(**settings):
-        return Learn(next(iter(sources)), model, forget, as_json).run()
     check(paths)
+    if fresh:
+        check_replaceable(model)
+    if forget:
+        Stored.open(model)  # or it says what to do
     with progress("forgetting" if forget else "training", total_size(paths)) as step:
-        summary = training.train(
+        return training.train(
             model,
             sources,
-            tokenizer_settings(**settings),
+            wanted,
+            ham_loss=ham_loss,
             fresh=fresh,
             forget=forget,
             jobs=jobs,
             progress=lambda batch: step(batch.size, len(batch)),
         )
-    if as_json:
-        print_json({"model": model, **as_map(summary)})
-    else:
-        report(summary, model)
-    return 0
 
 
-def as_map(summary: Summary) -> dict[str, Any]:
-    names = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn")
+def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
+    of = {label: summary.outcomes.get(label, {}) for label in sources}
     return {
-        **{name: {label: own.get(name, 0) for label, own in summary.outcomes.items()} for name in names},
+        **{name: {label: own.get(name, 0) for label, own in of.items()} for name in OUTCOMES},
         "unreadable": [{"path": one.path, "why": one.why} for one in summary.unreadable],
     }
 
 
-def report(summary: Summary, model: str) -> None:
-    for label, own in summary.outcomes.items():
+def report(summary: Summary, sources: Sources, model: str) -> None:
+    for label in sources:
+        own = summary.outcomes.get(label, {"learned": 0})
         parts = [f"{own[name]:,} {words}" for name, words in WORDS.items() if name in own]
         click.echo(f"{label}: {', '.join(parts)}")
-    for one in summary.unreadable:
-        click.echo(f"unreadable: {shown(one.path)}: {shown(one.why)}", err=True)
     click.echo(f"unreadable: {len(summary.unreadable):,}")
     click.echo(f"model: {shown(model)}")
-
-
-WORDS = {
-    "learned": "learned",
-    "moved": "moved here from another label",
-    "known": "already known",
-    "forgotten": "forgotten",
-    "unknown": "never learned",
-    "again": "repeated",
-    "torn": "left out, being under another label too",
-}
+    stored = Stored.open(model)
+    if lacking := missing(stored.labels, stored.messages):
+        click.echo(f"still little mail: {', '.join(lacking)}")

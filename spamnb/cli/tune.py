@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.bulk import comparing, training
-from spamnb.bulk.batches import all_cores, read_batches
+from spamnb.bulk.batches import read_batches
 from spamnb.bulk.comparing import CHANCE, Candidate, Compared, better, candidate, extended, steps_from
 from spamnb.bulk.corpus import Corpus
-from spamnb.cli.options import Command, jobs_option, json_option, labelled, model_option
+from spamnb.bulk.workers import all_cores
+from spamnb.cli.options import (
+    Command,
+    check_replaceable,
+    jobs_option,
+    json_option,
+    labelled,
+    model_option,
+    path_type,
+)
 from spamnb.cli.progress import progress
-from spamnb.cli.render import print_json, show, shown
+from spamnb.cli.render import print_json, show
 from spamnb.cli.tables import comparison_table
 from spamnb.errors import UsageError
+from spamnb.files import shown
 from spamnb.mail.sources import check, total_size
 
 if TYPE_CHECKING:
@@ -32,9 +42,9 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.argument("folders", nargs=-1, metavar="[HAM SPAM]")
-@click.option("--ham", multiple=True, metavar="PATH", help="Ham; again for more.")
-@click.option("--spam", multiple=True, metavar="PATH", help="Spam, likewise.")
+@click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type)
+@click.option("--ham", multiple=True, type=path_type, metavar="PATH", help="Ham; again for more.")
+@click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise.")
 @model_option
 @click.option("--language", metavar="LANG", help="Try its stemmer and stop words, too.")
 @click.option("--folds", type=click.IntRange(2, 1000), default=5, show_default=True)
@@ -64,6 +74,8 @@ def tune(
         raise UsageError("ham and spam are needed, for instance: spamnb tune ham/ spam/")
     paths = [path for many in sources.values() for path in many]
     check(paths)
+    if not dry_run:
+        check_replaceable(model)
     processes = jobs or all_cores()
 
     def corpus(settings: Settings) -> Corpus:

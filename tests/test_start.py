@@ -1,0 +1,309 @@
+"""How the program starts and ends: what a delivery imports, and what its exit code means."""
+
+import contextlib
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+# Each costs a delivery 3 to 100 ms.
+HEAVY = (
+    "click numpy rich email re json typing dataclasses collections hashlib msgpack enum functools pathlib "
+    "contextlib html string subprocess tempfile"
+).split()
+START = "import sys; from spamnb.start import main; sys.exit(main())"  # what the start script does
+DELIVERIES = [
+    ["classify"],
+    ["classify", "-p", "-e"],
+    ["train", "--spam", "-"],
+    ["train", "--forget", "--ham", "-"],
+]
+
+
+def imported(spamnb, *arguments, **options):
+    done = spamnb.run([sys.executable, "-X", "importtime", "-c", *arguments], **options)
+    assert done.code in (0, 1, 2), done.err.decode()
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.err.decode().splitlines()}
+
+
+@pytest.fixture(scope="module")
+def already(spamnb):
+    """What the interpreter itself loads."""
+    return imported(spamnb, "pass")
+
+
+@pytest.mark.parametrize("arguments", DELIVERIES, ids=" ".join)
+def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, arguments):
+    loaded = imported(spamnb, START, *arguments, "--model", own, stdin=mail.messages["spam"])
+    assert "spamnb" in loaded
+    assert loaded.isdisjoint(set(HEAVY) - already)
+
+
+def test_a_delivery_that_finds_a_journal_loads_nothing_heavy(spamnb, own, mail, already):
+    spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: one more\n\nviagra\n").succeeds()
+    loaded = imported(spamnb, START, "classify", "--model", own, stdin=mail.messages["spam"])
+    assert loaded.isdisjoint(set(HEAVY) - already)
+
+
+def test_all_else_goes_through_the_command_line(spamnb):
+    assert "click" in imported(spamnb, START, "--version")
+
+
+@pytest.mark.parametrize("message", ["ham", "spam", "unsure"])
+@pytest.mark.parametrize("flags", [[], ["-p"], ["-e"], ["--json", "-e"]], ids=" ".join)
+def test_both_ways_to_classify_are_one(spamnb, mail, flags, message):
+    """Plainly it is a delivery; with `-` it comes through the command line."""
+    plain = spamnb.afresh("classify", *flags, stdin=mail.messages[message])
+    assert spamnb("classify", *flags, "-", stdin=mail.messages[message]) == plain
+    assert plain.code == (["spam", "ham", "unsure"].index(message) if "-e" in flags else 0)
+
+
+def test_both_ways_to_learn_are_one(spamnb, own, mail):
+    """One message after the other, through the journal, by one way and by the other."""
+    written = []
+    for run, extra in ((spamnb.afresh, []), (spamnb, ["--jobs", "2"])):
+        answers = [
+            run("train", *extra, *what, "--model", own, stdin=mail.messages["spam"])
+            for what in (["--spam", "-"], ["--spam", "-"], ["--ham", "-"], ["--forget", "--ham", "-"])
+        ]
+        with open(own + ".journal", "rb") as journal:
+            written.append((answers, journal.read()))
+        os.unlink(own + ".journal")
+    assert written[0] == written[1]
+    assert [answer.code for answer in written[0][0]] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("extra", [[], ["-"]], ids=["delivery", "command line"])
+def test_both_ways_fail_alike(spamnb, tmp_path, extra):
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(b"\x84\xa6format")
+    for flags in (["-p"], ["-e"]):
+        run = spamnb.afresh("classify", *flags, *extra, "--model", str(damaged), stdin=b"Subject: x\n\n")
+        run.fails(65, str(damaged), "--fresh")
+    absent = spamnb("classify", *extra, "--model", str(tmp_path / "absent"), stdin=b"Subject: x\n\n")
+    absent.fails(75, "absent", "spamnb train HAM SPAM")
+
+
+# What follows `"$0"` in a shell, and the exit code.
+STREAMS = {
+    "classify > /dev/full": 74,
+    "classify -p > /dev/full": 74,
+    "classify - > /dev/full": 74,
+    "classify >&-": 74,
+    "classify <&-": 74,
+    "classify - <&-": 74,
+    "inspect > /dev/full": 74,
+    "inspect >&-": 74,
+    "--version > /dev/full": 74,
+    "--help > /dev/full": 74,
+    "completion bash > /dev/full": 74,
+    "train --json --forget --spam - < /dev/null > /dev/full": 74,
+}
+
+
+@pytest.mark.parametrize("line", STREAMS)
+def test_output_that_cannot_be_written_is_an_error(spamnb, mail, line):
+    """A mail program must not take half an answer for a whole one."""
+    spamnb.shell(f'"$0" {line}', mail.messages["spam"]).fails(STREAMS[line])
+
+
+def test_a_reader_that_goes_away_is_an_error(spamnb, mail):
+    line = f'{{ "$0" classify {mail.ham}; echo $? >&2; }} | true'
+    said = spamnb.shell(line).err.decode()
+    assert said.endswith("74\n")
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2> /dev/full"])
+@pytest.mark.parametrize("command", ["classify -e", "classify -p", "classify -e nosuch"])
+def test_an_error_that_cannot_be_told_is_still_no_verdict(spamnb, mail, command, closed):
+    """1 would be ham, 2 unsure; and what belongs on standard error must not become part of the mail."""
+    done = spamnb.shell(f'SPAMNB_MODEL=/nosuch "$0" {command} {closed}', mail.messages["spam"])
+    assert done.code in (66, 75)
+    assert done.out == b""
+
+
+def test_work_is_done_without_standard_error(spamnb, mail, own):
+    done = spamnb.shell(f'"$0" train --model {own} --spam {mail.work} 2>&-')
+    assert done.code == 0
+    assert b"learned" in done.out
+
+
+def test_a_locked_model_is_waited_for_and_then_given_up(spamnb, own, mail):
+    """The program itself, only less patient than its thirty seconds."""
+    impatient = "from spamnb.lock import Lock; Lock.__init__.__defaults__ = (0.2,); " + START
+    holder = (
+        "import sys; from spamnb.lock import Lock\nwith Lock(sys.argv[1]): print('held', flush=True); input()"
+    )
+    command = [sys.executable, "-c", holder, own]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as held:
+        assert held.stdout.readline() == b"held\n"
+        for arguments in (["--spam", "-"], [mail.ham, mail.spam]):
+            program = [sys.executable, "-c", impatient, "train", "--model", own, *arguments]
+            spamnb.run(program, mail.messages["spam"]).fails(75, own, "try again")
+        # Readers need no lock, and a longer wait is rewarded.
+        spamnb("classify", "--model", own, stdin=mail.messages["spam"]).succeeds()
+        with subprocess.Popen(
+            [spamnb.program, "train", "--spam", "-", "--model", own],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=spamnb.environment,
+        ) as waiting:
+            waiting.stdin.write(mail.messages["spam"])
+            waiting.stdin.close()
+            time.sleep(0.2)
+            assert waiting.poll() is None
+            held.communicate(b"\n")
+            assert waiting.stdout.read() == b"spam: 1 learned\n"
+        assert waiting.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def long_mailbox(tmp_path_factory):
+    """Seconds of work."""
+    path = tmp_path_factory.mktemp("long") / "mbox"
+    body = b" ".join(b"word%d" % (n * n) for n in range(4000))
+    with path.open("wb") as file:
+        for n in range(1000):
+            file.write(b"From a@example.org Mon Nov 15 01:02:03 2026\nSubject: %d\n\n%s\n\n" % (n, body))
+    return str(path)
+
+
+def interrupted(spamnb, command, how_often=1):
+    """Ctrl-C goes to the program and its processes alike."""
+    with subprocess.Popen(
+        [spamnb.program, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=spamnb.environment,
+        start_new_session=True,
+    ) as running:
+        try:
+            time.sleep(1)
+            started = time.monotonic()
+            assert running.poll() is None
+            for _ in range(how_often):
+                os.killpg(running.pid, signal.SIGINT)
+                time.sleep(0.05)
+            out, err = running.communicate(timeout=8)  # until the last of its processes is gone
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+    return running.returncode, out, err.decode().strip(), time.monotonic() - started
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, long_mailbox, jobs):
+    with open(own, "rb") as file:
+        before = file.read()
+    command = ["train", "--jobs", jobs, "--model", own, long_mailbox, mail.spam]
+    code, out, err, seconds = interrupted(spamnb, command)
+    assert (code, out, err) == (75, b"", "spamnb: stopped")
+    assert seconds < 3  # it does not wait for pieces of work under way, however busy the machine is
+    with open(own, "rb") as file:
+        assert file.read() == before
+    assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]
+
+
+def test_ctrl_c_again_and_again_leaves_no_process_behind(spamnb, own, mail, long_mailbox):
+    command = ["train", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
+    code, out, err, _ = interrupted(spamnb, command, how_often=3)
+    assert (code, out) == (75, b"")
+    assert "Traceback" not in err
+
+
+def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, long_mailbox):
+    """A pipe is at its end when the last process that holds it has ended."""
+    command = [spamnb.program, "train", "--jobs", "3", "--model", own, long_mailbox, mail.spam]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, env=spamnb.environment, start_new_session=True
+    ) as running:
+        try:
+            time.sleep(1)
+            running.kill()
+            assert running.communicate(timeout=30) == (b"", b"")
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs Linux's /proc")
+def test_a_killed_worker_is_told(spamnb, own, mail, long_mailbox):
+    """As when memory runs out."""
+    command = [spamnb.program, "train", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=spamnb.environment) as running:
+        children = []
+        while not children and running.poll() is None:
+            with open(f"/proc/{running.pid}/task/{running.pid}/children") as file:
+                children = file.read().split()
+        os.kill(int(children[0]), signal.SIGKILL)
+        out, err = running.communicate(timeout=30)
+    assert (running.returncode, out) == (75, b"")
+    assert err.decode() == "spamnb: a worker process was killed (out of memory?); nothing was changed\n"
+
+
+def on_a_terminal(spamnb, *arguments):
+    """What a person sees, both streams together, and the exit code."""
+    ours, theirs = pty.openpty()
+    environment = spamnb.environment | {"TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(
+        [spamnb.program, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as running:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # the terminal ends with the program
+            while piece := os.read(ours, 65536):
+                seen += piece
+    os.close(ours)
+    return seen.decode(), running.returncode
+
+
+def test_progress_on_a_terminal(spamnb, own, mail):
+    seen, code = on_a_terminal(spamnb, "train", "--model", own, "--spam", mail.work)
+    assert code == 0
+    assert "training" in seen
+    assert "100%" in seen
+    assert "14 messages" in seen
+    assert "/s" in seen  # rate
+    assert "0:00:00" in seen  # time left
+    assert seen.endswith(f"model: {own}\r\n")  # the bar is gone, the summary stays
+
+
+def test_progress_does_not_mix_with_the_answers(spamnb, mail):
+    """On a terminal both streams are one: a verdict must stand at the start of its own line."""
+    seen, code = on_a_terminal(spamnb, "classify", f"{mail.ham}/03", f"{mail.spam}/03")
+    assert code == 0
+    shown = seen.replace("\x1b[2K", "\r").replace("\r", "\n").splitlines()
+    verdicts = [line for line in shown if mail.ham in line or mail.spam in line]
+    assert [line.partition("\t")[0] for line in verdicts] == ["ham", "spam"]
+
+
+def test_no_progress_without_a_terminal(spamnb, own, mail):
+    """`succeeds` sees to an empty standard error."""
+    spamnb("train", "--model", own, mail.ham, mail.spam).succeeds()
+    spamnb("evaluate", "--folds", "2", mail.ham, mail.spam).succeeds()
+
+
+def test_a_terminal_gets_tables_and_colours_a_pipe_does_not(spamnb):
+    seen, _ = on_a_terminal(spamnb, "inspect", "--top", "1")
+    assert "\x1b[1m" in seen
+    assert b"\x1b" not in spamnb("inspect", "--top", "1").succeeds().out
+
+
+def test_as_a_module(spamnb, mail):
+    done = spamnb.run([sys.executable, "-m", "spamnb", "classify"], mail.messages["spam"])
+    assert done == spamnb.afresh("classify", stdin=mail.messages["spam"])
+
+
+def test_a_terminal_that_lacks_our_letters(spamnb, mail):
+    """The tables have lines in them that old encodings do not."""
+    environment = spamnb.environment | {"PYTHONIOENCODING": "latin-1"}
+    done = spamnb.afresh("inspect", f"{mail.spam}/01", env=environment).succeeds()
+    assert b"casino" in done.out
