@@ -50,6 +50,12 @@ def test_the_example_of_its_docstring(mail, tmp_path, monkeypatch, capsys):
     assert library.learn("model.msgpack", mail.messages["spam"], "spam") == "known"
 
 
+def test_the_readme_shows_the_same_example():
+    with open(os.path.join(os.path.dirname(__file__), "..", "README.md")) as page:
+        shown = page.read().partition("```python\n")[2].partition("```")[0]
+    assert shown.strip() == library.__doc__.partition("\n\n")[2].strip()
+
+
 def test_the_library_and_the_program_agree(spamnb, mail):
     model = library.Model.open(spamnb.model)
     for message in ("ham", "spam", "unsure"):

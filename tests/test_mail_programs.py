@@ -105,6 +105,20 @@ def messages(mail):
 
 
 @needs_procmail
+def test_the_recipe_of_the_readme(post, mail, tmp_path):
+    """The very text of the page; `Junk` is a plain mbox there."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "README.md")) as page:
+        recipe = page.read().partition("```procmail\n")[2].partition("```")[0]
+    assert "spamnb classify -p" in recipe
+    (ham,) = post.deliver("procmail", PROCMAIL + recipe, mail.messages["ham"])
+    assert ham[0] == "inbox"
+    assert post.deliver("procmail", PROCMAIL + recipe, mail.messages["spam"]) == []
+    assert b"X-Spamnb: spam; score=" in (tmp_path / "Junk").read_bytes()
+    (kept,) = post.deliver("procmail", PROCMAIL + recipe, mail.messages["spam"], model=str(tmp_path / "none"))
+    assert kept == ("inbox", mail.messages["spam"])
+
+
+@needs_procmail
 def test_procmail_files_by_the_header(post, mail):
     recipe = PROCMAIL + FILTER
     for message, folder in (("ham", "inbox"), ("spam", "junk"), ("unsure", "unsure")):
