@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
+NEAR = 0.75  # of a gap between ham and spam lies on this side of a cutoff
 FEWEST = 5  # messages of each label; below that the cutoffs would be chance
 
 
@@ -111,15 +112,16 @@ def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: floa
 
 
 def _above(scores: Array, loss: float, others: Array) -> float:
-    """A cutoff that no more than a share of the scores lies above.
+    """A cutoff that no more than a share of the scores lies above, and as few of the others below as can be.
 
-    Half-way between the first score that must not be lost and the next one that is higher. Where there are
-    too few scores to lose even one, not below what a normal distribution of them says.
+    Between the next of the others and the score under it, nearer to the former: what may be lost need not be,
+    and what scores in a wide gap between ham and spam is like neither, so it is unsure. Where there are too
+    few scores to lose even one, not below what a normal distribution of them says.
     """
-    falling = np.sort(scores)[::-1]
-    last = falling[int(loss * len(falling))]
-    higher = np.concatenate((falling[falling > last], others[others > last]))
-    cutoff = float((last + higher.min()) / 2 if len(higher) else last + 1.0)
+    last = np.sort(scores)[::-1][int(loss * len(scores))]  # the first that must not be lost
+    other = others[others > last].min(initial=np.inf)
+    below = scores[scores < other].max()
+    cutoff = float(below + NEAR * (other - below)) if np.isfinite(other) else float(scores.max()) + 1.0
     if loss * len(scores) < 1:
         cutoff = max(cutoff, float(scores.mean() + NormalDist().inv_cdf(1 - max(loss, 1e-6)) * scores.std()))
     return cutoff
