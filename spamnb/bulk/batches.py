@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spamnb.bulk.columns import Array
     from spamnb.mail.sources import Chunk
     from spamnb.tokens.settings import Settings
+    from spamnb.tokens.tokenizer import Features
 
 BREAK = -1  # between two texts
 
@@ -88,21 +89,6 @@ class Batch:
         return sums
 
 
-def _pairs(runs: list[tuple[int, list[int]]], words: Array, parts: Array) -> tuple[Array, Array, Array]:
-    """The pairs of neighbours of each message once: the message, the pair's fingerprint and its part."""
-    owners = np.repeat([owner for owner, _ in runs], [len(run) for _, run in runs]).astype(np.int64)
-    places = np.array([place for _, run in runs for place in run], np.int64)
-    first, second = places[:-1], places[1:]
-    neighbours = (first >= 0) & (second >= 0)
-    owners, first, second = owners[:-1][neighbours], first[neighbours], second[neighbours]
-    pairs = words[first] * np.uint64(MULTIPLIER) + words[second]
-    order = np.lexsort((pairs, owners))
-    owners, pairs, own_parts = owners[order], pairs[order], parts[first[order]]
-    once = np.ones(len(pairs), bool)
-    once[1:] = (pairs[1:] != pairs[:-1]) | (owners[1:] != owners[:-1])
-    return owners[once], pairs[once], own_parts[once]
-
-
 class _Numbering(dict[str, int]):
     """Numbers tokens in the order they come."""
 
@@ -111,75 +97,101 @@ class _Numbering(dict[str, int]):
         return number
 
 
+class _Gathering:
+    """Messages of a batch as they come: their tokens by number, their words in order."""
+
+    def __init__(self) -> None:
+        self.numbering = _Numbering()
+        self.lengths: list[int] = []
+        self.numbers = [np.empty(0, np.int32)]
+        self.times = [np.empty(0, np.uint16)]
+        self.measured: list[dict[str, int]] = []
+        self.sequence: list[int] = []  # of words, a BREAK behind each text
+        self.stretches: list[int] = []  # how much of it is a message's
+
+    def add(self, features: Features) -> None:
+        tokens, number = features.tokens, self.numbering.__getitem__
+        self.lengths.append(len(tokens))
+        self.numbers.append(np.fromiter(map(number, tokens), np.int32, len(tokens)))
+        self.times.append(np.fromiter(tokens.values(), np.uint16, len(tokens)))
+        self.measured.append(features.numbers)
+        before = len(self.sequence)
+        for run in features.runs:
+            self.sequence.extend(map(number, run))
+            self.sequence.append(BREAK)
+        self.stretches.append(len(self.sequence) - before)
+
+    def skip(self) -> None:
+        """A message that need not be tokenized."""
+        self.lengths.append(0)
+        self.measured.append({})
+        self.stretches.append(0)
+
+    def finished(self) -> tuple[Rows, Array, Array, Array]:
+        """All messages as rows; the fingerprints of their vocabulary, and where its texts end."""
+        tokens = list(self.numbering)
+        words = np.array(fingerprints(tokens), np.uint64)
+        parts = np.array([part_of(token) for token in tokens], np.uint8)
+        owners, pairs, pair_at, pair_parts = self._pairs(words, parts)
+        hashes = np.concatenate((words, pairs))
+        order = np.argsort(hashes, kind="stable")
+        place_of = np.empty(len(order), np.int32)
+        place_of[order] = np.arange(len(order), dtype=np.int32)
+        numbers = np.concatenate(self.numbers)
+        owners = np.concatenate((np.repeat(np.arange(len(self.lengths)), self.lengths), owners))
+        by_owner = np.argsort(owners, kind="stable")
+        rows = Rows(
+            np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(self.lengths))))),
+            np.concatenate((place_of[numbers], place_of[len(words) + pair_at]))[by_owner],
+            np.concatenate([*self.times, np.zeros(len(pair_at), np.uint16)])[by_owner],
+            np.concatenate((parts[numbers], pair_parts))[by_owner],
+            {
+                name: np.array([own.get(name, MISSING) for own in self.measured], np.int64)
+                for name in dict.fromkeys(name for own in self.measured for name in own)
+            },
+        )
+        texts = [token.encode() for token in tokens]
+        sizes = np.zeros(len(hashes), np.int64)
+        sizes[: len(words)] = [len(text) for text in texts]
+        text = b"".join([texts[at] for at in order[order < len(words)].tolist()])
+        return rows, hashes[order], np.cumsum(sizes[order]), np.frombuffer(text, np.uint8)
+
+    def _pairs(self, words: Array, parts: Array) -> tuple[Array, Array, Array, Array]:
+        """Pairs of neighbours, each message's once: its owner; all pairs there are; which it is; its part."""
+        sequence = np.array(self.sequence, np.int32)
+        owners = np.repeat(np.arange(len(self.stretches)), self.stretches)[:-1]
+        first, second = sequence[:-1], sequence[1:]
+        neighbours = (first != BREAK) & (second != BREAK)
+        owners, first, second = owners[neighbours], first[neighbours], second[neighbours]
+        pairs = words[first] * np.uint64(MULTIPLIER) + words[second]
+        order = np.argsort(pairs, kind="stable")  # stable: of a pair, its messages stay in order
+        owners, pairs, first = owners[order], pairs[order], first[order]
+        new = np.ones(len(pairs), bool)
+        new[1:] = pairs[1:] != pairs[:-1]
+        once = new.copy()
+        once[1:] |= owners[1:] != owners[:-1]
+        which = np.cumsum(new) - 1
+        return owners[once], pairs[new], which[once], parts[first[once]]
+
+
 def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
-    numbering = _Numbering()
+    gathering = _Gathering()
     names, digests, dates, unreadable = [], [], [], []
-    lengths, places, times, runs = [], [], [], []
-    measured: list[dict[str, int]] = []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
             unreadable.append(raw)
             continue
         message = read(raw.data)
-        identity = digest(message)
         names.append((raw.path, raw.index))
-        digests.append(identity)
-        if known is not None and known(identity, label):
-            dates.append("")
-            lengths.append(0)
-            measured.append({})
-            continue
+        digests.append(digest(message))
         dates.append((message.get("date") or "")[:MAX_DATE])
-        features = tokenizer.features(message)
-        lengths.append(len(features.tokens))
-        places.append(
-            np.fromiter(map(numbering.__getitem__, features.tokens), np.int32, len(features.tokens))
-        )
-        times.append(np.fromiter(features.tokens.values(), np.uint16, len(features.tokens)))
-        measured.append(features.numbers)
-        runs.append(
-            (
-                len(names) - 1,
-                [place for run in features.runs for place in (*map(numbering.__getitem__, run), BREAK)],
-            )
-        )
-    tokens = list(numbering)
-    words = np.array(fingerprints(tokens), np.uint64)
-    word_parts = np.array([part_of(token) for token in tokens], np.uint8)
-    pair_owners, pairs, pair_parts = _pairs(runs, words, word_parts)
-    hashes = np.concatenate((words, np.unique(pairs)))
-    order = np.argsort(hashes, kind="stable")
-    place_of = np.empty(len(order), np.int32)
-    place_of[order] = np.arange(len(order), dtype=np.int32)
-    hashes = hashes[order]
-    texts = [token.encode() for token in tokens]
-    encoded = [texts[at] if at < len(texts) else b"" for at in order.tolist()]
-    word_places = np.concatenate([np.empty(0, np.int32), *places])
-    owners = np.concatenate((np.repeat(np.arange(len(names)), lengths), pair_owners))
-    by_owner = np.argsort(owners, kind="stable")
-    rows = Rows(
-        np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(names))))),
-        np.concatenate((place_of[word_places], np.searchsorted(hashes, pairs)))[by_owner].astype(np.int32),
-        np.concatenate([*times, np.zeros(len(pairs), np.uint16)])[by_owner],
-        np.concatenate((word_parts[word_places], pair_parts))[by_owner],
-        {
-            name: np.array([numbers.get(name, MISSING) for numbers in measured], np.int64)
-            for name in dict.fromkeys(name for numbers in measured for name in numbers)
-        },
-    )
-    return Batch(
-        label,
-        names,
-        np.array(digests, np.uint64),
-        dates,
-        rows,
-        hashes,
-        np.cumsum([len(token) for token in encoded]) if encoded else np.empty(0, np.int64),
-        np.frombuffer(b"".join(encoded), np.uint8),
-        unreadable,
-        chunk.size,
-    )
+        if known is not None and known(digests[-1], label):
+            gathering.skip()
+        else:
+            gathering.add(tokenizer.features(message))
+    found = np.array(digests, np.uint64)
+    return Batch(label, names, found, dates, *gathering.finished(), unreadable, chunk.size)
 
 
 def read_batches(

@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 CHUNK = 4 << 20  # bytes of mail in a piece of work: a fraction of a second of tokenizing
+PACKING = 16  # times its size is what a compressed mailbox may hold, and more
 MAX_FILES = 2000  # files in a piece of work, however small they are
 
 
@@ -142,7 +143,7 @@ def chunks(paths: Iterable[str], *, without: Iterable[str] = (), size: int = CHU
             alone: Iterable[Chunk] = (Ready([item], 0),)
         elif item[1] == STREAM:
             alone = _streamed(item[0], size)
-        elif item[1] > size:
+        elif item[1] > size // PACKING:
             alone = _large(*item, size)
         else:
             alone = ()
@@ -157,7 +158,7 @@ def chunks(paths: Iterable[str], *, without: Iterable[str] = (), size: int = CHU
 
 
 def _large(path: str, length: int, size: int) -> Iterable[Chunk]:
-    """A file over the size of a chunk: spread if it is a mailbox."""
+    """A file that may hold more than a chunk: spread if it is a mailbox."""
     head = gather(Source(read(path)), mbox.MAX_ENVELOPE)
     if unpacker_for(head):
         return _streamed(path, size)
