@@ -31,16 +31,16 @@ golden: env  ## rewrite the expected tokens of tests/golden; review the differen
 	$(BIN)/python tests/golden/regenerate.py
 
 bench: env  ## speed and memory, beside the peers that are installed
-	$(BIN)/python bench/speed.py
+	$(BIN)/python bench/speed.py $(ARGS)
 
 accuracy: env  ## accuracy, beside the peers that are installed
-	$(BIN)/python bench/accuracy.py
+	$(BIN)/python bench/accuracy.py $(ARGS)
 
 ablation: env  ## what each rule of the default is worth
 	$(BIN)/python bench/ablation.py $(ARGS)
 
 attacks: env  ## known attacks, and what they gain
-	$(BIN)/python bench/attacks.py
+	$(BIN)/python bench/attacks.py $(ARGS)
 
 env: .venv/.ready
 

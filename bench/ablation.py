@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 LABELS = ("ham", "spam")
 RULES = {
     "the default": "default",
+    "head and body not apart": "apart=no",
     "no pairs of neighbours": "pairs=no",
     "weak evidence counted": "least-evidence=0",
     "evidence from 2 nats on": "least-evidence=2",

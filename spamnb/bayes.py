@@ -32,7 +32,17 @@ def whole(_token: str) -> int:
 class View:
     """How to read a table: the event model, its smoothing, the prior, and what evidence counts."""
 
-    __slots__ = ("event", "least_evidence", "numbers", "pairs", "prior", "silent", "smoothing", "tfidf")
+    __slots__ = (
+        "apart",
+        "event",
+        "least_evidence",
+        "numbers",
+        "pairs",
+        "prior",
+        "silent",
+        "smoothing",
+        "tfidf",
+    )
 
     def __init__(
         self,
@@ -44,6 +54,7 @@ class View:
         pairs: bool = False,
         least_evidence: float = 0.0,
         silent: float | None = None,
+        apart: bool = False,
     ) -> None:
         self.event = event
         self.smoothing = smoothing
@@ -52,8 +63,10 @@ class View:
         self.numbers = numbers or event == "gaussian"
         self.pairs = pairs  # neighbours are evidence, too
         self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
-        # Not the sum of the evidence but its mean, part by part, as if so many tokens more said nothing.
-        self.silent = silent
+        self.silent = (
+            silent  # not the sum of the evidence but its mean, as if so many tokens more said nothing
+        )
+        self.apart = apart  # the mean of each part of a message, added up
 
     @property
     def has_cutoffs(self) -> bool:
@@ -142,6 +155,8 @@ class Classifier:
 
         `part_of` tells which part of the message a token stands in, where the view takes them apart.
         """
+        if not self.view.apart:
+            part_of = whole
         evidence = self.evidence(tokens, part_of)
         if self.view.pairs:
             evidence += self.pair_evidence(pairs, part_of)

@@ -83,6 +83,7 @@ _VIEW: dict[str, tuple[str, Callable[[str], Any]]] = {
     "pairs": ("pairs", _yes),
     "least-evidence": ("least_evidence", float),
     "silent": ("silent", float),
+    "apart": ("apart", _yes),
 }
 NAMES = (*_SETTINGS, *_VIEW)
 
@@ -188,7 +189,10 @@ def extended(best: Candidate, change: str) -> Candidate:
     parts = dict(part.partition("=")[::2] for part in best.name.split(",") if part != "default")
     name, _, value = change.partition("=")
     parts[name] = value
-    default = {name: str(getattr(DEFAULT_VIEW, key)) for name, (key, _) in _VIEW.items()} | {"pairs": "yes"}
+    default = {name: str(getattr(DEFAULT_VIEW, key)) for name, (key, _) in _VIEW.items()} | {
+        "pairs": "yes",
+        "apart": "yes",
+    }
     kept = [f"{name}={value}" for name, value in parts.items() if default.get(name) != str(_plain(value))]
     return candidate(",".join(kept) or "default")
 

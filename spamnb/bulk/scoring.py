@@ -171,7 +171,7 @@ class BulkClassifier:
             rows = rows.emptied()
         here = self.weights.at(rows.places)
         if view.silent is not None:
-            joint = averaged(here.finite, here.telling, rows, view.silent)
+            joint = averaged(view, here.finite, here.telling, rows)
         elif view.event == "gaussian":
             joint = self.background + np.zeros(len(rows))
         else:
@@ -182,13 +182,13 @@ class BulkClassifier:
         return (joint + _numeric(view, self.table, rows)).T
 
 
-def averaged(weights: Array, telling: Array, rows: Rows, silent: float) -> Array:
-    """Per label the mean weight of the telling tokens in each part of a message, added up."""
+def averaged(view: View, weights: Array, telling: Array, rows: Rows) -> Array:
+    """Per label the mean weight of the telling tokens of a message, or of each of its parts, added up."""
     joint = np.zeros((len(weights), len(rows)))
-    for part in np.unique(rows.parts):
-        here = telling & (rows.parts == part)
+    for part in np.unique(rows.parts) if view.apart else (None,):
+        here = telling if part is None else telling & (rows.parts == part)
         count = rows.summed(here[None].astype(float))
-        joint += rows.summed(weights * here) / np.maximum(count + silent, TINY)
+        joint += rows.summed(weights * here) / np.maximum(count + (view.silent or 0.0), TINY)
     return joint
 
 
@@ -213,7 +213,7 @@ def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
         vocabulary = table.vocabulary - np.bincount(owner[~known], minlength=len(some))
         weights = logs[counts] - np.log(np.maximum(totals + epsilon * vocabulary, TINY))[:, owner]
         telling = known & (weights.max(axis=0) - weights.min(axis=0) >= view.least_evidence)
-        joints.append(averaged(weights, telling, some, view.silent or 0.0).T)
+        joints.append(averaged(view, weights, telling, some).T)
     return np.concatenate(joints)
 
 

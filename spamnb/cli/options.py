@@ -118,6 +118,7 @@ def chosen_view(
         pairs=textbook.pairs,
         least_evidence=textbook.least_evidence,
         silent=textbook.silent,
+        apart=textbook.apart,
     )
 
 
