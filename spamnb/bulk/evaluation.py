@@ -145,8 +145,8 @@ def decision(
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
     truth = corpus.truth[messages]
-    joint = left_out(view, table, corpus.rows.chosen(messages), truth)
-    ham, spam = ham_and_spam(corpus.labels, truth, spam_scores(corpus.labels, joint).astype(np.float32))
+    scores = spam_scores(corpus.labels, left_out(view, table, corpus.rows.chosen(messages), truth))
+    ham, spam = ham_and_spam(corpus.labels, truth, scores.astype(np.float32))
     return cutoffs(ham, spam), calibrated(ham, spam)
 
 

@@ -185,7 +185,7 @@ class BulkClassifier:
 def averaged(view: View, weights: Array, telling: Array, rows: Rows) -> Array:
     """Per label the mean weight of the telling tokens of a message, or of each of its parts, added up."""
     joint = np.zeros((len(weights), len(rows)))
-    for part in np.unique(rows.parts) if view.apart else (None,):
+    for part in range(1 + int(rows.parts.max(initial=0))) if view.apart else (None,):
         here = telling if part is None else telling & (rows.parts == part)
         count = rows.summed(here[None].astype(float))
         joint += rows.summed(weights * here) / np.maximum(count + (view.silent or 0.0), TINY)
@@ -193,28 +193,34 @@ def averaged(view: View, weights: Array, telling: Array, rows: Rows) -> Array:
 
 
 def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
-    """Log-joints [message, label] of messages of the table itself, each without its own counts.
+    """Scores, the second label against the first, of messages of the table, each without its own counts.
 
-    For views that average the presence of tokens, as the default one does.
+    For two labels, and views that average the presence of tokens as the default one does. What a token says
+    without the message depends on the message's label alone, so it is looked up; only the totals differ.
     """
-    epsilon = float(view.smoothing)
-    counts_there_are = np.arange(1 + table.containing.max(initial=0))
-    logs = np.log(np.maximum(counts_there_are + epsilon, TINY))  # looked up, not taken each time
-    joints = [np.empty((0, len(table.messages)))]
+    epsilon, size = float(view.smoothing), table.containing.shape[1]
+    said = np.concatenate([_without_one(table, label, epsilon) for label in (0, 1)])
+    scores = [np.empty(0)]
     for start in range(0, len(rows), BLOCK):
         block = np.arange(start, min(start + BLOCK, len(rows)))
-        some, own = rows.chosen(block), truth[block]
-        owner = np.repeat(np.arange(len(some)), some.lengths)
-        counts = table.containing[:, some.places]
-        counts[own[owner], np.arange(len(owner))] -= 1
-        known = counts.any(axis=0)
+        some, own = rows.chosen(block), truth[block].astype(np.int64)
+        odds = said[some.places + np.repeat(own * size, some.lengths)]
+        alone = some.summed(np.isnan(odds)[None])[0]  # tokens that no other message has
         totals = np.repeat(table.presences, len(some), axis=1)
         totals[own, np.arange(len(some))] -= some.lengths
-        vocabulary = table.vocabulary - np.bincount(owner[~known], minlength=len(some))
-        weights = logs[counts] - np.log(np.maximum(totals + epsilon * vocabulary, TINY))[:, owner]
-        telling = known & (weights.max(axis=0) - weights.min(axis=0) >= view.least_evidence)
-        joints.append(averaged(view, weights, telling, some).T)
-    return np.concatenate(joints)
+        first, second = np.log(np.maximum(totals + epsilon * (table.vocabulary - alone), TINY))
+        weights = odds - np.repeat(second - first, some.lengths)
+        with np.errstate(invalid="ignore"):
+            telling = np.abs(weights) >= view.least_evidence
+        scores.append(averaged(view, np.nan_to_num(weights)[None], telling, some)[0])
+    return np.concatenate(scores)
+
+
+def _without_one(table: Table, label: int, epsilon: float) -> Array:
+    """The log-odds of each token's counts where a label has one message less of it; NaN where none is left."""
+    first, second = (np.maximum(0, table.containing[k] - (k == label)) for k in (0, 1))
+    odds = np.log(np.maximum(second + epsilon, TINY)) - np.log(np.maximum(first + epsilon, TINY))
+    return np.where(first + second > 0, odds, np.nan)
 
 
 def _background(labels: Sequence[str], view: View, table: Table) -> tuple[Array, Array]:
