@@ -52,7 +52,7 @@ class Row:
     def reached(self) -> bool | None:
         if self.ratio is None or (self.at_least is None and self.at_most is None):
             return None
-        return self.ratio >= (self.at_least or 0) and self.ratio <= (self.at_most or self.ratio)
+        return (self.at_least or self.ratio) <= self.ratio <= (self.at_most or self.ratio)
 
     def cells(self) -> list[str]:
         wanted = f"≥ {self.at_least:g}" if self.at_least else f"≤ {self.at_most:g}" if self.at_most else ""

@@ -217,7 +217,7 @@ def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
 
 
 def _without_one(table: Table, label: int, epsilon: float) -> Array:
-    """The log-odds of each token's counts where a label has one message less of it; NaN where none is left."""
+    """The log-odds of each token's counts where a label has one message less of it; NaN if none is left."""
     first, second = (np.maximum(0, table.containing[k] - (k == label)) for k in (0, 1))
     odds = np.log(np.maximum(second + epsilon, TINY)) - np.log(np.maximum(first + epsilon, TINY))
     return np.where(first + second > 0, odds, np.nan)
