@@ -150,15 +150,13 @@ def _found(
     size = len(hashes)
     for name, number in zip(names, numbers, strict=True):
         at = bisect_left(hashes, number)
-        row: Row | None = None
         if at < size and hashes[at] == number:
-            row = [column[at] for column in columns]
+            found[name] = [column[at] for column in columns]
         if number in later:
-            more = later[number]
-            row = more if row is None else [a + b for a, b in zip(row, more, strict=True)]
-            row = [max(0, count) for count in row]  # nothing that is forgotten twice may do harm
-        if row is not None and any(row):
-            found[name] = row
+            row = found.pop(name, [0] * len(columns))
+            row = [max(0, a + b) for a, b in zip(row, later[number], strict=True)]  # twice forgotten: no harm
+            if any(row):
+                found[name] = row
     return found
 
 
