@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from spamnb.bayes import Classifier, View
+    from spamnb.bayes import Classifier
     from spamnb.bulk.training import Summary
     from spamnb.counts.table import CountTable
     from spamnb.errors import SpamnbError
     from spamnb.model import Model
     from spamnb.tokens.settings import Settings
     from spamnb.verdict import Verdict
+    from spamnb.view import View
 
     Path = str | os.PathLike[str]
 
@@ -47,7 +48,7 @@ _HOMES = {
     "Settings": "spamnb.tokens.settings",
     "SpamnbError": "spamnb.errors",
     "Verdict": "spamnb.verdict",
-    "View": "spamnb.bayes",
+    "View": "spamnb.view",
 }
 
 

@@ -13,72 +13,19 @@ from __future__ import annotations
 
 from math import exp, inf, log, pi
 
+from spamnb.view import GLOBAL
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
     from spamnb.counts.table import Counts, Pair, Row, Sums
-
-EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
-GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
+    from spamnb.view import View
 
 
 def whole(_token: str) -> int:
     """The part a token stands in, where a message has but one."""
     return 0
-
-
-class View:
-    """How to read a table: the event model, its smoothing, the prior, and what evidence counts."""
-
-    __slots__ = (
-        "apart",
-        "event",
-        "least_evidence",
-        "numbers",
-        "pairs",
-        "prior",
-        "silent",
-        "smoothing",
-        "tfidf",
-    )
-
-    def __init__(
-        self,
-        event: str = "multinomial",
-        smoothing: float | str = 1.0,
-        prior: str | Mapping[str, float] = "counts",
-        tfidf: bool = False,
-        numbers: bool = False,
-        pairs: bool = False,
-        least_evidence: float = 0.0,
-        silent: float | None = None,
-        apart: bool = False,
-    ) -> None:
-        self.event = event
-        self.smoothing = smoothing
-        self.prior = prior  # "counts", "uniform", or a share for each label
-        self.tfidf = tfidf
-        self.numbers = numbers or event == "gaussian"
-        self.pairs = pairs  # neighbours are evidence, too
-        self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
-        self.silent = (
-            silent  # not the sum of the evidence but its mean, as if so many tokens more said nothing
-        )
-        self.apart = apart  # the mean of each part of a message, added up
-
-    @property
-    def has_cutoffs(self) -> bool:
-        """Whether it decides by cutoffs on the score, and not by the likeliest label."""
-        return self.silent is not None and self.event == "binary" and self.smoothing != GLOBAL
-
-    @classmethod
-    def from_map(cls, stored: Mapping[str, Any]) -> View:
-        return cls(**{name: stored[name] for name in cls.__slots__})
-
-    def as_map(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Score:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from spamnb.bayes import Classifier, View
+from spamnb.bayes import Classifier
 from spamnb.counts.store import WHAT_TO_DO, Stored
 from spamnb.errors import ModelError, NoInput
 from spamnb.mail.message import read
@@ -12,6 +12,7 @@ from spamnb.tokens.parts import part_of
 from spamnb.tokens.settings import REVISION, Settings
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.verdict import Calibration, Cutoffs, decided
+from spamnb.view import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import random
 import numpy as np
 import pytest
 
-from spamnb.bayes import View
 from spamnb.bulk.batches import read_batches
 from spamnb.bulk.comparing import STANDARD, candidate, compared, extended, steps_from
 from spamnb.bulk.corpus import Corpus
@@ -16,6 +15,7 @@ from spamnb.bulk.training import train
 from spamnb.errors import DataError, UsageError
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.tokens.settings import Settings
+from spamnb.view import View
 
 HAM = "lunch meeting report tomorrow patch kernel compile thanks list archive agenda minutes".split()
 SPAM = "money viagra cheap offer click winner casino pills free credit loan order".split()

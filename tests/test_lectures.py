@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import pytest
 
-from spamnb.bayes import GLOBAL, Classifier, View, gaussian, normalised
+from spamnb.bayes import Classifier, gaussian, normalised
 from spamnb.counts.table import CountTable
 from spamnb.tokens.settings import Settings
+from spamnb.view import GLOBAL, View
 
 SIX = [
     ("spam", "send us your password"),

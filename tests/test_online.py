@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from spamnb.bayes import Score, View
+from spamnb.bayes import Score
 from spamnb.bulk.batches import read_batches
 from spamnb.bulk.calibration import FEWEST, has_spam
 from spamnb.bulk.corpus import Corpus
@@ -17,6 +17,7 @@ from spamnb.bulk.scoring import BulkClassifier
 from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
 from spamnb.verdict import LARGEST, decided
+from spamnb.view import View
 
 WORDS = "money viagra meeting report agenda winner lottery python patch review thanks please".split()
 

@@ -9,13 +9,14 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
-from spamnb.bayes import Classifier, View
+from spamnb.bayes import Classifier
 from spamnb.bulk.batches import read_batches
 from spamnb.bulk.corpus import Corpus
 from spamnb.bulk.scoring import MISSING, BulkClassifier
 from spamnb.counts.table import CountTable
 from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
+from spamnb.view import View
 
 CORPORA = os.path.join(os.path.dirname(__file__), "..", "corpora", "spamassassin")
 LABELS = ("ham", "hard", "spam")

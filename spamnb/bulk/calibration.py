@@ -14,9 +14,9 @@ from spamnb.verdict import SPAM, Calibration, Cutoffs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bayes import View
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.columns import Array, Columns
+    from spamnb.view import View
 
 SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bayes import EVENTS, GLOBAL, View
 from spamnb.bulk.evaluation import cross_validated, fold_of
 from spamnb.bulk.intervals import compare_auc, compare_verdicts
 from spamnb.bulk.metrics import measure
@@ -13,6 +12,7 @@ from spamnb.errors import UsageError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
 from spamnb.verdict import SPAM
+from spamnb.view import EVENTS, GLOBAL, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -12,10 +12,10 @@ from spamnb.bulk.scoring import MISSING, Rows, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spamnb.bayes import View
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.columns import Array
     from spamnb.mail.sources import Unreadable
+    from spamnb.view import View
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from spamnb.verdict import Calibration, Cutoffs, decided
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spamnb.bayes import View
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.classifying import Judge
     from spamnb.bulk.columns import Array
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from spamnb.bulk.knowledge import Telling
     from spamnb.mail.sources import Unreadable
     from spamnb.verdict import Verdict
+    from spamnb.view import View
 
 UNDECIDED = -1
 

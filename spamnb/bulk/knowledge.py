@@ -15,8 +15,8 @@ from spamnb.bulk.scoring import Table, Weights
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spamnb.bayes import View
     from spamnb.model import Model
+    from spamnb.view import View
 
 
 ENOUGH = 200  # messages of each label; with fewer, more would help

@@ -27,11 +27,11 @@ from spamnb.verdict import SPAM, Calibration, Cutoffs, decided
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spamnb.bayes import View
     from spamnb.bulk.columns import Array
     from spamnb.bulk.corpus import Corpus
     from spamnb.bulk.evaluation import Judged
     from spamnb.verdict import Verdict
+    from spamnb.view import View
 
 PROTOCOLS = ("immediate", "delayed", "on-error")
 FIRST = 1000  # messages labelled under the delayed protocol

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb import bayes
+from spamnb.view import GLOBAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bayes import View
     from spamnb.bulk.columns import Array
     from spamnb.counts.table import Sums
+    from spamnb.view import View
 
 BLOCK = 500  # messages left out at once: bounds the arrays of their entries
 TINY = 1e-300  # in place of zero, where nothing is left
@@ -145,7 +146,7 @@ def probabilities(view: View, table: Table) -> Array:
         counts, whole = table.containing, table.messages
     else:
         counts, whole = table.containing, table.presences
-    if view.smoothing == bayes.GLOBAL:
+    if view.smoothing == GLOBAL:
         epsilon = counts.sum(axis=0) / np.maximum(1.0, whole.sum(axis=0))
         room = 2 * epsilon if view.event == "bernoulli" else np.ones(1)
     else:

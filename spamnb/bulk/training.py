@@ -23,8 +23,8 @@ from spamnb.verdict import HAM, SPAM
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from spamnb.bayes import View
     from spamnb.mail.sources import Unreadable
+    from spamnb.view import View
 
 LABELS = (HAM, SPAM)
 

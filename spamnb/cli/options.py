@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bayes import EVENTS, GLOBAL, View
 from spamnb.counts.store import FORMAT
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.verdict import UNSURE, Cutoffs
+from spamnb.view import EVENTS, GLOBAL, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -1,0 +1,63 @@
+"""How a table is read: the event model, its smoothing, the prior, and what evidence counts."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
+GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
+
+
+class View:
+    """How to read a table: the event model, its smoothing, the prior, and what evidence counts."""
+
+    __slots__ = (
+        "apart",
+        "event",
+        "least_evidence",
+        "numbers",
+        "pairs",
+        "prior",
+        "silent",
+        "smoothing",
+        "tfidf",
+    )
+
+    def __init__(
+        self,
+        event: str = "multinomial",
+        smoothing: float | str = 1.0,
+        prior: str | Mapping[str, float] = "counts",
+        tfidf: bool = False,
+        numbers: bool = False,
+        pairs: bool = False,
+        least_evidence: float = 0.0,
+        silent: float | None = None,
+        apart: bool = False,
+    ) -> None:
+        self.event = event
+        self.smoothing = smoothing
+        self.prior = prior  # "counts", "uniform", or a share for each label
+        self.tfidf = tfidf
+        self.numbers = numbers or event == "gaussian"
+        self.pairs = pairs  # neighbours are evidence, too
+        self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
+        self.silent = (
+            silent  # not the sum of the evidence but its mean, as if so many tokens more said nothing
+        )
+        self.apart = apart  # the mean of each part of a message, added up
+
+    @property
+    def has_cutoffs(self) -> bool:
+        """Whether it decides by cutoffs on the score, and not by the likeliest label."""
+        return self.silent is not None and self.event == "binary" and self.smoothing != GLOBAL
+
+    @classmethod
+    def from_map(cls, stored: Mapping[str, Any]) -> View:
+        return cls(**{name: stored[name] for name in cls.__slots__})
+
+    def as_map(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
