@@ -30,7 +30,7 @@ from spamnb.cli.options import (
     tokenizer_settings,
     view_options,
 )
-from spamnb.cli.progress import progress
+from spamnb.cli.progress import progress, telling
 from spamnb.cli.render import print_json, write_file
 from spamnb.cli.tables import comparison_table, show_evaluation
 from spamnb.errors import DataError, UsageError
@@ -234,11 +234,11 @@ class Task:
         judged = cross_validated(corpus, assigned, view, self.jobs)
         folds = CrossValidation(corpus, assigned, view)
         worst = mistakes.by_folds(judged, folds, self.settings, self.most)
-        telling = {
+        headlines = {
             label: most_telling(view, folds.whole, corpus.tokens, place, TELLING)
             for place, label in enumerate(corpus.labels)
         }
-        return self.found(f"in {self.folds} folds", judged, worst, copies(corpus), telling)
+        return self.found(f"in {self.folds} folds", judged, worst, copies(corpus), headlines)
 
     def found(
         self,
@@ -260,7 +260,8 @@ class Task:
             raise UsageError("--compare goes with cross-validation, and has its settings in it")
         names = [name for spec in specs for name in (comparing.STANDARD if spec == "standard" else (spec,))]
         candidates = [comparing.candidate(name) for name in dict.fromkeys(names)]
-        found = comparing.compared(candidates, self.corpus, self.folds, self.seed, self.together, self.jobs)
+        ways = (self.folds, self.seed, self.together, self.jobs)
+        found = telling(comparing.compared(candidates, self.corpus, *ways))
         if as_json:
             print_json([one.as_map() for one in found])
         else:

@@ -6,8 +6,12 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from spamnb.files import say_aside
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from spamnb.bulk.comparing import Compared
 
 
 @contextmanager
@@ -40,3 +44,14 @@ def progress(what: str, total: int, among_lines: bool = False) -> Iterator[Calla
             bar.update(task, advance=size, messages=done, rate=done / elapsed)
 
         yield step
+
+
+def telling(tried: Iterable[Compared]) -> Iterator[Compared]:
+    """Settings as they are tried, each named on a terminal: one takes seconds, all take minutes."""
+    for one in tried:
+        if sys.stderr is not None and sys.stderr.isatty():
+            loss = one.metrics["one_minus_auc_percent"]
+            say_aside(
+                f"tried {one.candidate.name}" + ("" if loss is None else f": 1 - AUC {loss:.4f} %") + "\n"
+            )
+        yield one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bulk.comparing import CHANCE
 from spamnb.cli.render import number, percent, show, table, tell_unreadable
 
 if TYPE_CHECKING:
@@ -139,14 +140,12 @@ def comparison_table(compared: Sequence[Compared], how: str) -> None:
             f"compared in {how}; won, tied and lost against the first, message by message",
             (
                 "settings",
-                "F1 of spam",
-                "ham lost",
-                "spam missed",
-                "unsure",
-                "1 - AUC",
-                "won",
-                "tied",
-                "lost",
+                "F1",
+                "ham\nlost %",
+                "spam\nmissed %",
+                "unsure\n%",
+                "1 - AUC\n%",
+                "won:tied:lost",
                 "chance?",
             ),
             [comparison_row(one) for one in compared],
@@ -155,17 +154,16 @@ def comparison_table(compared: Sequence[Compared], how: str) -> None:
 
 
 def comparison_row(one: Compared) -> Sequence[str]:
-    spam = one.metrics["labels"].get("spam", {"f1": one.metrics["macro"]["f1"]})
+    metrics = one.metrics
+    spam = metrics["labels"].get("spam", metrics["macro"])
     return (
         one.candidate.name,
         number(spam["f1"]),
-        percent(one.metrics["ham_lost_percent"]),
-        percent(one.metrics["spam_missed_percent"]),
-        percent(one.metrics["unsure_percent"]),
-        percent(one.metrics["one_minus_auc_percent"], 4),
-        f"{one.won:,}",
-        f"{one.tied:,}",
-        f"{one.lost:,}",
+        number(metrics["ham_lost_percent"], 2),
+        number(metrics["spam_missed_percent"], 2),
+        number(metrics["unsure_percent"], 2),
+        number(metrics["one_minus_auc_percent"]),
+        f"{one.won}:{one.tied}:{one.lost}",
         chance(one),
     )
 
@@ -175,4 +173,4 @@ def chance(one: Compared) -> str:
     if one.verdicts_p is None:
         return ""
     low = min(p for p in (one.verdicts_p, one.ranking_p) if p is not None)
-    return f"yes (p {low:.2f})" if low > 0.05 else f"no (p {low:.1g})"
+    return f"yes, p {low:.2f}" if low > CHANCE else f"no, p {low:.1g}"

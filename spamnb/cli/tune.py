@@ -20,7 +20,7 @@ from spamnb.cli.options import (
     model_option,
     path_type,
 )
-from spamnb.cli.progress import progress
+from spamnb.cli.progress import progress, telling
 from spamnb.cli.render import print_json, show
 from spamnb.cli.tables import comparison_table
 from spamnb.errors import UsageError
@@ -89,7 +89,7 @@ def tune(
 
     def judge(candidates: list[Candidate]) -> list[Compared]:
         wanted = [candidate("default"), *candidates]
-        return list(comparing.compared(wanted, corpus, folds, seed, False, processes))
+        return list(telling(comparing.compared(wanted, corpus, folds, seed, False, processes)))
 
     tried, winner = search(judge, language)
     if not dry_run:
