@@ -15,7 +15,7 @@ from spamnb.bulk import training
 from spamnb.bulk.calibration import cutoffs
 from spamnb.bulk.columns import Columns, added
 from spamnb.counts.store import Stored
-from spamnb.errors import DataError, SpamnbError
+from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.learning import learn
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
@@ -364,3 +364,15 @@ def test_the_model_has_the_cutoffs_of_its_scores(mail):
     judge = Model.open(str(mail / "model"))
     assert judge.classify(b"Subject: lunch\n\nsee you at noon").label == "ham"
     assert judge.classify(b"Subject: money\n\nbuy now").label == "spam"
+
+
+def test_more_labels_than_a_model_can_have(mail):
+    with pytest.raises(UsageError, match="at most 100"):
+        training.train(str(mail / "many"), {f"label{n}": [str(mail / "ham")] for n in range(101)}, jobs=1)
+    assert not (mail / "many").exists()
+
+
+def test_forgetting_adds_no_label(mail):
+    train(mail)
+    training.train(str(mail / "model"), {"other": [str(mail / "spam")]}, forget=True, jobs=1)
+    assert stored(mail).labels == ["ham", "spam"]

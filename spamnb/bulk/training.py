@@ -14,7 +14,7 @@ from spamnb.bulk.learned import NOWHERE, Learned, in_turn
 from spamnb.bulk.workers import all_cores
 from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
-from spamnb.errors import DataError, NoModel
+from spamnb.errors import DataError, NoModel, UsageError
 from spamnb.lock import Lock
 from spamnb.model import DEFAULT_VIEW, settings_of, view_of
 from spamnb.tokens.settings import Settings
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from spamnb.view import View
 
 LABELS = (HAM, SPAM)
+MOST_LABELS = 100  # their places are kept in a byte
 
 
 @dataclass
@@ -82,7 +83,9 @@ def train(
             base = Columns.load(stored)
             settings, view = same_settings(stored, wanted or {}), view_of(stored)
             accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
-        summary, labels = Summary(), list(dict.fromkeys([*base.labels, *sources]))
+        summary, labels = Summary(), list(dict.fromkeys([*base.labels, *(() if forget else sources)]))
+        if len(labels) > MOST_LABELS:
+            raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         base = base.relabelled(labels)
         seen = Seen(base)
         pile, sample, day = Pile(), Sample(), int(time.time() // 86400)
