@@ -183,9 +183,9 @@ def test_an_event_model_has_its_own_posterior(spamnb, mail):
 def test_input_without_a_header_block_is_all_body(spamnb):
     spam, ham = (
         spamnb("classify", "--json", stdin=text).succeeds().json["score"]
-        for text in (b"buy viagra casino bonus", b"lunch tomorrow at noon")
+        for text in (b"buy viagra casino bonus", b"agenda for tuesday, project review")
     )
-    assert spam > 0 > ham or spam > ham
+    assert spam > 0 > ham
 
 
 BAD_USAGE = {
