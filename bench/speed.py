@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import models
 from clock import BARE, MEGABYTE, Times, Weather, alone, contents, elapsed, race, together
 from peers import Bogofilter, Command, Failed, Ifile, MultinomialNB, Spamnb, Spamprobe
-from tables import save, table
+from stages import training_stages
+from tables import put_into, save, table
 
 from corpora import LABELS, Corpus, hostile, lay_out, resampled, write, write_mbox
 
@@ -356,8 +357,18 @@ def hostile_messages(bench: Bench) -> Iterator[Row]:
         )
 
 
+def stages(bench: Bench) -> Iterator[Row]:
+    """Where the CPU time of training goes, in one process."""
+    spent = training_stages({label: bench.mail.mbox(label) for label in LABELS})
+    total = sum(seconds for name, seconds in spent.items() if not name.startswith("…"))
+    for name, seconds in spent.items():
+        share = 100 * seconds / total
+        yield Row(f"CPU of training: {name}", f"{seconds:.2f} s", ratio=share, unit="%", digits=0)
+
+
 GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "train": train,
+    "stages": stages,
     "classify": classify,
     "one": one,
     "memory": memory,
@@ -382,6 +393,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="few repeats, and only the fast peers")
     parser.add_argument("--only", action="append", choices=GROUPS, help="this group; again for more")
     parser.add_argument("--json", metavar="FILE", help="every figure")
+    parser.add_argument("--page", metavar="FILE", help="put the tables into this page")
     return parser.parse_args()
 
 
@@ -390,6 +402,7 @@ def main() -> None:
     names = asked.only or [name for name in GROUPS if asked.full or name not in ONLY_IN_FULL]
     start = time.monotonic()
     rows: list[Row] = []
+    tables: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(folder, asked.quick)
         weather = Weather()
@@ -401,11 +414,14 @@ def main() -> None:
             except Failed as error:
                 bench.gone.append(f"{name}: {error}")
             if found:
-                print(table(COLUMNS, [row.cells() for row in found]), end="\n\n", flush=True)
+                tables.append(table(COLUMNS, [row.cells() for row in found]))
+                print(tables[-1], end="\n\n", flush=True)
             rows += found
         weather.look()
     notes = [*bench.gone, machine(), *weather.lines(), f"{time.monotonic() - start:.0f} s"]
     print("\n".join(notes))
+    how = f"`make bench ARGS='{' '.join(sys.argv[1:])}'`: {'; '.join(notes)}."
+    put_into(asked.page, "\n\n".join((*tables, how)))
     save(asked.json, {"rows": [asdict(row) | {"reached": row.reached} for row in rows], "notes": notes})
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from spamnb.counts.table import Counts, Pair, Row, Sums
     from spamnb.view import View
 
+MOST_SAID = 10_000  # rows whose weights are remembered
+
 
 def whole(_token: str) -> int:
     """The part a token stands in, where a message has but one."""
@@ -90,6 +92,7 @@ class Classifier:
         if view.pairs:
             self._vocabulary += counts.pair_vocabulary
             self._totals = [a + b for a, b in zip(self._totals, counts.pair_presences, strict=True)]
+        self._said: dict[tuple[int, ...], list[float] | None] = {}
         self._epsilon = 0.0 if view.smoothing == GLOBAL else float(view.smoothing)
         self._log_totals: list[float] = []
         if view.has_cutoffs and self._epsilon and self._vocabulary:
@@ -131,8 +134,8 @@ class Classifier:
         length = sum(tokens.values())
         found = []
         for token, row in self.counts.rows(tokens).items():
-            weights = self.weights(row)
-            if spread(weights) < view.least_evidence:
+            weights = self.telling(row)
+            if weights is None:
                 continue
             times: float = tokens[token] if view.event == "multinomial" else 1
             if view.tfidf:
@@ -144,10 +147,20 @@ class Classifier:
         """The known pairs that say something."""
         found = []
         for pair, row in self.counts.pair_rows(pairs).items():
-            weights = self.weights(row)
-            if spread(weights) >= self.view.least_evidence:
+            weights = self.telling(row)
+            if weights is not None:
                 found.append(Evidence(" ".join(pair), row, 1, weights, part_of(pair[0])))
         return found
+
+    def telling(self, row: Row) -> list[float] | None:
+        """The weights of a row, None if they are too weak to count. Most rows are like many others."""
+        said, key = self._said, tuple(row)
+        if key not in said:
+            if len(said) >= MOST_SAID:
+                said = self._said = {}  # not emptied: another thread may be reading it
+            weights = self.weights(row)
+            said[key] = weights if spread(weights) >= self.view.least_evidence else None
+        return said[key]
 
     def weights(self, row: Row) -> list[float]:
         """Per label log P(token | label); for Bernoulli log of its odds of being there."""

@@ -13,6 +13,8 @@ SpamnbError            75  anything unexpected: try again
 
 from __future__ import annotations
 
+WHAT_TO_DO = "restore it from a backup, or train anew with --fresh"  # about a damaged model
+
 
 class SpamnbError(Exception):
     exit_code = 75

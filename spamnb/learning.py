@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from math import nan
 
 from spamnb.counts import journal
+from spamnb.counts.changes import change
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.counts.outcomes import KNOWN, LEARNED, UNKNOWN, outcome
 from spamnb.counts.store import Stored
-from spamnb.errors import CannotCreate, DataError
-from spamnb.lock import Lock
+from spamnb.errors import CannotCreate, DataError, SpamnbError
+from spamnb.files import STDERR, STDIN, STDOUT, say_aside
+from spamnb.lock import TRAINING, Lock
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
 from spamnb.model import Model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from typing import Any
+    from collections.abc import Mapping
 
-    from spamnb.counts.table import Row
-    from spamnb.tokens.tokenizer import Features
+# Modules are looked for where this process finds them, not in whatever folder it stands in.
+FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.bulk.training import fold; fold(sys.argv[1])"
+TOO_LONG = 8 * journal.LIMIT  # a journal that nobody came to fold
 
 
 def learn(path: str, raw: bytes, label: str | None) -> str:
@@ -38,48 +42,58 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
             return result
         model = Model(stored)
         features = model.tokenizer.features(message)
-        fields = entry(stored, identity, before, label, features)
         # How the model judged it before it learned it: cutoffs are set by such scores.
-        fields["score"] = model.classify_features(features).score if result == LEARNED else nan
+        score = model.classify_features(features).score if result == LEARNED else nan
+        tokens = by_fingerprint(features.tokens)
+        pairs = sorted(set(pair_fingerprints(list(features.pairs))))
+        day = int(time.time() // 86400)
+        record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score)
         try:
-            size = stored.journal.append(path + ".journal", stored.generation, fields)
+            size = stored.journal.append(path + ".journal", stored.generation, [record])
         except OSError as error:
             raise CannotCreate(f"{path}.journal: {error.strerror}; the message was not learned") from error
-        if size > journal.LIMIT:
-            from spamnb.bulk.training import fold  # brings numpy; once in some hundred messages
-
-            fold(path)
+    if size > journal.LIMIT:
+        fold_aside(path)
     return result
 
 
-def entry(
-    stored: Stored, identity: int, before: str | None, after: str | None, features: Features
-) -> dict[str, Any]:
-    """A journal record. Its tokens are in order of their fingerprints, like the model's."""
-    tokens = list(features.tokens)
-    ordered = sorted(zip(fingerprints(tokens), tokens, strict=True))
-    pairs = list(features.pairs)
-    return {
-        "digest": identity,
-        "before": before,
-        "after": after,
-        "day": int(time.time() // 86400),
-        "new_tokens": new(stored, len(tokens), stored.rows(tokens).values(), after),
-        "new_pairs": new(stored, len(pairs), stored.pair_rows(pairs).values(), after),
-        "hashes": column(8, [number for number, _ in ordered]),
-        "occurrences": column(2, [features.tokens[token] for _, token in ordered]),
-        "text": "".join(f"{token}\n" for _, token in ordered).encode(),
-        "pairs": column(8, sorted(pair_fingerprints(pairs))),
-        "numbers": features.numbers,
-    }
+def by_fingerprint(tokens: Mapping[str, int]) -> list[tuple[int, int, str]]:
+    """Of each token its fingerprint, how often it occurs, and itself; those that collide are one."""
+    found: dict[int, tuple[int, str]] = {}
+    for number, (token, times) in zip(fingerprints(tokens), tokens.items(), strict=True):
+        earlier, first = found.get(number, (0, token))
+        found[number] = (earlier + times, first)
+    return [(number, *found[number]) for number in sorted(found)]
 
 
-def new(stored: Stored, count: int, known: Collection[Row], after: str | None) -> int:
-    """By how many the vocabulary grows; on forgetting it loses what stands in this message only."""
-    if after is not None:
-        return count - len(known)
-    return -sum(sum(row[: len(stored.labels)]) == 1 for row in known)
+def fold_aside(path: str) -> None:
+    """Fold the journal into the model by a process of its own: the mail does not wait for it."""
+    lock = Lock(path, patience=0, kind=TRAINING)
+    size = 0
+    try:
+        with lock:
+            size = os.path.getsize(path + ".journal")
+            if size > TOO_LONG:
+                from spamnb.bulk.training import fold
+
+                fold(path)
+            elif size > journal.LIMIT:
+                start_folding(path, lock.handle)
+    except (SpamnbError, OSError) as error:  # somebody is at it, or has just been
+        if size > TOO_LONG:
+            say_aside(f"spamnb: {error}; the message was learned\n")
 
 
-def column(size: int, values: Sequence[int]) -> bytes:
-    return b"".join([value.to_bytes(size, "little") for value in values])
+def start_folding(path: str, lock: int) -> None:
+    """A shell starts it and ends at once, so that nobody has to wait for the one that folds.
+
+    The lock goes with it, as its standard output: until it ends, no other is started.
+    """
+    command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, *sys.path]
+    streams = [
+        (os.POSIX_SPAWN_DUP2, lock, STDOUT),
+        (os.POSIX_SPAWN_OPEN, STDIN, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, STDERR, os.devnull, os.O_WRONLY, 0),
+    ]
+    shell = os.posix_spawn("/bin/sh", command, os.environ, file_actions=streams, setsid=True, setsigmask=())
+    os.waitpid(shell, 0)

@@ -1,4 +1,8 @@
-"""One writer at a time. The kernel lets go of the lock of a dead process."""
+"""One writer at a time. The kernel lets go of the lock of a dead process.
+
+Who learns or puts a new model in place holds `.lock`, for milliseconds. Who makes a new model from the old
+one, which may take minutes, holds `.training`, and the other only at the end.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,14 @@ PAUSE = 0.01
 ELSEWHERE = "name another file with --model"
 
 
+WRITING, TRAINING = ".lock", ".training"
+
+
 class Lock:
     """Held while a model or its journal is changed. Readers need none."""
 
-    def __init__(self, model: str, patience: float = PATIENCE) -> None:
-        self.path = model + ".lock"
+    def __init__(self, model: str, patience: float = PATIENCE, kind: str = WRITING) -> None:
+        self.path = model + kind
         self.model = model
         self.patience = patience
 

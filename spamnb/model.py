@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from spamnb.bayes import Classifier
-from spamnb.counts.store import WHAT_TO_DO, Stored
-from spamnb.errors import ModelError, NoInput
+from spamnb.counts.store import Stored
+from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.mail.message import read
 from spamnb.tokens.parts import part_of
 from spamnb.tokens.settings import REVISION, Settings

@@ -16,6 +16,9 @@ from typing import Any
 
 import pytest
 
+from spamnb.bulk import gathering
+from spamnb.counts import fingerprint
+
 PROGRAM = os.path.join(sysconfig.get_path("scripts"), "spamnb")
 ENOUGH = 14  # messages of each label: from ten on there are cutoffs
 
@@ -233,3 +236,11 @@ def three(spamnb: Spamnb, mail: Mail) -> str:
     labels = ("--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")
     spamnb("train", "--jobs", "1", "--model", path, *labels).succeeds()
     return path
+
+
+@pytest.fixture
+def alike(monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """Two words of one fingerprint, by a factor that leaves of a word only its first letter."""
+    for module in (fingerprint, gathering):
+        monkeypatch.setattr(module, "FACTOR", 1 << 44)
+    return "mill", "moon"

@@ -18,7 +18,7 @@ from spamnb.bulk import training
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, DataError, Locked, NoModel, SpamnbError, UsageError
 from spamnb.learning import learn
-from spamnb.lock import Lock
+from spamnb.lock import TRAINING, Lock
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
 from spamnb.model import Model
@@ -44,6 +44,11 @@ def model(tmp_path):
     path = str(tmp_path / "model")
     training.create(path, "spam")
     return path
+
+
+def fold(path):
+    with Lock(path, kind=TRAINING):
+        training.fold(path)
 
 
 def train_bulk(folder, mail):
@@ -92,13 +97,13 @@ steps = st.lists(
 def test_any_sequence_counts_like_bulk_training_of_what_is_left(sequence, limit):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.counts.journal.LIMIT", limit)
+        patch.setattr("spamnb.learning.TOO_LONG", limit)  # then it does not leave it to another process
         path = os.path.join(folder, "model")
         training.create(path)
         now = {}
         for number, label in sequence:
             if number < 0:
-                with Lock(path):
-                    training.fold(path)
+                fold(path)
                 continue
             before = now.get(MAIL[number])
             result = learn(path, MAIL[number], label)
@@ -110,9 +115,8 @@ def test_any_sequence_counts_like_bulk_training_of_what_is_left(sequence, limit)
         left = [(raw, label) for raw, label in now.items() if label]
         expected = train_bulk(folder, left)
         assert seen(path) == seen(expected)
-        with Lock(path):
-            before = seen(path)
-            training.fold(path)
+        before = seen(path)
+        fold(path)
         assert seen(path) == before
 
 
@@ -126,7 +130,7 @@ def test_forgetting_all_gives_an_empty_model(model):
     assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
     assert stored.rows(TOKENS) == {}
     assert (stored.pair_rows(PAIRS), stored.pair_vocabulary) == ({}, 0)
-    training.fold(model)
+    fold(model)
     assert Path(model).read_bytes() == empty
 
 
@@ -143,7 +147,7 @@ def test_the_journal_judges_like_the_folded_model(model):
     for number, raw in enumerate(MAIL):
         learn(model, raw, "ham" if number < 2 else "spam")
     before = [Model.open(model).classify(raw).score for raw in MAIL]
-    training.fold(model)
+    fold(model)
     assert [Model.open(model).classify(raw).score for raw in MAIL] == before
 
 
@@ -268,7 +272,7 @@ def test_no_two_messages_can_spoil_a_model(model, one, other):
     learn(model, one, "spam")
     learn(model, other, "ham")
     learn(model, MAIL[0], "ham")
-    training.fold(model)
+    fold(model)
     assert learn(model, MAIL[1], "ham") == "learned"
 
 
@@ -284,7 +288,7 @@ def test_no_two_messages_can_spoil_a_model(model, one, other):
 def test_no_line_feed_in_a_token_can_spoil_a_model(model, raw):
     """The journal ends each token with one."""
     assert learn(model, raw, "spam") == "learned"
-    training.fold(model)
+    fold(model)
     assert learn(model, raw, None) == "forgotten"
     assert Stored.open(model).vocabulary == 0
 
@@ -311,6 +315,12 @@ sys.exit(main())
 
 def made(number):
     return f"Subject: offer {number}\n\nbuy number{number} now, only number{number + 1}\n".encode()
+
+
+def wait_for_folding(path):
+    """Until no process of ours is at the model any more."""
+    with Lock(path, patience=60, kind=TRAINING):
+        pass
 
 
 def start(command, raw, folder):
@@ -341,11 +351,13 @@ def test_killed_at_any_moment_it_keeps_what_it_acknowledged(tmp_path):
         assert stored.messages[0] == 0
         assert len(acknowledged) <= stored.messages[1] <= number + 1
     assert killed
+    wait_for_folding(path)
     for number in range(21):
         assert learn(path, made(number), "spam") in ("learned", "known")
     mail = [made(number) for number in range(21)]
     tokens = ["buy", "only", *(f"number{number}" for number in range(23))]
     expected = train_bulk(tmp_path, [(raw, "spam") for raw in mail])
+    wait_for_folding(path)
     assert seen(path, mail, tokens) == seen(expected, mail, tokens)
 
 
@@ -379,10 +391,10 @@ assert times > 3
 FOLDER = """
 import os, sys, time
 from spamnb.bulk.training import fold
-from spamnb.lock import Lock
+from spamnb.lock import TRAINING, Lock
 while not os.path.exists(sys.argv[1] + ".stop"):
     if os.path.exists(sys.argv[1]):
-        with Lock(sys.argv[1]):
+        with Lock(sys.argv[1], kind=TRAINING):
             fold(sys.argv[1])
     time.sleep(0.05)
 """

@@ -44,10 +44,26 @@ def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, arguments):
     assert loaded.isdisjoint(set(HEAVY) - already)
 
 
+def test_plain_mail_is_judged_without_what_other_mail_needs(spamnb, already):
+    """Letters of other scripts, pages, digests of messages."""
+    extra = {"unicodedata", "_blake2", "zlib", "mmap"} - already
+    plain = b"Subject: plain\nFrom: ann@example.org\n\nbuy it at http://example.com/now\n"
+    assert imported(spamnb, START, "classify", stdin=plain).isdisjoint(extra)
+    assert "unicodedata" in imported(spamnb, START, "classify", stdin="Subject: x\n\n你好\n".encode())
+
+
 def test_a_delivery_that_finds_a_journal_loads_nothing_heavy(spamnb, own, mail, already):
     spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: one more\n\nviagra\n").succeeds()
     loaded = imported(spamnb, START, "classify", "--model", own, stdin=mail.messages["spam"])
     assert loaded.isdisjoint(set(HEAVY) - already)
+
+
+def test_a_delivery_ends_at_once_and_the_command_line_tidies_up(spamnb, mail):
+    """What is short-lived needs no garbage collected; an evaluation does."""
+    seen_out = "import atexit, gc; atexit.register(lambda: print('collecting', gc.isenabled())); " + START
+    command = [sys.executable, "-c", seen_out]
+    assert spamnb.run([*command, "classify"], mail.messages["spam"]).out.count(b"\n") == 1
+    assert spamnb.run([*command, "classify", "-"], mail.messages["spam"]).out.endswith(b"collecting True\n")
 
 
 def test_all_else_goes_through_the_command_line(spamnb):
@@ -81,7 +97,7 @@ def test_both_ways_to_learn_are_one(spamnb, own, mail):
 @pytest.mark.parametrize("extra", [[], ["-"]], ids=["delivery", "command line"])
 def test_both_ways_fail_alike(spamnb, tmp_path, extra):
     damaged = tmp_path / "damaged"
-    damaged.write_bytes(b"\x84\xa6format")
+    damaged.write_bytes(b"\x84\xa6format\xa6spamnb")
     for flags in (["-p"], ["-e"]):
         run = spamnb.afresh("classify", *flags, *extra, "--model", str(damaged), stdin=b"Subject: x\n\n")
         run.fails(65, str(damaged), "--fresh")
@@ -134,33 +150,61 @@ def test_work_is_done_without_standard_error(spamnb, mail, own):
     assert b"learned" in done.out
 
 
+# The program itself, only less patient than its thirty seconds.
+IMPATIENT = "from spamnb.lock import WRITING, Lock; Lock.__init__.__defaults__ = (0.2, WRITING); " + START
+HOLDER = (
+    "import sys; from spamnb.lock import Lock\n"
+    "with Lock(sys.argv[1], kind=sys.argv[2]): print('held', flush=True); input()"
+)
+
+
+@contextlib.contextmanager
+def held(model, kind):
+    """A lock of another process, who lets it go at a word."""
+    command = [sys.executable, "-c", HOLDER, model, kind]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        try:
+            yield holder
+        finally:
+            holder.kill()
+
+
+def waits(spamnb, holder, arguments, stdin):
+    """What the program says that had to wait for a lock."""
+    with subprocess.Popen(
+        [spamnb.program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=spamnb.environment
+    ) as waiting:
+        waiting.stdin.write(stdin)
+        waiting.stdin.close()
+        time.sleep(0.4)
+        assert waiting.poll() is None
+        holder.communicate(b"\n")
+        said = waiting.stdout.read()
+    assert waiting.returncode == 0
+    return said
+
+
 def test_a_locked_model_is_waited_for_and_then_given_up(spamnb, own, mail):
-    """The program itself, only less patient than its thirty seconds."""
-    impatient = "from spamnb.lock import Lock; Lock.__init__.__defaults__ = (0.2,); " + START
-    holder = (
-        "import sys; from spamnb.lock import Lock\nwith Lock(sys.argv[1]): print('held', flush=True); input()"
-    )
-    command = [sys.executable, "-c", holder, own]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as held:
-        assert held.stdout.readline() == b"held\n"
-        for arguments in (["--spam", "-"], [mail.ham, mail.spam]):
-            program = [sys.executable, "-c", impatient, "train", "--model", own, *arguments]
+    learn = ["train", "--spam", "-", "--model", own]
+    with held(own, ".lock") as holder:
+        for arguments in (learn, ["train", "--ham", mail.work, "--model", own]):
+            program = [sys.executable, "-c", IMPATIENT, *arguments]
             spamnb.run(program, mail.messages["spam"]).fails(75, own, "try again")
         # Readers need no lock, and a longer wait is rewarded.
         spamnb("classify", "--model", own, stdin=mail.messages["spam"]).succeeds()
-        with subprocess.Popen(
-            [spamnb.program, "train", "--spam", "-", "--model", own],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=spamnb.environment,
-        ) as waiting:
-            waiting.stdin.write(mail.messages["spam"])
-            waiting.stdin.close()
-            time.sleep(0.2)
-            assert waiting.poll() is None
-            held.communicate(b"\n")
-            assert waiting.stdout.read() == b"spam: 1 learned\n"
-        assert waiting.returncode == 0
+        assert waits(spamnb, holder, learn, mail.messages["spam"]) == b"spam: 1 learned\n"
+
+
+def test_while_a_model_is_trained_messages_are_learned_but_no_other_is_trained(spamnb, own, mail):
+    train = ["train", "--ham", mail.work, "--model", own]
+    with held(own, ".training") as holder:
+        spamnb.run([sys.executable, "-c", IMPATIENT, *train]).fails(75, own, "try again")
+        learn = ("train", "--spam", "-", "--model", own)
+        assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 learned\n"
+        assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already known\n"
+        assert waits(spamnb, holder, train, b"").startswith(b"ham: 14 learned\n")
+    assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already known\n"
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +241,7 @@ def interrupted(spamnb, command, how_often=1):
         start_new_session=True,
     ) as running:
         try:
-            wait_for_lock(command[command.index("--model") + 1] + ".lock")
+            wait_for_lock(command[command.index("--model") + 1] + ".training")
             started = time.monotonic()
             assert running.poll() is None
             for _ in range(how_often):
@@ -238,7 +282,7 @@ def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, long_mailb
         command, stdout=pipe, stderr=pipe, env=spamnb.environment, start_new_session=True
     ) as running:
         try:
-            wait_for_lock(own + ".lock")
+            wait_for_lock(own + ".training")
             running.kill()
             assert running.communicate(timeout=30) == (b"", b"")
         finally:

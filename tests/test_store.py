@@ -1,12 +1,12 @@
 """The model file: what is written is read again, by msgpack alone too; damage never passes for a model."""
 
-import bisect
 import io
 import math
 import os
 import pickle
 import re
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,7 +25,9 @@ from hypothesis import strategies as st
 from spamnb.bulk import training
 from spamnb.bulk.columns import Columns, save
 from spamnb.bulk.learned import Learned
+from spamnb.bulk.placing import put_in_place
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
+from spamnb.counts.journal import sealed
 from spamnb.counts.store import Stored
 from spamnb.counts.table import CountTable
 from spamnb.errors import InputOutputError, ModelError, NoModel
@@ -38,7 +40,6 @@ from spamnb.tokens.settings import Settings
 PAGE = Path(__file__).parent.parent / "docs" / "model-file.md"
 LUNCH = b"Subject: lunch\nTo: ann@example.org\n\nsee you at noon, bring the noon papers\n"
 MONEY = b"Subject: money\n\nbuy now now now\n"
-KINDS = {"B": "<u1", "H": "<u2", "I": "<u4", "Q": "<u8", "f": "<f4"}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,16 @@ def put(folder, content):
     path.unlink(missing_ok=True)  # ext4 syncs a file that is truncated and written anew: 2 ms each
     path.write_bytes(content)
     return str(path)
+
+
+def saved(path, table, **about):
+    """A table as a model file, in its place."""
+    put_in_place(path, save(path, table, about), None)
+    return path
+
+
+def listed(rows):
+    return {name: list(row) for name, row in rows.items()}
 
 
 def whole(path):
@@ -124,7 +135,7 @@ def test_what_is_saved_is_loaded(made):
     before = columns_of(table, learned)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        save(path, before, {})
+        saved(path, before)
         stored, after = Stored.open(path), whole(path)
     assert (after.labels, after.messages, after.numbers) == (before.labels, before.messages, before.numbers)
     for name in ("hashes", "ends", "text", "containing", "occurring", "days"):
@@ -132,11 +143,11 @@ def test_what_is_saved_is_loaded(made):
     for name in ("digests", "labels", "scores"):
         mine, theirs = getattr(after.learned, name), getattr(before.learned, name)
         assert np.array_equal(mine, theirs, equal_nan=name == "scores"), name
-    assert stored.rows([*table.tokens, "no such token"]) == table.tokens
+    assert listed(stored.rows([*table.tokens, "no such token"])) == table.tokens
     assert stored.histogram() == table.histogram()
     assert stored.vocabulary == table.vocabulary
     assert (stored.presences, stored.occurrences) == (table.presences, table.occurrences)
-    assert stored.pair_rows([*table.pairs, ("no", "pair")]) == table.pairs
+    assert listed(stored.pair_rows([*table.pairs, ("no", "pair")])) == table.pairs
     assert (stored.pair_presences, stored.pair_vocabulary) == (table.pair_presences, table.pair_vocabulary)
     assert {one: stored.label_of(one) for one in learned} == {
         one: table.labels[place] for one, (place, _) in learned.items()
@@ -152,9 +163,11 @@ def test_every_width_of_count(tmp_path, top):
     table = CountTable(["ham", "spam"])
     table.learn("ham", {"word": top}, {})
     table.learn("spam", {"word": 1, "other": 1}, {})
-    save(path, columns_of(table, {}), {})
-    assert Stored.open(path).rows(["word"])["word"] == [1, 1, top, 1]
+    saved(path, columns_of(table, {}))
+    assert Stored.open(path).rows(["word"])["word"] == (1, 1, top, 1)
     assert whole(path).occurring[0].max() == top
+    width = {1: "B", 255: "B", 256: "H", 65535: "H"}.get(top, "I")
+    assert Stored.open(path).column("tokens").kind == "Q" + 4 * width
 
 
 # The page that describes it
@@ -203,7 +216,7 @@ def test_the_library_alone_reads_what_the_page_says(tmp_path):
     head = model["head"]
     names = [name for name, *_ in head["columns"]]
     assert list(model) == ["format", "version", "crc32", "head", *names]
-    assert (model["format"], model["version"]) == ("spamnb", 1)
+    assert (model["format"], model["version"]) == ("spamnb", 2)
     assert model["crc32"] == crc32(msgpack.packb(head))
     assert head["settings"] == Settings().as_map()
     assert head["cutoffs"] == [-math.inf, math.inf]
@@ -216,36 +229,43 @@ def test_the_library_alone_reads_what_the_page_says(tmp_path):
     column = {}
     for name, kind, size, checksum in head["columns"]:
         assert (len(model[name]), crc32(model[name])) == (size, checksum)
-        column[name] = np.frombuffer(model[name], KINDS[kind]).tolist()
-    assert column["hashes"] == sorted(set(column["hashes"]))
+        records = list(struct.iter_unpack("<" + kind, model[name]))
+        column[name] = [record[0] for record in records] if len(kind) == 1 else records
     starts = [0, *column["ends"]]
     tokens = [model["text"][start:end].decode() for start, end in zip(starts, column["ends"], strict=False)]
-    assert len(tokens) == len(column["hashes"]) == head["vocabulary"]
-    prime = 0xE6A93D1B57C8F2B7
-    assert column["hashes"] == [int.from_bytes(token.encode(), "little") % prime for token in tokens]
-    assert fingerprint("now") == 7827310
-    by_token = {
-        token: [column[f"{what}.{k}"][at] for what in ("messages", "occurrences") for k in (0, 1)]
-        for at, token in enumerate(tokens)
-    }
-    assert by_token["now"] == [0, 1, 0, 3]
-    assert by_token["noon"] == [1, 0, 2, 0]
-    assert by_token["header:subject"] == [1, 1, 1, 1]
-    for k in (0, 1):
-        assert head["presences"][k] == sum(column[f"messages.{k}"])
-        assert head["occurrences"][k] == sum(column[f"occurrences.{k}"])
-    pairs = list(zip(column["messages.0"], column["messages.1"], strict=True))
+    hashes, rows = [row[0] for row in column["tokens"]], [row[1:] for row in column["tokens"]]
+    assert hashes == sorted(set(hashes))
+    assert len(tokens) == len(hashes) == head["vocabulary"]
+    for token, number in zip(tokens, hashes, strict=True):
+        expected = 0
+        for eight in re.findall(rb"(?s).{1,8}", token.encode()):
+            expected = (expected ^ int.from_bytes(eight, "little")) * 0x9E3779B97F4A7C15 % 2**64
+            expected = (expected ^ expected >> 32) * 0x9E3779B97F4A7C15 % 2**64
+        assert number == expected
+    assert fingerprint("now") == 0x48DAA600DB3AE5BF
+    assert "`0x48DAA600DB3AE5BF`" in PAGE.read_text()
+    by_token = dict(zip(tokens, rows, strict=True))
+    assert by_token["now"] == (0, 1, 0, 3)
+    assert by_token["noon"] == (1, 0, 2, 0)
+    assert by_token["header:subject"] == (1, 1, 1, 1)
+    assert [*head["presences"], *head["occurrences"]] == [sum(counts) for counts in zip(*rows, strict=True)]
+    messages = [row[:2] for row in rows]
     histogram = zip(column["histogram.0"], column["histogram.1"], column["histogram.tokens"], strict=True)
-    assert sorted(histogram) == sorted((a, b, pairs.count((a, b))) for a, b in set(pairs))
+    assert sorted(histogram) == sorted((*both, messages.count(both)) for both in set(messages))
     assert all(abs(day - time.time() / 86400) < 2 for day in column["days"])
-    sides = zip(column["pair_messages.0"], column["pair_messages.1"], strict=True)
-    pairs = dict(zip(column["pair_hashes"], sides, strict=True))
+    pairs = {number: row for number, *row in column["pairs"]}
     assert list(pairs) == sorted(pairs)
-    assert len(pairs) == head["pair_vocabulary"]
-    assert head["pair_presences"] == [sum(column[f"pair_messages.{k}"]) for k in (0, 1)]
-    see, you, now = (int.from_bytes(word.encode(), "little") for word in ("see", "you", "now"))
-    assert pairs[(see * 0x9E3779B97F4A7C15 + you) % 2**64] == (1, 0)
-    assert pairs[(now * 0x9E3779B97F4A7C15 + now) % 2**64] == (0, 1)
+    assert len(pairs) == len(column["pairs"]) == head["pair_vocabulary"]
+    assert head["pair_presences"] == [sum(row[k] for row in pairs.values()) for k in (0, 1)]
+    see, you, now = fingerprints(["see", "you", "now"])
+    assert pairs[(see * 0xB5D3C96A1F84E27D + you) % 2**64] == [1, 0]
+    assert pairs[(now * 0xB5D3C96A1F84E27D + now) % 2**64] == [0, 1]
+    for name, numbers in (("starts", hashes), ("pair_starts", list(pairs))):
+        bits = (len(column[name]) - 1).bit_length() - 1
+        assert len(column[name]) == 2**bits + 1
+        assert 8 <= len(numbers) / 2**bits <= 16
+        firsts = [number >> (64 - bits) for number in numbers]
+        assert column[name] == [sum(first < n for first in firsts) for n in range(2**bits + 1)]
     learned = {digest(read(LUNCH)): 0, digest(read(MONEY)): 1}
     assert dict(zip(column["digests"], column["digest_labels"], strict=True)) == learned
     assert column["digests"] == sorted(learned)
@@ -259,7 +279,7 @@ def test_the_digest_is_as_the_page_says():
 
 
 def test_columns_lie_where_the_sizes_say(sound):
-    """As the page promises to those who map the file."""
+    """As the page promises to those who read them in place."""
     model = msgpack.unpackb(sound)
     at = len(sound)
     for name, _, size, _ in reversed(model["head"]["columns"]):
@@ -385,7 +405,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path, what):
         assert str(caught.value).startswith(path)
         assert "\n" not in str(caught.value)
     assert Path(path).read_bytes() == FOREIGN[what]
-    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock"]
+    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
 
 
 def train_money(path, **options):
@@ -401,24 +421,58 @@ def test_an_empty_file_is_not_an_empty_model(tmp_path):
     assert Path(path).read_bytes() == b""
 
 
-@pytest.mark.parametrize("version", [2, 99, 2**40])
+def versioned(sound, version):
+    content = sound.replace(b"version\x02", b"version" + msgpack.packb(version), 1)
+    assert content != sound
+    return content
+
+
+@pytest.mark.parametrize("version", [3, 99, 2**40])
 def test_a_newer_version_asks_for_a_newer_program(tmp_path, sound, version):
-    content = sound.replace(b"version\x01", b"version" + msgpack.packb(version), 1)
+    content = versioned(sound, version)
     path = put(tmp_path, content)
     with pytest.raises(ModelError, match=rf"newer spamnb \(format {version}\); upgrade spamnb"):
         train_money(path)
     assert Path(path).read_bytes() == content
 
 
-@pytest.mark.parametrize("version", [0, -1, None, "1", 1.5, True])
+@pytest.mark.parametrize("version", [0, -1, None, "2", 2.0, True])
 def test_no_version_that_was_never_written_is_taken(tmp_path, sound, version):
-    path = put(tmp_path, sound.replace(b"version\x01", b"version" + msgpack.packb(version), 1))
+    path = put(tmp_path, versioned(sound, version))
     assert outcome(Stored.open, path) == "ModelError"
+
+
+def first_version():
+    """A model as version 1 had it, of one message."""
+    columns = {"hashes": ("Q", fingerprint("now")), "messages.0": ("B", 1), "occurrences.0": ("B", 1)}
+    packed = {name: struct.pack("<" + kind, number) for name, (kind, number) in columns.items()}
+    head = {
+        "labels": ["ham"],
+        "vocabulary": 1,
+        "columns": [[name, columns[name][0], len(data), crc32(data)] for name, data in packed.items()],
+        "generation": 7,
+    }
+    front = {"format": "spamnb", "version": 1, "crc32": crc32(msgpack.packb(head)), "head": head}
+    return msgpack.packb(front | packed)
+
+
+def test_an_older_version_is_trained_anew(tmp_path, spamnb):
+    path = put(tmp_path, first_version())
+    Path(path + ".journal").write_bytes(sealed({"generation": 7}) + sealed({"digest": 1}))
+    for act in (Model.open, train_money, lambda path: learn(path, MONEY, "ham")):
+        with pytest.raises(ModelError, match=r"model: made by an older spamnb \(format 1\); .*--fresh$"):
+            act(path)
+    for command in (["classify", "-p"], ["train", "--spam", "-"], ["inspect"]):
+        spamnb(*command, "--model", path, stdin=MONEY).fails(65, "older spamnb (format 1)", "--fresh")
+    assert Path(path).read_bytes() == first_version()
+    train_money(path, fresh=True)
+    assert Stored.open(path).messages == [0, 1]
+    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
 
 
 def test_another_tokenizer_s_model_is_not_mixed(tmp_path):
     path = str(tmp_path / "model")
-    save(path, Columns.empty(["ham", "spam"]), {"settings": {**Settings().as_map(), "revision": 0}})
+    saved(path, Columns.empty(["ham", "spam"]), settings={**Settings().as_map(), "revision": 0})
     for act in (train_money, lambda path: learn(path, MONEY, "spam")):
         with pytest.raises(ModelError, match=r"revision 0.*--fresh"):
             act(path)
@@ -468,11 +522,13 @@ def test_only_the_owner_reads_it(tmp_path):
     finally:
         os.umask(before)
     modes = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in os.scandir(folder)}
-    assert modes == dict.fromkeys(("model", "model.journal", "model.lock"), 0o600)
+    assert modes == dict.fromkeys(("model", "model.journal", "model.lock", "model.training"), 0o600)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize("name", ["model.new", "model.journal", "model.lock"])
+@pytest.mark.parametrize(
+    "name", ["model.new", "model.journal", "model.journal.new", "model.lock", "model.training"]
+)
 def test_a_planted_link_is_not_followed(tmp_path, name):
     path = str(tmp_path / "model")
     training.create(path, "spam")
@@ -490,7 +546,7 @@ def test_a_temporary_left_by_a_crash_is_no_hindrance(tmp_path):
     Path(path + ".new").write_bytes(b"half a model")
     train_money(path)
     assert Stored.open(path).messages == [0, 1]
-    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock"]
+    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
 
 
 def test_what_was_opened_stays_whole_when_it_is_replaced(tmp_path):
@@ -498,19 +554,5 @@ def test_what_was_opened_stays_whole_when_it_is_replaced(tmp_path):
     before = Stored.open(path)
     learn(path, b"Subject: other\n\nnow", "ham")
     training.train(path, {"ham": [str(tmp_path / "ham")]}, forget=True, jobs=1)
-    assert before.rows(["now", "noon"]) == {"now": [0, 1, 0, 3], "noon": [1, 0, 2, 0]}
-    assert Stored.open(path).rows(["now", "noon"]) == {"now": [1, 1, 1, 3]}
-
-
-def test_lookup_is_by_search_not_by_scan(tmp_path):
-    """Each token is found at its place, the first, the last and those between; no other is."""
-    path = str(tmp_path / "model")
-    table = CountTable(["ham", "spam"])
-    table.learn("ham", {f"word{number}": number + 1 for number in range(500)})
-    save(path, columns_of(table, {}), {})
-    stored = Stored.open(path)
-    assert stored.rows(table.tokens) == table.tokens
-    assert stored.rows([f"other{number}" for number in range(500)]) == {}
-    hashes = list(stored.column("hashes"))
-    assert hashes == sorted(hashes)
-    assert bisect.bisect_left(hashes, fingerprint("word7")) == hashes.index(fingerprint("word7"))
+    assert before.rows(["now", "noon"]) == {"now": (0, 1, 0, 3), "noon": (1, 0, 2, 0)}
+    assert Stored.open(path).rows(["now", "noon"]) == {"now": (1, 1, 1, 3)}

@@ -53,6 +53,19 @@ def test_a_message():
     }
 
 
+def test_words_of_texts_are_kept_apart_from_what_is_tagged():
+    raw = MULTIPART.replace("\n\n", "\nSubject: Hello you\n\n", 1) + "\nOne, two\n--b\n\nTHREE\n--b--\n"
+    found = features(raw)
+    assert found.runs == [["one", "two"], ["three"], ["subject:hello", "subject:you"]]
+    assert found.subject == ["subject:hello", "subject:you"]
+    assert found.pairs == {("one", "two"), ("subject:hello", "subject:you")}
+    assert [text.split() for text in found.texts] == [[b"one", b"two"], [b"three"]]
+    assert sorted(found.tagged) == sorted(
+        token for token in found.tokens if ":" in token for _ in range(found.tokens[token])
+    )
+    assert found.tokens["type:text/plain"] == 2
+
+
 @pytest.mark.parametrize("raw", ["review us now", "review\nus\n\nnow\n", " review us now"])
 def test_without_header_block_all_is_body(raw):
     assert tokens(raw) == {"review": 1, "us": 1, "now": 1}

@@ -17,10 +17,12 @@ from spamnb.bulk.columns import Columns, added
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.learning import learn
+from spamnb.lock import TRAINING, Lock
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
 from spamnb.mail.sources import MAX_FILES
 from spamnb.model import Model
+from spamnb.view import View
 
 HAM = [f"Subject: lunch {n}\n\nsee you at noon, room {n}\n".encode() for n in range(4)]
 SPAM = [f"Subject: money {n}\n\nbuy now! http://example.com/{n}\n".encode() for n in range(5)]
@@ -259,14 +261,14 @@ some_mail = st.lists(
 )
 
 
-def train_on(folder, name, labelled):
+def train_on(folder, name, labelled, **options):
     sources = {"ham": [], "spam": []}
     for number, (label, raw) in enumerate(labelled):
         path = os.path.join(folder, f"{name}.{number}")
         Path(path).write_bytes(raw)
         sources[label].append(path)
     path = os.path.join(folder, name)
-    training.train(path, sources, jobs=1)
+    training.train(path, sources, jobs=1, **options)
     return path
 
 
@@ -306,17 +308,18 @@ def test_in_two_runs_it_is_the_same_counts(made, cut):
 # Scores of what is left out
 
 
-@given(some_mail)
-@settings(max_examples=10, deadline=None)
-def test_a_score_is_that_of_a_model_that_never_saw_the_message(made):
+@given(some_mail, st.booleans(), st.sampled_from([0.0, 2.5]), st.sampled_from([0.0, 4.0]))
+@settings(max_examples=15, deadline=None)
+def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, least, silent):
     labelled = as_mail(made)
+    view = View("binary", 0.01, pairs=pairs, least_evidence=least, silent=silent, apart=pairs)
     with tempfile.TemporaryDirectory() as folder:
-        learned = Columns.load(Stored.open(train_on(folder, "all", labelled))).learned
+        learned = Columns.load(Stored.open(train_on(folder, "all", labelled, view=view))).learned
         scores = dict(zip(learned.digests.tolist(), learned.scores.tolist(), strict=True))
         assert len(scores) == len(labelled)
         for number, (_, raw) in enumerate(labelled):
             others = labelled[:number] + labelled[number + 1 :]
-            judge = Model.open(train_on(folder, f"without{number}", others))
+            judge = Model.open(train_on(folder, f"without{number}", others, view=view))
             assert scores[digest(read(raw))] == pytest.approx(judge.classify(raw).score, rel=1e-5, abs=1e-5)
 
 
@@ -325,7 +328,8 @@ def test_the_score_of_a_single_message_is_what_it_was_before_it_was_learned(mail
     raw = b"Subject: lunch\n\nbuy lunch now"
     judged = Model.open(str(mail / "model")).classify(raw).score
     learn(str(mail / "model"), raw, "ham")
-    training.fold(str(mail / "model"))
+    with Lock(str(mail / "model"), kind=TRAINING):
+        training.fold(str(mail / "model"))
     learned = Columns.load(stored(mail)).learned
     assert learned.scores[learned.digests.tolist().index(digest(read(raw)))] == pytest.approx(
         judged, rel=1e-6

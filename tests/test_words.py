@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
 from spamnb.tokens.letters import masked
+from spamnb.tokens.scripts import syllables
 from spamnb.tokens.settings import Settings
-from spamnb.tokens.words import LONGEST, MOST_WORDS, Words, syllables
+from spamnb.tokens.words import LONGEST, MOST_WORDS, Words, shortened
 
 WORDS = Words()
 
@@ -473,6 +474,24 @@ def test_any_text(text, keep_case):
     words = Words(keep_case=keep_case).of(text)
     assert all(word.isprintable() and not any(map(str.isspace, word)) for word in words)
     assert all(0 < len(word) <= LONGEST for word in words)
+
+
+@given(
+    st.text(max_size=60) | st.text("ab'’ .é\x85\u2028\x1c" + "x" * 9, max_size=200),
+    st.booleans(),
+    st.sampled_from([(), ("a", "é")]),
+)
+@settings(max_examples=300)
+def test_only_spaces_stand_between_spaced_words(text, keep_case, stop_words):
+    """In bulk they are cut at these, and only then shortened."""
+    words = Words(keep_case=keep_case, stop_words=frozenset(stop_words))
+    chunks = [chunk.decode() for chunk in words.spaced(text).split(b" ") if chunk]
+    assert [word if len(word) <= LONGEST else shortened(word) for word in chunks] == words.of(text)
+
+
+@pytest.mark.parametrize("text", ["a " * 50_000, "a' " * 50_000, "é " * 50_000, "中中 " * 50_000])
+def test_spaced_words_have_the_same_limit(text):
+    assert len(WORDS.spaced(text).split()) == MOST_WORDS
 
 
 @given(st.text(alphabet="aZé$!-_ .,中国ที่жα1\u200b", max_size=60))

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.bulk.columns import Columns
+from spamnb.bulk.gathering import Gathering
 from spamnb.bulk.scoring import MISSING, Rows
 from spamnb.bulk.workers import in_parallel
-from spamnb.counts.fingerprint import MULTIPLIER, fingerprints
 from spamnb.mail.dates import MAX_DATE
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
 from spamnb.mail.sources import Unreadable, chunks
-from spamnb.tokens.parts import part_of
-from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.tokens.tokenizer import Features, Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
     from spamnb.bulk.columns import Array
     from spamnb.mail.sources import Chunk
     from spamnb.tokens.settings import Settings
-    from spamnb.tokens.tokenizer import Features
 
-BREAK = -1  # between two texts
+NOTHING = Features([], [], [], {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,94 +87,9 @@ class Batch:
         return sums
 
 
-class _Numbering(dict[str, int]):
-    """Numbers tokens in the order they come."""
-
-    def __missing__(self, token: str) -> int:
-        self[token] = number = len(self)
-        return number
-
-
-class _Gathering:
-    """Messages of a batch as they come: their tokens by number, their words in order."""
-
-    def __init__(self) -> None:
-        self.numbering = _Numbering()
-        self.lengths: list[int] = []
-        self.numbers = [np.empty(0, np.int32)]
-        self.times = [np.empty(0, np.uint16)]
-        self.measured: list[dict[str, int]] = []
-        self.sequence: list[int] = []  # of words, a BREAK behind each text
-        self.stretches: list[int] = []  # how much of it is a message's
-
-    def add(self, features: Features) -> None:
-        tokens, number = features.tokens, self.numbering.__getitem__
-        self.lengths.append(len(tokens))
-        self.numbers.append(np.fromiter(map(number, tokens), np.int32, len(tokens)))
-        self.times.append(np.fromiter(tokens.values(), np.uint16, len(tokens)))
-        self.measured.append(features.numbers)
-        before = len(self.sequence)
-        for run in features.runs:
-            self.sequence.extend(map(number, run))
-            self.sequence.append(BREAK)
-        self.stretches.append(len(self.sequence) - before)
-
-    def skip(self) -> None:
-        """A message that need not be tokenized."""
-        self.lengths.append(0)
-        self.measured.append({})
-        self.stretches.append(0)
-
-    def finished(self) -> tuple[Rows, Array, Array, Array]:
-        """All messages as rows; the fingerprints of their vocabulary, and where its texts end."""
-        tokens = list(self.numbering)
-        words = np.array(fingerprints(tokens), np.uint64)
-        parts = np.array([part_of(token) for token in tokens], np.uint8)
-        owners, pairs, pair_at, pair_parts = self._pairs(words, parts)
-        hashes = np.concatenate((words, pairs))
-        order = np.argsort(hashes, kind="stable")
-        place_of = np.empty(len(order), np.int32)
-        place_of[order] = np.arange(len(order), dtype=np.int32)
-        numbers = np.concatenate(self.numbers)
-        owners = np.concatenate((np.repeat(np.arange(len(self.lengths)), self.lengths), owners))
-        by_owner = np.argsort(owners, kind="stable")
-        rows = Rows(
-            np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=len(self.lengths))))),
-            np.concatenate((place_of[numbers], place_of[len(words) + pair_at]))[by_owner],
-            np.concatenate([*self.times, np.zeros(len(pair_at), np.uint16)])[by_owner],
-            np.concatenate((parts[numbers], pair_parts))[by_owner],
-            {
-                name: np.array([own.get(name, MISSING) for own in self.measured], np.int64)
-                for name in dict.fromkeys(name for own in self.measured for name in own)
-            },
-        )
-        texts = [token.encode() for token in tokens]
-        sizes = np.zeros(len(hashes), np.int64)
-        sizes[: len(words)] = [len(text) for text in texts]
-        text = b"".join([texts[at] for at in order[order < len(words)].tolist()])
-        return rows, hashes[order], np.cumsum(sizes[order]), np.frombuffer(text, np.uint8)
-
-    def _pairs(self, words: Array, parts: Array) -> tuple[Array, Array, Array, Array]:
-        """Pairs of neighbours, each message's once: its owner; all pairs there are; which it is; its part."""
-        sequence = np.array(self.sequence, np.int32)
-        owners = np.repeat(np.arange(len(self.stretches)), self.stretches)[:-1]
-        first, second = sequence[:-1], sequence[1:]
-        neighbours = (first != BREAK) & (second != BREAK)
-        owners, first, second = owners[neighbours], first[neighbours], second[neighbours]
-        pairs = words[first] * np.uint64(MULTIPLIER) + words[second]
-        order = np.argsort(pairs, kind="stable")  # stable: of a pair, its messages stay in order
-        owners, pairs, first = owners[order], pairs[order], first[order]
-        new = np.ones(len(pairs), bool)
-        new[1:] = pairs[1:] != pairs[:-1]
-        once = new.copy()
-        once[1:] |= owners[1:] != owners[:-1]
-        which = np.cumsum(new) - 1
-        return owners[once], pairs[new], which[once], parts[first[once]]
-
-
 def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
-    gathering = _Gathering()
+    gathering = Gathering()
     names, digests, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
@@ -187,7 +100,7 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any =
         digests.append(digest(message))
         dates.append((message.get("date") or "")[:MAX_DATE])
         if known is not None and known(digests[-1], label):
-            gathering.skip()
+            gathering.add(NOTHING)
         else:
             gathering.add(tokenizer.features(message))
     found = np.array(digests, np.uint64)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bulk.scoring import Rows, Table, left_out
+from spamnb.bulk.scoring import LeftOut, Rows, Table
 from spamnb.verdict import SPAM, Calibration, Cutoffs
 
 if TYPE_CHECKING:
@@ -23,14 +23,29 @@ HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
 NEAR = 0.75  # of a gap between ham and spam lies on this side of a cutoff
 FEWEST = 5  # messages of each label; below that the cutoffs would be chance
+IMPORTED = Cutoffs(0.0, 2.5)  # of another filter's counts, where no scores are known (docs/importing.md)
 
 
-class Row(NamedTuple):
-    """A message of the sample."""
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Messages of a sample, from one batch."""
 
-    digest: int
-    hashes: Array  # of its tokens
-    parts: Array
+    digests: Array
+    labels: Array  # places
+    rows: Rows
+    hashes: Array  # of the vocabulary of these rows
+
+    def chosen(self, messages: Array) -> Piece:
+        """Some of the messages, and the vocabulary they need."""
+        rows = self.rows.chosen(messages)
+        used = np.zeros(len(self.hashes), bool)
+        used[rows.places] = True
+        return Piece(
+            self.digests[messages],
+            self.labels[messages],
+            rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
+            self.hashes[used],
+        )
 
 
 class Sample:
@@ -38,42 +53,47 @@ class Sample:
 
     def __init__(self, size: int = SAMPLE) -> None:
         self.size = size
-        self.kept: dict[int, list[Row]] = {}  # by the place of their label
+        self.pieces: list[Piece] = []
+        self.most = 0  # messages of the most frequent label
 
     def add(self, batch: Batch, steps: Sequence[tuple[int, int, int]]) -> None:
-        for message, place, sign in steps:
-            if sign > 0:
-                rows = batch.rows
-                entries = slice(rows.starts[message], rows.starts[message + 1])
-                own = Row(
-                    int(batch.digests[message]), batch.hashes[rows.places[entries]], rows.parts[entries]
-                )
-                self.kept.setdefault(place, []).append(own)
-        for place, kept in self.kept.items():
-            if len(kept) > 2 * self.size:
-                self.kept[place] = self._lowest(kept)
+        learned = np.array([(message, place) for message, place, sign in steps if sign > 0], np.int64)
+        if not len(learned):
+            return
+        messages, places = learned.T
+        rows = batch.rows.chosen(messages)
+        presence = np.broadcast_to(np.uint16(1), len(rows.places))  # how often is not asked
+        rows = replace(rows, times=presence)
+        self.pieces.append(Piece(batch.digests[messages], places, rows, batch.hashes))
+        self.most += int(np.bincount(places).max())
+        if self.most > 2 * self.size:
+            self.pieces = self._lowest()
+            self.most = self.size
 
-    def _lowest(self, kept: list[Row]) -> list[Row]:
-        return sorted(kept, key=lambda row: row.digest)[: self.size]
+    def _lowest(self) -> list[Piece]:
+        digests = np.concatenate([piece.digests for piece in self.pieces])
+        labels = np.concatenate([piece.labels for piece in self.pieces])
+        kept = np.zeros(len(digests), bool)
+        kept[sampled(digests, labels, np.arange(len(digests)), self.size)] = True
+        ends = np.cumsum([len(piece.digests) for piece in self.pieces])[:-1]
+        chosen = [np.flatnonzero(own) for own in np.split(kept, ends)]
+        return [
+            piece if len(own) == len(piece.digests) else piece.chosen(own)
+            for piece, own in zip(self.pieces, chosen, strict=True)
+            if len(own)
+        ]
 
     def scored(self, table: Columns, view: View) -> Columns:
         """The table with the scores of the sample noted: each by the mail of the table without itself."""
-        chosen = [(place, row) for place, kept in self.kept.items() for row in self._lowest(kept)]
-        if not chosen or not has_spam(table.labels) or not view.has_cutoffs:
+        if not self.pieces or not has_spam(table.labels) or not view.has_cutoffs:
             return table
-        hashes = [row.hashes for _, row in chosen]
-        rows = Rows(
-            np.cumsum([0, *map(len, hashes)]),
-            table.places(np.concatenate(hashes)),
-            np.ones(sum(map(len, hashes)), np.uint16),
-            np.concatenate([row.parts for _, row in chosen]),
-            {},
-        )
         counts = Table.whole(view, table.containing, table.occurring, table.messages, table.numbers)
-        truth = np.array([place for place, _ in chosen])
-        scores = spam_scores(table.labels, left_out(view, counts, rows, truth))
-        digests = np.array([row.digest for _, row in chosen], np.uint64)
-        return replace(table, learned=table.learned.scored(digests, scores))
+        left_out = LeftOut(view, counts)
+        learned = table.learned
+        for piece in self._lowest():
+            scores = left_out.scores(piece.rows.renumbered(table.places(piece.hashes)), piece.labels)
+            learned = learned.scored(piece.digests, spam_scores(table.labels, scores))
+        return replace(table, learned=learned)
 
 
 def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE) -> Array:

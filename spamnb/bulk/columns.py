@@ -13,9 +13,9 @@ import msgpack
 import numpy as np
 
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn
-from spamnb.counts.store import FORMAT, VERSION, WHAT_TO_DO, Stored
-from spamnb.errors import CannotCreate, ModelError
-from spamnb.files import sync_folder
+from spamnb.bulk.sorting import changes, order_of, texts_at
+from spamnb.counts.store import FORMAT, VERSION, Stored
+from spamnb.errors import WHAT_TO_DO, CannotCreate, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 BIN_32 = b"\xc6"
-TEXT_BLOCK = 1 << 16  # tokens whose text is gathered at once: bounds the index array, 8 bytes a character
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,31 +63,27 @@ class Columns:
     @classmethod
     def load(cls, stored: Stored) -> Columns:
         """The whole of a model file, its checksums verified, and its journal added."""
-        verify(stored)
-        many = range(len(stored.labels))
-        head = stored.head
-
-        def column(name: str) -> Array:
-            return np.frombuffer(stored.column(name), dtype=stored.column(name).format)
+        column = checked(stored)
+        many, head = len(stored.labels), stored.head
 
         def both(words: Array, pairs: Array) -> Array:
             return np.concatenate((words, pairs))[order]
 
-        hashes, pairs = column("hashes"), column("pair_hashes")
-        order = np.argsort(np.concatenate((hashes, pairs)), kind="stable")
+        tokens, pairs = column["tokens"], column["pairs"]
+        order = order_of(np.concatenate((tokens["key"], pairs["key"])))
+        counts, pair_counts = tokens["counts"].T, pairs["counts"].T
         none = np.zeros(len(pairs), np.uint8)
-        lengths = both(np.diff(column("ends").astype(np.int64), prepend=0), none)
         base = cls(
             tuple(stored.labels),
             tuple(head["messages"]),
             head["numbers"],
-            both(hashes, pairs),
-            np.cumsum(lengths),
-            column("text"),
-            np.array([both(column(f"messages.{k}"), column(f"pair_messages.{k}")) for k in many], np.int32),
-            np.array([both(column(f"occurrences.{k}"), none) for k in many], np.int32),
-            both(column("days"), none),
-            Learned(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores")),
+            both(tokens["key"], pairs["key"]),
+            np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), none)),
+            column["text"],
+            np.array([both(counts[k], pair_counts[k]) for k in range(many)], np.int32),
+            np.array([both(counts[many + k], none) for k in range(many)], np.int32),
+            both(column["days"], column["pair_days"]),
+            Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"]),
         )
         if not stored.journal.entries:
             return base
@@ -114,6 +109,33 @@ class Columns:
             return np.full(len(hashes), -1)
         at = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
         return np.where(self.hashes[at] == hashes, at, -1)
+
+    def only(self, kept: Array) -> Columns:
+        """The table without some of its tokens (a mask of those that stay)."""
+        if kept.all():
+            return self
+        lengths = np.diff(self.ends, prepend=0)
+        starts = (self.ends - lengths)[kept]
+        return replace(
+            self,
+            hashes=self.hashes[kept],
+            ends=np.cumsum(lengths[kept]),
+            text=texts_at(self.text, starts, lengths[kept]),
+            containing=self.containing[:, kept],
+            occurring=self.occurring[:, kept],
+            days=self.days[kept],
+        )
+
+    def settled(self) -> Columns:
+        """Nothing below zero, and no token that nothing is left of.
+
+        A message may be forgotten twice, or after some of its words were pruned: no harm.
+        """
+        settled = replace(
+            self, containing=np.maximum(self.containing, 0), occurring=np.maximum(self.occurring, 0)
+        )
+        left: Array = np.any(settled.containing, axis=0)
+        return settled.only(left)
 
     def relabelled(self, labels: Sequence[str]) -> Columns:
         """The same table with more labels, or in another order."""
@@ -152,24 +174,29 @@ def added(tables: Sequence[Columns]) -> Columns:
     if len(tables) == 1:
         return tables[0]
     hashes = np.concatenate([table.hashes for table in tables])
-    order = np.argsort(hashes, kind="stable")
+    order = order_of(hashes)
     hashes = hashes[order]
-    first = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1]))) if len(hashes) else order
+    first = np.flatnonzero(changes(hashes))
 
     def summed(name: str) -> Array:
-        rows = np.concatenate([getattr(table, name) for table in tables], axis=1)[:, order]
-        return np.add.reduceat(rows, first, axis=1) if len(first) else rows
+        """Label by label, for the sake of memory."""
+        if not len(first):
+            return tables[0].containing[:, :0]
+        columns = zip(*(getattr(table, name) for table in tables), strict=True)
+        return np.stack([np.add.reduceat(np.concatenate(column)[order], first) for column in columns])
 
     containing, occurring = summed("containing"), summed("occurring")
     days = np.concatenate([table.days for table in tables])[order]
     days = np.maximum.reduceat(days, first) if len(first) else days
-    left = np.flatnonzero(containing.any(axis=0) | occurring.any(axis=0))
+    filled = containing.any(axis=0) | occurring.any(axis=0)
+    left: Any = slice(None) if filled.all() else filled
+    hashes = hashes[first][left]
     ends, text = _gathered(tables, order[first][left])
     return Columns(
         labels,
         tuple(sum(column) for column in zip(*(table.messages for table in tables), strict=True)),
         _numbers(tables),
-        hashes[first][left],
+        hashes,
         ends,
         text,
         containing[:, left],
@@ -183,16 +210,10 @@ def _gathered(tables: Sequence[Columns], chosen: Array) -> tuple[Array, Array]:
     """The text of the chosen tokens, numbered through all tables, one behind the other."""
     offsets = np.cumsum([0, *(len(table.text) for table in tables)])
     ends = np.concatenate([table.ends + offset for table, offset in zip(tables, offsets, strict=False)])
-    lengths = np.diff(ends, prepend=0)
+    lengths = np.diff(ends, prepend=0).astype(np.int32)
     text = np.concatenate([table.text for table in tables])
-    pieces = []
-    for start in range(0, len(chosen), TEXT_BLOCK):
-        block = chosen[start : start + TEXT_BLOCK]
-        length = lengths[block]
-        behind = np.cumsum(length)
-        source = np.repeat(ends[block] - behind, length) + np.arange(behind[-1])
-        pieces.append(text[source])
-    return np.cumsum(lengths[chosen]), np.concatenate(pieces) if pieces else np.empty(0, np.uint8)
+    ends, lengths = ends[chosen], lengths[chosen]
+    return np.cumsum(lengths), texts_at(text, ends - lengths, lengths)
 
 
 def _numbers(tables: Sequence[Columns]) -> dict[str, list[list[int | float]]]:
@@ -226,7 +247,7 @@ def from_entry(entry: Entry, labels: Sequence[str]) -> Columns:
     lengths = np.zeros(size, np.int64)
     lengths[:words] = np.diff(breaks, prepend=-1) - 1
     hashes = np.array([*entry.hashes, *entry.pairs], np.uint64)
-    order = np.argsort(hashes, kind="stable")
+    order = order_of(hashes)
     place = NOWHERE if entry.after is None else labels.index(entry.after)
     return Columns(
         tuple(labels),
@@ -242,18 +263,26 @@ def from_entry(entry: Entry, labels: Sequence[str]) -> Columns:
     )
 
 
-def verify(stored: Stored) -> None:
-    for name, _, size, checksum in stored.head["columns"]:
+def checked(stored: Stored) -> dict[str, Array]:
+    """All columns of a model file, verified."""
+    columns = {}
+    for name, kind, size, checksum in stored.head["columns"]:
+        column = stored.column(name)
         in_front = msgpack.packb(name) + BIN_32 + size.to_bytes(4, "big")
-        if (
-            stored.in_front(name, len(in_front)) != in_front
-            or crc32(stored.column(name).cast("B")) != checksum
-        ):
+        data = column.whole()
+        if stored.file.read(column.at - len(in_front), len(in_front)) != in_front or crc32(data) != checksum:
             raise ModelError(stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
+        columns[name] = np.frombuffer(data, _dtype(kind))
+    return columns
 
 
-def save(path: str, table: Columns, about: dict[str, Any]) -> None:
-    """Write a model file beside the old one, synced, and put it in its place. `about`: settings, cutoffs."""
+def _dtype(kind: str) -> Any:
+    """A single number; or a record, the counts behind a fingerprint."""
+    return kind if len(kind) == 1 else [("key", "<u8"), ("counts", f"<{kind[-1]}", (len(kind) - 1,))]
+
+
+def save(path: str, table: Columns, about: dict[str, Any]) -> str:
+    """Write a model file beside the old one, synced. `about`: settings, cutoffs. Returns where it is."""
     columns = _file_columns(table)
     words = table.words
     head = {
@@ -281,7 +310,7 @@ def save(path: str, table: Columns, about: dict[str, Any]) -> None:
     try:
         os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
         if os.path.lexists(temporary):
-            os.unlink(temporary)  # left by a crash; the caller holds the lock
+            os.unlink(temporary)  # left by a crash; the caller holds the lock on training
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with open(handle, "wb") as file:
             file.writelines(front)
@@ -291,36 +320,63 @@ def save(path: str, table: Columns, about: dict[str, Any]) -> None:
                 file.write(data.data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-        sync_folder(path)
     except OSError as error:
         with suppress(OSError):
             os.unlink(temporary)
         raise CannotCreate(f"{path}: cannot write the model: {error.strerror}") from error
+    return temporary
 
 
 def _file_columns(table: Columns) -> dict[str, Array]:
     words, pairs = table.words, ~table.words
     containing = table.containing[:, words]
-    patterns, tokens = np.unique(containing, axis=1, return_counts=True)
+    tokens = _records(table.hashes[words], np.concatenate((containing, table.occurring[:, words])))
+    neighbours = _records(table.hashes[pairs], table.containing[:, pairs])
     columns: dict[str, Array] = {
-        "hashes": table.hashes[words].astype("<u8"),
+        "starts": _directory(tokens["key"]),
+        "tokens": tokens,
+        "pair_starts": _directory(neighbours["key"]),
+        "pairs": neighbours,
         "ends": _narrow(table.ends[words]),
         "text": table.text,
         "days": table.days[words].astype("<u2"),
+        "pair_days": table.days[pairs].astype("<u2"),
     }
+    patterns, alike = _alike(containing)
     for k in range(len(table.labels)):
-        columns[f"messages.{k}"] = _narrow(containing[k])
-        columns[f"occurrences.{k}"] = _narrow(table.occurring[k][words])
         columns[f"histogram.{k}"] = _narrow(patterns[k])
-    columns["histogram.tokens"] = _narrow(tokens)
-    columns["pair_hashes"] = table.hashes[pairs].astype("<u8")
-    for k in range(len(table.labels)):
-        columns[f"pair_messages.{k}"] = _narrow(table.containing[k][pairs])
+    columns["histogram.tokens"] = _narrow(alike)
     columns["digests"] = table.learned.digests.astype("<u8")
     columns["digest_labels"] = table.learned.labels.astype("u1")
     columns["digest_scores"] = table.learned.scores.astype("<f4")
     return columns
+
+
+def _records(hashes: Array, counts: Array) -> Array:
+    """Of each token its fingerprint and its counts [count, token], side by side: one read finds both."""
+    narrow = _narrow(counts)
+    records = np.empty(len(hashes), _dtype("Q" + _letter(narrow) * len(counts)))
+    records["key"] = hashes
+    records["counts"] = narrow.T
+    return records
+
+
+def _directory(hashes: Array) -> Array:
+    """Where each stretch of fingerprints with the same first bits starts, and the end; 8 to 16 in each."""
+    bits = (len(hashes) // 16).bit_length()
+    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(max(0, 64 - bits) % 64)
+    return np.append(np.searchsorted(hashes, firsts), len(hashes)).astype("<u4")
+
+
+def _alike(counts: Array) -> tuple[Array, Array]:
+    """The different columns of a table [label, token], and how many tokens have each."""
+    keys, first = counts[0].astype(np.int64), np.arange(0)
+    for more in counts[1:]:
+        _, first, keys = np.unique(
+            keys * (1 + int(more.max(initial=0))) + more, return_index=True, return_inverse=True
+        )
+    _, first, alike = np.unique(keys, return_index=True, return_counts=True)
+    return counts[:, first], alike
 
 
 def _narrow(column: Array) -> Array:
@@ -331,4 +387,11 @@ def _narrow(column: Array) -> Array:
 
 
 def _kind(column: Array) -> str:
+    if column.dtype.names:
+        counts = column["counts"]
+        return "Q" + _letter(counts) * counts.shape[1]
+    return _letter(column)
+
+
+def _letter(column: Array) -> str:
     return "f" if column.dtype.kind == "f" else {1: "B", 2: "H", 4: "I", 8: "Q"}[column.dtype.itemsize]

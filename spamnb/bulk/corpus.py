@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bulk.scoring import MISSING, Rows, Table
+from spamnb.bulk.scoring import MISSING, Rows, Table, stacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,46 +32,34 @@ class Corpus:
 
     @classmethod
     def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
-        truth: list[Array] = []
+        truth, digests, vocabularies = (
+            [np.empty(0, np.int8)],
+            [np.empty(0, np.uint64)],
+            [np.empty(0, np.uint64)],
+        )
         names: list[tuple[str, int | None]] = []
         dates: list[str] = []
-        digests, lengths, times, parts, unreadable = [], [np.zeros(1, np.int64)], [], [], []
-        vocabularies, places, texts = [], [], []
-        numbers: list[dict[str, Array]] = []
+        rows: list[Rows] = []
+        unreadable, texts = [], []
         for batch in batches:
             truth.append(np.full(len(batch), labels.index(batch.label or ""), np.int8))
             names += batch.names
             digests.append(batch.digests)
             dates += batch.dates
-            lengths.append(batch.rows.lengths)
-            times.append(batch.rows.times)
-            parts.append(batch.rows.parts)
+            rows.append(batch.rows)
             vocabularies.append(batch.hashes)
             texts.append((batch.hashes, batch.ends, batch.text))
-            places.append(batch.rows.places)
-            numbers.append(dict(batch.rows.numbers))
             unreadable += batch.unreadable
-        hashes = np.unique(np.concatenate([np.empty(0, np.uint64), *vocabularies]))
-        rows = Rows(
-            np.cumsum(np.concatenate(lengths)),
-            np.concatenate(
-                [np.empty(0, np.int32)]
-                + [
-                    np.searchsorted(hashes, own).astype(np.int32)[entries]
-                    for own, entries in zip(vocabularies, places, strict=True)
-                ]
-            ),
-            np.concatenate([np.empty(0, np.uint16), *times]),
-            np.concatenate([np.empty(0, np.uint8), *parts]),
-            _joined(numbers, [len(own) for own in truth]),
-        )
+        hashes = np.unique(np.concatenate(vocabularies))
+        for at, own in enumerate(vocabularies[1:]):  # one after the other: never all of them twice
+            rows[at] = rows[at].renumbered(np.searchsorted(hashes, own).astype(np.int32))
         return cls(
             tuple(labels),
-            np.concatenate([np.empty(0, np.int8), *truth]),
+            np.concatenate(truth),
             names,
-            np.concatenate([np.empty(0, np.uint64), *digests]),
+            np.concatenate(digests),
             dates,
-            rows,
+            stacked(rows),
             hashes,
             unreadable,
             texts,
@@ -111,13 +99,3 @@ class Corpus:
         there = messages & (values != MISSING)
         by_label = [values[there & (self.truth == place)] for place in range(len(self.labels))]
         return [[len(x), int(x.sum()), int((x * x).sum())] for x in by_label]
-
-
-def _joined(numbers: list[dict[str, Array]], sizes: list[int]) -> dict[str, Array]:
-    names = dict.fromkeys(name for own in numbers for name in own)
-    return {
-        name: np.concatenate(
-            [own.get(name, np.full(size, MISSING)) for own, size in zip(numbers, sizes, strict=True)]
-        )
-        for name in names
-    }

@@ -9,7 +9,7 @@ import numpy as np
 
 from spamnb.bayes import Score
 from spamnb.bulk.calibration import calibrated, cutoffs, ham_and_spam, has_spam, sampled, spam_scores
-from spamnb.bulk.scoring import BulkClassifier, Table, left_out
+from spamnb.bulk.scoring import BulkClassifier, LeftOut, Table
 from spamnb.bulk.workers import in_parallel
 from spamnb.errors import DataError
 from spamnb.model import DEFAULT_VIEW
@@ -145,7 +145,7 @@ def decision(
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
     truth = corpus.truth[messages]
-    scores = spam_scores(corpus.labels, left_out(view, table, corpus.rows.chosen(messages), truth))
+    scores = spam_scores(corpus.labels, LeftOut(view, table).scores(corpus.rows.chosen(messages), truth))
     ham, spam = ham_and_spam(corpus.labels, truth, scores.astype(np.float32))
     return cutoffs(ham, spam), calibrated(ham, spam)
 

@@ -76,6 +76,21 @@ class Rows:
         return sums
 
 
+def stacked(pieces: Sequence[Rows]) -> Rows:
+    """Messages of several pieces, one after the other, in one vocabulary."""
+    names = dict.fromkeys(name for piece in pieces for name in piece.numbers)
+    return Rows(
+        np.cumsum(np.concatenate([np.zeros(1, np.int64), *(piece.lengths for piece in pieces)])),
+        np.concatenate([np.empty(0, np.int32), *(piece.places for piece in pieces)]),
+        np.concatenate([np.empty(0, np.uint16), *(piece.times for piece in pieces)]),
+        np.concatenate([np.empty(0, np.uint8), *(piece.parts for piece in pieces)]),
+        {
+            name: np.concatenate([p.numbers.get(name, np.full(len(p), MISSING)) for p in pieces])
+            for name in names
+        },
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Counts [label, token], and of the whole table the totals [label, 1]."""
@@ -193,28 +208,39 @@ def averaged(view: View, weights: Array, telling: Array, rows: Rows) -> Array:
     return joint
 
 
-def left_out(view: View, table: Table, rows: Rows, truth: Array) -> Array:
-    """Scores, the second label against the first, of messages of the table, each without its own counts.
+class LeftOut:
+    """Scores, the second label against the first, of messages of a table, each without its own counts.
 
     For two labels, and views that average the presence of tokens as the default one does. What a token says
     without the message depends on the message's label alone, so it is looked up; only the totals differ.
     """
-    epsilon, size = float(view.smoothing), table.containing.shape[1]
-    said = np.concatenate([_without_one(table, label, epsilon) for label in (0, 1)])
-    scores = [np.empty(0)]
-    for start in range(0, len(rows), BLOCK):
-        block = np.arange(start, min(start + BLOCK, len(rows)))
-        some, own = rows.chosen(block), truth[block].astype(np.int64)
-        odds = said[some.places + np.repeat(own * size, some.lengths)]
-        alone = some.summed(np.isnan(odds)[None])[0]  # tokens that no other message has
-        totals = np.repeat(table.presences, len(some), axis=1)
-        totals[own, np.arange(len(some))] -= some.lengths
-        first, second = np.log(np.maximum(totals + epsilon * (table.vocabulary - alone), TINY))
-        weights = odds - np.repeat(second - first, some.lengths)
+
+    def __init__(self, view: View, table: Table) -> None:
+        self.view = view
+        self.table = table
+        self.epsilon = float(view.smoothing)
+        self.said = np.concatenate([_without_one(table, label, self.epsilon) for label in (0, 1)])
+        self.counted: Array = np.any(table.containing, axis=0)  # all, unless the view leaves pairs aside
+
+    def scores(self, rows: Rows, truth: Array) -> Array:
+        """Of some messages, whose labels these are."""
+        blocks = (np.arange(at, min(at + BLOCK, len(rows))) for at in range(0, len(rows), BLOCK))
+        return np.concatenate(
+            [np.empty(0), *(self._scores(rows.chosen(block), truth[block]) for block in blocks)]
+        )
+
+    def _scores(self, rows: Rows, truth: Array) -> Array:
+        view, table, own = self.view, self.table, truth.astype(np.int64)
+        odds = self.said[rows.places + np.repeat(own * table.containing.shape[1], rows.lengths)]
+        counted = self.counted[rows.places]
+        alone = rows.summed((counted & np.isnan(odds))[None])[0]  # tokens that no other message has
+        totals = np.repeat(table.presences, len(rows), axis=1)
+        totals[own, np.arange(len(rows))] -= rows.summed(counted[None])[0]
+        first, second = np.log(np.maximum(totals + self.epsilon * (table.vocabulary - alone), TINY))
+        weights = odds - np.repeat(second - first, rows.lengths)
         with np.errstate(invalid="ignore"):
-            telling = np.abs(weights) >= view.least_evidence
-        scores.append(averaged(view, np.nan_to_num(weights)[None], telling, some)[0])
-    return np.concatenate(scores)
+            telling: Array = np.abs(weights) >= view.least_evidence
+        return averaged(view, np.nan_to_num(weights)[None], telling, rows)[0]
 
 
 def _without_one(table: Table, label: int, epsilon: float) -> Array:

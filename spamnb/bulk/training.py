@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bulk.batches import Batch, read_batches
-from spamnb.bulk.calibration import HAM_LOSS, Sample, calibrated, cutoffs, ham_and_spam
+from spamnb.bulk.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
 from spamnb.bulk.columns import Columns, added, save
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn
+from spamnb.bulk.placing import put_in_place
 from spamnb.bulk.workers import all_cores
 from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
-from spamnb.errors import DataError, NoModel, UsageError
-from spamnb.lock import Lock
+from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
+from spamnb.lock import TRAINING, Lock
 from spamnb.model import DEFAULT_VIEW, settings_of, view_of
 from spamnb.tokens.settings import Settings
-from spamnb.verdict import HAM, SPAM
+from spamnb.verdict import HAM, SPAM, Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from spamnb.view import View
 
 LABELS = (HAM, SPAM)
+FAN = 8
 MOST_LABELS = 100  # their places are kept in a byte
 
 
@@ -46,18 +47,22 @@ class Summary:
 
 
 class Pile:
-    """Tables summed as they come: like sizes together, so that each token is moved log(n) times."""
+    """Tables summed as they come, FAN of them at a time: so each token is moved only log(n) times."""
 
-    def __init__(self) -> None:
-        self.tables: list[Columns] = []
+    def __init__(self, base: Columns) -> None:
+        self.tables = [base]
+        self.levels = [-1]  # how often each was summed; the base waits until the end
 
     def add(self, table: Columns) -> None:
         self.tables.append(table)
-        while len(self.tables) > 1 and len(self.tables[-2]) <= 2 * len(self.tables[-1]):
-            self.tables[-2:] = [added(self.tables[-2:])]
+        self.levels.append(0)
+        while self.levels.count(self.levels[-1]) == FAN:
+            self.tables[-FAN:] = [added(self.tables[-FAN:])]
+            self.levels[-FAN:] = [self.levels[-1] + 1]
 
-    def total(self, base: Columns) -> Columns:
-        return added([base, *self.tables])
+    def total(self) -> Columns:
+        tables, self.tables = self.tables, []
+        return added(tables)
 
 
 def train(
@@ -73,8 +78,9 @@ def train(
     progress: Callable[[Batch], object] = len,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all."""
-    with Lock(path):
-        stored = None if fresh else existing(path)
+    with Lock(path, kind=TRAINING):
+        before = replaceable(path) if fresh else existing(path)
+        stored = None if fresh else before
         if stored is None:
             base = Columns.empty(LABELS if set(sources) <= set(LABELS) else list(sources))
             settings, view = Settings(**wanted or {}), view or DEFAULT_VIEW
@@ -88,7 +94,9 @@ def train(
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         base = base.relabelled(labels)
         seen = Seen(base)
-        pile, sample, day = Pile(), Sample(), int(time.time() // 86400)
+        pile, sample, day = Pile(base), Sample(), int(time.time() // 86400)
+        vocabulary = base if settings.closed else None
+        del base
         for batch in read_batches(sources, settings, jobs or all_cores(), None if forget else seen.is_known):
             steps = seen.steps(batch, forget, summary)
             if steps:
@@ -96,15 +104,29 @@ def train(
                 sample.add(batch, steps)
             summary.unreadable += batch.unreadable
             progress(batch)
+            del batch  # or it would stay until the next is there
         if stored is None or seen.changed or accepted != stored.head["ham_loss"]:
-            write(path, sample.scored(seen.recorded(pile.total(base)), view), settings, view, accepted)
+            table = seen.recorded(pile.total().settled())
+            if vocabulary is None:
+                table = sample.scored(table, view)
+            else:
+                table = table.only(vocabulary.places(table.hashes) >= 0)
+            write(path, table, settings, view, accepted, before)
     return summary
 
 
 def existing(path: str) -> Stored | None:
     try:
-        return Stored(path)
+        return Stored.open(path)
     except NoModel:
+        return None
+
+
+def replaceable(path: str) -> Stored | None:
+    """A model that is to be replaced; that it cannot be read is no hindrance."""
+    try:
+        return existing(path)
+    except SpamnbError:
         return None
 
 
@@ -160,11 +182,21 @@ class Seen:
 
 
 def write(
-    path: str, table: Columns, settings: Settings, view: View = DEFAULT_VIEW, ham_loss: float = HAM_LOSS
+    path: str,
+    table: Columns,
+    settings: Settings,
+    view: View = DEFAULT_VIEW,
+    ham_loss: float = HAM_LOSS,
+    before: Stored | None = None,
 ) -> None:
-    """Put a model in its place, with the cutoffs and the calibration that its scores ask for."""
+    """Put a model in its place, with the cutoffs and the calibration that its scores ask for.
+
+    What was learned since `before` was opened is carried over. The caller holds the lock on training.
+    """
     ham, spam = ham_and_spam(table.labels, table.learned.labels, table.learned.scores)
-    limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
+    limits, calibration = IMPORTED, Calibration()
+    if not settings.closed:
+        limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
     about = {
         "settings": settings.as_map(),
         "view": view.as_map(),
@@ -172,20 +204,20 @@ def write(
         "cutoffs": [limits.ham, limits.spam],
         "calibration": [calibration.slope, calibration.intercept],
     }
-    save(path, table, about)
-    if os.path.exists(path + ".journal"):
-        os.unlink(path + ".journal")  # all of it is in the model; were it left, it would be stale
+    put_in_place(path, save(path, table, about), before)
 
 
 def fold(path: str) -> None:
-    """Fold the journal into the model. The caller holds the lock."""
-    stored = Stored(path)
-    write(path, Columns.load(stored), settings_of(stored), view_of(stored), stored.head["ham_loss"])
+    """Fold the journal into the model. The caller holds the lock on training."""
+    stored = Stored.open(path)
+    if stored.journal.entries:
+        table, view, settings = Columns.load(stored).settled(), view_of(stored), settings_of(stored)
+        write(path, table, settings, view, stored.head["ham_loss"], stored)
 
 
 def create(path: str, *labels: str) -> None:
     """An empty model, for a filter that learns from its first message on."""
-    with Lock(path):
+    with Lock(path, kind=TRAINING):
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels
             write(path, Columns.empty(names), Settings())

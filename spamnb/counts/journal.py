@@ -1,14 +1,15 @@
 """The journal beside a model: what was learned since the file was written, one record a message.
 
-A record is the msgpack array [crc32, bin], the bin a msgpack map. The first names the generation of the
-model it belongs to: a journal that was folded in and not yet removed is thereby known as stale. A torn
-last record is dropped; everything acknowledged before it stays.
+A record is the msgpack array [crc32, bin], the bin a msgpack map. Some name a generation: what follows, up to
+the next of these, belongs to the model of that generation and to no other. So a journal that was folded in
+and not yet removed is known as stale, and what is learned while a new model is made can be carried over to
+it before it takes the old one's place. A torn last record is dropped; all acknowledged before it stays.
 """
 
 from __future__ import annotations
 
 import os
-from zlib import crc32
+from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb.counts import packing
 from spamnb.errors import InputOutputError, ModelError
@@ -48,10 +49,10 @@ class Entry:
         self.before: str | None = fields["before"]
         self.after: str | None = fields["after"]
         self.day: int = fields["day"]
-        self.hashes: Sequence[int] = fields["hashes"].cast("Q")
-        self.occurrences: Sequence[int] = fields["occurrences"].cast("H")
-        self.text: memoryview = fields["text"]
-        self.pairs: Sequence[int] = fields["pairs"].cast("Q")
+        self.hashes: Sequence[int] = memoryview(fields["hashes"]).cast("Q")
+        self.occurrences: Sequence[int] = memoryview(fields["occurrences"]).cast("H")
+        self.text = memoryview(fields["text"])
+        self.pairs: Sequence[int] = memoryview(fields["pairs"]).cast("Q")
         self.numbers: dict[str, int | float] = fields["numbers"]
         self.new_tokens: int = fields["new_tokens"]
         self.new_pairs: int = fields["new_pairs"]
@@ -78,31 +79,44 @@ class Entry:
 
 
 class Journal:
-    __slots__ = ("entries", "labels", "learned", "size")
+    """The records of one generation."""
 
-    def __init__(self, labels: Sequence[str], entries: list[Entry], size: int) -> None:
+    __slots__ = ("entries", "generation", "labels", "learned", "size")
+
+    def __init__(self, generation: int, labels: Sequence[str], entries: list[Entry], size: int) -> None:
+        self.generation = generation
         self.labels = labels
         self.entries = entries
-        self.size = size  # bytes that are sound
+        self.size = size  # up to the last record of this generation: what follows is torn, or of no use
         self.learned = {entry.digest: entry.after for entry in entries}
 
     @classmethod
     def read(cls, path: str, generation: int, labels: Sequence[str]) -> Journal:
-        """The sound records of the journal of a generation; an absent or stale journal is empty."""
+        """The sound records of a generation; an absent or stale journal is empty."""
         try:
             with open(path, "rb") as file:
                 data = memoryview(file.read())
         except FileNotFoundError:
-            return cls(labels, [], 0)
+            return cls(generation, labels, [], 0)
         except OSError as error:
             raise InputOutputError(f"{path}: {error.strerror}") from error
-        records, size = _sound(path, data)
-        if not records or records[0].get("generation") != generation:
-            return cls(labels, [], 0)
+        entries, size, ours = [], 0, False
         try:
-            return cls(labels, [Entry(fields, labels) for fields in records[1:]], size)
+            for fields, end in _sound(path, data):
+                if "generation" in fields:
+                    ours = fields["generation"] == generation
+                elif ours:
+                    entries.append(Entry(fields, labels))
+                size = end if ours else size
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(path, "not a journal of this model; move it away") from error
+        return cls(generation, labels, entries, size)
+
+    def add(self, fields: Mapping[str, Any]) -> None:
+        """One more entry, here only."""
+        entry = Entry(fields, self.labels)
+        self.entries.append(entry)
+        self.learned[entry.digest] = entry.after
 
     def rows(self, numbers: Iterable[int]) -> dict[int, list[int]]:
         """What the journal adds to the counts of some tokens."""
@@ -128,14 +142,14 @@ class Journal:
             entry.add_to(rows, entry.hashes, len(self.labels))
         return rows
 
-    def append(self, path: str, generation: int, fields: Mapping[str, Any]) -> int:
-        """Write one more record, synced; the caller holds the lock. Returns the journal's new size."""
-        record = sealed(fields)
+    def append(self, path: str, generation: int, changes: Iterable[Mapping[str, Any]]) -> int:
+        """Write more records, synced; the caller holds the lock. Returns the journal's new size."""
+        record = b"".join([sealed(fields) for fields in changes])
+        if not self.size or generation != self.generation:
+            record = sealed({"generation": generation}) + record
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            if not self.size:
-                record = sealed({"generation": generation}) + record
-            os.ftruncate(handle, self.size)  # a torn record, or a stale journal
+            os.ftruncate(handle, self.size)  # off with a torn record, and with those of no model there is
             os.lseek(handle, self.size, os.SEEK_SET)
             write_all(handle, record)
             os.fsync(handle)
@@ -151,8 +165,8 @@ def sealed(fields: Mapping[str, Any]) -> bytes:
     return packing.pack([crc32(payload), payload])
 
 
-def _sound(path: str, data: memoryview) -> tuple[list[dict[str, Any]], int]:
-    """The records up to a torn one, and where they end. Only the last can be torn; else it is damage."""
+def _sound(path: str, data: memoryview) -> list[tuple[dict[str, Any], int]]:
+    """The records up to a torn one, and where each ends. Only the last can be torn; else it is damage."""
     records = []
     at = 0
     while at < len(data):
@@ -161,9 +175,9 @@ def _sound(path: str, data: memoryview) -> tuple[list[dict[str, Any]], int]:
             if behind < len(data) and _record(data, behind)[0] is not None:
                 raise ModelError(path, f"the journal is damaged at byte {at}; restore it, or move it away")
             break
-        records.append(fields)
+        records.append((fields, behind))
         at = behind
-    return records, at
+    return records
 
 
 def _record(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:

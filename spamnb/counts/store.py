@@ -1,19 +1,19 @@
-"""The model file, read in place: mapped, searched, and added to its journal.
+"""The model file, read in place: searched, and added to its journal.
 
 docs/model-file.md describes the format. Nothing here is proportional to the size of the model.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
-from bisect import bisect_left
-from zlib import crc32
+from _bisect import bisect_left  # bisect itself would only be one more file to read
+from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb.counts import packing
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.counts.journal import Journal
-from spamnb.errors import InputOutputError, ModelError, NoInput, NoModel
+from spamnb.counts.records import Column, File, Records
+from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     Name = TypeVar("Name", str, Pair)
 
 FORMAT = "spamnb"
-VERSION = 1
-WHAT_TO_DO = "restore it from a backup, or train anew with --fresh"
+VERSION = 2
+FRONT = b"\xa6format\xa6spamnb"  # right behind the start of the outermost map
+USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
 
 
 class Stored:
@@ -34,9 +35,9 @@ class Stored:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.data, self.inode = _mapped(path)
-        self.head, start = _head(path, self.data)
-        self._columns: dict[str, tuple[Any, int, int]] = _extents(path, self.head, self.data, start)
+        self.file = _opened(path)
+        self.head, start = _head(self.file)
+        self._columns = _columns(self.file, self.head, start)
         try:
             self.labels: list[str] = list(self.head["labels"])
             self.generation: int = self.head["generation"]
@@ -49,12 +50,8 @@ class Stored:
             self.numbers: dict[str, list[list[int | float]]] = {
                 name: [list(sums) for sums in by_label] for name, by_label in self.head["numbers"].items()
             }
-            self._hashes = self.column("hashes")
-            many = range(len(self.labels))
-            self._rows = [self.column(f"messages.{k}") for k in many]
-            self._rows += [self.column(f"occurrences.{k}") for k in many]
-            self._pair_hashes = self.column("pair_hashes")
-            self._pair_rows = [self.column(f"pair_messages.{k}") for k in many]
+            self._tokens = Records(self.column("tokens"), self.column("starts"))
+            self._pairs = Records(self.column("pairs"), self.column("pair_starts"))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
         self.journal = Journal.read(path + ".journal", self.generation, self.labels)
@@ -66,58 +63,66 @@ class Stored:
         while True:
             stored = cls(path)
             try:
-                if os.stat(path).st_ino == stored.inode:
+                if os.stat(path).st_ino == stored.file.inode:
                     return stored
             except OSError:
-                return stored  # removed meanwhile: what was mapped stays whole
+                return stored  # removed meanwhile: what was opened stays whole
 
-    def column(self, name: str) -> Any:
-        """A column as a sequence of numbers (or bytes) over the map."""
-        kind, at, size = self._columns[name]
-        return self.data[at : at + size].cast(kind)
-
-    def in_front(self, name: str, size: int) -> bytes:
-        """The bytes in front of a column: its name, and the start of a bin."""
-        at = self._columns[name][1]
-        return bytes(self.data[at - size : at])
+    def column(self, name: str) -> Column:
+        return self._columns[name]
 
     def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
         """The counts of those tokens that are known, the journal's included."""
         names = list(tokens)
         numbers = fingerprints(names)
-        return _found(names, numbers, self._hashes, self._rows, self.journal.rows(numbers))
+        return _named(names, numbers, self.token_rows(numbers))
 
     def pair_rows(self, pairs: Iterable[Pair]) -> dict[Pair, Row]:
         """The same of pairs of neighbours."""
         names = list(pairs)
         numbers = pair_fingerprints(names)
-        return _found(names, numbers, self._pair_hashes, self._pair_rows, self.journal.pair_rows(numbers))
+        return _named(names, numbers, self.neighbour_rows(numbers))
+
+    def token_rows(self, numbers: Sequence[int]) -> dict[int, Row]:
+        """The same of tokens, by their fingerprints."""
+        return _with(self._tokens.rows(numbers), self.journal.rows(numbers))
+
+    def neighbour_rows(self, numbers: Sequence[int]) -> dict[int, Row]:
+        """The same of pairs, by their fingerprints."""
+        return _with(self._pairs.rows(numbers), self.journal.pair_rows(numbers))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label, the journal's changes made."""
         many = range(len(self.labels))
-        columns = [self.column(f"histogram.{k}") for k in many]
-        alike = dict(zip(zip(*columns, strict=True), self.column("histogram.tokens"), strict=True))
-        for number, more in self.journal.everything().items():
-            at = bisect_left(self._hashes, number)
-            known = at < len(self._hashes) and self._hashes[at] == number
-            before = tuple(self._rows[k][at] if known else 0 for k in many)
-            after = tuple(before[k] + more[k] for k in many)
+        *counts, tokens = [self.column(name).numbers() for name in self._alike]
+        alike: dict[tuple[int, ...], int] = dict(zip(zip(*counts, strict=True), tokens, strict=True))
+        later = self.journal.everything()
+        known = self._tokens.rows(list(later))
+        for number, more in later.items():
+            row = known.get(number, (0,) * len(many))
+            before = tuple([row[k] for k in many])
+            after = tuple([row[k] + more[k] for k in many])
             if any(before):
+                if before not in alike:
+                    raise ModelError(self.path, f"its histogram is damaged; {WHAT_TO_DO}")
                 alike[before] -= 1
             if any(after):
                 alike[after] = alike.get(after, 0) + 1
         return {counts: tokens for counts, tokens in alike.items() if tokens}
 
+    @property
+    def _alike(self) -> list[str]:
+        return [f"histogram.{k}" for k in range(len(self.labels))] + ["histogram.tokens"]
+
     def label_of(self, digest: int) -> str | None:
         """The label a message was learned under, if it was."""
         if digest in self.journal.learned:
             return self.journal.learned[digest]
-        digests: Sequence[int] = self.column("digests")
-        at = bisect_left(digests, digest)
+        digests = self.column("digests")
+        at: int = bisect_left(digests, digest)
         if at == len(digests) or digests[at] != digest:
             return None
-        place: int = self.column("digest_labels")[at]
+        place = self.column("digest_labels")[at]
         if place >= len(self.labels):
             raise ModelError(self.path, f"its labels are damaged; {WHAT_TO_DO}")
         return self.labels[place]
@@ -138,62 +143,66 @@ class Stored:
                     sums[2] += sign * value * value
 
 
-def _found(
-    names: list[Name],
-    numbers: list[int],
-    hashes: Sequence[int],
-    columns: Sequence[Sequence[int]],
-    later: Mapping[int, Row],
-) -> dict[Name, Row]:
-    """The row of each name in sorted columns, and what came later added."""
-    found: dict[Name, Row] = {}
-    size = len(hashes)
-    for name, number in zip(names, numbers, strict=True):
-        at = bisect_left(hashes, number)
-        if at < size and hashes[at] == number:
-            found[name] = [column[at] for column in columns]
-        if number in later:
-            row = found.pop(name, [0] * len(columns))
-            row = [max(0, a + b) for a, b in zip(row, later[number], strict=True)]  # twice forgotten: no harm
-            if any(row):
-                found[name] = row
-    return found
+def labels_of(path: str) -> Sequence[str]:
+    """The labels of a model, without a look at more than its head."""
+    labels: Sequence[str] = _head(_opened(path))[0].get("labels", ())
+    return labels
 
 
-def _mapped(path: str) -> tuple[memoryview, int]:
+def _with(rows: dict[int, Row], later: Mapping[int, Row]) -> dict[int, Row]:
+    """Rows of the file, and what came later added."""
+    for number, more in later.items():
+        row = rows.pop(number, (0,) * len(more))
+        row = tuple([max(0, a + b) for a, b in zip(row, more, strict=True)])  # twice forgotten: no harm
+        if any(row):
+            rows[number] = row
+    return rows
+
+
+def _named(names: list[Name], numbers: list[int], rows: dict[int, Row]) -> dict[Name, Row]:
+    """Rows by name; of names that collide, the first has it."""
+    return {name: rows.pop(number) for name, number in zip(names, numbers, strict=True) if number in rows}
+
+
+def _opened(path: str) -> File:
     try:
-        handle = os.open(path, os.O_RDONLY)
+        file = File(path)
     except FileNotFoundError:
         raise NoModel(f"{path}: no model yet; make one with: spamnb train HAM SPAM") from None
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}") from error
-    try:
-        status = os.fstat(handle)
-        if not status.st_size:
-            raise ModelError(path, f"the file is empty; {WHAT_TO_DO}")
-        return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ)), status.st_ino
-    except OSError as error:
-        raise InputOutputError(f"{path}: cannot map the file: {error.strerror}") from error
-    finally:
-        os.close(handle)
+    if not file.size:
+        raise ModelError(path, f"the file is empty; {WHAT_TO_DO}")
+    return file
 
 
-def _head(path: str, data: memoryview) -> tuple[dict[str, Any], int]:
+def _head(file: File) -> tuple[dict[str, Any], int]:
     """The small things at the front of the file, and the offset behind them."""
-    try:
-        entries, at = _map_size(data)
-        front: dict[Any, Any] = {}
-        for _ in range(4):
-            key, at = packing.unpack(data, at)
-            start = at
-            front[key], at = packing.unpack(data, at)
-    except (packing.Damaged, TypeError) as error:
-        raise ModelError(path, f"not a spamnb model, or cut short; {WHAT_TO_DO}") from error
-    if front.get("format") != FORMAT:
-        raise ModelError(path, "not a spamnb model; name another file with --model")
+    size = min(file.size, USUAL_HEAD)
+    while True:
+        front = memoryview(file.read(0, size))
+        if FRONT not in bytes(front[:24]):
+            raise ModelError(file.path, "not a spamnb model; name another file with --model")
+        try:
+            return _understood(file.path, front)
+        except (packing.Damaged, TypeError) as error:
+            if size == file.size:
+                raise ModelError(file.path, f"not a spamnb model, or cut short; {WHAT_TO_DO}") from error
+        size = min(file.size, 64 * size)
+
+
+def _understood(path: str, data: memoryview) -> tuple[dict[str, Any], int]:
+    entries, at = _map_size(data)
+    front: dict[Any, Any] = {}
+    for _ in range(4):
+        key, at = packing.unpack(data, at)
+        start = at
+        front[key], at = packing.unpack(data, at)
     version, head = front.get("version"), front.get("head")
     if type(version) is int and version > VERSION:
         raise ModelError(path, f"made by a newer spamnb (format {version}); upgrade spamnb")
+    if type(version) is int and 0 < version < VERSION:
+        raise ModelError(path, f"made by an older spamnb (format {version}); train anew with --fresh")
     sound = type(version) is int and version == VERSION and crc32(data[start:at]) == front.get("crc32")
     if not sound or not isinstance(head, dict) or entries != 4 + len(head.get("columns", ())):
         raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}")
@@ -209,16 +218,16 @@ def _map_size(data: memoryview) -> tuple[int, int]:
     raise packing.Damaged("no map")
 
 
-def _extents(path: str, head: dict[str, Any], data: memoryview, at: int) -> dict[str, tuple[str, int, int]]:
+def _columns(file: File, head: dict[str, Any], at: int) -> dict[str, Column]:
     """Where each column lies, from their sizes in the head; the bytes themselves are not touched."""
-    extents = {}
+    columns = {}
     try:
         for name, kind, size, _checksum in head["columns"]:
             at += 1 + len(name) + 5  # its key, a short string, and the five bytes in front of a bin
-            extents[name] = (kind, at, size)
+            columns[name] = Column(file, kind, at, size)
             at += size
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
-    if at != len(data):
-        raise ModelError(path, f"cut short: {len(data)} bytes of {at}; {WHAT_TO_DO}")
-    return extents
+        raise ModelError(file.path, f"its head is damaged; {WHAT_TO_DO}") from error
+    if at != file.size:
+        raise ModelError(file.path, f"cut short: {file.size} bytes of {at}; {WHAT_TO_DO}")
+    return columns

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_FIELDS = 10_000  # of one header block
 MAX_VALUE = 32 * 1024  # characters searched for parameters; a real spam has 14 KB of "; ; ;" before its own
+MAX_KNOWN = 2000  # names of fields that are remembered
+MAX_KNOWN_NAME = 60  # characters of each
 MAX_PARAMETERS = 100  # of one header field; real ones have three
 BASE64_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 WHITE = " \t\r\n"  # str.strip() alone would also take \x85 and \xa0, half a character or a cp1252 "…"
@@ -32,18 +34,26 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     fields: Fields = []
-    ascii_only = block.isascii()
+    known = _known_names
     for number, line in enumerate(text.replace("\n ", " ").replace("\n\t", "\t").split("\n", MAX_FIELDS)):
         name, colon, value = line.partition(":")
-        # Nearly all names pass this cheaper test; this loop is nearly half of reading a message.
-        if not colon or not ascii_only or not name.replace("-", "").isalnum():
+        lower = known.get(name)  # nearly always; this loop is nearly half of reading a message
+        if lower is None or not colon:
             if is_envelope(line.encode("latin-1")):
                 continue
-            name = name.rstrip(" \t")  # RFC 822 allowed a space before the colon
-            if not colon or not is_name(name):
+            lower = name.rstrip(" \t")  # RFC 822 allowed a space before the colon
+            if not colon or not is_name(lower):
                 return fields, _start_of_field(block, number)
-        fields.append((name.lower(), value.strip(WHITE)))
+            lower = lower.lower()
+            if len(known) >= MAX_KNOWN:
+                known.clear()
+            if len(name) <= MAX_KNOWN_NAME:
+                known[name] = lower
+        fields.append((lower, value.strip(WHITE)))
     return fields[:MAX_FIELDS], len(block)
+
+
+_known_names: dict[str, str] = {}  # as written: in lower case
 
 
 def _start_of_field(block: bytes, number: int) -> int:

@@ -6,8 +6,6 @@ from one copy can be forgotten by another.
 
 from __future__ import annotations
 
-from _blake2 import blake2b
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.mail.headers import Fields
@@ -84,6 +82,8 @@ def is_volatile(name: str) -> bool:
 
 def digest(message: Message) -> int:
     """64 bits that stay the same for a message."""
+    from _blake2 import blake2b  # for learning; who judges needs only the names above
+
     identity = blake2b(b"" if message.fields is None else _lasting(message.fields), digest_size=8)
     identity.update(memoryview(message.data)[message.body :])
     return int.from_bytes(identity.digest(), "little")

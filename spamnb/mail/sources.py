@@ -32,7 +32,7 @@ __all__ = [
     "total_size",
 ]
 
-CHUNK = 4 << 20  # bytes of mail in a piece of work: a fraction of a second of tokenizing
+CHUNK = 1 << 20  # bytes of mail in a piece of work: a fraction of a second of tokenizing
 PACKING = 16  # times its size is what a compressed mailbox may hold, and more
 MAX_FILES = 2000  # files in a piece of work, however small they are
 

@@ -111,14 +111,13 @@ def _addresses(name: str, value: str, words: Words) -> list[str]:
 def _hosts(name: str, value: str, _words: Words) -> list[str]:
     """Hosts and addresses a message came through, and the domains and networks they lie in."""
     tokens: list[str] = []
-    known = _known_hosts
+    known = _known_hosts.setdefault(name, {})
     route = value.rpartition(";")[0] or value
     for host in cut(route, _HOST_ENDS)[:MOST_HEADER_WORDS]:
-        if ("." in host or ":" in host) and len(host) <= LONGEST_NAME:
-            token = f"{name}:{host}"
-            found = known.get(token)
-            if found is None:
-                found = remembered(known, token, _host(name, host), MOST_KNOWN)
+        found = known.get(host)
+        if found is None and ("." in host or ":" in host) and len(host) <= LONGEST_NAME:
+            found = remembered(known, host, _host(name, host), MOST_KNOWN)
+        if found:
             tokens += found
     return tokens
 
@@ -186,4 +185,4 @@ _RULES: dict[str, Rule] = {
 }
 _OF_ONE_MESSAGE = (_hosts, _domain, _zone)  # hardly ever the same in another
 _known_rules: dict[str, Rule] = {}
-_known_hosts: dict[str, list[str]] = {}
+_known_hosts: dict[str, dict[str, list[str]]] = {}  # of each header that has hosts, of which there are few

@@ -16,7 +16,16 @@ MOST_NGRAMS = 5
 
 
 class Settings:
-    __slots__ = ("headers", "keep_case", "ngrams", "revision", "stem", "stop_language", "stop_words")
+    __slots__ = (
+        "closed",
+        "headers",
+        "keep_case",
+        "ngrams",
+        "revision",
+        "stem",
+        "stop_language",
+        "stop_words",
+    )
 
     def __init__(
         self,
@@ -27,6 +36,7 @@ class Settings:
         keep_case: bool = False,
         stop_words: Sequence[str] = (),
         revision: int = REVISION,
+        closed: bool = False,
     ) -> None:
         if not 1 <= ngrams <= MOST_NGRAMS:
             raise UsageError(f"n-grams of 1 to {MOST_NGRAMS} words, not {ngrams}")
@@ -38,6 +48,7 @@ class Settings:
         # The words themselves, not only the language: a later release of the list changes no model.
         self.stop_words = folded(stop_words or (stop_words_of(stop_language) if stop_language else ()))
         self.revision = revision
+        self.closed = closed  # no new tokens are learned: a model of another filter's counts
 
     @classmethod
     def from_map(cls, stored: Mapping[str, Any]) -> Settings:

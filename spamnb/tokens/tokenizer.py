@@ -5,13 +5,12 @@ from __future__ import annotations
 # What collections.Counter counts with, in C: 25 ns a token for 60. Importing collections itself costs 2.6 ms.
 from _collections import _count_elements  # type: ignore[import-not-found]
 
-from spamnb.mail.markup import render
 from spamnb.mail.message import EMBEDDED
 from spamnb.tokens.header_rules import header_tokens, subject_tokens, subject_words
-from spamnb.tokens.letters import masked
 from spamnb.tokens.numbers import measured
 from spamnb.tokens.parts import pairs_in
 from spamnb.tokens.urls import MOST_LINKS, link_tokens, links_in
+from spamnb.tokens.words import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,12 +29,30 @@ MOST_TIMES = 1000  # of one HTML tag
 class Features:
     """What is counted of a message."""
 
-    __slots__ = ("numbers", "runs", "tokens")
+    __slots__ = ("_tokens", "numbers", "subject", "tagged", "texts")
 
-    def __init__(self, tokens: dict[str, int], numbers: dict[str, int], runs: list[list[str]]) -> None:
-        self.tokens = tokens
+    def __init__(
+        self, tagged: list[str], texts: list[bytes], subject: list[str], numbers: dict[str, int]
+    ) -> None:
+        self.tagged = tagged  # all tokens but the words of the texts, each as often as it occurs
+        self.texts = texts  # words with spaces between them
+        self.subject = subject  # those of `tagged` that are the words of the subject, in order
         self.numbers = numbers
-        self.runs = runs  # words in the order of the texts they stand in
+        self._tokens: dict[str, int] = {}
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """Every token, and how often it occurs."""
+        if not self._tokens:
+            _count_elements(self._tokens, self.tagged)
+            for text in self.texts:
+                _count_elements(self._tokens, cut(text))
+        return self._tokens
+
+    @property
+    def runs(self) -> list[list[str]]:
+        """Words in the order of the texts they stand in."""
+        return [*map(cut, self.texts), self.subject]
 
     @property
     def pairs(self) -> set[tuple[str, str]]:
@@ -49,14 +66,7 @@ class Tokenizer:
         self.words = settings.words()
 
     def features(self, message: Message) -> Features:
-        pages = {id(part): render(part.text) for part in message.parts if part.text and is_html(part)}
-        tokens: dict[str, int] = {}
-        listed, runs = self.tokens(message, pages)
-        _count_elements(tokens, listed)
-        return Features(tokens, measured(message, pages), runs)
-
-    def tokens(self, message: Message, pages: dict[int, Page]) -> tuple[list[str], list[list[str]]]:
-        """All tokens, each as often as it occurs, up to the most a message may bring; and runs of words."""
+        """All tokens, up to the most a message may bring, and what is measured."""
         headers: list[str] = []
         subject: list[str] = []
         if self.settings.headers:
@@ -68,7 +78,8 @@ class Tokenizer:
         tags: list[str] = []
         links: list[list[str]] = []
         hidden: list[list[str]] = []
-        words: list[list[str]] = []
+        texts: list[bytes] = []
+        pages = pages_of(message)
         for part in message.parts:
             parts += self._structure(part)
             page = pages.get(id(part))
@@ -79,16 +90,17 @@ class Tokenizer:
                 hidden.append([f"hidden:{word}" for word in self.words.of(page.hidden)])
             if text:
                 links.append(links_in(text))
-                words.append(self.words.of(text))
-                if masked(text):
+                texts.append(self.words.spaced(text))
+                if is_masked(text):
                     parts.append("trick:masked")
         tokens = headers + parts[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
         tokens += link_tokens(joined(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
         tokens += joined(hidden, MOST_OF_A_KIND)
-        runs = fairly(words, (MOST_TOKENS - len(tokens)) // self.words.ngrams)
-        for run in runs:
-            tokens += self.words.grams(run)
-        return tokens, [*runs, subject]
+        texts = shares(texts, (MOST_TOKENS - len(tokens)) // self.words.ngrams)
+        if self.words.ngrams > 1:
+            for words in map(cut, texts):
+                tokens += self.words.grams(words)[len(words) :]
+        return Features(tokens, texts, subject, measured(message, pages))
 
     def _structure(self, part: Part) -> list[str]:
         """The kind of a part, the name of an attachment, the subject of an embedded message."""
@@ -107,6 +119,24 @@ class Tokenizer:
                 if name == "subject":
                     tokens += subject_tokens(value, self.words)
         return tokens
+
+
+def pages_of(message: Message) -> dict[int, Page]:
+    """HTML as a reader sees it, by the part it stands in."""
+    written = [part for part in message.parts if part.text and is_html(part)]
+    if not written:
+        return {}
+    from spamnb.mail.markup import render  # six modules that plain mail has no use for
+
+    return {id(part): render(part.text or "") for part in written}
+
+
+def is_masked(text: str) -> bool:
+    if text.isascii():
+        return False
+    from spamnb.tokens.letters import masked
+
+    return masked(text)
 
 
 def is_html(part: Part) -> bool:
@@ -131,6 +161,13 @@ def printed(text: str) -> str:
 
 def joined(runs: list[list[str]], most: int) -> list[str]:
     return [one for run in fairly(runs, most) for one in run]
+
+
+def shares(texts: list[bytes], most: int) -> list[bytes]:
+    """The texts, cut to so many words in all."""
+    if sum(map(len, texts)) <= most:
+        return texts
+    return [" ".join(run).encode() for run in fairly([cut(text) for text in texts], most)]
 
 
 def fairly(runs: list[list[str]], most: int) -> list[list[str]]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from unicodedata import category, normalize
-
-from spamnb.tokens.letters import PLAINER
 from spamnb.tokens.words import remembered
 
 TYPE_CHECKING = False
@@ -32,8 +29,14 @@ class _Ends(dict[int, int]):
 
     def __missing__(self, code: int) -> int:
         char = chr(code)
-        ends = char in "<>\"'`{}|^," or not (char.isascii() or char.isalnum() or category(char)[0] == "M")
+        ends = char in "<>\"'`{}|^," or not (char.isascii() or char.isalnum() or is_mark(char))
         return remembered(self, code, 32 if ends else code)
+
+
+def is_mark(char: str) -> bool:
+    from unicodedata import category
+
+    return category(char)[0] == "M"
 
 
 _ENDS = _Ends()
@@ -132,6 +135,10 @@ def plain_host(host: str) -> str:
     """A host can be written in many ways, too."""
     host = unquoted(host)
     if not host.isascii():
+        from unicodedata import normalize
+
+        from spamnb.tokens.letters import PLAINER
+
         host = normalize("NFKC", host.translate(PLAINER)).replace("。", ".")
     if not host.isprintable() or " " in host:
         host = "".join([char for char in host if char.isprintable() and char != " "])

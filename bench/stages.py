@@ -1,0 +1,78 @@
+"""Training taken apart: the CPU time of each stage, in one process."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.bulk.batches import Batch
+from spamnb.bulk.calibration import Sample
+from spamnb.bulk.columns import Columns
+from spamnb.bulk.gathering import Gathering
+from spamnb.bulk.training import LABELS, Pile, Seen, Summary, write
+from spamnb.mail.identity import digest
+from spamnb.mail.message import read
+from spamnb.mail.sources import Raw, chunks
+from spamnb.model import DEFAULT_VIEW
+from spamnb.tokens.header_rules import header_tokens
+from spamnb.tokens.settings import Settings
+from spamnb.tokens.tokenizer import Tokenizer, pages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Stages:
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
+
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        start = time.process_time()
+        yield
+        self.spent[name] = self.spent.get(name, 0.0) + time.process_time() - start
+
+
+def training_stages(mail: dict[str, str]) -> dict[str, float]:
+    """The same work as `spamnb train --jobs 1`, for an mbox a label."""
+    stages, tokenizer = Stages(), Tokenizer(Settings())
+    base = Columns.empty(LABELS)
+    pile, sample, seen = Pile(base), Sample(), Seen(base)
+    for label, path in mail.items():
+        for chunk in chunks([path]):
+            with stages.of("cutting mailboxes into messages"):
+                raws = [raw for raw in chunk.messages() if isinstance(raw, Raw)]
+            with stages.of("reading messages: headers, parts, decoding"):
+                messages = [read(raw.data) for raw in raws]
+            with stages.of("digests"):
+                digests = np.array([digest(message) for message in messages], np.uint64)
+            with stages.of("tokens"):
+                features = [tokenizer.features(message) for message in messages]
+            with stages.of("… of these, HTML"):
+                for message in messages:
+                    pages_of(message)
+            with stages.of("… of these, headers"):
+                for message in messages:
+                    header_tokens(message.headers, tokenizer.words)
+            with stages.of("numbering, counting, pairs"):
+                gathering = Gathering()
+                for each in features:
+                    gathering.add(each)
+                names = [(raw.path, raw.index) for raw in raws]
+                batch = Batch(label, names, digests, [], *gathering.finished(), [], chunk.size)
+            with stages.of("summing tables"):
+                steps = seen.steps(batch, False, Summary())
+                pile.add(batch.table(LABELS, steps, 1))
+                sample.add(batch, steps)
+    with stages.of("summing tables"):
+        table = seen.recorded(pile.total())
+    with stages.of("scores of mail left out, cutoffs"):
+        table = sample.scored(table, DEFAULT_VIEW)
+    with stages.of("writing"), tempfile.TemporaryDirectory() as folder:
+        write(os.path.join(folder, "model"), table, Settings())
+    return stages.spent
