@@ -23,6 +23,7 @@ FLAGS = {
     "--exit-code": "exit_code",
     "--json": "json",
 }
+HEADER_STYLES = ("spamnb", "bogofilter", "spamassassin")
 # What became of messages, in the words of a report.
 WORDS = {
     "learned": "learned",
@@ -36,14 +37,22 @@ WORDS = {
 
 
 class Classify:
-    """`spamnb classify [-p] [-e] [--json] [--model PATH]` without a path."""
+    """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--model PATH]` without a path."""
 
     def __init__(
-        self, model: str | None = None, passthrough: bool = False, exit_code: bool = False, json: bool = False
+        self,
+        model: str | None = None,
+        passthrough: bool = False,
+        exit_code: bool = False,
+        json: bool = False,
+        header_style: str | None = None,
     ) -> None:
         if passthrough and json:
             raise UsageError("-p passes the message on, --json describes it: one of them")
+        if header_style and not passthrough:
+            raise UsageError("--header-style is about the header that -p adds")
         self.model = model or default_model()
+        self.header_style = header_style or HEADER_STYLES[0]
         self.passthrough = passthrough
         self.exit_code = exit_code
         self.json = json
@@ -62,7 +71,7 @@ class Classify:
     def passed(self, raw: bytes, verdict: Verdict) -> bytes:
         from spamnb.passthrough import passed_through
 
-        return passed_through(raw, verdict)
+        return passed_through(raw, verdict, self.header_style)
 
     def said(self, verdict: Verdict, path: str, index: int | None) -> bytes:
         """A line of verdict, score and path, or the same as JSON."""
@@ -90,10 +99,10 @@ class Learn:
     @property
     def is_small(self) -> bool:
         """Whether a record in the journal does it; a new label changes the whole model."""
-        from spamnb.counts.store import Stored
+        from spamnb.counts.store import labels_of
 
         try:
-            return self.forget or self.label in Stored.open(self.model).labels
+            return self.forget or self.label in labels_of(self.model)
         except NoModel:
             return self.label in ("ham", "spam")
         except SpamnbError:
@@ -121,7 +130,7 @@ class Learn:
 def parsed(arguments: Sequence[str]) -> Callable[[], int] | None:
     """The delivery that a command line asks for; None where it asks for more than is understood here."""
     command, rest = arguments[0] if arguments else "", list(arguments[1:])
-    model, flags, label = None, set(), None
+    model, flags, label, style = None, set(), None, None
     while rest:
         word = rest.pop(0)
         if word == "--model" and rest:
@@ -130,6 +139,8 @@ def parsed(arguments: Sequence[str]) -> Callable[[], int] | None:
             model = word[8:]
         elif command == "classify" and word in FLAGS:
             flags.add(FLAGS[word])
+        elif command == "classify" and word == "--header-style" and rest and rest[0] in HEADER_STYLES:
+            style = rest.pop(0)
         elif command == "train" and word in ("--ham", "--spam") and rest[:1] == ["-"] and label is None:
             label = word[2:]
             rest.pop(0)
@@ -138,7 +149,7 @@ def parsed(arguments: Sequence[str]) -> Callable[[], int] | None:
         else:
             return None
     if command == "classify":
-        return Classify(model, "passthrough" in flags, "exit_code" in flags, "json" in flags).run
+        return Classify(model, "passthrough" in flags, "exit_code" in flags, "json" in flags, style).run
     if command == "train" and label is not None:
         learn = Learn(label, model, "forget" in flags)
         return learn.run if learn.is_small else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, inf
+from math import exp, floor, inf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SPAM, HAM, UNSURE = "spam", "ham", "unsure"
 LARGEST = 1.7976931348623157e308  # JSON has no infinity
+REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
+MOST_POINTS = 100.0
 
 
 class Cutoffs:
@@ -48,7 +50,7 @@ class Calibration:
 class Verdict:
     """What is said of a message."""
 
-    __slots__ = ("evidence", "label", "probabilities", "probability", "score")
+    __slots__ = ("cutoffs", "evidence", "label", "probabilities", "probability", "score")
 
     def __init__(
         self,
@@ -57,12 +59,20 @@ class Verdict:
         probability: float,
         probabilities: Mapping[str, float],
         evidence: Sequence[Evidence],
+        cutoffs: Cutoffs | None = None,
     ) -> None:
         self.label = label
         self.score = score
         self.probability = probability
         self.probabilities = probabilities
         self.evidence = evidence
+        self.cutoffs = cutoffs  # those it was decided by
+
+    @property
+    def points(self) -> float:
+        """The score on SpamAssassin's scale: 5.0 or more for spam, and for nothing else."""
+        points = spamassassin_score(self.score, self.cutoffs)
+        return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
 
     def as_map(self) -> dict[str, Any]:
         return {
@@ -71,6 +81,17 @@ class Verdict:
             "probability": self.probability,
             "probabilities": dict(self.probabilities),
         }
+
+
+def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
+    """A score on SpamAssassin's scale: 5.0 at the spam cutoff, and one point a nat.
+
+    Half of the ham of spamassassin is below -5 then, half of its spam above 15. In whole tenths, rounded
+    down, so that what is printed is 5.0 only from the cutoff on.
+    """
+    cutoff = cutoffs.spam if cutoffs and abs(cutoffs.spam) != inf else 0.0
+    points = REQUIRED + (score - cutoff)
+    return floor(10 * min(max(points, -MOST_POINTS), MOST_POINTS)) / 10
 
 
 def decided(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
@@ -88,8 +109,9 @@ def decided(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | No
         shares = [spam if label == SPAM else 1 - spam for label in labels]
     probabilities = dict(zip(labels, shares, strict=True))
     label = score.best
+    cutoffs = cutoffs if pair else None
     if len(labels) > 1 and max(score.joint) == min(score.joint):
         label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem
-    elif cutoffs and pair:
+    elif cutoffs:
         label = cutoffs.verdict(rank, labels[1 - labels.index(SPAM)])
-    return Verdict(label, rank, probabilities[ranked], probabilities, score.evidence)
+    return Verdict(label, rank, probabilities[ranked], probabilities, score.evidence, cutoffs)

@@ -21,7 +21,7 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import tell_unreadable
-from spamnb.delivery import Classify, standard_input, standard_output
+from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mail import mbox
 from spamnb.mail.folders import in_maildir
@@ -31,6 +31,7 @@ from spamnb.mail.streams import read, unpacked, unpacker_for, why
 EXAMPLES = """
 spamnb classify < message
 spamnb classify -p < message > message-with-header
+spamnb classify -p --header-style bogofilter < message
 spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
 printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
@@ -42,6 +43,9 @@ ONE = "-p and -e are for one message at a time"
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
 @click.option("-p", "--passthrough", is_flag=True, help="The message itself, with an X-Spamnb header.")
 @click.option("-e", "--exit-code", is_flag=True, help="Exit with 0 for spam, 2 for unsure, 1 for all else.")
+@click.option(
+    "--header-style", type=click.Choice(HEADER_STYLES), help="The header -p adds: ours, or another filter's."
+)
 @json_option
 @model_option
 @view_options
@@ -51,6 +55,7 @@ def classify(
     paths: tuple[str, ...],
     passthrough: bool,
     exit_code: bool,
+    header_style: str | None,
     as_json: bool,
     model: str,
     cutoff: str | None,
@@ -62,7 +67,7 @@ def classify(
     The score rises with spamminess without end. --event judges by a textbook's model instead of the
     default, by argmax and its own posterior.
     """
-    answer = Classify(model, passthrough, exit_code, as_json)
+    answer = Classify(model, passthrough, exit_code, as_json, header_style)
     judge = opened(model, chosen_view(**view), cutoff)
     if not paths or paths == ("-",):
         return answer.judge(judge, standard_input())

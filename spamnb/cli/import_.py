@@ -1,0 +1,99 @@
+"""`spamnb import`."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spamnb.bulk.backup import is_export, restore
+from spamnb.bulk.importing.exports import Lines
+from spamnb.bulk.importing.imported import FORMATS, add_to_model, read_export
+from spamnb.cli.options import Command, check_replaceable, json_option, model_option, path_type
+from spamnb.cli.render import print_json, show, table
+from spamnb.errors import DataError, NoInput
+from spamnb.files import STDIN, shown
+from spamnb.mail.streams import blocks_of, read, unpacked, why
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spamnb.bulk.importing.imported import Imported
+
+EXAMPLES = """
+bogoutil -d ~/.bogofilter/wordlist.db | spamnb import -
+spamprobe export | spamnb import -
+spamnb import --fresh spambayes.csv
+spamnb import --fresh backup.txt.gz
+"""
+UNKNOWN = (
+    "which messages were learned, so one that is learned again counts twice",
+    "how they scored, so the cutoffs are fixed: ham up to 0, spam from 2.5 on",
+    "how often a token stands in a message, and the numbers measured of it",
+)
+
+
+@click.command("import", cls=Command, examples=EXAMPLES)
+@click.argument("export", type=path_type)
+@click.option("--from", "written_by", type=click.Choice([*FORMATS]), help="The filter that wrote it.")
+@model_option
+@click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
+@json_option
+def import_(export: str, written_by: str | None, model: str, fresh: bool, as_json: bool) -> None:
+    """Take over what another filter has learned, from its EXPORT; - is standard input.
+
+    What `spamnb export` wrote comes back as it was. The word list of bogofilter (bogoutil -d), of SpamBayes
+    (sb_dbexpimp -e) and of spamprobe (spamprobe export): which it is, its first line tells. What cannot be
+    carried over is said.
+    """
+    if fresh:
+        check_replaceable(model)
+    lines = Lines(export, blocks(export))
+    if is_export(lines):
+        restored = restore(model, lines, fresh)
+        counts = dict(zip(restored.labels, restored.messages, strict=True))
+        if as_json:
+            print_json({"model": model, "from": "spamnb", "messages": counts})
+        else:
+            show(
+                *(f"{label}: {messages:,} messages" for label, messages in counts.items()),
+                f"model: {shown(model)}",
+            )
+        return
+    imported = read_export(lines, written_by)
+    add_to_model(model, imported, fresh)
+    if as_json:
+        print_json({"model": model, **as_map(imported)})
+    else:
+        report(imported, model)
+
+
+def blocks(path: str) -> Iterator[bytes]:
+    """Of a file, compressed or not, or of standard input."""
+    try:
+        yield from unpacked(blocks_of(partial(os.read, STDIN)) if path == "-" else read(path))
+    except OSError as error:
+        raise (NoInput if error.errno else DataError)(f"{path}: {why(error)}") from error
+
+
+def as_map(imported: Imported) -> dict[str, Any]:
+    ham, spam = imported.messages
+    return {
+        "from": imported.format.name,
+        "messages": {"ham": ham, "spam": spam},
+        "kinds": [{"kind": kind, **vars(tally)} for kind, tally in imported.kinds.items()],
+    }
+
+
+def report(imported: Imported, model: str) -> None:
+    ham, spam = imported.messages
+    kinds = sorted(imported.kinds.items(), key=lambda kind: -kind[1].carried)
+    rows = [(kind, f"{tally.carried:,}", f"{tally.dropped:,}", tally.why) for kind, tally in kinds]
+    grid = table(None, ("tokens of", "carried", "dropped", "why"), rows)
+    grid.columns[-1].justify = "left"
+    show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, f"model: {shown(model)}")
+    show("\nIt learns more about these tokens, but no new ones. What the export does not tell:")
+    show(*(f"- {what}" for what in (*UNKNOWN, imported.format.unknown) if what))
+    show("If you still have the mail, it makes a better model: spamnb train --fresh HAM SPAM")

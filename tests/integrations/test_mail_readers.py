@@ -1,0 +1,281 @@
+"""Mail readers judge, teach and ask spamnb, by the recipes of their pages."""
+
+import os
+import time
+
+import pytest
+from faults import every_fault
+from homes import needs
+from letters import letters
+from recipes import recipe
+from terminal import Terminal
+
+NEW = b"From: Ann <ann@example.org>\nSubject: plugh\nMessage-ID: <plugh@example.org>\n\nxyzzy again\n"
+OTHER = b"From: Ann <ann@example.org>\nSubject: frotz\nMessage-ID: <frotz@example.org>\n\nxyzzy and gnusto\n"
+
+
+def with_mail(home, *messages, folder="."):
+    for part in ("cur", "new", "tmp"):
+        (home.maildir / folder / part).mkdir(parents=True, exist_ok=True)
+    for number, raw in enumerate(messages):
+        (home.maildir / folder / "new" / f"{number}.host").write_bytes(raw)
+
+
+def mail_of(home):
+    return sorted(path.read_bytes() for path in home.maildir.rglob("*.host*"))
+
+
+def at_a_terminal(home, *command):
+    return Terminal(command, {**home.environment, "LANG": "C.UTF-8", "SHELL": "/bin/sh"}, home.path)
+
+
+@pytest.fixture(params=[pytest.param(name, marks=needs(name)) for name in ("mutt", "neomutt")])
+def mutt(request, home):
+    """A mutt that shows a folder of messages, by the recipe under a heading."""
+
+    def start(heading, *messages, folder="."):
+        with_mail(home)
+        with_mail(home, *messages, folder=folder)
+        settings = f"set folder=~/Maildir spoolfile=~/Maildir/{folder}\n"
+        rules = home.write("muttrc", settings + recipe("mutt", heading, "muttrc"))
+        reader = at_a_terminal(home, request.param, "-n", "-F", rules)
+        readers.append(reader)
+        reader.see(f"Msgs:{len(messages)}")
+        return reader
+
+    readers = []
+    yield start
+    for reader in readers:
+        reader.end()
+
+
+def answered(mutt, keys, answer=""):
+    """mutt runs a command, shows what it says, and waits for a key."""
+    mutt.press(keys)
+    mutt.see(answer, "Press any key")
+    mutt.press(" ")
+    mutt.see("Msgs:")
+
+
+def test_mutt_learns_and_explains(mutt, home):
+    reader = mutt("Learn and explain", NEW)
+    answered(reader, "S", "spam: 1 learned")
+    assert home.label_of(NEW) == "spam"
+    answered(reader, "S", "spam: 1 already known")
+    answered(reader, "H", "ham: 1 moved here")
+    assert home.label_of(NEW) == "ham"
+    reader.press("E")
+    reader.see("score", "probability")
+    answered(reader, "q")
+    assert mail_of(home) == [NEW]
+
+
+def test_mutt_learns_what_is_open_in_the_pager(mutt, home):
+    reader = mutt("Learn and explain", NEW)
+    reader.press("\r")
+    reader.see("xyzzy again")
+    reader.press("S")
+    reader.see("spam: 1 learned")
+    assert home.label_of(NEW) == "spam"
+
+
+def test_mutt_learns_tagged_messages_each_by_itself(mutt, home):
+    reader = mutt("Learn and explain", NEW, OTHER)
+    reader.press("T.\r")
+    reader.see("*")
+    answered(reader, ";S", "spam: 1 learned")
+    assert home.label_of(NEW) == home.label_of(OTHER) == "spam"
+
+
+@pytest.mark.parametrize(
+    ("key", "label", "before", "after"), [("S", "spam", ".", ".Junk"), ("H", "ham", ".Junk", ".")]
+)
+def test_mutt_learns_and_files(mutt, home, key, label, before, after):
+    reader = mutt("Learn and file", NEW, OTHER, folder=before)
+    reader.press(f"1\r{key}")
+    reader.see("Del:1")
+    reader.press("$")
+    reader.see("Purge")
+    reader.press("y")
+    reader.see("1 deleted")
+    (filed,) = (home.maildir / after).glob("[cn][ue][rw]/*")
+    assert home.label_of(NEW) == home.label_of(filed.read_bytes()) == label  # mutt has added Lines to it
+
+
+@every_fault
+def test_mutt_shows_what_is_wrong(mutt, home, fault):
+    fault(home)
+    reader = mutt("Learn and explain", NEW)
+    answered(reader, "S")
+    assert mail_of(home) == [NEW]
+
+
+def notmuch(home, *arguments):
+    return home.run("notmuch", *arguments).stdout.decode().split()
+
+
+@pytest.fixture
+def searched(home, mail):
+    """A database over a Maildir, with the hook of the page."""
+    with_mail(home, *(mail.messages[name] for name in ("ham", "spam", "unsure")))
+    settings = f"[database]\npath={home.maildir}\n[user]\nname=Bob\nprimary_email=bob@example.org\n"
+    home.write(".notmuch-config", settings)
+    home.run("sh", "-c", recipe("notmuch", "notmuch", "sh"))
+    home.run("notmuch", "new")
+    (folder,) = notmuch(home, "config", "get", "database.hook_dir")
+    os.makedirs(folder, exist_ok=True)
+    path = f"{folder}/post-new"
+    home.write(path, recipe("notmuch", "The hook", "sh"))
+    os.chmod(path, 0o700)
+    return home
+
+
+def tags(home, subject):
+    return set(notmuch(home, "search", "--output=tags", f"subject:{subject}"))
+
+
+@needs("notmuch")
+def test_notmuch_tags_new_mail_by_verdict(searched):
+    home = searched
+    before = mail_of(home)
+    home.run("notmuch", "new")
+    assert tags(home, "meeting") == {"unread", "inbox"}
+    assert set(notmuch(home, "search", "--output=tags", "tag:spam")) == {"unread", "spam"}
+    assert set(notmuch(home, "search", "--output=tags", "tag:unsure")) == {"unread", "inbox", "unsure"}
+    assert notmuch(home, "count", "tag:new") == ["0"]
+    assert mail_of(home) == before
+
+
+@needs("notmuch")
+def test_notmuch_learns_what_is_tagged(searched, mail):
+    home, raw = searched, mail.messages["ham"]
+    home.run("notmuch", "new")
+    for label, other in (("spam", "ham"), ("ham", "spam"), ("spam", "ham")):
+        home.run("notmuch", "tag", f"+is-{label}", "subject:meeting and subject:99")
+        home.run("notmuch", "new")
+        assert home.label_of(raw) == label
+        found = tags(home, "meeting")
+        assert (label in found) is (label == "spam")
+        assert ("inbox" in found) is (label == "ham")
+        assert not found & {"is-spam", "is-ham", "new", other} - {"ham"}
+
+
+@needs("notmuch")
+def test_notmuch_explains(searched):
+    (identity,) = notmuch(searched, "search", "--output=messages", "subject:meeting")
+    line = recipe("notmuch", "Explain", "sh")
+    assert b"probability" in searched.run("sh", "-c", line, "sh", identity.removeprefix("id:")).stdout
+
+
+@needs("notmuch")
+@every_fault
+def test_notmuch_leaves_mail_in_the_inbox_when_the_filter_fails(searched, fault):
+    home, before = searched, mail_of(searched)
+    fault(home)
+    home.run("notmuch", "new")
+    assert notmuch(home, "count", "tag:new and tag:inbox") == ["3"]
+    assert mail_of(home) == before
+
+
+@needs("notmuch")
+def test_notmuch_tries_again(searched, mail):
+    home = searched
+    model = home.model.read_bytes()
+    home.model.write_bytes(model[:-1000])
+    home.run("notmuch", "tag", "+is-spam", "subject:meeting and subject:99")
+    assert b"cut short" in home.run("notmuch", "new").stderr
+    assert notmuch(home, "count", "tag:is-spam and tag:inbox and tag:new") == ["1"]
+    home.model.write_bytes(model)
+    home.run("notmuch", "new")
+    assert notmuch(home, "count", "tag:new or tag:is-spam") == ["0"]
+    assert home.label_of(mail.messages["ham"]) == "spam"
+
+
+@needs("notmuch")
+def test_notmuch_takes_any_message(searched):
+    """As far as notmuch takes it for mail."""
+    with_mail(searched, *letters()[::4])
+    before = mail_of(searched)
+    searched.run("notmuch", "new")
+    assert notmuch(searched, "count", "tag:new") == ["0"]
+    assert mail_of(searched) == before
+
+
+ACCOUNT = """
+[home]
+source = maildir://{maildir}
+default = INBOX
+from = Bob <bob@example.org>
+"""
+KEYS = """
+[messages]
+<Enter> = :view<Enter>
+a = :mark -a<Enter>
+"""
+
+
+@pytest.fixture
+def aerc(home):
+    """An aerc that shows a folder of messages, by the recipe of the page."""
+
+    def start(*messages):
+        with_mail(home, *messages, folder="INBOX")
+        (home.path / ".config" / "aerc").mkdir(parents=True)
+        home.write(".config/aerc/accounts.conf", ACCOUNT.format(maildir=home.maildir))
+        home.write(".config/aerc/binds.conf", KEYS + recipe("aerc", "Learn and explain", "ini"))
+        reader = at_a_terminal(home, "aerc")
+        readers.append(reader)
+        reader.see("plugh", "Connected")
+        return reader
+
+    readers = []
+    yield start
+    for reader in readers:
+        reader.end()
+
+
+def until(happened, reader, keys):
+    """aerc 0.14 misses a key now and then, or what a quick program shows; then they are pressed again."""
+    for _ in range(8):
+        reader.press(keys)
+        deadline = time.monotonic() + 2
+        while time.monotonic() < deadline:
+            if happened():
+                return
+            time.sleep(0.05)
+    raise AssertionError(reader.screen)
+
+
+@needs("aerc")
+def test_aerc_learns(aerc, home):
+    reader = aerc(NEW)
+    for keys, label in (("S", "spam"), (" H", "ham")):  # any key closes the answer
+        until(lambda label=label: home.label_of(NEW) == label, reader, keys)
+    assert mail_of(home) == [NEW]
+
+
+@needs("aerc")
+def test_aerc_learns_what_is_open_in_the_viewer(aerc, home):
+    reader = aerc(NEW)
+    until(lambda: "xyzzy again" in reader.screen, reader, "\r")
+    until(lambda: home.label_of(NEW) == "spam", reader, "S")
+
+
+@needs("aerc")
+def test_aerc_learns_all_that_is_marked(aerc, home):
+    reader = aerc(NEW, OTHER)
+    until(lambda: home.label_of(NEW) == home.label_of(OTHER) == "spam", reader, "aS")
+
+
+@needs("aerc")
+def test_aerc_explains(aerc):
+    reader = aerc(NEW)
+    until(lambda: "probability" in reader.screen, reader, "E")
+
+
+@needs("aerc")
+def test_aerc_shows_what_is_wrong(aerc, home):
+    home.model.write_bytes(b"")
+    reader = aerc(NEW)
+    until(lambda: "the file is empty" in reader.screen, reader, "S")
+    assert mail_of(home) == [NEW]
