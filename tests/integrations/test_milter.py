@@ -1,0 +1,230 @@
+"""Postfix with spamnb as its milter, by the text of the page."""
+
+import os
+import shutil
+import signal
+import smtplib
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from threading import Timer
+
+import pytest
+from homes import a_home
+from letters import BIG, PLAIN, letters
+from postfixes import (
+    RECIPIENT,
+    SENDER,
+    Postfix,
+    as_on_the_wire,
+    check,
+    check_unfiltered,
+    halves,
+    needs_postfix,
+    score_of,
+    verdict_in,
+)
+from recipes import recipe
+from serving import Serving
+from test_passthrough import FORGED
+
+pytestmark = needs_postfix
+
+AS_SPAMNB, MODEL = "runuser -u spamnb -- ", "/var/lib/spamnb/model.msgpack"  # there; not here
+MAIN = recipe("milter", "Set up", "main.cf")
+
+
+class Filtered(Postfix):
+    """With a milter that can be asked for more, and stopped."""
+
+    server = None
+
+    def __init__(self, home, main=MAIN):
+        super().__init__(home, main)
+        (self.folder / "queue" / "spamnb").mkdir()
+
+    @property
+    def socket(self):
+        return f"unix:{self.folder}/queue/spamnb/milter"
+
+    def start(self, **options):
+        options |= {"milter": True, "listen": (self.socket,), "model": str(self.home.model)}
+        self.server = Serving(self.home.spamnb, self.folder, **options)
+
+    def start_by_command(self):
+        where = ("--listen", self.socket, "--model", str(self.home.model))
+        self.server = Serving(self.home.spamnb, self.folder, [self.home.program, "serve", "--milter", *where])
+
+    def __exit__(self, *_):
+        super().__exit__()
+        if self.server:
+            self.server.end()
+
+
+@pytest.fixture
+def idle(home):
+    with Filtered(home) as postfix:
+        yield postfix
+
+
+@pytest.fixture(scope="module")
+def postfix(spamnb):
+    """One that no test changes."""
+    with a_home(spamnb) as home, Filtered(home) as postfix:
+        postfix.start_by_command()
+        yield postfix
+
+
+@pytest.fixture
+def patient(home):
+    """A Postfix that has rather no mail than unfiltered mail."""
+    with Filtered(home, MAIN.replace("= accept", "= tempfail")) as postfix:
+        yield postfix
+
+
+def test_the_verdict_is_in_the_header(postfix, mail):
+    for message in ("ham", "spam", "unsure"):
+        delivered = postfix.deliver(mail.messages[message])
+        assert verdict_in(delivered).startswith(f"X-Spamnb: {message}; score=")
+        assert halves(delivered)[1] == mail.messages[message]
+
+
+def test_every_byte_but_the_header_and_the_verdict_of_the_command(postfix, spamnb, tmp_path):
+    messages = letters()
+    delivered = postfix.deliver_all(messages)
+    for without, what in zip(postfix.deliver_unfiltered(*messages), delivered, strict=True):
+        check(without, what)
+    for place, what in enumerate(delivered):
+        (tmp_path / f"{place:04}").write_bytes(what)
+    lines = spamnb("classify", *sorted(tmp_path.iterdir())).succeeds().lines
+    for what, line in zip(delivered, lines, strict=True):
+        verdict, score, _ = line.split("\t")
+        assert verdict_in(what).startswith(f"X-Spamnb: {verdict}; score={score}; ")
+
+
+def test_a_forged_header_deceives_nobody(postfix, mail):
+    delivered = postfix.deliver(FORGED + b"\n" + mail.messages["spam"] + FORGED + b"\n")
+    assert verdict_in(delivered).startswith("X-Spamnb: spam; ")
+    assert halves(delivered)[1] == mail.messages["spam"] + FORGED + b"\n"
+    with pytest.raises(smtplib.SMTPDataError, match="550"):
+        postfix.send((FORGED + b"\n") * 1001 + mail.messages["spam"])
+
+
+def test_headers_of_another_filter(idle, mail):
+    idle.start(header_style="spamassassin")
+    forged = b"X-Spam-Flag: NO\nX-Spam-Status: No\nx-spam-level:\nX-Spam-Status: No\n"
+    head, message = halves(idle.deliver(forged + mail.messages["spam"]))
+    names = [line.split(b":")[0] for line in head.splitlines() if line.startswith(b"X-Spam")]
+    assert names == [b"X-Spam-Flag", b"X-Spam-Level", b"X-Spam-Status"]
+    assert message == mail.messages["spam"]
+
+
+def test_who_sends_is_no_text(postfix, mail):
+    """Names that no host has, and addresses that are not ASCII."""
+    for helo, sender in (("xn--a", SENDER), ("café", "café@sender.example"), ("a" * 300, "")):
+        with postfix.connect(helo=helo) as client:
+            client.sendmail(sender, [RECIPIENT], as_on_the_wire(mail.messages["spam"]))
+        assert verdict_in(*postfix.delivered()).startswith("X-Spamnb: spam; ")
+
+
+def test_many_messages_in_a_session(postfix, mail):
+    """Each is judged by itself, also after one that was begun and left."""
+    with postfix.connect() as client:
+        client.ehlo()
+        for _ in range(3):
+            for message in ("ham", "spam"):
+                client.mail(SENDER)
+                client.rcpt(RECIPIENT)
+                client.rset()
+                raw = as_on_the_wire(mail.messages[message])
+                client.sendmail(SENDER, [RECIPIENT, "eve@example.org"], raw)
+                for delivered in postfix.delivered(2):
+                    assert verdict_in(delivered).startswith(f"X-Spamnb: {message}; ")
+
+
+def test_many_at_once(postfix, mail):
+    messages = [mail.messages["ham"], mail.messages["spam"], BIG, PLAIN] * 5
+    with ThreadPoolExecutor(len(messages)) as threads:
+        list(threads.map(postfix.send, messages))
+    delivered = postfix.delivered(len(messages))
+    assert sorted(halves(what)[1] for what in delivered) == sorted(messages)
+    for what in delivered:
+        is_spam = halves(what)[1] == mail.messages["spam"]
+        assert verdict_in(what).startswith("X-Spamnb: spam; ") == is_spam
+
+
+def test_spam_is_refused_if_wanted(idle, mail):
+    idle.start(reject=True)
+    with pytest.raises(smtplib.SMTPDataError, match=r"550.*This message looks like spam"):
+        idle.send(mail.messages["spam"])
+    for message in ("ham", "unsure"):
+        assert verdict_in(idle.deliver(mail.messages[message])).startswith(f"X-Spamnb: {message}; ")
+
+
+def test_a_message_too_large_is_taken_without_a_verdict(idle, mail):
+    idle.start(max_size=10_000)
+    head, message = halves(idle.deliver(FORGED + b"\n" + BIG))
+    assert b"X-Spamnb" not in head
+    assert message == BIG
+    assert verdict_in(idle.deliver(mail.messages["spam"])).startswith("X-Spamnb: spam; ")
+
+
+def test_without_a_server(idle, mail):
+    messages = [mail.messages["spam"], PLAIN, BIG]
+    for without, what in zip(idle.deliver_unfiltered(*messages), idle.deliver_all(messages), strict=True):
+        check_unfiltered(without, what)
+
+
+def test_without_a_server_mail_may_come_later(patient, mail):
+    with pytest.raises(smtplib.SMTPResponseException, match="451"):
+        patient.send(mail.messages["spam"])
+    patient.start()
+    assert verdict_in(patient.deliver(mail.messages["spam"])).startswith("X-Spamnb: spam; ")
+
+
+def killed_in_the_middle(postfix):
+    """It stands still, so that Postfix waits for the answer; then it dies."""
+    for worker in postfix.server.workers:
+        os.kill(worker, signal.SIGSTOP)
+    killer = Timer(0.5, postfix.server.end)
+    killer.start()
+    return killer
+
+
+def test_a_server_killed_in_the_middle(idle, mail):
+    idle.start()
+    (without,) = idle.deliver_unfiltered(mail.messages["spam"])
+    killed_in_the_middle(idle)
+    check_unfiltered(without, idle.deliver(mail.messages["spam"]))
+
+
+def test_a_server_killed_in_the_middle_may_defer(patient, mail):
+    patient.start()
+    killed_in_the_middle(patient)
+    with pytest.raises(smtplib.SMTPResponseException, match="451"):
+        patient.send(mail.messages["spam"])
+
+
+def test_a_mistake_is_corrected(home, idle, mail):
+    """With the message as it was delivered; the server knows at once."""
+    idle.start()
+    raw = mail.messages["unsure"]
+    (home.path / "message").write_bytes(idle.deliver(raw))
+    scores = [score_of(idle.deliver(raw))]
+    for line in recipe("milter", "Correct a mistake", "sh").splitlines():
+        home.run("sh", "-c", line.replace(AS_SPAMNB, "").replace(MODEL, str(home.model)))
+        scores.append(score_of(idle.deliver(raw)))
+    before, learned_as_spam, learned_as_ham = scores
+    assert learned_as_ham < before < learned_as_spam
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+def test_the_units(home, tmp_path):
+    """systemd finds nothing wrong with them; the program is where it is here, and the user one there is."""
+    unit = recipe("milter", "systemd", "systemd-service")
+    unit = unit.replace("/usr/local/bin/spamnb", str(home.program)).replace("User=spamnb", "User=daemon")
+    paths = [tmp_path / "spamnb-milter.service", tmp_path / "spamnb-milter.socket"]
+    paths[0].write_text(unit)
+    paths[1].write_text(recipe("milter", "systemd", "systemd-socket"))
+    quiet = os.environ | {"SYSTEMD_LOG_LEVEL": "warning"}
+    done = subprocess.run(["systemd-analyze", "verify", *paths], capture_output=True, timeout=60, env=quiet)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -1,0 +1,167 @@
+"""Postfix with a content filter that asks spamnb serve, by the text of the page."""
+
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Timer
+
+import pytest
+from homes import ON_A_FULL_DISK, a_home, needs
+from letters import BIG, PLAIN, letters
+from postfixes import Postfix, check, check_unfiltered, halves, needs_mounts, needs_postfix, verdict_in
+from recipes import recipe
+from serving import Serving
+from test_passthrough import FORGED
+
+pytestmark = [*needs_postfix, needs("spamc"), needs_mounts]
+
+MASTER = recipe("postfix", "Set up", "master.cf")
+SCRIPT = recipe("postfix", "Set up", "bash")
+PLACE = "/usr/local/lib/spamnb/postfix-filter"
+
+
+class Filtered(Postfix):
+    """With a server to ask, and the script where others may run it."""
+
+    in_place = True
+
+    def __init__(self, home, server):
+        self.server = server
+        self.script = home.path.parent / "postfix-filter"
+        self.write(SCRIPT)
+        master = MASTER.replace(PLACE, str(self.script)).replace("user=spamnb", "user=nobody")
+        super().__init__(home, master=master)
+
+    def write(self, script):
+        port = self.server.address.rpartition(":")[2]
+        assert "spamc -p 7830" in script
+        self.script.write_text(script.replace("spamc -p 7830", f"spamc -d 127.0.0.1 -p {port}"))
+        self.script.chmod(0o755)
+
+    def killed_while_it_waits(self):
+        """The spamc that asks our server."""
+        port = self.server.address.rpartition(":")[2]
+        process = self.wait_until(lambda: process_of("spamc", port))
+        os.kill(process, signal.SIGKILL)
+
+
+def process_of(*words):
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            arguments = path.read_text().split("\0")
+        except OSError:  # it has ended
+            continue
+        if arguments[0] == words[0] and set(words) <= set(arguments):
+            return int(path.parent.name)
+    return None
+
+
+def serve(home):
+    command = [str(home.program), "serve", "--listen", "127.0.0.1:0", "--model", str(home.model)]
+    return Serving(home.spamnb, home.path, command)
+
+
+@pytest.fixture(scope="module")
+def postfix(spamnb):
+    """One that no test changes."""
+    with a_home(spamnb) as home:
+        server = serve(home)
+        with Filtered(home, server) as postfix:
+            yield postfix
+        server.end()
+
+
+@pytest.fixture
+def own_postfix(home):
+    server = serve(home)
+    with Filtered(home, server) as postfix:
+        yield postfix
+    server.end()
+
+
+def test_the_verdict_is_in_the_header(postfix, mail):
+    for message in ("ham", "spam", "unsure"):
+        delivered = postfix.deliver(mail.messages[message])
+        assert verdict_in(delivered).startswith(f"X-Spamnb: {message}; score=")
+        assert halves(delivered)[1] == mail.messages[message]
+
+
+def test_every_byte_but_the_header(postfix):
+    messages = letters()
+    plain = postfix.deliver_unfiltered(*messages)
+    for without, what in zip(plain, postfix.deliver_all(messages), strict=True):
+        check(without, what)
+
+
+def test_a_forged_header_deceives_nobody(postfix, mail):
+    delivered = postfix.deliver(FORGED + b"\n" + mail.messages["spam"])
+    assert verdict_in(delivered).startswith("X-Spamnb: spam; ")
+
+
+def test_many_at_once(postfix, mail):
+    messages = [mail.messages["ham"], mail.messages["spam"], BIG, PLAIN] * 5
+    with ThreadPoolExecutor(len(messages)) as threads:
+        list(threads.map(postfix.send, messages))
+    delivered = postfix.delivered(len(messages))
+    assert sorted(halves(what)[1] for what in delivered) == sorted(messages)
+    assert sum("X-Spamnb: spam" in verdict_in(what) for what in delivered) == 5
+
+
+def test_without_a_server(own_postfix, mail):
+    own_postfix.server.end()
+    messages = [mail.messages["spam"], PLAIN, BIG]
+    plain = own_postfix.deliver_unfiltered(*messages)
+    for without, what in zip(plain, own_postfix.deliver_all(messages), strict=True):
+        check_unfiltered(without, what)
+
+
+def test_a_server_killed_in_the_middle(own_postfix, mail):
+    """It stands still, so that spamc waits for the answer; then it dies."""
+    (without,) = own_postfix.deliver_unfiltered(mail.messages["spam"])
+    for worker in own_postfix.server.workers:
+        os.kill(worker, signal.SIGSTOP)
+    Timer(0.5, own_postfix.server.end).start()
+    check_unfiltered(without, own_postfix.deliver(mail.messages["spam"]))
+
+
+def test_spamc_killed_in_the_middle(own_postfix, mail):
+    """The message waits, and is delivered when it can be."""
+    workers = own_postfix.server.workers
+    for worker in workers:
+        os.kill(worker, signal.SIGSTOP)
+    own_postfix.send(mail.messages["spam"])
+    own_postfix.killed_while_it_waits()
+    own_postfix.wait_until(own_postfix.waiting)
+    for worker in workers:
+        os.kill(worker, signal.SIGCONT)
+    own_postfix.run("postqueue", "-f")
+    (delivered,) = own_postfix.delivered()
+    (without,) = own_postfix.deliver_unfiltered(mail.messages["spam"])
+    check(without, delivered)
+
+
+def test_without_the_script(own_postfix, mail):
+    own_postfix.script.unlink()
+    own_postfix.send(mail.messages["spam"])
+    own_postfix.wait_until(own_postfix.waiting)
+    own_postfix.write(SCRIPT)
+    own_postfix.run("postqueue", "-f")
+    assert verdict_in(*own_postfix.delivered()).startswith("X-Spamnb: spam; ")
+
+
+def test_rather_late_than_unfiltered(own_postfix, mail):
+    own_postfix.write(SCRIPT.replace("spamc -p 7830", "spamc -p 7830 -x --connect-retries=1"))
+    own_postfix.server.end()
+    own_postfix.send(mail.messages["spam"])
+    own_postfix.wait_until(own_postfix.waiting)
+
+
+def test_a_full_disk_defers(home, postfix):
+    """Nothing of a message that could not be kept is handed on."""
+    script = postfix.script.read_text().replace("/usr/sbin/sendmail -G -i", "tee handed-on")
+    home.write("filter", script)
+    home.run(*ON_A_FULL_DISK, "bash", "./filter", stdin=BIG, code=75)
+    assert not (home.path / "handed-on").exists()
+    home.run(*ON_A_FULL_DISK, "bash", "./filter", stdin=PLAIN)
+    assert (home.path / "handed-on").read_bytes().endswith(PLAIN)

@@ -1,0 +1,96 @@
+"""procmail and spamc with a server, by the text of the page."""
+
+import os
+import shutil
+import signal
+import subprocess
+from threading import Timer
+
+import pytest
+from contract import INBOX, JUNK, UNSURE
+from homes import needs
+from letters import BIG, PLAIN, letters
+from recipes import recipe
+from serving import Serving
+from test_passthrough import FORGED, check
+
+pytestmark = [needs("procmail"), needs("spamc")]
+
+RULES = recipe("spamc", "procmail", "procmail")
+PLAIN_RULES = "MAILDIR=$HOME/Maildir\nDEFAULT=$MAILDIR/\n"
+
+
+@pytest.fixture
+def server(spamnb, home, tmp_path):
+    command = [str(home.program), "serve", "--listen", "127.0.0.1:0", "--model", str(home.model)]
+    server = Serving(spamnb, tmp_path, command)
+    yield server
+    server.end()
+
+
+def deliver(home, server, raw, rules=RULES):
+    """At the server's own port, and on the one address it has."""
+    port = server.address.rpartition(":")[2]
+    rules = rules.replace("spamc -p 7830", f"spamc -d 127.0.0.1 -p {port}")
+    path = home.write(".procmailrc", rules)
+    home.maildir.mkdir(exist_ok=True)
+    home.run("procmail", "-t", f"HOME={home.path}", f"ORGMAIL={home.maildir}/", path, stdin=raw)
+    return home.taken()
+
+
+def test_filed_by_the_header(home, server, mail):
+    for message, folder in (("ham", INBOX), ("spam", JUNK), ("unsure", UNSURE)):
+        ((where, what),) = deliver(home, server, mail.messages[message])
+        assert where == folder
+        assert what.startswith(b"X-Spamnb: %s; " % message.encode())
+    ((where, what),) = deliver(home, server, FORGED + b"\n" + mail.messages["spam"])
+    assert where == JUNK
+    assert what.count(b"X-Spamnb") == 1
+
+
+def test_every_byte_but_the_header(home, server):
+    for raw in letters():
+        ((_, without),) = deliver(home, server, raw, PLAIN_RULES)
+        ((_, what),) = deliver(home, server, raw)
+        check(without, what)
+
+
+def test_a_damaged_model_is_not_used(home, server, mail):
+    home.model.write_bytes(home.model.read_bytes()[:-1000])
+    ((where, _),) = deliver(home, server, mail.messages["spam"])
+    assert where == JUNK
+
+
+def test_without_a_server_mail_is_delivered_as_it_came(home, server):
+    server.end()
+    for raw in (PLAIN, BIG):
+        assert deliver(home, server, raw) == [(INBOX, raw)]
+
+
+def test_a_server_killed_in_the_middle(home, server):
+    """It stands still, so that spamc waits for the answer; then it dies."""
+    for worker in server.workers:
+        os.kill(worker, signal.SIGSTOP)
+    killer = Timer(0.5, server.end)
+    killer.start()
+    try:
+        assert deliver(home, server, PLAIN) == [(INBOX, PLAIN)]
+    finally:
+        killer.join()
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+def test_the_units(home, tmp_path):
+    """systemd finds nothing wrong with them; the program is where it is here, and the user one there is."""
+    unit = recipe("spamc", "systemd", "systemd-service")
+    assert "/usr/local/bin/spamnb" in unit
+    unit = unit.replace("/usr/local/bin/spamnb", str(home.program)).replace("User=spamnb", "User=daemon")
+    (tmp_path / "spamnb.service").write_text(unit)
+    (tmp_path / "spamnb.socket").write_text(recipe("spamc", "systemd", "systemd-socket"))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", tmp_path / "spamnb.service", tmp_path / "spamnb.socket"],
+        capture_output=True,
+        timeout=60,
+        env=os.environ | {"SYSTEMD_LOG_LEVEL": "warning"},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
