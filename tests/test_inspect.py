@@ -1,172 +1,521 @@
 """`spamnb inspect`: what the model knows, and why a message is judged as it is."""
 
+import json
 import os
+import re
+import subprocess
+import sys
 
 import pytest
 
-SUMMARY = ("path size labels messages tokens occurrences vocabulary journal settings cutoffs telling").split()
+SUMMARY = (
+    "path size labels messages priors tokens occurrences vocabulary pairs journal journal_size settings view "
+    "cutoffs ham_loss own_mail last_learned missing telling"
+).split()
+WHY = (
+    "path verdict score probability probabilities cutoffs toward against lead sum evidence ignored flips"
+).split()
+ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
 
 
-def test_summary(spamnb):
-    text = spamnb("inspect", "--top", "3").succeeds().out.decode()
-    assert spamnb.model in text
-    assert "14" in text
-    assert "cutoffs" in text
-    assert "now" in text
-    known = spamnb("inspect", "--top", "3", "--json").succeeds().json
-    assert set(known) >= set(SUMMARY)
-    assert known["labels"] == ["ham", "spam"]
-    assert known["messages"] == [14, 14]
-    assert known["size"] == os.path.getsize(spamnb.model)
-    assert known["settings"]["ngrams"] == 1
-    assert known["cutoffs"][0] < known["cutoffs"][1]
-    assert {label: len(tokens) for label, tokens in known["telling"].items()} == {"ham": 3, "spam": 3}
-    for one in known["telling"]["spam"]:
-        assert one["messages"][0] < one["messages"][1]
-        assert one["weight"] > 0
+class TestSummary:
+    def test_as_text(self, spamnb):
+        text = spamnb("inspect", "--top", "3").succeeds().out.decode()
+        assert text.startswith(f"model: {spamnb.model}\n")
+        for words in (
+            "trained",
+            "186 more ham would help",
+            "set for 0.1 % of ham lost",
+            "ham lost",
+            "(today)",
+        ):
+            assert words in text
+        for words in (
+            "settings",
+            "head and body apart",
+            "MB",
+            "journal     empty",
+            "most telling of spam",
+            "█",
+        ):
+            assert words in text
+        assert "\x1b" not in text
+
+    def test_as_json(self, spamnb):
+        known = spamnb("inspect", "--top", "3", "--json").succeeds().json
+        assert set(known) >= set(SUMMARY)
+        assert known["labels"] == ["ham", "spam"]
+        assert known["messages"] == [14, 14]
+        assert known["priors"] == [0.5, 0.5]
+        assert known["size"] == os.path.getsize(spamnb.model)
+        assert known["settings"]["ngrams"] == 1
+        assert known["cutoffs"][0] < known["cutoffs"][1]
+        own = known["own_mail"]
+        assert (own["ham"], own["spam"]) == (14, 14)
+        assert own["ham_lost"] + own["ham_unsure"] <= 1
+        assert {label: len(tokens) for label, tokens in known["telling"].items()} == {"ham": 3, "spam": 3}
+        for one in known["telling"]["spam"]:
+            assert one["messages"][0] < one["messages"][1]
+            assert one["weight"] > 0
+
+    def test_top_zero(self, spamnb):
+        assert spamnb("inspect", "--top", "0", "--json").succeeds().json["telling"] == {"ham": [], "spam": []}
+        assert b"telling" not in spamnb("inspect", "--top", "0").succeeds().out
+
+    def test_a_model_of_few_messages(self, spamnb, mail, tmp_path):
+        """Too few for cutoffs: that is no reason to fail, nor to speak of infinity."""
+        model = str(tmp_path / "model")
+        spamnb("train", "--jobs", "1", "--model", model, f"{mail.ham}/01", f"{mail.spam}/01").succeeds()
+        known = spamnb("inspect", "--json", "--model", model).succeeds().json
+        assert known["messages"] == [1, 1]
+        assert known["cutoffs"] == [None, None]
+        assert known["own_mail"] is None
+        text = spamnb("inspect", "--top", "0", "--model", model).succeeds().out.decode()
+        assert "too little mail: all is unsure" in text
+        assert "inf" not in text
+
+    def test_an_empty_model(self, spamnb, own, mail):
+        for label, folder in (("--ham", mail.ham), ("--spam", mail.spam)):
+            spamnb("train", "--jobs", "1", "--model", own, "--forget", label, folder).succeeds()
+        known = spamnb("inspect", "--json", "--model", own).succeeds().json
+        assert (known["messages"], known["vocabulary"], known["last_learned"]) == ([0, 0], 0, None)
+        assert "nothing yet" in spamnb("inspect", "--model", own).succeeds().out.decode()
+        spamnb("inspect", "--model", own, "--sample", "spam").fails(65, "nothing to draw from")
+
+    def test_the_journal_is_part_of_the_model(self, spamnb, own):
+        spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: x\n\nplugh casino\n").succeeds()
+        known = spamnb("inspect", "--json", "--model", own).succeeds().json
+        assert (known["journal"], known["messages"]) == (1, [14, 15])
+        assert known["journal_size"] > 0
+        assert "1 messages since" in spamnb("inspect", "--model", own).succeeds().out.decode()
+        plugh, casino = (
+            spamnb("inspect", "--json", "--model", own, "--token", "plugh", "casino").succeeds().json
+        )
+        assert (plugh["messages"], casino["messages"]) == ({"ham": 0, "spam": 1}, {"ham": 0, "spam": 14})
+        assert plugh["first_seen"] == plugh["last_seen"] == known["last_learned"]
+        assert casino["last_seen"] == known["last_learned"]
+
+    def test_three_labels(self, spamnb, three):
+        known = spamnb("inspect", "--json", "--model", three).succeeds().json
+        assert known["labels"] == ["ham", "spam", "work"]
+        assert known["cutoffs"] is None
+        assert known["telling"]["work"][0]["messages"][2] == 14
+        text = spamnb("inspect", "--model", three).succeeds().out.decode()
+        assert "most telling of work" in text
+        assert "the verdict is the likeliest label" in text
+
+    def test_a_damaged_column_is_noticed(self, spamnb, own):
+        """A delivery reads too little of the file to see it; here all of it is read."""
+        with open(own, "r+b") as file:
+            file.seek(os.path.getsize(own) // 2)
+            byte = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte[0] ^ 1]))
+        spamnb("inspect", "--model", own).fails(65, own, "damaged")
 
 
-def test_top_zero(spamnb):
-    assert spamnb("inspect", "--top", "0", "--json").succeeds().json["telling"] == {"ham": [], "spam": []}
-    assert b"telling" not in spamnb("inspect", "--top", "0").succeeds().out
+class TestMessage:
+    def test_as_text(self, spamnb, mail, tmp_path):
+        path = tmp_path / "message"
+        path.write_bytes(mail.messages["spam"])
+        text = spamnb("inspect", path).succeeds().out.decode()
+        assert text.startswith("spam: score")
+        for words in (
+            "cutoffs: ham up to",
+            "Subject: cheap pills",
+            "buy[+",
+            "url:casino.example",
+            "the sum",
+            "4 silent",
+        ):
+            assert words in text
+        for words in (
+            "ignored",
+            "in no message learned",
+            "less than 2.5 nats",
+            "what would change it",
+            "without",
+        ):
+            assert words in text
+        assert "\x1b" not in text
+
+    def test_as_json(self, spamnb, mail, tmp_path):
+        path = tmp_path / "message"
+        path.write_bytes(mail.messages["spam"])
+        why = spamnb("inspect", "--json", path).succeeds().json
+        assert list(why) == WHY
+        said = spamnb("classify", "--json", stdin=mail.messages["spam"]).json
+        assert (why["verdict"], why["score"]) == (said["verdict"], said["score"])
+        adds = [abs(one["adds"]) for one in why["evidence"]]
+        assert adds == sorted(adds, reverse=True)
+        assert sum(one["adds"] for one in why["evidence"]) == pytest.approx(why["score"])
+        assert {one["where"] for one in why["evidence"]} >= {"body", "link"}
+        from_stdin = spamnb("inspect", "-", "--json", stdin=mail.messages["spam"]).succeeds().json
+        assert from_stdin | {"path": str(path)} == why
+
+    def test_the_sum_can_be_checked_by_hand(self, spamnb, mail):
+        """From what is printed alone: weights to parts, parts to the score."""
+        text = spamnb("inspect", "--all", "-", stdin=mail.messages["spam"]).succeeds().out.decode()
+        weights = [float(one) for one in re.findall(r"^   \S.* ([+-]\d+\.\d{3}) +[+-]\d", text, re.M)]
+        parts = re.findall(r"^ (?:head|body) +(\S+) +(\d+) \+ 4 silent +(\S+) *$", text, re.M)
+        score = float(re.search(r"^ score +(\S+) *$", text, re.M)[1])
+        assert len(weights) == sum(int(tokens) for _, tokens, _ in parts)
+        assert sum(weights) == pytest.approx(
+            sum(float(whole) for whole, _, _ in parts), abs=0.0005 * len(weights)
+        )
+        for whole, tokens, adds in parts:
+            assert float(whole) / (int(tokens) + 4) == pytest.approx(float(adds), abs=0.0002)
+        assert sum(float(adds) for _, _, adds in parts) == pytest.approx(score, abs=0.0002)
+
+    def test_one_of_several(self, spamnb, mail, tmp_path):
+        """The first, and how to name another; `classify` names them so."""
+        box = tmp_path / "box"
+        names = ("ham", "spam", "unknown")
+        box.write_bytes(b"".join(ENVELOPE + mail.messages[name] + b"\n" for name in names))
+        first = spamnb("inspect", box)
+        assert (first.code, first.lines[0].partition(":")[0]) == (0, "ham")
+        assert first.err.decode() == (
+            f"spamnb: {box}: the first of several messages; for another: spamnb inspect {box}:1\n"
+        )
+        for line in spamnb("classify", box).succeeds().lines:
+            verdict, score, name = line.split("\t")
+            one = spamnb("inspect", name, "--json").succeeds().json
+            assert (one["verdict"], f"{one['score']:.4f}", one["path"]) == (verdict, score, name)
+        spamnb("inspect", f"{box}:3").fails(66, "no such message")
+        spamnb("inspect", f"{box}:x").fails(66, "no such file")
+        folder = spamnb("inspect", mail.ham)
+        assert folder.code == 0
+        assert f"spamnb inspect {mail.ham}/01" in folder.err.decode()
+
+    def test_a_file_whose_name_ends_like_a_number(self, spamnb, mail, tmp_path):
+        """As those of Maildirs may."""
+        (tmp_path / "message").write_bytes(mail.messages["ham"])
+        (tmp_path / "message:0").write_bytes(mail.messages["spam"])
+        assert spamnb("inspect", tmp_path / "message:0").succeeds().lines[0].startswith("spam")
+
+    def test_how_many_to_show(self, spamnb, mail):
+        few = spamnb("inspect", "-", "--top", "1", stdin=mail.messages["spam"]).succeeds().out.decode()
+        every = spamnb("inspect", "-", "--all", stdin=mail.messages["spam"]).succeeds().out.decode()
+        shown, of = map(int, re.search(r"evidence \((\d+) of (\d+)\)", few).groups())
+        assert shown < of
+        assert f"({of} of {of})" in every
+        assert few.count("█") < every.count("█")
+        assert " more " in few
+        assert "Date: " in few
+        assert "Date: " in every
+
+    def test_nothing_known(self, spamnb, mail):
+        why = spamnb("inspect", "--json", "-", stdin=mail.messages["unknown"]).succeeds().json
+        assert (why["evidence"], why["flips"], why["verdict"]) == ([], [], "unsure")
+        assert set(why["ignored"]["unknown"]) >= {"subject:xyzzy", "plugh"}
+        text = spamnb("inspect", "-", stdin=mail.messages["unknown"]).succeeds().out.decode()
+        assert "evidence: none that counts" in text
+        assert "nothing that it could lack" in text
+
+    @pytest.mark.parametrize("options", ["--event bernoulli --smoothing 0", "--event gaussian", "--numbers"])
+    def test_other_views(self, spamnb, mail, options):
+        """Weights may be infinite there; JSON has no such number."""
+        words = options.split()
+        why = spamnb("inspect", "--json", "-", *words, stdin=mail.messages["spam"]).succeeds().json
+        assert why["evidence"]
+        spamnb("inspect", "-", *words, stdin=mail.messages["spam"]).succeeds()
+
+    def test_three_labels(self, spamnb, three, mail):
+        run = ("inspect", "--model", three, "-")
+        why = spamnb(*run, "--json", stdin=mail.messages["work"]).succeeds().json
+        assert (why["verdict"], why["toward"]) == ("work", "work")
+        assert set(why["evidence"][0]["messages"]) == {"ham", "spam", "work"}
+        assert sum(one["adds"] for one in why["evidence"]) == pytest.approx(why["lead"])
+        text = spamnb(*run, stdin=mail.messages["work"]).succeeds().out.decode()
+        assert text.startswith("work: score")
+        assert "in work" in text
+        assert f"work ahead of {why['against']} by" in text
+
+    def test_nothing_of_a_message_reaches_a_terminal_raw(self, spamnb):
+        """Escapes, controls, what turns writing round: in headers, text, names and attachments."""
+        evil = "\x1b[31m\x1b]0;owned\x07\x9b2J\u202e\u2066\x00\x08\r\u200b"
+        hostile = (
+            f"From: {evil}<a@b>\nSubject: casino{evil}\nX-{evil}: viagra\n"
+            "Content-Type: multipart/mixed; boundary=x\n\n"
+            f"--x\n\nbuy viagra {evil} now casino\n"
+            f"--x\nContent-Type: text/html\n\n<p hidden>{evil}viagra</p>{evil}"
+            f"<a href='http://casino.example/{evil}'>x</a>\n"
+            f'--x\nContent-Type: image/png; name="{evil}.png"\n\nx\n--x--\n'
+        ).encode()
+        for options in ([], ["--all"], ["--top", "0"]):
+            out = spamnb("inspect", "-", *options, stdin=hostile).succeeds().out.decode()
+            assert {char for char in out if not char.isprintable()} == {"\n"}
+
+    def test_a_flood_is_bounded(self, spamnb):
+        flood = b"Subject: x\n\n" + b" ".join(b"viagra%d casino" % n for n in range(20_000))
+        done = spamnb("inspect", "-", stdin=flood).succeeds()
+        assert len(done.lines) < 150
+        assert len(done.out) < 30_000
+        assert "… and more: --all" in done.lines
 
 
-def test_a_model_of_few_messages(spamnb, mail, tmp_path):
-    """Too few for cutoffs: that is no reason to fail, nor to speak of infinity."""
-    model = str(tmp_path / "model")
-    spamnb("train", "--jobs", "1", "--model", model, f"{mail.ham}/01", f"{mail.spam}/01").succeeds()
-    known = spamnb("inspect", "--json", "--model", model).succeeds().json
-    assert known["messages"] == [1, 1]
-    assert known["cutoffs"] == [None, None]
-    text = spamnb("inspect", "--top", "0", "--model", model).succeeds().out.decode()
-    assert "too little mail for cutoffs: all is unsure" in text
-    assert "inf" not in text
+class TestOnATerminal:
+    @pytest.mark.parametrize("columns", [80, 120])
+    def test_it_fits_and_has_colours(self, spamnb, mail, columns, tmp_path):
+        (tmp_path / "message").write_bytes(mail.messages["spam"])
+        text = on_a_terminal(spamnb, columns, "inspect", str(tmp_path / "message"))
+        assert "\x1b[" in text
+        assert "[+" not in text
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+        assert {char for char in plain if not char.isprintable()} <= {"\r", "\n"}
+        assert max(map(len, plain.splitlines())) <= columns
+        summary = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(spamnb, columns, "inspect"))
+        lines = [line for line in summary.splitlines() if not line.startswith("model:")]
+        assert max(map(len, lines)) <= columns
+
+    def test_infinite_weights(self, spamnb, mail, tmp_path):
+        (tmp_path / "message").write_bytes(mail.messages["spam"])
+        words = "--event multinomial --smoothing 0".split()
+        assert "+∞" in on_a_terminal(spamnb, 80, "inspect", str(tmp_path / "message"), *words)
+
+    def test_without_colours_there_are_figures(self, spamnb, mail, tmp_path):
+        (tmp_path / "message").write_bytes(mail.messages["spam"])
+        text = on_a_terminal(spamnb, 80, "inspect", str(tmp_path / "message"), NO_COLOR="1")
+        assert "viagra[+" in text
 
 
-def test_tokens(spamnb):
-    known = spamnb("inspect", "--json", "--token", "viagra", "--token", "plugh").succeeds().json
-    assert known[0]["known"]
-    assert known[0]["messages"] == {"ham": 0, "spam": 13}
-    assert known[0]["probabilities"]["spam"] > known[0]["probabilities"]["ham"] > 0
-    assert known[1] == {
-        "token": "plugh",
-        "known": False,
-        "messages": {"ham": 0, "spam": 0},
-        "occurrences": {"ham": 0, "spam": 0},
-        "probabilities": None,
-    }
-    text = spamnb("inspect", "--token", "viagra", "--token", "plugh").succeeds().out.decode()
-    assert "13" in text
-    assert "unknown" in text
+TERMINAL = """
+import fcntl, os, pty, struct, sys, termios
+child, handle = pty.fork()
+if not child:
+    os.execv(sys.argv[2], sys.argv[2:])
+fcntl.ioctl(handle, termios.TIOCSWINSZ, struct.pack("HHHH", 50, int(sys.argv[1]), 0, 0))
+while True:
+    try:
+        data = os.read(handle, 65536)
+    except OSError:
+        break
+    if not data:
+        break
+    os.write(1, data)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
 
 
-def test_a_token_that_a_terminal_would_obey(spamnb):
-    out = spamnb("inspect", "--token", "a\x1b[31m\nb").succeeds().out
-    assert b"\x1b" not in out
-    assert b"a" in out
+def on_a_terminal(spamnb, columns, *arguments, **more):
+    """In a process of its own: who forks a terminal should have no threads."""
+    environment = {**spamnb.environment, "TERM": "xterm-256color", "COLUMNS": str(columns), **more}
+    if "NO_COLOR" not in more:
+        environment.pop("NO_COLOR", None)
+    command = [sys.executable, "-c", TERMINAL, str(columns), spamnb.program, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=60, check=True)
+    return done.stdout.decode()
 
 
-def test_a_word_as_it_is_written(spamnb):
-    """People ask for Viagra; the tokenizer folds case. What it does not know is called as it was."""
-    asked = ("Viagra", "Subject:Cheap", "Plugh")
-    known = spamnb("inspect", "--json", *(f"--token={word}" for word in asked)).succeeds().json
-    assert [one["token"] for one in known] == ["viagra", "subject:cheap", "Plugh"]
-    assert [one["known"] for one in known] == [True, True, False]
+class TestTokens:
+    def test_as_json(self, spamnb):
+        (known,) = spamnb("inspect", "--json", "--token", "viagra").succeeds().json
+        assert known["known"]
+        assert known["messages"] == {"ham": 0, "spam": 13}
+        assert known["probabilities"]["spam"] > known["probabilities"]["ham"] > 0
+        assert known["weights"]["spam"] == pytest.approx(-known["weights"]["ham"])
+        assert known["counts"]
+        assert known["first_seen"] is None
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", known["last_seen"])
+        ways = {(one["event"], one["smoothing"]): one["probabilities"] for one in known["estimates"]}
+        assert len(ways) == 12
+        assert ways["bernoulli", 0.0] == {"ham": 0.0, "spam": 13 / 14}
+        assert ways["bernoulli", 1.0] == {"ham": 1 / 16, "spam": 14 / 16}
+
+    def test_as_text(self, spamnb):
+        text = spamnb("inspect", "--token", "viagra", "subject:cheap").succeeds().out.decode()
+        for words in ("92.86 %", "first seen", "not recorded", "multinomial, 0.01", "bernoulli, global"):
+            assert words in text
+        assert "subject:cheap" in text
+
+    def test_near_spellings_and_other_places(self, spamnb, own):
+        words = b"Subject: viagra\n\nv1agra viagra! vlagr diagram viaggra tadalafil\n"
+        spamnb("train", "--spam", "-", "--model", own, stdin=words).succeeds()
+        (known,) = spamnb("inspect", "--json", "--model", own, "--token", "viagra").succeeds().json
+        near = [one["token"] for one in known["near"]]
+        assert sorted(near[:3]) == ["v1agra", "viaggra", "viagra!"]
+        assert sorted(near[3:]) == ["diagram", "vlagr"]
+        assert [one["token"] for one in known["elsewhere"]] == ["subject:viagra"]
+
+    def test_an_unknown_one(self, spamnb):
+        """A clear line, with what is spelled nearly so; what is known is told nevertheless."""
+        spamnb("inspect", "--token", "casini").fails(65, "casini", "no learned message", "near it: casino")
+        both = spamnb("inspect", "--token", "viagra", "--token", "plugh")
+        assert both.code == 65
+        assert both.err == b"spamnb: plugh: no learned message has this token\n"
+        assert b"92.86 %" in both.out
+        told = spamnb("inspect", "--json", "--token", "plugh")
+        assert (told.code, told.json[0]["known"]) == (65, False)
+
+    def test_what_a_terminal_would_obey(self, spamnb):
+        done = spamnb("inspect", "--token", "a\x1b[31m\nb")
+        assert done.code == 65
+        assert b"\x1b" not in done.out + done.err
+
+    def test_a_word_as_it_is_written(self, spamnb):
+        """People ask for Viagra; the tokenizer folds case. What it does not know is called as it was."""
+        asked = ("Viagra", "Subject:Cheap", "Plugh")
+        known = spamnb("inspect", "--json", *(f"--token={word}" for word in asked)).json
+        assert [one["token"] for one in known] == ["viagra", "subject:cheap", "Plugh"]
+        assert [one["known"] for one in known] == [True, True, False]
+
+    def test_three_labels(self, spamnb, three):
+        run = ("inspect", "--json", "--model", three, "--token", "subject:deadline")
+        (known,) = spamnb(*run).succeeds().json
+        assert known["messages"] == {"ham": 0, "spam": 0, "work": 14}
+        assert known["weights"]["work"] > 0 > known["weights"]["ham"]
 
 
-def test_why(spamnb, mail, tmp_path):
-    path = tmp_path / "message"
-    path.write_bytes(mail.messages["spam"])
-    text = spamnb("inspect", path).succeeds().out.decode()
-    assert text.startswith("spam: score")
-    assert "casino" in text
-    why = spamnb("inspect", "--json", path).succeeds().json
-    assert list(why) == ["path", "verdict", "score", "probability", "probabilities", "evidence"]
-    said = spamnb("classify", "--json", stdin=mail.messages["spam"]).json
-    assert (why["verdict"], why["score"]) == (said["verdict"], said["score"])
-    weights = [abs(one["weight"]) for one in why["evidence"]]
-    assert weights == sorted(weights, reverse=True)
-    from_stdin = spamnb("inspect", "-", "--json", stdin=mail.messages["spam"]).succeeds().json
-    assert from_stdin | {"path": str(path)} == why
+class TestSamples:
+    def test_the_same_seed_draws_the_same(self, spamnb):
+        run = ("inspect", "--sample", "spam", "-n", "4", "--seed", "7")
+        first, again = spamnb(*run).succeeds(), spamnb(*run).succeeds()
+        assert first == again
+        assert first.out.count(b"(--seed 7)") == 4
+        other = spamnb("inspect", "--sample", "spam", "-n", "4", "--seed", "8").succeeds()
+        assert other.out != first.out
+
+    def test_as_json(self, spamnb):
+        drawn = spamnb("inspect", "--sample", "ham", "-n", "2", "--seed", "1", "--json").succeeds().json
+        assert (drawn["seed"], len(drawn["messages"])) == (1, 2)
+        for one in drawn["messages"]:
+            assert one["label"] == "ham"
+            assert sum(one["tokens"].values()) == one["length"]
+            assert set(one["numbers"]) <= {
+                "size",
+                "capitals",
+                "digits",
+                "html",
+                "exclamations",
+                "links",
+                "recipients",
+                "hour",
+            }
+
+    def test_without_a_seed_it_says_which(self, spamnb):
+        drawn = spamnb("inspect", "--sample", "spam", "-n", "1", "--json").succeeds().json
+        again = ("inspect", "--sample", "spam", "-n", "1", "--json", "--seed", str(drawn["seed"]))
+        assert spamnb(*again).succeeds().json == drawn
+
+    @pytest.mark.parametrize("event", ["multinomial", "binary", "bernoulli", "gaussian"])
+    def test_by_every_event_model(self, spamnb, event):
+        drawn = spamnb("inspect", "--sample", "spam", "-n", "1", "--seed", "3", "--event", event, "--json")
+        assert bool(drawn.succeeds().json["messages"][0]["tokens"]) == (event != "gaussian")
+
+    def test_three_labels(self, spamnb, three):
+        run = ("inspect", "--model", three, "--sample", "work", "-n", "9", "--seed", "1", "--json")
+        drawn = spamnb(*run).succeeds().json["messages"]
+        assert any("budget" in one["tokens"] for one in drawn)
+
+    def test_usage(self, spamnb):
+        spamnb("inspect", "--sample", "eggs").fails(64, "eggs", "ham, spam")
+        spamnb("inspect", "--sample", "spam", "-n", "0").fails(64, "-n")
+        spamnb("inspect", "-n", "3").fails(64, "--sample")
 
 
-def test_one_of_several(spamnb, mail, tmp_path):
-    """The first, and how to name another; `classify` names them so."""
-    box = tmp_path / "box"
-    envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
-    box.write_bytes(b"".join(envelope + mail.messages[name] + b"\n" for name in ("ham", "spam", "unknown")))
-    first = spamnb("inspect", box)
-    assert (first.code, first.lines[0].partition(":")[0]) == (0, "ham")
-    assert first.err.decode() == (
-        f"spamnb: {box}: the first of several messages; for another: spamnb inspect {box}:1\n"
-    )
-    for line in spamnb("classify", box).succeeds().lines:
-        verdict, score, name = line.split("\t")
-        one = spamnb("inspect", name, "--json").succeeds().json
-        assert (one["verdict"], f"{one['score']:.4f}", one["path"]) == (verdict, score, name)
-    spamnb("inspect", f"{box}:3").fails(66, "no such message")
-    spamnb("inspect", f"{box}:x").fails(66, "no such file")
-    folder = spamnb("inspect", mail.ham)
-    assert folder.code == 0
-    assert f"spamnb inspect {mail.ham}/01" in folder.err.decode()
+class TestDifferences:
+    @pytest.fixture
+    def other(self, spamnb, mail, tmp_path):
+        """A model that was taught that casinos are ham."""
+        path = str(tmp_path / "other.msgpack")
+        spamnb("train", "--jobs", "1", "--model", path, "--ham", mail.spam, "--spam", mail.ham).succeeds()
+        return path
+
+    def test_tokens_and_verdicts(self, spamnb, other, mail):
+        found = spamnb("inspect", "--diff", other, mail.ham, "--json", "--jobs", "1").succeeds().json
+        assert (found["here"], found["there"], found["messages"]) == (spamnb.model, other, 14)
+        moved = {one["token"]: one for one in found["moved"]}
+        assert {"casino", "from:win"} & set(moved)
+        one = found["moved"][0]
+        assert one["there"] > one["here"]
+        assert {(one["here"], one["there"]) for one in found["changed"]} == {("ham", "spam")}
+        assert len(found["changed"]) >= 12
+        text = (
+            spamnb("inspect", "--diff", other, mail.ham, "--jobs", "1", "--top", "2").succeeds().out.decode()
+        )
+        assert "weights that moved most" in text
+        assert "of 14 verdicts change, " in text
+        assert "from ham to spam" in text
+
+    def test_the_same_model(self, spamnb, mail):
+        found = spamnb("inspect", "--diff", spamnb.model, mail.spam, "--json", "--jobs", "1").succeeds().json
+        assert (found["moved"], found["changed"], found["settings"]) == ([], [], {})
+        text = spamnb("inspect", "--diff", spamnb.model, mail.spam, "--jobs", "1").succeeds().out.decode()
+        assert "no token weighs differently" in text
+        assert "0 of 14 verdicts change\n" in text
+
+    def test_what_only_one_knows(self, spamnb, own):
+        spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: x\n\nplugh\n").succeeds()
+        found = spamnb("inspect", "--diff", own, "--top", "500", "--json").succeeds().json
+        moved = {one["token"]: one for one in found["moved"]}
+        assert moved["plugh"]["here"] == 0 < moved["plugh"]["there"]
+        assert moved["plugh"]["messages_there"] == {"ham": 0, "spam": 1}
+        assert found["settings"]["messages"] == [[14, 14], [14, 15]]
+
+    def test_other_labels(self, spamnb, three, mail, tmp_path):
+        found = spamnb("inspect", "--diff", three, "--json").succeeds().json
+        assert found["settings"]["labels"] == [["ham", "spam"], ["ham", "spam", "work"]]
+        path = str(tmp_path / "foreign")
+        labels = ("--label", f"eggs={mail.ham}", "--label", f"bacon={mail.spam}")
+        spamnb("train", "--jobs", "1", "--model", path, *labels).succeeds()
+        spamnb("inspect", "--diff", path).fails(65, "labels in common")
+
+    def test_bad_input(self, spamnb, other):
+        spamnb("inspect", "--diff", "/nosuch").fails(75, "/nosuch")
+        spamnb("inspect", "--diff", other, "/nosuch").fails(66, "/nosuch")
 
 
-def test_a_file_whose_name_ends_like_a_number(spamnb, mail, tmp_path):
-    """As those of Maildirs may."""
-    (tmp_path / "message").write_bytes(mail.messages["ham"])
-    (tmp_path / "message:0").write_bytes(mail.messages["spam"])
-    assert spamnb("inspect", tmp_path / "message:0").succeeds().lines[0].startswith("spam")
+class TestBadInput:
+    def test_usage(self, spamnb):
+        spamnb("inspect", "--token", "a", "-", stdin=b"").fails(64, "--token")
+        spamnb("inspect", "--top", "-1").fails(64, "--top")
+        spamnb("inspect", "a", "b").fails(64, "one message")
+        spamnb("inspect", "--html", "x").fails(64, "--html")
+        spamnb("inspect", "--plot", "x.gif").fails(64, ".svg or .png")
+        spamnb("inspect", "-", "--plot", "x.svg", stdin=b"x").fails(64, "--plot")
+        spamnb("inspect", "--sample", "spam", "--diff", "x").fails(64, "not both")
+
+    def test_no_model(self, spamnb):
+        spamnb("inspect", "--model", "/nosuch").fails(75, "/nosuch", "spamnb train")
+        spamnb("inspect", "--model", "/nosuch", "-", stdin=b"x").fails(75, "/nosuch", "spamnb train")
+
+    def test_no_file(self, spamnb):
+        spamnb("inspect", "/nosuch").fails(66, "/nosuch")
+
+    @pytest.mark.parametrize("content", [b"", b"\n\n \n"])
+    def test_an_empty_file(self, spamnb, tmp_path, content):
+        path = tmp_path / "empty"
+        path.write_bytes(content)
+        spamnb("inspect", path).fails(65, str(path), "empty")
+        spamnb("inspect", "-", stdin=content).fails(65, "empty")
+
+    def test_an_empty_folder(self, spamnb, tmp_path):
+        spamnb("inspect", tmp_path).fails(66, "no message in it")
+
+    def test_not_a_message(self, spamnb, tmp_path):
+        path = tmp_path / "picture"
+        path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
+        spamnb("inspect", path).fails(65, "not a message")
+        spamnb("inspect", spamnb.model).fails(65, "a model, not a message", "--model")
+
+    def test_a_text_is_a_message(self, spamnb):
+        assert "casino[+" in spamnb("inspect", "-", stdin=b"casino viagra").succeeds().out.decode()
+
+    def test_a_page_that_cannot_be_written(self, spamnb, mail, tmp_path):
+        run = ("inspect", "-", "--html", tmp_path / "no" / "page")
+        spamnb(*run, stdin=mail.messages["spam"]).fails(73, "page")
 
 
-def test_how_many_to_show(spamnb, mail):
-    out = spamnb("inspect", "-", "--top", "2", stdin=mail.messages["spam"]).succeeds().out.decode()
-    assert out.count("█") > 0
-    assert "(2 of " in out
+def test_help_names_every_way(spamnb):
+    text = spamnb("inspect", "--help").succeeds().out.decode()
+    for option in ("--top", "--all", "--html", "--token", "--sample", "--seed", "--diff", "--plot", "--json"):
+        assert option in text
 
 
-def test_nothing_known(spamnb, mail):
-    assert spamnb("inspect", "--json", "-", stdin=mail.messages["unknown"]).succeeds().json["evidence"] == []
-    spamnb("inspect", "-", stdin=b"").succeeds()
-
-
-@pytest.mark.parametrize("options", ["--event bernoulli --smoothing 0", "--event gaussian", "--numbers"])
-def test_other_views(spamnb, mail, options):
-    """Weights may be infinite there; JSON has no such number."""
-    why = spamnb("inspect", "--json", "-", *options.split(), stdin=mail.messages["spam"]).succeeds().json
-    assert why["evidence"]
-
-
-def test_three_labels(spamnb, three, mail):
-    known = spamnb("inspect", "--json", "--model", three).succeeds().json
-    assert known["labels"] == ["ham", "spam", "work"]
-    assert known["telling"]["work"][0]["messages"][2] == 14
-    why = spamnb("inspect", "--json", "--model", three, "-", stdin=mail.messages["work"]).succeeds().json
-    assert why["verdict"] == "work"
-    assert set(why["evidence"][0]["messages"]) == {"ham", "spam", "work"}
-    text = spamnb("inspect", "--model", three, "-", stdin=mail.messages["work"]).succeeds().out.decode()
-    assert text.startswith("work: score")
-    assert "in work" in text
-
-
-def test_the_journal_is_part_of_the_model(spamnb, own):
-    spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: x\n\nplugh\n").succeeds()
-    known = spamnb("inspect", "--json", "--model", own).succeeds().json
-    assert (known["journal"], known["messages"]) == (1, [14, 15])
-    assert spamnb("inspect", "--json", "--model", own, "--token", "plugh").json[0]["messages"]["spam"] == 1
-
-
-def test_usage(spamnb):
-    spamnb("inspect", "--token", "a", "-", stdin=b"").fails(64, "--token")
-    spamnb("inspect", "--top", "-1").fails(64, "--top")
-    spamnb("inspect", "/nosuch").fails(66, "/nosuch")
-    spamnb("inspect", "--model", "/nosuch").fails(75, "/nosuch", "spamnb train")
-
-
-def test_a_damaged_column_is_noticed(spamnb, own):
-    """A delivery reads too little of the file to see it; here all of it is read."""
-    with open(own, "r+b") as file:
-        file.seek(os.path.getsize(own) // 2)
-        byte = file.read(1)
-        file.seek(-1, os.SEEK_CUR)
-        file.write(bytes([byte[0] ^ 1]))
-    spamnb("inspect", "--model", own).fails(65, own, "damaged")
+def test_json_is_bounded_by_the_message_alone(spamnb, mail):
+    """Every token is in it: counted, weak or unknown."""
+    why = json.loads(spamnb("inspect", "--json", "-", stdin=mail.messages["spam"]).succeeds().out)
+    told = [one["token"] for one in why["evidence"]] + [one["token"] for one in why["ignored"]["weak"]]
+    told += why["ignored"]["unknown"]
+    assert len(told) == len(set(told))
+    assert {"viagra", "from:win", "url:casino.example", "subject:99"} <= set(told)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
     from rich.table import Table
+    from rich.text import Text
 
     from spamnb.mail.sources import Unreadable
 
@@ -35,13 +36,14 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def write_file(path: str, text: str) -> None:
+def write_file(path: str, content: str | bytes) -> None:
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     except OSError as error:
         raise CannotCreate(f"{path}: {error.strerror}") from error
     try:
-        write_all(handle, text.encode("utf-8", "surrogateescape"))
+        write_all(handle, data)
     except OSError as error:
         raise InputOutputError(f"{path}: {error.strerror}") from error
     finally:
@@ -66,8 +68,8 @@ def show(*things: RenderableType) -> None:
         screen.print(thing, soft_wrap=isinstance(thing, str))  # a path stays whole
 
 
-def table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
-    """The first column is a name, the others are figures."""
+def table(title: str | None, columns: Sequence[str | Text], rows: Iterable[Sequence[Any]]) -> Table:
+    """The first column is a name, the others are figures; a Text is shown as it is."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -84,16 +86,36 @@ def number(value: float | None, digits: int = 4) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}" if isfinite(value) else "+∞" if value > 0 else "−∞"
+
+
+def listed(things: Sequence[str], most: int, of: int | None = None) -> str:
+    """Some of many, on one line that a terminal can be sent."""
+    more = (len(things) if of is None else of) - min(most, len(things))
+    return shown(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
+
+
 def percent(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f} %"
 
 
-def bar(weight: float, largest: float, width: int = 20) -> str:
+def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text:
     """A bar to the left for ham, to the right for spam."""
-    size = min(width // 2, round(width / 2 * abs(weight) / largest)) if largest else 0
     half = width // 2
-    return (
-        ("█" * size).rjust(half) + "│" + " " * half
-        if weight < 0
-        else " " * half + "│" + ("█" * size).ljust(half)
-    )
+    size = round(half * min(1.0, abs(weight) / largest)) if largest else 0
+    left, right = ("█" * size, "") if weight < 0 else ("", "█" * size)
+    return as_it_is(f"{left:>{half}}│{right:<{half}}", style)
+
+
+def sides(left: str, right: str, width: int = 20) -> Text:
+    """What the bars point at."""
+    room = width // 2 - 1
+    return as_it_is(shown(f"{left[:room]:>{room}} │ {right[:room]}"))
+
+
+def as_it_is(text: str, style: str = "") -> Text:
+    """Not moved to the right, as figures are."""
+    from rich.text import Text
+
+    return Text(text, style, justify="left", no_wrap=True)

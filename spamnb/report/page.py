@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from spamnb.report.document import document
 from spamnb.report.elements import Markup, element, foreign, joined, label
 from spamnb.report.evidence import PATH, mistakes, telling
 from spamnb.report.figures import count, counted, percent, share, span
@@ -18,24 +18,12 @@ if TYPE_CHECKING:
     from spamnb.bulk.evaluation import Evaluation
     from spamnb.mail.sources import Unreadable
 
-# Nothing is fetched and nothing runs, whatever a message brought with it.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 WORDS = 160  # characters of a title or a reason
 FAILURES = 20  # unreadable messages that are listed
 
 
 def report(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
     metrics = evaluation.metrics
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("title", title),
-        element("style", Markup(files(__package__).joinpath("style.css").read_text("utf-8"))),
-    )
     sections = (
         headlines(metrics),
         pictures(evaluation),
@@ -44,8 +32,7 @@ def report(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
         mistakes(evaluation.mistakes, SPAM in metrics["labels"]),
         mail(evaluation),
     )
-    body = element("body", masthead(evaluation, title), element("main", *sections))
-    return "<!doctype html>\n" + element("html", head, body, lang="en") + "\n"
+    return document(title, masthead(evaluation, title), element("main", *sections))
 
 
 def masthead(evaluation: Evaluation, title: str) -> Markup:

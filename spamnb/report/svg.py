@@ -12,7 +12,7 @@ from spamnb.report.elements import Markup, element, joined, written
 from spamnb.report.figures import tick
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 WIDTH, HEIGHT = 360, 270
 LEFT, RIGHT, TOP, BOTTOM = 40, 344, 26, 228  # the frame, within which a plot is drawn
@@ -80,12 +80,18 @@ def drawing(name: str, title: str, description: str, *children: Markup, height: 
     )
 
 
-def across(scale: Scale, name: str, ticks: Iterable[float] | None = None, bottom: float = BOTTOM) -> Markup:
+def across(
+    scale: Scale,
+    name: str,
+    ticks: Iterable[float] | None = None,
+    bottom: float = BOTTOM,
+    form: Callable[[float], str] = tick,
+) -> Markup:
     """The axis below the plot, and what it measures."""
     marks = [
         (
             line(scale.at(value), bottom, scale.at(value), bottom + 4, "rule"),
-            text(scale.at(value), bottom + 16, tick(value)),
+            text(scale.at(value), bottom + 16, form(value)),
         )
         for value in (scale.ticks if ticks is None else ticks)
     ]
@@ -94,12 +100,17 @@ def across(scale: Scale, name: str, ticks: Iterable[float] | None = None, bottom
     )
 
 
-def up(scale: Scale, name: str, ticks: Iterable[float] | None = None) -> Markup:
+def up(
+    scale: Scale,
+    name: str,
+    ticks: Iterable[float] | None = None,
+    form: Callable[[float], str] = tick,
+) -> Markup:
     """Rules across the plot with their values at the left, and what they measure above."""
     marks = [
         (
             line(LEFT, scale.at(value), RIGHT, scale.at(value), "rule"),
-            text(LEFT - 6, scale.at(value) + 3.5, tick(abs(value)), "end"),
+            text(LEFT - 6, scale.at(value) + 3.5, form(abs(value)), "end"),
         )
         for value in (scale.ticks if ticks is None else ticks)
     ]

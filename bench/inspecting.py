@@ -1,0 +1,54 @@
+"""What explaining costs beside classifying, and what a model of five million tokens costs to summarise.
+
+.venv/bin/python bench/inspecting.py MODEL MAIL …    (a model trained on such mail, and messages to explain)
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+from clock import alone
+from models import LARGE, make
+from peers import Command
+
+from spamnb.explain import explain
+from spamnb.mail.sources import Raw, messages
+from spamnb.model import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST = 1000  # messages
+SPAMNB = os.path.join(os.path.dirname(sys.executable), "spamnb")
+
+
+def seconds(run: Callable[[Model, bytes], object], path: str, mail: list[bytes]) -> float:
+    """Processor time for mail that the model has not met since it was opened."""
+    model = Model.open(path)
+    start = time.process_time()
+    for raw in mail:
+        run(model, raw)
+    return time.process_time() - start
+
+
+def main(path: str, *sources: str) -> None:
+    found = [raw.data for raw, _ in zip(messages(sources), range(MOST), strict=False) if isinstance(raw, Raw)]
+    ratios = []
+    for _ in range(3):
+        classifying = seconds(Model.classify, path, found)
+        ratios.append(seconds(explain, path, found) / classifying)
+    span = f"{min(ratios):.2f} to {max(ratios):.2f}"
+    print(f"explaining {len(found):,} messages: {span} times classifying (limit 1.5)")
+    with tempfile.TemporaryDirectory() as folder:
+        large = os.path.join(folder, "model")
+        make(large, path, LARGE)
+        used = alone(Command([SPAMNB, "inspect", "--model", large]))
+        print(f"{LARGE:,} tokens summarised: {used.seconds:.2f} s, {used.peak:.0f} MB (limits 2 s, 300 MB)")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,139 @@
+"""All that a model knows of a single token."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from spamnb.bayes import Classifier, spread
+from spamnb.bulk.knowledge import INFINITE, date
+from spamnb.bulk.spellings import spellings
+from spamnb.bulk.vocabulary import Vocabulary
+from spamnb.view import GLOBAL, View
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.bulk.spellings import Spelling
+    from spamnb.counts.table import Row
+    from spamnb.model import Model
+
+Value = TypeVar("Value", int, float)
+
+SMOOTHINGS = (0.0, 1.0, GLOBAL)  # beside the model's own: none, Laplace's, global statistics
+EVENTS = ("multinomial", "binary", "bernoulli")  # Gaussians are of numbers, not of tokens
+TAGS = ("", "subject:", "from:", "to:", "hidden:", "url:", "url:/", "file:", "header:")
+NEAR = 20  # spellings that are told
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """P(token | label) by one event model and smoothing."""
+
+    event: str
+    smoothing: float | str
+    probabilities: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Other:
+    """Another token, and the messages that have it."""
+
+    token: str
+    messages: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Known:
+    token: str
+    known: bool
+    messages: dict[str, int]
+    occurrences: dict[str, int]
+    probabilities: dict[str, float] | None  # by the model's own view
+    weights: dict[str, float] | None  # how far each label is ahead of the best other one, in nats
+    counts: bool  # whether that is enough to be evidence
+    estimates: list[Estimate]
+    first_seen: str | None  # None: not recorded
+    last_seen: str | None
+    elsewhere: list[Other]  # the same word in other places of a message
+    near: list[Other]  # spelled nearly so
+
+    def as_map(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Lookup:
+    """Looks tokens up in a model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.vocabulary = Vocabulary(model.stored)
+        smoothings = dict.fromkeys((model.view.smoothing, *SMOOTHINGS))
+        views = [View(event, smoothing) for event in EVENTS for smoothing in smoothings]
+        self.classifiers = [Classifier(model.stored, view) for view in views]
+
+    def known(self, asked: str) -> Known:
+        model = self.model
+        token = as_kept(model, asked)
+        row = model.stored.rows([token]).get(token)
+        found = spellings(self.vocabulary, token)
+        near = self._near(token, found)
+        if row is None:
+            nothing = dict.fromkeys(model.labels, 0)
+            return Known(token, False, nothing, nothing, None, None, False, [], None, None, [], near)
+        many, classifier = len(model.labels), model.classifier
+        weights = classifier.weights(row)
+        elsewhere = [tag + token.rpartition(":")[2].lstrip("/") for tag in TAGS]
+        return Known(
+            token,
+            True,
+            self._named(row[:many]),
+            self._named(row[many:]),
+            self._named(classifier.probabilities(row)),
+            self._named(ahead(weights)),
+            spread(weights) >= model.view.least_evidence,
+            [self._estimate(one, row) for one in self.classifiers],
+            *self._seen(found[0].place),
+            self._others([other for other in elsewhere if other != token]),
+            near,
+        )
+
+    def _named(self, values: Sequence[Value]) -> dict[str, Value]:
+        return dict(zip(self.model.labels, values, strict=True))
+
+    def _estimate(self, classifier: Classifier, row: Row) -> Estimate:
+        view = classifier.view
+        return Estimate(view.event, view.smoothing, self._named(classifier.probabilities(row)))
+
+    def _others(self, tokens: list[str]) -> list[Other]:
+        many = len(self.model.labels)
+        rows = self.model.stored.rows(tokens)
+        return [Other(token, self._named(row[:many])) for token, row in rows.items()]
+
+    def _near(self, token: str, found: list[Spelling]) -> list[Other]:
+        """By changes, then by messages."""
+        changes = [one.changes for one in found]
+        texts = self.vocabulary.tokens([one.place for one in found])
+        far = dict(zip(texts, changes, strict=True))
+        others = self._others([text for text in texts if text != token])
+        return sorted(others, key=lambda one: (far[one.token], -sum(one.messages.values())))[:NEAR]
+
+    def _seen(self, place: int) -> tuple[str | None, str | None]:
+        first, last = self.vocabulary.days(place)
+        return None if first is None else date(first), date(last)
+
+
+def ahead(weights: Sequence[float]) -> list[float]:
+    """How far each label is ahead of the best other one."""
+    leads = []
+    for place, own in enumerate(weights):
+        best = max((weight for k, weight in enumerate(weights) if k != place), default=own)
+        leads.append(0.0 if own == best else max(-INFINITE, min(INFINITE, own - best)))
+    return leads
+
+
+def as_kept(model: Model, token: str) -> str:
+    """The token that a word becomes: people ask for `Viagra` and `Subject:Free`."""
+    tag, colon, word = token.rpartition(":")
+    kept = tag.lower() + colon + " ".join(model.tokenizer.words.of(word))
+    return kept if kept in model.stored.rows([kept]) and not model.stored.rows([token]) else token

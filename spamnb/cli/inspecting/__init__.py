@@ -1,0 +1,1 @@
+"""What `spamnb inspect` shows, a module for each thing."""

@@ -1,0 +1,191 @@
+"""Why a message is judged as it is, in a terminal or a pipe."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from spamnb.cli.inspecting.facts import told
+from spamnb.cli.inspecting.reading import message_text, tone
+from spamnb.cli.render import bar, console, listed, number, show, sides, signed, table
+from spamnb.explain.unread import headers_unread, hidden_words, parts_unread
+from spamnb.files import shown
+from spamnb.verdict import SPAM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+    from spamnb.explain import Explanation, Reason
+
+TOP = 20  # tokens, if not said otherwise
+AT_LEAST = 3  # of those in each place
+LISTED = 12  # tokens in a line that lists some
+ROOMY = 100  # columns from which on bars are long
+WIDEST = 4  # labels up to which each has a column
+
+
+def show_message(why: Explanation, top: int, everything: bool) -> None:
+    top = len(why.reasons) if everything else top
+    most = len(why.features.tokens) if everything else LISTED
+    show(
+        headline(why),
+        cutoffs_line(why),
+        *message_text(why, everything),
+        evidence_table(why, top, everything),
+        sum_table(why),
+        *titled("ignored", ignored(why, most)),
+        *titled("what would change it", changes(why, most)),
+    )
+
+
+def headline(why: Explanation) -> str:
+    verdict = why.verdict
+    ranked = SPAM if SPAM in why.model.labels else verdict.label
+    score, probability = number(verdict.score), number(verdict.probability)
+    return f"{verdict.label}: score {score}, probability of {ranked} {probability}"
+
+
+def cutoffs_line(why: Explanation) -> str:
+    if why.cutoffs is None:
+        shares = sorted(why.verdict.probabilities.items(), key=lambda item: -item[1])
+        return "the likeliest label: " + listed([f"{label} {share:.4f}" for label, share in shares], LISTED)
+    if not isfinite(why.cutoffs.spam):
+        return "too little mail was learned for cutoffs: all is unsure"
+    ham, spam = why.sides
+    return f"cutoffs: {ham} up to {why.cutoffs.ham:.4f}, {spam} from {why.cutoffs.spam:.4f} on"
+
+
+def evidence_table(why: Explanation, top: int, everything: bool) -> Table:
+    """The strongest evidence, by where it stands, and how much more there is."""
+    places = why.by_place()
+    shown_anyway = [reason for own in places.values() for reason in own[: min(AT_LEAST, top)]]
+    strongest = {id(reason) for reason in (*why.reasons[:top], *shown_anyway)}
+    largest = max((abs(reason.adds) for reason in why.reasons if isfinite(reason.adds)), default=0.0)
+    width = 20 if console().width >= ROOMY else 10
+    rows: list[Sequence[Any]] = []
+    for place, own in places.items():
+        rows.append(group_row(why, place, own))
+        here = [reason for reason in own if id(reason) in strongest]
+        rows += [
+            [
+                name(why, one, everything),
+                *figures(why, one),
+                bar(one.adds, largest, tone(why, one.adds), width),
+            ]
+            for one in here
+        ]
+        if here and len(own) > len(here):
+            rows.append(rest_row(why, own[len(here) :]))
+    figured = [f"in {label}" for label in columns_of(why)]
+    columns: list[str | Text] = ["token", *figured, "weight", "adds", sides(*why.sides, width)]
+    title = (
+        f"evidence ({len(strongest):,} of {len(why.reasons):,})"
+        if why.reasons
+        else "evidence: none that counts"
+    )
+    return table(title, columns, rows)
+
+
+def columns_of(why: Explanation) -> Sequence[str]:
+    """All labels; of many, the two at issue."""
+    return why.model.labels if len(why.model.labels) <= WIDEST else why.sides
+
+
+def group_row(why: Explanation, place: str, own: Sequence[Reason]) -> list[Any]:
+    from rich.text import Text
+
+    cells = [f"{place} ({len(own):,})", *("" for _ in columns_of(why)), *totals(own), ""]
+    return [Text(cell, "bold") for cell in cells]
+
+
+def rest_row(why: Explanation, rest: Sequence[Reason]) -> list[Any]:
+    from rich.text import Text
+
+    cells = [f"  … {len(rest):,} more", *("" for _ in columns_of(why)), *totals(rest), ""]
+    return [Text(cell, "dim") for cell in cells]
+
+
+def totals(reasons: Sequence[Reason]) -> tuple[str, str]:
+    said, adds = sum(reason.said for reason in reasons), sum(reason.adds for reason in reasons)
+    return signed(said, 3), signed(adds, 4)
+
+
+def name(why: Explanation, reason: Reason, whole: bool) -> Text:
+    """A token, and how often it counts; cut where there is no room for it."""
+    from rich.text import Text
+
+    times = "" if reason.evidence.times == 1 else f" ×{reason.evidence.times:.3g}"
+    text, colour = f"  {shown(reason.token)}{times}", tone(why, reason.adds)
+    return (
+        Text(text, colour, overflow="fold")
+        if whole
+        else Text(text, colour, no_wrap=True, overflow="ellipsis")
+    )
+
+
+def figures(why: Explanation, reason: Reason) -> list[str]:
+    places = [why.model.labels.index(label) for label in columns_of(why)]
+    return [*(f"{reason.row[k]:,}" for k in places), signed(reason.weight, 3), signed(reason.adds, 4)]
+
+
+def sum_table(why: Explanation) -> RenderableType:
+    """The score as the sum it is."""
+    from rich.text import Text
+
+    if not why.is_finite:
+        return "no sum: without smoothing, a count of zero says never"
+    rows: list[Sequence[Any]] = []
+    if why.model.view.silent is None:
+        rows.append((f"prior, log {' against '.join(reversed(why.sides))}", "", "", signed(why.prior, 4)))
+    if why.absent:
+        rows.append(("all other words, being absent", "", "", signed(why.absent, 4)))
+    for share in why.shares:
+        silent = share.divisor - share.tokens
+        divided = f"{share.tokens:,} + {silent:g} silent" if share.divisor != 1 else ""
+        rows.append((share.name, signed(share.weight, 3), divided, signed(share.adds, 4)))
+    ahead = "score" if why.lead == why.verdict.score else f"{why.sides[1]} ahead of {why.sides[0]} by"
+    rows.append([Text(cell, "bold") for cell in (ahead, "", "", signed(why.lead, 4))])
+    return table("the sum", ("", "weights", "divided by", "adds"), rows)
+
+
+def ignored(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
+    """What did not count, and why."""
+    weak = [f"{one.token} {signed(one.weight, 2)}" for one in why.weak[:most]]
+    hidden = hidden_words(why.features)
+    headers = headers_unread(why.message, why.model.settings.headers)
+    parts = parts_unread(why.message)
+    kinds: tuple[tuple[str, str, int, Sequence[str]], ...] = (
+        ("unknown", "in no message learned: ", len(why.unknown), why.unknown),
+        ("weak", f"less than {why.model.view.least_evidence:g} nats: ", len(why.weak_rows), weak),
+        ("pairs", "neighbours, unknown or weak", why.silent_pairs, []),
+        ("hidden", "from the reader, counted as hidden: only: ", len(hidden), hidden),
+        ("headers", "not read: ", len(headers), [f"{name} ({reason})" for name, reason in headers.items()]),
+        ("parts", "not read: ", len(parts), [f"{name} ({reason})" for name, reason in parts.items()]),
+    )
+    for name, reason, many, examples in kinds:
+        if many:
+            yield f"{many:,} {name}", reason + listed(examples, most, many if examples else 0)
+
+
+def changes(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
+    """What would make another verdict of it: the fewest tokens that it would have to lack."""
+    for flip in why.flips:
+        many = len(flip.without)
+        tokens = f"{many:,} token{'s' * (many > 1)}: {listed(flip.without, most)}"
+        yield flip.verdict, f"score {number(flip.score)}, without {tokens}"
+    if not why.flips:
+        yield "", "nothing that it could lack; other words would have to be in it"
+
+
+def titled(words: str, facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    known = list(facts)
+    if known:
+        yield Text(words, "bold")
+        yield from told(known)
+        yield ""

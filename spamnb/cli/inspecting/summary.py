@@ -1,0 +1,164 @@
+"""What a model knows, in a terminal or a pipe."""
+
+from __future__ import annotations
+
+from datetime import date
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from spamnb.cli.inspecting.facts import told
+from spamnb.cli.render import as_it_is, listed, show, signed, table
+from spamnb.files import shown
+from spamnb.verdict import SPAM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+    from spamnb.bulk.knowledge import Knowledge, Telling
+
+TOP = 10  # tokens of each label, if not said otherwise
+WIDEST = 4  # labels up to which each has a column
+WIDTH = 10  # of a bar
+
+
+def show_summary(known: Knowledge) -> None:
+    show(
+        f"model: {shown(known.path)}",
+        labels_table(known),
+        *told(facts(known)),
+        *(telling_table(known, label, tokens) for label, tokens in known.telling.items() if tokens),
+    )
+
+
+def labels_table(known: Knowledge) -> Table:
+    columns = ("label", "messages", "prior", "tokens", "occurrences", "a message")
+    rows = zip(known.labels, known.messages, known.priors, known.tokens, known.occurrences, strict=True)
+    return table(
+        None,
+        columns,
+        [
+            (
+                label,
+                f"{messages:,}",
+                f"{prior:.4f}",
+                f"{tokens:,}",
+                f"{times:,}",
+                f"{times / max(1, messages):,.0f}",
+            )
+            for label, messages, prior, tokens, times in rows
+        ],
+    )
+
+
+def facts(known: Knowledge) -> Iterator[tuple[str, str]]:
+    yield "trained", "well" if not known.missing else "; ".join(known.missing)
+    yield "cutoffs", cutoffs(known)
+    if known.own_mail:
+        yield "own mail", own_mail(known)
+    yield "learned", age(known)
+    yield "vocabulary", f"{known.vocabulary:,} tokens, {known.pairs:,} pairs of neighbours"
+    yield "settings", settings(known.settings)
+    yield "view", view(known.view)
+    yield "size", f"{known.size / 1e6:,.1f} MB"
+    yield "journal", journal(known)
+
+
+def cutoffs(known: Knowledge) -> str:
+    if known.cutoffs is None:
+        return "none: the verdict is the likeliest label"
+    ham, spam = known.cutoffs
+    if not isfinite(spam):
+        return "none yet, too little mail: all is unsure"
+    other = next(label for label in known.labels if label != SPAM)
+    loss = f"set for {100 * known.ham_loss:g} % of {other} lost"
+    if known.settings.get("closed"):
+        loss = "those of imported counts"
+    return f"{other} up to {ham:.4f}, {SPAM} from {spam:.4f} on, between them unsure; {loss}"
+
+
+def own_mail(known: Knowledge) -> str:
+    """What the cutoffs stand for on the mail learned, each message judged by the others."""
+    own = known.own_mail
+    assert own
+    other = next(label for label in known.labels if label != SPAM)
+    return (
+        f"each message judged by the others: {part(own.ham_lost, own.ham)} {other} lost, "
+        f"{part(own.spam_missed, own.spam)} {SPAM} missed, "
+        f"{part(own.ham_unsure + own.spam_unsure, own.ham + own.spam)} unsure"
+    )
+
+
+def part(some: int, whole: int) -> str:
+    return f"{some:,} of {whole:,} ({100 * some / max(1, whole):.2f} %)"
+
+
+def age(known: Knowledge) -> str:
+    if known.last_learned is None:
+        return "nothing yet"
+    said = f"last {ago(known.last_learned)}"
+    if known.oldest == known.last_learned:
+        return said
+    oldest = ago(known.oldest or "")
+    return f"{said}; half of the tokens were last seen before {known.seen_since}, the oldest {oldest}"
+
+
+def ago(day: str) -> str:
+    days = (date.today() - date.fromisoformat(day)).days
+    return f"{day} (today)" if days < 1 else f"{day} ({days:,} day{'s' * (days > 1)} ago)"
+
+
+def settings(chosen: dict[str, Any]) -> str:
+    """Those that are not off."""
+    on = [
+        f"{name.replace('_', ' ')} {value}" for name, value in chosen.items() if value and value is not True
+    ]
+    return listed(
+        [name.replace("_", " ") for name, value in chosen.items() if value is True] + on, len(chosen)
+    )
+
+
+def view(chosen: dict[str, Any]) -> str:
+    """How the counts are read, in words."""
+    said = [f"{chosen['event']} events", f"smoothing {chosen['smoothing']}"]
+    if chosen["silent"] is None:
+        said.append(f"prior {chosen['prior']}")
+    else:
+        said.append(f"the mean of the evidence and {chosen['silent']:g} silent tokens")
+    if chosen["least_evidence"]:
+        said.append(f"from {chosen['least_evidence']:g} nats on")
+    flags = {
+        "apart": "head and body apart",
+        "pairs": "pairs of neighbours",
+        "tfidf": "tf-idf",
+        "numbers": "numbers",
+    }
+    return ", ".join([*said, *(words for name, words in flags.items() if chosen[name])])
+
+
+def journal(known: Knowledge) -> str:
+    if not known.journal:
+        return "empty: all that was learned is in the model file"
+    share = 100 * known.journal_size / known.journal_limit
+    return f"{known.journal:,} messages since the model file was written; {share:.0f} % full, then folded in"
+
+
+def telling_table(known: Knowledge, label: str, tokens: list[Telling]) -> Table:
+    """Of many labels, only the counts in this one are shown."""
+    many = len(known.labels) <= WIDEST
+    places = range(len(known.labels)) if many else [known.labels.index(label)]
+    largest = max(one.weight for own in known.telling.values() for one in own)
+    return table(
+        f"most telling of {label}",
+        ("token", *(f"in {known.labels[k]}" for k in places), "weight", ""),
+        [
+            (
+                one.token,
+                *(f"{one.messages[k]:,}" for k in places),
+                signed(one.weight, 2),
+                as_it_is("█" * round(WIDTH * one.weight / largest)),
+            )
+            for one in tokens
+        ],
+    )
