@@ -1,0 +1,141 @@
+"""A model as text, and back: every count, so that what comes back is the same file, byte for byte.
+
+The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
+between tabs: `t` for a token (day last seen, messages and occurrences of each label, the token), `p` for a
+pair of neighbours (its fingerprint, day, messages), `m` for a learned message (digest, label's place, score).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.bulk.columns import Columns, save
+from spamnb.bulk.learned import Learned
+from spamnb.bulk.placing import put_in_place
+from spamnb.bulk.sorting import order_of
+from spamnb.bulk.training import replaceable
+from spamnb.counts.fingerprint import fingerprints
+from spamnb.counts.store import Stored
+from spamnb.errors import CannotCreate
+from spamnb.lock import TRAINING, Lock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spamnb.bulk.columns import Array
+    from spamnb.bulk.importing.exports import Lines
+
+FIRST_LINE = "spamnb export 1"
+ABOUT = ("settings", "view", "ham_loss", "cutoffs", "calibration")
+
+
+def exported(path: str) -> Iterator[str]:
+    """The lines of a model and its journal."""
+    stored = Stored.open(path)
+    table = Columns.load(stored).settled()
+    head = {name: stored.head[name] for name in ABOUT}
+    head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
+    yield FIRST_LINE
+    yield json.dumps(head, ensure_ascii=False)
+    words = table.words
+    tokens = table.tokens(np.flatnonzero(words).tolist())
+    counts = np.concatenate((table.days[None], table.containing, table.occurring)).T
+    for numbers, token in zip(counts[words].tolist(), tokens, strict=True):
+        yield "\t".join(("t", *map(str, numbers), token))
+    counts = np.concatenate((table.days[None], table.containing)).T
+    for fingerprint, numbers in zip(table.hashes[~words].tolist(), counts[~words].tolist(), strict=True):
+        yield "\t".join(("p", f"{fingerprint:016x}", *map(str, numbers)))
+    learned = table.learned
+    columns = (learned.digests.tolist(), learned.labels.tolist(), learned.scores.tolist())
+    for digest, label, score in zip(*columns, strict=True):
+        yield f"m\t{digest:016x}\t{label}\t{score!r}"
+
+
+def is_export(lines: Lines) -> bool:
+    return lines.first == FIRST_LINE.encode()
+
+
+def restore(path: str, lines: Lines, fresh: bool = False) -> Columns:
+    """Make a model from its lines; one that is there is replaced only if asked for."""
+    with Lock(path, kind=TRAINING):
+        before = replaceable(path)
+        if not fresh and os.path.lexists(path):
+            raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
+        table, about = _understood(lines)
+        put_in_place(path, save(path, table, about), before)
+    return table
+
+
+def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
+    try:
+        rest = (line.decode() for line in lines)
+        next(rest)
+        head = json.loads(next(rest, ""))
+        reader = _Reader(head["labels"])
+        for line in rest:
+            reader.take(line)
+        return reader.table(tuple(head["messages"]), head["numbers"]), {name: head[name] for name in ABOUT}
+    except (ValueError, KeyError, TypeError, IndexError, OverflowError) as error:
+        raise lines.error("not what spamnb export wrote, or damaged") from error
+
+
+class _Reader:
+    def __init__(self, labels: list[str]) -> None:
+        self.labels = tuple(labels)
+        self.tokens: list[str] = []
+        self.counts: list[list[int]] = []
+        self.pairs: list[int] = []
+        self.pair_counts: list[list[int]] = []
+        self.learned: list[tuple[int, int, float]] = []
+
+    def take(self, line: str) -> None:
+        many = len(self.labels)
+        kind, *fields = line.split("\t", 2 + 2 * many)
+        if kind == "t":
+            *numbers, token = fields
+            self.counts.append(_numbers(numbers, 1 + 2 * many))
+            self.tokens.append(token)
+        elif kind == "p":
+            self.pairs.append(int(fields[0], 16))
+            self.pair_counts.append(_numbers(fields[1:], 1 + many) + [0] * many)
+        elif kind == "m":
+            digest, label, score = fields
+            if int(label) >= many:
+                raise ValueError(label)
+            self.learned.append((int(digest, 16), int(label), float(score)))
+        else:
+            raise ValueError(kind)
+
+    def table(self, messages: tuple[int, ...], numbers: dict[str, Any]) -> Columns:
+        many = len(self.labels)
+        hashes = np.array(fingerprints(self.tokens) + self.pairs, np.uint64)
+        counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 1 + 2 * many).T
+        order = order_of(hashes)
+        texts = [token.encode() for token in self.tokens]
+        lengths = np.zeros(len(hashes), np.int64)
+        lengths[: len(texts)] = [len(text) for text in texts]
+        text = b"".join([texts[at] for at in order[order < len(texts)].tolist()])
+        digests, labels, scores = zip(*self.learned, strict=True) if self.learned else ((), (), ())
+        return Columns(
+            self.labels,
+            messages,
+            numbers,
+            hashes[order],
+            np.cumsum(lengths[order]),
+            np.frombuffer(text, np.uint8),
+            counts[1 : 1 + many, order].astype(np.int32),
+            counts[1 + many :, order].astype(np.int32),
+            counts[0, order].astype(np.uint16),
+            Learned.of(digests, labels, scores),
+        )
+
+
+def _numbers(fields: list[str], many: int) -> list[int]:
+    numbers = [int(field) for field in fields]
+    if len(numbers) != many or min(numbers) < 0:
+        raise ValueError(fields)
+    return numbers

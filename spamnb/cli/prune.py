@@ -1,0 +1,54 @@
+"""`spamnb prune`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from spamnb.bulk.pruning import OLD, RARE
+from spamnb.bulk.pruning import prune as pruned
+from spamnb.cli.options import Command, json_option, model_option
+from spamnb.cli.render import print_json
+
+EXAMPLES = """
+spamnb prune
+spamnb prune --older-than 90 --rarer-than 3
+spamnb prune --dry-run
+"""
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@model_option
+@click.option(
+    "--older-than",
+    type=click.IntRange(0),
+    default=OLD,
+    show_default=True,
+    metavar="DAYS",
+    help="Only what no message of the last days had.",
+)
+@click.option(
+    "--rarer-than",
+    type=click.IntRange(1),
+    default=RARE + 1,
+    show_default=True,
+    metavar="N",
+    help="Only what fewer than N messages had.",
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@json_option
+def prune(model: str, older_than: int, rarer_than: int, dry_run: bool, as_json: bool) -> int:
+    """Drop words that came long ago and rarely, so that the model does not grow for ever.
+
+    A message learned before can still be forgotten, and all that was pruned can be learned anew.
+    """
+    result = pruned(model, older_than, rarer_than - 1, try_only=dry_run)
+    if as_json:
+        print_json({"model": model, "dry_run": dry_run, **asdict(result)})
+        return 0
+    for name, (before, after) in (("tokens", result.tokens), ("pairs", result.pairs)):
+        click.echo(f"{name}: {before - after:,} of {before:,} {'would go' if dry_run else 'dropped'}")
+    before, after = result.size
+    click.echo(f"size: {before:,} bytes" if dry_run else f"size: {before:,} bytes before, {after:,} now")
+    return 0
