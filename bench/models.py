@@ -31,17 +31,9 @@ def make(path: str, trained: str, tokens: int) -> None:
 
 def frequent(table: Columns, tokens: int) -> Columns:
     order = np.argsort(-table.containing.sum(axis=0), kind="stable")
-    kept = np.sort(order[:tokens])
-    texts = [text.encode() for text in table.tokens(kept.tolist())]
-    return replace(
-        table,
-        hashes=table.hashes[kept],
-        ends=np.cumsum([len(text) for text in texts]),
-        text=np.frombuffer(b"".join(texts), np.uint8),
-        containing=table.containing[:, kept],
-        occurring=table.occurring[:, kept],
-        days=table.days[kept],
-    )
+    kept = np.zeros(len(order), bool)
+    kept[order[:tokens]] = True
+    return table.only(kept)
 
 
 def made_up(like: Columns, tokens: int) -> Columns:
@@ -62,5 +54,6 @@ def made_up(like: Columns, tokens: int) -> Columns:
         containing=containing,
         occurring=containing,
         days=np.full(many, like.days.max(), like.days.dtype),
+        since=None,
         learned=Learned.of(digests, draw.integers(0, labels, messages).tolist()),
     )

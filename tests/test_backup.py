@@ -65,11 +65,11 @@ DAMAGE = {
     "cut after the first line": lambda lines: lines[:1],
     "no head": lambda lines: lines[:1] + lines[2:],
     "an unknown kind": lambda lines: [*lines, b"x\t1"],
-    "a count below zero": lambda lines: [*lines, b"t\t1\t-1\t0\t1\t0\tword"],
+    "a count below zero": lambda lines: [*lines, b"t\t1\t1\t-1\t0\t1\t0\tword"],
     "a count missing": lambda lines: [*lines, b"t\t1\t1\tword"],
     "no number": lambda lines: [*lines, b"p\tzz\t1\t1\t1"],
     "a label that is none": lambda lines: [*lines, b"m\t00\t7\t0.5"],
-    "not UTF-8": lambda lines: [*lines, b"t\t1\t1\t0\t1\t0\t\xff"],
+    "not UTF-8": lambda lines: [*lines, b"t\t1\t1\t1\t0\t1\t0\t\xff"],
     "a number too large": lambda lines: [*lines, b"p\t" + b"f" * 40 + b"\t1\t1\t1"],
 }
 

@@ -16,16 +16,17 @@ import pytest
 import spamnb as library
 from spamnb.cli import main
 
-COMMANDS = ["train", "classify", "evaluate", "inspect", "tune", "completion"]
+COMMANDS = ["train", "classify", "evaluate", "inspect", "tune", "import", "completion"]
 # Frozen: scripts and mail recipes depend on them.
 OPTIONS = {
     "train": "--ham --spam --label --model --fresh --forget --jobs --ngrams --stem --stop-words --no-headers "
     "--case --json --help",
-    "classify": "-p --passthrough -e --exit-code --json --model --event --smoothing --cutoff --help",
+    "classify": "-p --passthrough -e --exit-code --header-style --json --model --event --smoothing --cutoff --help",
     "evaluate": "--ham --spam --label --folds --model --online --index --protocol --first --compare --report "
     "--scores --group-duplicates --mistakes --seed --json --event --smoothing --help",
     "tune": "--ham --spam --model --language --folds --seed --dry-run --jobs --json --help",
     "inspect": "--top --token --model --json --help",
+    "import": "--from --model --fresh --json --help",
 }
 LECTURE = Path(__file__).parent.parent / "corpora" / "lectures" / "six-as-tabled"
 REPORT = "model learned known moved forgotten unknown again torn unreadable".split()

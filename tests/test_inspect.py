@@ -315,7 +315,7 @@ class TestTokens:
         assert known["probabilities"]["spam"] > known["probabilities"]["ham"] > 0
         assert known["weights"]["spam"] == pytest.approx(-known["weights"]["ham"])
         assert known["counts"]
-        assert known["first_seen"] is None
+        assert known["first_seen"] == known["last_seen"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", known["last_seen"])
         ways = {(one["event"], one["smoothing"]): one["probabilities"] for one in known["estimates"]}
         assert len(ways) == 12
@@ -324,7 +324,7 @@ class TestTokens:
 
     def test_as_text(self, spamnb):
         text = spamnb("inspect", "--token", "viagra", "subject:cheap").succeeds().out.decode()
-        for words in ("92.86 %", "first seen", "not recorded", "multinomial, 0.01", "bernoulli, global"):
+        for words in ("92.86 %", "first seen", "last seen", "multinomial, 0.01", "bernoulli, global"):
             assert words in text
         assert "subject:cheap" in text
 

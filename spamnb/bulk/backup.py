@@ -1,8 +1,8 @@
 """A model as text, and back: every count, so that what comes back is the same file, byte for byte.
 
 The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
-between tabs: `t` for a token (day last seen, messages and occurrences of each label, the token), `p` for a
-pair of neighbours (its fingerprint, day, messages), `m` for a learned message (digest, label's place, score).
+between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token),
+`p` for a pair of neighbours (fingerprint, day, messages), `m` for a message (digest, label's place, score).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def exported(path: str) -> Iterator[str]:
     yield json.dumps(head, ensure_ascii=False)
     words = table.words
     tokens = table.tokens(np.flatnonzero(words).tolist())
-    counts = np.concatenate((table.days[None], table.containing, table.occurring)).T
+    counts = np.concatenate((table.first_days[None], table.days[None], table.containing, table.occurring)).T
     for numbers, token in zip(counts[words].tolist(), tokens, strict=True):
         yield "\t".join(("t", *map(str, numbers), token))
     counts = np.concatenate((table.days[None], table.containing)).T
@@ -94,14 +94,15 @@ class _Reader:
 
     def take(self, line: str) -> None:
         many = len(self.labels)
-        kind, *fields = line.split("\t", 2 + 2 * many)
+        kind, *fields = line.split("\t", 3 + 2 * many)
         if kind == "t":
             *numbers, token = fields
-            self.counts.append(_numbers(numbers, 1 + 2 * many))
+            self.counts.append(_numbers(numbers, 2 + 2 * many))
             self.tokens.append(token)
         elif kind == "p":
             self.pairs.append(int(fields[0], 16))
-            self.pair_counts.append(_numbers(fields[1:], 1 + many) + [0] * many)
+            day, *messages = _numbers(fields[1:], 1 + many)
+            self.pair_counts.append([day, day, *messages, *[0] * many])
         elif kind == "m":
             digest, label, score = fields
             if int(label) >= many:
@@ -113,7 +114,7 @@ class _Reader:
     def table(self, messages: tuple[int, ...], numbers: dict[str, Any]) -> Columns:
         many = len(self.labels)
         hashes = np.array(fingerprints(self.tokens) + self.pairs, np.uint64)
-        counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 1 + 2 * many).T
+        counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * many).T
         order = order_of(hashes)
         texts = [token.encode() for token in self.tokens]
         lengths = np.zeros(len(hashes), np.int64)
@@ -127,10 +128,11 @@ class _Reader:
             hashes[order],
             np.cumsum(lengths[order]),
             np.frombuffer(text, np.uint8),
-            counts[1 : 1 + many, order].astype(np.int32),
-            counts[1 + many :, order].astype(np.int32),
-            counts[0, order].astype(np.uint16),
+            counts[2 : 2 + many, order].astype(np.int32),
+            counts[2 + many :, order].astype(np.int32),
+            counts[1, order].astype(np.uint16),
             Learned.of(digests, labels, scores),
+            counts[0, order].astype(np.uint16),
         )
 
 

@@ -44,6 +44,7 @@ class Columns:
     occurring: Array  # [label, token] occurrences
     days: Array  # day last seen, counted from 1970
     learned: Learned = field(default_factory=lambda: Learned.of([], []))
+    since: Array | None = None  # day first seen; None: all on the day they were last seen
 
     @classmethod
     def empty(cls, labels: Sequence[str]) -> Columns:
@@ -84,6 +85,7 @@ class Columns:
             np.array([both(counts[many + k], none) for k in range(many)], np.int32),
             both(column["days"], column["pair_days"]),
             Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"]),
+            both(column["first_days"], column["pair_days"]),
         )
         if not stored.journal.entries:
             return base
@@ -91,6 +93,10 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.hashes)
+
+    @property
+    def first_days(self) -> Array:
+        return self.days if self.since is None else self.since
 
     @property
     def words(self) -> Array:
@@ -124,6 +130,7 @@ class Columns:
             containing=self.containing[:, kept],
             occurring=self.occurring[:, kept],
             days=self.days[kept],
+            since=self.first_days[kept],
         )
 
     def settled(self) -> Columns:
@@ -187,7 +194,9 @@ def added(tables: Sequence[Columns]) -> Columns:
 
     containing, occurring = summed("containing"), summed("occurring")
     days = np.concatenate([table.days for table in tables])[order]
-    days = np.maximum.reduceat(days, first) if len(first) else days
+    since = np.concatenate([table.first_days for table in tables])[order]
+    if len(first):
+        days, since = np.maximum.reduceat(days, first), np.minimum.reduceat(since, first)
     filled = containing.any(axis=0) | occurring.any(axis=0)
     left: Any = slice(None) if filled.all() else filled
     hashes = hashes[first][left]
@@ -203,6 +212,7 @@ def added(tables: Sequence[Columns]) -> Columns:
         occurring[:, left],
         days[left],
         in_turn([table.learned for table in tables]),
+        since[left],
     )
 
 
@@ -340,6 +350,7 @@ def _file_columns(table: Columns) -> dict[str, Array]:
         "ends": _narrow(table.ends[words]),
         "text": table.text,
         "days": table.days[words].astype("<u2"),
+        "first_days": table.first_days[words].astype("<u2"),
         "pair_days": table.days[pairs].astype("<u2"),
     }
     patterns, alike = _alike(containing)

@@ -53,7 +53,7 @@ class Known:
     weights: dict[str, float] | None  # how far each label is ahead of the best other one, in nats
     counts: bool  # whether that is enough to be evidence
     estimates: list[Estimate]
-    first_seen: str | None  # None: not recorded
+    first_seen: str | None
     last_seen: str | None
     elsewhere: list[Other]  # the same word in other places of a message
     near: list[Other]  # spelled nearly so
@@ -120,7 +120,7 @@ class Lookup:
 
     def _seen(self, place: int) -> tuple[str | None, str | None]:
         first, last = self.vocabulary.days(place)
-        return None if first is None else date(first), date(last)
+        return date(first), date(last)
 
 
 def ahead(weights: Sequence[float]) -> list[float]:

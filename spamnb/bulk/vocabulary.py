@@ -125,13 +125,13 @@ class Vocabulary:
         start = ends[place - 1] if place else 0
         return text.file.read(text.at + start, ends[place] - start)
 
-    def days(self, place: int) -> tuple[int | None, int]:
-        """When a token was first and last seen; the file keeps only the last."""
+    def days(self, place: int) -> tuple[int, int]:
+        """When a token was first and last seen."""
         if place >= self.size:
             return self._newest[place - self.size].first, self._newest[place - self.size].last
         later = self.later.get(self._key(place))
-        day = self.stored.column("days")[place]
-        return None, max(day, later.last) if later else day
+        first, day = self.stored.column("first_days")[place], self.stored.column("days")[place]
+        return first, max(day, later.last) if later else day
 
     def _key(self, place: int) -> int:
         column = self.stored.column("tokens")
