@@ -4,10 +4,10 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env demo test lint golden bench accuracy ablation attacks clean
+.PHONY: help env demo test test-long lint golden bench bench-serve accuracy ablation attacks growth fuzz wheel audit clean
 
 help:  ## what can be made
-	@grep -hE '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
 
 demo: env  ## from nothing to a trained model, a verdict and the table
 	@echo '$$ spamnb train ham spam'
@@ -21,6 +21,9 @@ demo: env  ## from nothing to a trained model, a verdict and the table
 test: env  ## all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+test-long: env  ## a thousand messages through each mail program
+	SPAMNB_LONG=1 $(BIN)/python -m pytest -n auto tests/integrations -k every_byte
+
 lint: env  ## style, types, and which module may import which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -33,6 +36,9 @@ golden: env  ## rewrite the expected tokens of tests/golden; review the differen
 bench: env  ## speed and memory, beside the peers that are installed
 	$(BIN)/python bench/speed.py $(ARGS)
 
+bench-serve: env  ## the server's speed, beside bogofilter and spamd
+	$(BIN)/python bench/serve.py $(ARGS)
+
 accuracy: env  ## accuracy, beside the peers that are installed
 	$(BIN)/python bench/accuracy.py $(ARGS)
 
@@ -42,6 +48,26 @@ ablation: env  ## what each rule of the default is worth
 attacks: env  ## known attacks, and what they gain
 	$(BIN)/python bench/attacks.py $(ARGS)
 
+growth: env  ## time against size, for hostile mail of every kind
+	$(BIN)/python tests/fuzz/growth.py $(ARGS)
+
+fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 reader page"
+	$(BIN)/python -m pip install -q --group fuzz
+	$(BIN)/python tests/fuzz/run.py $(ARGS)
+
+# As old as the last commit; of a source without one, as old as hatchling says.
+wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
+wheel: env  ## the wheel in dist/, built twice and compared
+	rm -rf dist build
+	$(BIN)/python -m hatchling build -t wheel
+	mkdir -p build && cp -R pyproject.toml README.md LICENSE spamnb build
+	cd build && umask 077 && TZ=UTC-9 $(CURDIR)/$(BIN)/python -m hatchling build -t wheel
+	cmp dist/*.whl build/dist/*.whl
+	@sha256sum dist/*.whl
+
+audit: env  ## known vulnerabilities of what is installed
+	.ci/audit
+
 env: .venv/.ready
 
 # A current pip first: the start scripts of old ones import `re`, 9 ms at every delivery. And no
@@ -50,8 +76,8 @@ env: .venv/.ready
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip uninstall -q -y setuptools
-	$(BIN)/python -m pip install -q -e '.[languages]' --group dev
+	$(BIN)/python -m pip install -q -e '.[languages,milter,plot]' --group dev
 	@touch $@
 
 clean:  ## remove what was made
-	rm -rf .venv .demo dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .audit .demo .fuzz dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -209,7 +209,7 @@ def test_python_may_be_gone(model, monkeypatch, capfd):
     for number in range(40):
         assert learn(model, made(number), "spam") == "learned"
         sizes.append(size(model))
-    assert LIMIT < max(sizes) <= 3 * LIMIT
+    assert LIMIT < max(sizes) < 5 * LIMIT  # the shell that starts it in vain may keep the lock for a moment
     assert 0 in sizes
     assert Stored.open(model).messages == [0, 40]
     assert capfd.readouterr() == ("", "")

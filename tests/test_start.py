@@ -3,13 +3,13 @@
 import contextlib
 import fcntl
 import os
-import pty
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+from screens import on_a_terminal
 
 # Each costs a delivery 3 to 100 ms.
 HEAVY = (
@@ -305,22 +305,6 @@ def test_a_killed_worker_is_told(spamnb, own, mail, long_mailbox):
         out, err = running.communicate(timeout=30)
     assert (running.returncode, out) == (75, b"")
     assert err.decode() == "spamnb: a worker process was killed (out of memory?); nothing was changed\n"
-
-
-def on_a_terminal(spamnb, *arguments):
-    """What a person sees, both streams together, and the exit code."""
-    ours, theirs = pty.openpty()
-    environment = spamnb.environment | {"TERM": "xterm", "COLUMNS": "120"}
-    with subprocess.Popen(
-        [spamnb.program, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
-    ) as running:
-        os.close(theirs)
-        seen = b""
-        with contextlib.suppress(OSError):  # the terminal ends with the program
-            while piece := os.read(ours, 65536):
-                seen += piece
-    os.close(ours)
-    return seen.decode(), running.returncode
 
 
 def test_progress_on_a_terminal(spamnb, own, mail):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from spamnb.bulk.sorting import order_of
 from spamnb.bulk.training import replaceable
 from spamnb.counts.fingerprint import fingerprints
 from spamnb.counts.store import Stored
-from spamnb.errors import CannotCreate
+from spamnb.errors import CannotCreate, ModelError, UsageError
 from spamnb.lock import TRAINING, Lock
+from spamnb.model import Model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 FIRST_LINE = "spamnb export 1"
 ABOUT = ("settings", "view", "ham_loss", "cutoffs", "calibration")
+DAMAGED = "not what spamnb export wrote, or damaged"
+WRONG = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # what odd numbers and words do
+TRIED = 20  # tokens
 
 
 def exported(path: str) -> Iterator[str]:
@@ -66,8 +71,21 @@ def restore(path: str, lines: Lines, fresh: bool = False) -> Columns:
         if not fresh and os.path.lexists(path):
             raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
         table, about = _understood(lines)
-        put_in_place(path, save(path, table, about), before)
+        put_in_place(path, _saved(path, table, about, lines), before)
     return table
+
+
+def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines) -> str:
+    """Where the new model is. One that judges no message takes nobody's place."""
+    known = table.tokens(np.flatnonzero(table.words)[:TRIED].tolist())
+    try:
+        new = save(path, table, about)
+        Model.open(new).classify(" ".join(known).encode())
+    except (ModelError, UsageError, *WRONG) as error:
+        with suppress(FileNotFoundError):
+            os.unlink(f"{path}.new")
+        raise lines.error(DAMAGED) from error
+    return new
 
 
 def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
@@ -79,8 +97,8 @@ def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
         for line in rest:
             reader.take(line)
         return reader.table(tuple(head["messages"]), head["numbers"]), {name: head[name] for name in ABOUT}
-    except (ValueError, KeyError, TypeError, IndexError, OverflowError) as error:
-        raise lines.error("not what spamnb export wrote, or damaged") from error
+    except WRONG as error:
+        raise lines.error(DAMAGED) from error
 
 
 class _Reader:
@@ -113,6 +131,8 @@ class _Reader:
 
     def table(self, messages: tuple[int, ...], numbers: dict[str, Any]) -> Columns:
         many = len(self.labels)
+        if len(messages) != many:
+            raise ValueError(messages)
         hashes = np.array(fingerprints(self.tokens) + self.pairs, np.uint64)
         counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * many).T
         order = order_of(hashes)

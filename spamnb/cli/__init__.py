@@ -9,8 +9,12 @@ import click
 from spamnb.cli.classify import classify
 from spamnb.cli.completion import completion
 from spamnb.cli.evaluate import evaluate
+from spamnb.cli.export import export
+from spamnb.cli.import_ import import_
 from spamnb.cli.inspect import inspect
 from spamnb.cli.options import Command
+from spamnb.cli.prune import prune
+from spamnb.cli.serve import serve
 from spamnb.cli.streams import settle_output
 from spamnb.cli.train import train
 from spamnb.cli.tune import tune
@@ -37,13 +41,17 @@ def main(ctx: click.Context) -> None:
     spamnb evaluate ham/ spam/       how good is it on this mail?
     spamnb inspect message           why was it judged so?
     spamnb tune ham/ spam/           which settings are best for this mail?
+    spamnb prune                     drop what is old and rare from the model
+    spamnb export                    the model as text, for a backup
+    spamnb import EXPORT             bring it back, or what another filter has learned
+    spamnb serve                     answer spamc, with the model kept in memory
     """
     if ctx.invoked_subcommand is None:
         say_aside(ctx.get_help() + "\n")
         ctx.exit(UsageError.exit_code)
 
 
-for command in (train, classify, evaluate, inspect, tune, completion):
+for command in (train, classify, evaluate, inspect, tune, prune, export, import_, serve, completion):
     main.add_command(command)
 
 

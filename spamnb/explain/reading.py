@@ -101,7 +101,8 @@ def header(name: str, value: str, words: Words, counted: Container[str]) -> Bloc
     found = []
     for text in _SPACES.split(value[:LONGEST_HEADER]):
         _there, *tokens = header_tokens([(name, text)], words) or [""]
-        found.append(Cut(text, tokens, []) if text.strip() else Cut(text, [], []))
+        # One line, whatever is encoded in it: else a subject could make up headers.
+        found.append(Cut(text, tokens, []) if text.strip() else Cut(text and " ", [], []))
     there = f"header:{name}"
     capitals = "-".join(map(str.capitalize, name.split("-")))
     own = Piece(capitals, (there,) if there in counted else ())

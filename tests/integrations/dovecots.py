@@ -157,7 +157,15 @@ class UnixIMAP(imaplib.IMAP4):
     """Over a socket in the file system, so that no port can be taken."""
 
     def _create_socket(self, timeout):
-        connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(timeout)
-        connection.connect(self.host)
-        return connection
+        """Dovecot makes the file a moment before it listens."""
+        deadline = time.monotonic() + 10
+        while True:
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(timeout)
+            try:
+                connection.connect(self.host)
+                return connection
+            except ConnectionRefusedError:
+                connection.close()
+                assert time.monotonic() < deadline
+                time.sleep(0.02)

@@ -25,11 +25,13 @@ from postfixes import (
 )
 from recipes import recipe
 from serving import Serving
-from test_passthrough import FORGED
+from test_passthrough import FORGED, ODD
 
 pytestmark = needs_postfix
 
 AS_SPAMNB, MODEL = "runuser -u spamnb -- ", "/var/lib/spamnb/model.msgpack"  # there; not here
+# The one is refused; of the other, Postfix keeps 60,000 bytes if it has a milter, else 102,400.
+LEFT_OUT = {ODD["many forged"], ODD["a huge header"]}
 MAIN = recipe("milter", "Set up", "main.cf")
 
 
@@ -89,7 +91,7 @@ def test_the_verdict_is_in_the_header(postfix, mail):
 
 
 def test_every_byte_but_the_header_and_the_verdict_of_the_command(postfix, spamnb, tmp_path):
-    messages = letters()
+    messages = [raw for raw in letters() if raw not in LEFT_OUT]
     delivered = postfix.deliver_all(messages)
     for without, what in zip(postfix.deliver_unfiltered(*messages), delivered, strict=True):
         check(without, what)
@@ -210,7 +212,9 @@ def test_a_mistake_is_corrected(home, idle, mail):
     raw = mail.messages["unsure"]
     (home.path / "message").write_bytes(idle.deliver(raw))
     scores = [score_of(idle.deliver(raw))]
-    for line in recipe("milter", "Correct a mistake", "sh").splitlines():
+    lines = recipe("milter", "Correct a mistake", "sh")
+    assert lines == recipe("postfix", "Correct a mistake", "sh")
+    for line in lines.splitlines():
         home.run("sh", "-c", line.replace(AS_SPAMNB, "").replace(MODEL, str(home.model)))
         scores.append(score_of(idle.deliver(raw)))
     before, learned_as_spam, learned_as_ham = scores

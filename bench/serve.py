@@ -1,0 +1,222 @@
+"""The resident server: one client after the other, and many at once, beside bogofilter and real spamd."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from math import inf
+from statistics import median
+from typing import TYPE_CHECKING
+
+from clock import Times, Weather, race
+from peers import ENVIRONMENT, SPAMNB, Bogofilter, SpamAssassin, Spamnb
+from speed import COLUMNS, Row, machine
+from tables import save, table
+
+from corpora import Corpus, lay_out
+from spamnb.model import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from corpora import Laid
+
+LOOPBACK = "127.0.0.1"
+# One client after the other, as a mail system starts them: a shell that does nothing else.
+LOOP = 'for path do {command} < "$path" > /dev/null; done'
+CLIENTS = 8
+ONE_BY_ONE, TOGETHER = 100, 1600  # messages of a run
+TURNS = 4
+LEARNED_BY_SPAMD = 500  # of each label: it takes 20 ms a message
+
+
+class Server:
+    """A process that listens at a port, until the end of the run."""
+
+    def __init__(self, command: list[str], port: int) -> None:
+        self.port = port
+        self.process = subprocess.Popen(
+            command, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        end = time.monotonic() + 30
+        while True:
+            try:
+                socket.create_connection((LOOPBACK, port)).close()
+                return
+            except ConnectionRefusedError:
+                if time.monotonic() > end or self.process.poll() is not None:
+                    raise SystemExit(f"{command[0]} does not start") from None
+                time.sleep(0.05)
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+
+    @property
+    def client(self) -> str:
+        return f"spamc -d {LOOPBACK} -p {self.port}"
+
+    def ask(self, raw: bytes) -> None:
+        """As spamc does, without its start."""
+        with socket.create_connection((LOOPBACK, self.port)) as client:
+            client.sendall(b"CHECK SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(raw) + raw)
+            while client.recv(1 << 16):
+                pass
+
+
+def free_port() -> int:
+    with socket.create_server((LOOPBACK, 0)) as door:
+        port: int = door.getsockname()[1]
+        return port
+
+
+def ours(model: str) -> Server:
+    port = free_port()
+    return Server([SPAMNB, "serve", "--quiet", "--model", model, "--listen", f"{LOOPBACK}:{port}"], port)
+
+
+def theirs(folder: str, mail: Laid) -> Server:
+    """Real spamd with its Bayes alone. Root's becomes another user, who must be able to read all this."""
+    peer = SpamAssassin(folder)
+    peer.train(mail)
+    subprocess.run(["chmod", "-R", "a+rwX", folder], check=True)
+    port, conf = free_port(), peer.at("conf")
+    command = ["spamd", "-L", "-x", "-C", conf, f"--siteconfigpath={conf}", "-p", str(port), "-i", LOOPBACK]
+    command += ["-m", str(os.cpu_count()), "--min-children", str(os.cpu_count()), "-H", folder]
+    return Server(command + (["-u", "nobody"] if os.getuid() == 0 else []), port)
+
+
+def loop(command: str, paths: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sh", "-c", LOOP.format(command=command), "sh", *paths], env=ENVIRONMENT)
+
+
+def each(command: str, paths: list[str]) -> Callable[[], float]:
+    """Seconds for one message, one after the other."""
+
+    def run() -> float:
+        start = time.perf_counter()
+        loop(command, paths).wait()
+        return (time.perf_counter() - start) / len(paths)
+
+    return run
+
+
+def at_once(command: str, paths: list[str]) -> Callable[[], float]:
+    """Messages a second, with several clients."""
+
+    def run() -> float:
+        start = time.perf_counter()
+        for process in [loop(command, paths[first::CLIENTS]) for first in range(CLIENTS)]:
+            process.wait()
+        return len(paths) / (time.perf_counter() - start)
+
+    return run
+
+
+def shown(times: Times, unit: str) -> str:
+    spread = "" if times.spread is None else f" ±{50 * times.spread:.0f} %"
+    return f"{1000 * times.median:.2f} ms{spread}" if unit == "ms" else f"{times.median:,.0f} msg/s{spread}"
+
+
+def one_by_one(server: Server, beside: dict[str, str], paths: list[str], repeats: int) -> Iterator[Row]:
+    commands = {"spamnb": f"{server.client} -c", **beside}
+    times = race({name: each(command, paths) for name, command in commands.items()}, repeats)
+    for name, limit in (("bogofilter", 2.0), ("spamd", 0.333)):
+        if name in times:
+            ratio = times["spamnb"].median / times[name].median
+            other = f"{name} {shown(times[name], 'ms')}"
+            yield Row(f"spamc, beside {name}", shown(times["spamnb"], "ms"), other, ratio, at_most=limit)
+
+
+def many(server: Server, beside: dict[str, str], paths: list[str], repeats: int) -> Iterator[Row]:
+    """Messages as they come, and the one of middling size again and again."""
+    middling = sorted(paths, key=os.path.getsize)[len(paths) // 2]
+    commands = {"spamnb": f"{server.client} -c", **beside}
+    for what, asked in (("of all sizes", paths), ("of middling size", [middling] * len(paths))):
+        rates = race({name: at_once(command, asked) for name, command in commands.items()}, repeats)
+        others = ", ".join(f"{name} {shown(rates[name], 'msg/s')}" for name in beside)
+        rate = rates["spamnb"]
+        name = f"{CLIENTS} clients, messages {what}"
+        yield Row(name, shown(rate, ""), others, rate.median, at_least=600, unit="msg/s", digits=0)
+
+
+def beyond_tokenizing(server: Server, model: str, paths: list[str]) -> Iterator[Row]:
+    """A question over a socket, less the time to tokenize the same message: of the median message.
+
+    Each message has several turns, far apart, and the quickest counts: others use the machine, too.
+    """
+    tokenizing = Model.open(model)
+    whole, alone = [inf] * len(paths), [inf] * len(paths)
+    for _ in range(TURNS):
+        for place, path in enumerate(paths):
+            with open(path, "rb") as file:
+                raw = file.read()
+            start = time.perf_counter()
+            tokenizing.features(raw)
+            middle = time.perf_counter()
+            server.ask(raw)
+            whole[place] = min(whole[place], time.perf_counter() - middle)
+            alone[place] = min(alone[place], middle - start)
+    spent = 1000 * median(total - part for total, part in zip(whole, alone, strict=True))
+    text = f"{1000 * median(whole):.2f} ms"
+    yield Row("one message, beyond tokenizing", text, "", spent, at_most=1.5, unit="ms")
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few repeats, and without spamd")
+    parser.add_argument("--json", metavar="FILE", help="every figure")
+    return parser.parse_args()
+
+
+def main() -> None:
+    asked = options()
+    if not shutil.which("spamc"):
+        sys.exit("spamc is not installed")
+    repeats = 2 if asked.quick else 7
+    notes: list[str] = []
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as servers:
+        os.chmod(folder, 0o755)
+        corpus = Corpus.spamassassin()
+        mail = lay_out(corpus, os.path.join(folder, "mail"))
+        paths = random.Random(1).sample(mail.paths, TOGETHER)
+        spamnb = Spamnb(os.path.join(folder, "spamnb"))
+        spamnb.train(mail)
+        server = ours(spamnb.model)
+        servers.callback(server.end)
+        beside, spamds = {}, {}
+        if Bogofilter.missing() is None:
+            bogofilter = Bogofilter(os.path.join(folder, "bogofilter"))
+            bogofilter.train(mail)
+            beside["bogofilter"] = f"bogofilter -C -d {bogofilter.folder}"
+        else:
+            notes.append("bogofilter: not installed")
+        if shutil.which("spamd") and not asked.quick:
+            some = Corpus("some", corpus.ham[:LEARNED_BY_SPAMD], corpus.spam[:LEARNED_BY_SPAMD])
+            spamd = theirs(os.path.join(folder, "spamd"), lay_out(some, os.path.join(folder, "some")))
+            servers.callback(spamd.end)
+            spamds["spamd"] = f"{spamd.client} -c"
+        else:
+            notes.append("spamd: not asked")
+        weather = Weather()
+        weather.look()
+        rows = list(beyond_tokenizing(server, spamnb.model, paths))
+        rows += one_by_one(server, beside | spamds, paths[:ONE_BY_ONE], repeats)
+        rows += many(server, beside, paths, repeats)
+        weather.look()
+    notes += [machine(), *weather.lines()]
+    print(table(COLUMNS, [row.cells() for row in rows]))
+    print("\n".join(notes))
+    save(asked.json, {"rows": [row.cells() for row in rows], "notes": notes})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""The server's own process, without the libraries of the command line that starts it."""
+
+from __future__ import annotations
+
+import sys
+
+from spamnb.errors import SpamnbError
+from spamnb.files import complain
+from spamnb.serve.options import Options
+from spamnb.serve.workers import Server
+
+
+def main() -> int:
+    try:
+        return Server(Options.from_json(sys.argv[1])).run()
+    except SpamnbError as error:
+        complain(str(error))
+        return error.exit_code
+
+
+sys.exit(main())

@@ -1,0 +1,103 @@
+"""What was done, counted by every worker in memory they share, and told as Prometheus text over HTTP."""
+
+from __future__ import annotations
+
+import mmap
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from spamnb import __version__
+from spamnb.counts.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
+from spamnb.verdict import HAM, SPAM, UNSURE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spamnb.serve.conversation import Conversation, Incoming
+
+OTHER = "other"  # a label that is neither ham nor spam
+VERDICTS = (SPAM, HAM, UNSURE, OTHER)
+OUTCOMES = (LEARNED, MOVED, KNOWN, FORGOTTEN, UNKNOWN)
+PROTOCOL, REFUSED, TIMEOUT, FAILED = "protocol", "refused", "timeout", "failed"
+ERRORS = (PROTOCOL, REFUSED, TIMEOUT, FAILED)
+BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
+
+# The places of a worker's row: a count each, then the buckets of the histogram, then its sum in microseconds.
+PLACES = {name: place for place, name in enumerate([*VERDICTS, *OUTCOMES, *ERRORS])}
+BUCKETS = len(PLACES)
+SUM = BUCKETS + len(BOUNDS) + 1
+WIDTH = SUM + 1
+COUNTER = 8  # bytes
+
+LONGEST_REQUEST = 64  # lines
+LONGEST_LINE = 8192
+
+
+class Counters:
+    """A row of counters for each worker: each writes its own, and anyone adds them all up."""
+
+    def __init__(self, workers: int) -> None:
+        self.cells = memoryview(mmap.mmap(-1, workers * WIDTH * COUNTER)).cast("Q")
+        self.start = 0
+
+    def use_row(self, worker: int) -> None:
+        self.start = worker * WIDTH
+
+    def judged(self, label: str, seconds: float) -> None:
+        self.count(label if label in VERDICTS else OTHER)
+        self.cells[self.start + BUCKETS + bisect_left(BOUNDS, seconds)] += 1
+        self.cells[self.start + SUM] += int(seconds * 1e6)
+
+    def count(self, name: str) -> None:
+        self.cells[self.start + PLACES[name]] += 1
+
+    def totals(self) -> list[int]:
+        return [sum(self.cells[place::WIDTH]) for place in range(WIDTH)]
+
+    def text(self) -> str:
+        """In Prometheus' own format."""
+        return "".join(f"{line}\n" for line in _lines(self.totals()))
+
+    def talk(self, incoming: Incoming) -> Conversation:
+        """GET /metrics."""
+        try:
+            words = ((yield from incoming.line(LONGEST_LINE)) or b"").split()
+            for _ in range(LONGEST_REQUEST):
+                if not (yield from incoming.line(LONGEST_LINE)):
+                    break
+        except TimeoutError:
+            return b""
+        incoming.complete = True
+        if len(words) != 3 or words[0] != b"GET" or not words[2].startswith(b"HTTP/1."):
+            return _response("400 Bad Request", "GET /metrics, and nothing else\n")
+        if words[1].partition(b"?")[0] != b"/metrics":
+            return _response("404 Not Found", "here is /metrics, and nothing else\n")
+        return _response("200 OK", self.text())
+
+
+def _lines(totals: list[int]) -> Iterator[str]:
+    yield "# TYPE spamnb_info gauge"
+    yield f'spamnb_info{{version="{__version__}"}} 1'
+    for name, label, values, about in (
+        ("messages", "verdict", VERDICTS, "Messages judged."),
+        ("lessons", "outcome", OUTCOMES, "Messages to learn or forget, and what became of them."),
+        ("errors", "kind", ERRORS, "Requests without an answer to what was asked."),
+    ):
+        yield f"# HELP spamnb_{name}_total {about}"
+        yield f"# TYPE spamnb_{name}_total counter"
+        for value in values:
+            yield f'spamnb_{name}_total{{{label}="{value}"}} {totals[PLACES[value]]}'
+    yield "# HELP spamnb_judging_seconds Time to judge a message, from reading it to the verdict."
+    yield "# TYPE spamnb_judging_seconds histogram"
+    so_far = 0
+    for bound, more in zip([*BOUNDS, "+Inf"], totals[BUCKETS:SUM], strict=True):
+        so_far += more
+        yield f'spamnb_judging_seconds_bucket{{le="{bound}"}} {so_far}'
+    yield f"spamnb_judging_seconds_sum {totals[SUM] / 1e6}"
+    yield f"spamnb_judging_seconds_count {so_far}"
+
+
+def _response(status: str, text: str) -> bytes:
+    kind = "text/plain; version=0.0.4; charset=utf-8"
+    head = f"HTTP/1.0 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(text)}\r\n\r\n"
+    return (head + text).encode("ascii")

@@ -1,0 +1,142 @@
+"""Where the server listens, what systemd hands over and wants to hear, and no longer being root."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import os
+import socket
+import stat
+from typing import TYPE_CHECKING
+
+from spamnb.errors import CannotCreate, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BACKLOG = 1024
+LOCALHOST = "localhost"
+FIRST_HANDED_OVER = 3
+METRICS = "metrics"  # FileDescriptorName= of the socket that metrics are asked at
+
+
+def bound(address: str) -> list[socket.socket]:
+    """Listening at HOST:PORT (of this machine), unix:PATH or PATH; at localhost:PORT for IPv4 and IPv6."""
+    try:
+        if path := unix_path(address):
+            return [_unix(path)]
+        host, port = host_and_port(address)
+        return [_tcp(host, port)] if host != LOCALHOST else _tcp_both(port)
+    except OSError as error:
+        hint = "; ports below 1024 are root's, or systemd's" if isinstance(error, PermissionError) else ""
+        raise CannotCreate(f"cannot listen at {address}: {error.strerror}{hint}") from error
+
+
+def unix_path(address: str) -> str | None:
+    if address.startswith("unix:"):
+        return address[5:]
+    return address if "/" in address else None
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """Whoever can connect can ask, and there is no password: so from this machine only."""
+    host, _, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not (host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
+        raise UsageError(f"{address}: not an address; HOST:PORT or unix:PATH")
+    with contextlib.suppress(ValueError):
+        if host == LOCALHOST or ipaddress.ip_address(host).is_loopback:
+            return host, int(port)
+    raise UsageError(f"{address}: not on this machine; listen at localhost, 127.0.0.1, ::1 or unix:PATH")
+
+
+def _tcp_both(port: int) -> list[socket.socket]:
+    """spamc tries ::1 first; but not every machine has IPv6."""
+    doors = [_tcp("127.0.0.1", port)]
+    with contextlib.suppress(OSError):
+        doors.append(_tcp("::1", port))
+    return doors
+
+
+def _tcp(host: str, port: int) -> socket.socket:
+    door = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    door.bind((host, port))
+    door.listen(BACKLOG)
+    return door
+
+
+def _unix(path: str) -> socket.socket:
+    """Anybody on this machine may connect, as to a port; the folder it is in may be stricter."""
+    door = socket.socket(socket.AF_UNIX)
+    _remove_left_over(path)
+    door.bind(path)
+    os.chmod(path, 0o666)  # noqa: S103
+    door.listen(BACKLOG)
+    return door
+
+
+def _remove_left_over(path: str) -> None:
+    """The socket of a server that is gone; one that answers is in use."""
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISSOCK(os.lstat(path).st_mode):
+            raise CannotCreate(f"cannot listen at {path}: there is a file of that name")
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(path)
+            except ConnectionRefusedError:
+                os.unlink(path)
+                return
+        raise CannotCreate(f"cannot listen at {path}: another server does")
+
+
+def remove(door: socket.socket) -> None:
+    """Tidy up a Unix socket of our own making."""
+    if door.family == socket.AF_UNIX:
+        with contextlib.suppress(OSError):
+            os.unlink(door.getsockname())
+
+
+def name_of(door: socket.socket) -> str:
+    """The address as a client would write it."""
+    name = door.getsockname()
+    if door.family == socket.AF_UNIX:
+        return f"unix:{os.fsdecode(name)}"
+    return f"[{name[0]}]:{name[1]}" if door.family == socket.AF_INET6 else f"{name[0]}:{name[1]}"
+
+
+def handed_over() -> Iterator[tuple[str, socket.socket]]:
+    """The sockets systemd listens at for us, with their names."""
+    if os.environ.get("LISTEN_PID") != str(os.getpid()):
+        return
+    count = int(os.environ.get("LISTEN_FDS", "0"))
+    names = os.environ.get("LISTEN_FDNAMES", "").split(":")
+    for place in range(count):
+        handle = FIRST_HANDED_OVER + place
+        os.set_inheritable(handle, False)
+        yield names[place] if place < len(names) else "", socket.socket(fileno=handle)
+
+
+def notify(state: str) -> None:
+    """Tell systemd, if it wants to know."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
+        line.sendto(state.encode(), "\0" + address[1:] if address.startswith("@") else address)
+
+
+def become(user: str) -> None:
+    """Be an ordinary user from now on."""
+    import pwd
+
+    try:
+        entry = pwd.getpwnam(user)
+    except KeyError:
+        raise UsageError(f"--user {user}: there is no such user") from None
+    try:
+        os.initgroups(user, entry.pw_gid)
+        os.setgid(entry.pw_gid)
+        os.setuid(entry.pw_uid)
+    except OSError as error:
+        raise UsageError(f"--user {user}: {error.strerror}; only root can become another") from error

@@ -1,0 +1,129 @@
+"""A thousand messages: what the server says of them is what `spamnb classify` says."""
+
+import json
+import os
+import random
+import shutil
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from serving import request
+
+import spamnb as library
+from spamnb.counts.store import Stored
+from spamnb.mail.sources import Raw, messages
+
+CORPUS = os.path.join(os.path.dirname(__file__), "..", "..", "corpora", "spamassassin")
+TRAINED, ASKED = 150, 450  # of each label
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A model of some mail, and a folder of other mail."""
+    root = tmp_path_factory.mktemp("corpus")
+    for label in ("ham", "spam"):
+        found = messages([os.path.join(CORPUS, f"{label}.mbox.xz")])
+        raws = [each.data for each in islice(found, TRAINED + ASKED) if isinstance(each, Raw)]
+        for name, part in ((label, raws[:TRAINED]), ("asked", raws[TRAINED:])):
+            (root / name).mkdir(exist_ok=True)
+            for number, raw in enumerate(part):
+                (root / name / f"{label}-{number:03}").write_bytes(raw)
+    library.train(root / "model", {label: [root / label] for label in ("ham", "spam")}, jobs=1)
+    return root
+
+
+@pytest.fixture(scope="module")
+def server(serving, corpus):
+    return serving(model=str(corpus / "model"), workers=2, allow_tell=True)
+
+
+def odd_messages(raws, count):
+    """Real mail, maimed: cut, turned, without a header, full of anything."""
+    draw = random.Random(6)
+
+    def maimed(raw):
+        at = draw.randrange(len(raw))
+        return draw.choice(
+            [
+                raw[:at],
+                raw[at:],
+                raw.replace(b"\n", b"\r\n"),
+                raw.replace(b"\n", b"\r"),
+                raw[:at] + draw.randbytes(200) + raw[at:],
+                raw[at:] + raw[:at],
+                b"From joe Mon Nov 15 10:00:00 2026\n" + raw,
+                b"X-Spamnb: ham; score=-9.0000; probability=0.0000\n" + raw,
+                draw.randbytes(at % 3000),
+                raw.upper(),
+            ]
+        )
+
+    return [maimed(draw.choice(raws)) for _ in range(count)]
+
+
+def test_verdicts_scores_and_headers(server, spamnb, corpus):
+    said = {line["path"]: line for line in json_lines(spamnb, corpus)}
+    assert len(said) == 2 * ASKED
+    for path, line in said.items():
+        raw = Path(path).read_bytes()
+        head, _, body = server.ask(request("PROCESS", raw)).partition(b"\r\n\r\n")
+        ours = "X-Spamnb: {verdict}; score={score:.4f}; probability={probability:.4f}\n".format(**line)
+        assert body == ours.encode() + raw
+        flag, points = head.rpartition(b"Spam: ")[2].split(b" / ")[0].split(b" ; ")
+        assert flag == (b"True" if line["verdict"] == "spam" else b"False")
+        assert (float(points) >= 5.0) == (line["verdict"] == "spam")
+        if path.endswith("0"):
+            assert server.ask(request("CHECK", raw)) == (
+                b"SPAMD/1.1 0 EX_OK\r\nSpam: %s ; %s / 5.0\r\n\r\n" % (flag, points)
+            )
+    assert {line["verdict"] for line in said.values()} == {"ham", "spam", "unsure"}
+
+
+def json_lines(spamnb, corpus):
+    done = spamnb(
+        "classify", "--json", "--jobs", "1", "--model", corpus / "model", corpus / "asked"
+    ).succeeds()
+    return map(json.loads, done.lines)
+
+
+def test_odd_messages(server, spamnb, corpus):
+    raws = [path.read_bytes() for path in sorted((corpus / "asked").iterdir())]
+    for raw in odd_messages(raws, 100):
+        passed = spamnb("classify", "-p", "--model", corpus / "model", stdin=raw).succeeds().out
+        assert server.ask(request("PROCESS", raw)).partition(b"\r\n\r\n")[2] == passed
+
+
+def test_lessons_are_those_of_train(serving, spamnb, corpus, tmp_path):
+    """The journals that both ways leave are the same."""
+    both = [str(tmp_path / "told"), str(tmp_path / "trained")]
+    for path in both:
+        shutil.copy(corpus / "model", path)
+    server = serving(model=both[0], allow_tell=True)
+    raws = [path.read_bytes() for path in sorted((corpus / "asked").iterdir())][:16]
+    for number, raw in enumerate(raws):
+        label = ("spam", "ham")[number % 2]
+        for headers, arguments in (
+            ({"Set": "local", "Message_class": label}, [f"--{label}"]),
+            ({"Set": "local", "Message_class": "ham"}, ["--ham"]),
+            ({"Remove": "local"}, ["--forget", "--ham"]),
+        )[: number % 4 + 1]:
+            done = spamnb("train", *arguments, "-", "--model", both[1], stdin=raw).succeeds()
+            changed = "known" not in done.lines[0] and "never" not in done.lines[0]
+            what = b"DidRemove: local\r\n" if "Remove" in headers else b"DidSet: local\r\n"
+            answer = b"SPAMD/1.1 0 EX_OK\r\n" + (what if changed else b"") + b"\r\n\r\n"
+            assert server.ask(request("TELL", raw, **headers)) == answer
+    told, trained = (known(path) for path in both)
+    assert told == trained
+    assert len(told["entries"]) > 25
+
+
+def known(path):
+    """All that a model knows; but for how it judged each before: neighbours add up in any order."""
+    stored = Stored.open(path)
+    entries = [
+        (entry.digest, entry.before, entry.after, list(entry.hashes), list(entry.pairs), bytes(entry.text))
+        for entry in stored.journal.entries
+    ]
+    totals = (stored.messages, stored.presences, stored.occurrences, stored.vocabulary, stored.numbers)
+    return {"entries": entries, "totals": totals}

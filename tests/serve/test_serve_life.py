@@ -1,0 +1,318 @@
+"""How a server starts, goes on when the world changes, and ends."""
+
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import pytest
+from serving import LOOPBACK, Serving, everything, request
+
+from spamnb.model import Model
+
+OK = b"SPAMD/1.1 0 EX_OK\r\n"
+
+
+def until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_from_the_command_line(spamnb, tmp_path, mail):
+    """The program as it is typed, up to Ctrl-C; and of the libraries it was typed with nothing is left."""
+    command = [spamnb.program, "serve", "--listen", LOOPBACK, "--workers", "3", "--metrics", LOOPBACK]
+    server = Serving(spamnb, tmp_path, command)
+    try:
+        assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
+        assert len(server.workers) == 3
+        with open(f"/proc/{server.process.pid}/maps") as maps:
+            assert "numpy" not in maps.read()
+        os.killpg(server.process.pid, signal.SIGINT)
+        assert server.process.wait(timeout=20) == 0
+    finally:
+        server.end()
+    assert "Traceback" not in server.log
+
+
+def test_the_server_loads_nothing_heavy(spamnb):
+    """It stays, once for each worker; and to fork is no good where a library has threads."""
+    heavy = "numpy click rich asyncio email multiprocessing".split()
+    code = f"import sys, spamnb.serve.workers; print([name for name in {heavy} if name in sys.modules])"
+    assert spamnb.run([sys.executable, "-P", "-c", code]).succeeds().lines == ["[]"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--listen", "192.0.2.1:783"], 64, "not on this machine"),
+        (["--listen", "example.org:783"], 64, "not on this machine"),
+        (["--listen", "783"], 64, "not an address"),
+        (["--listen", "localhost:99999"], 64, "not an address"),
+        (["--listen", "unix:/nosuch/folder/socket"], 73, "cannot listen at unix:/nosuch"),
+        (["--model", "/nosuch/model"], 75, "no model yet"),
+        (["--user", "no-such-user"], 64, "there is no such user"),
+        (["--workers", "0"], 64, "--workers"),
+    ],
+)
+def test_what_cannot_be_served(spamnb, arguments, code, words):
+    listen = [] if "--listen" in arguments else ["--listen", LOOPBACK]
+    done = spamnb.afresh("serve", *listen, *arguments)
+    assert done.code == code
+    assert words in done.err.decode()
+    assert done.err.decode().splitlines()[-1].startswith("spamnb: ")
+
+
+def test_a_socket_in_use(serving, spamnb, tmp_path, mail):
+    path = tmp_path / "socket"
+    server = serving(listen=(f"unix:{path}",))
+    spamnb.afresh("serve", "--listen", path).fails(73, "another server does")
+    server.end()
+    assert path.exists()  # left over by the one that was killed
+    server = serving(listen=(str(path),))
+    assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
+    assert server.stop() == 0
+    assert not path.exists()
+    path.write_text("not ours")
+    spamnb.afresh("serve", "--listen", path).fails(73, "there is a file of that name")
+    assert path.read_text() == "not ours"
+
+
+def test_several_addresses(serving, tmp_path, mail):
+    server = serving(listen=("localhost:0", f"unix:{tmp_path}/socket"))
+    for address in server.address.split(" and "):
+        if not address.startswith("["):
+            assert server.ask(request("CHECK", mail.messages["spam"]), address=address).startswith(OK)
+
+
+def test_a_new_model_is_noticed_and_no_request_is_dropped(serving, spamnb, mail, own, tmp_path):
+    """Replaced, learned into, replaced by rubbish, removed, restored: all the while it is asked."""
+    server = serving(model=own, workers=2)
+    spam, stop, answers = mail.messages["spam"], threading.Event(), []
+    before = server.ask(request("CHECK", spam))
+
+    def go_on_asking():
+        while not stop.is_set():
+            answers.append(server.ask(request("CHECK", spam)))
+
+    askers = [threading.Thread(target=go_on_asking) for _ in range(4)]
+    for asker in askers:
+        asker.start()
+    try:
+        for number in range(5):
+            spamnb(
+                "train", "--ham", "-", "--model", own, stdin=spam.replace(b"99", b"%d" % number)
+            ).succeeds()
+        learned = f" ; {Model.open(own).classify(spam).points:.1f} / 5.0".encode()
+        assert learned not in before
+        assert all(learned in server.ask(request("CHECK", spam)) for _ in range(8))
+        new = shutil.copy(spamnb.model, tmp_path / "new")
+        os.unlink(own + ".journal")
+        os.replace(new, own)
+        assert all(server.ask(request("CHECK", spam)) == before for _ in range(8))
+        os.replace(shutil.copy(__file__, tmp_path / "rubbish"), own)
+        assert all(server.ask(request("CHECK", spam)) == before for _ in range(8))
+        os.unlink(own)
+        assert all(server.ask(request("CHECK", spam)) == before for _ in range(8))
+    finally:
+        stop.set()
+        for asker in askers:
+            asker.join()
+    assert len(answers) > 50
+    assert all(answer.startswith(OK) for answer in answers)
+    assert "not a spamnb model" in server.log
+    assert server.log.count("not a spamnb model") <= 2  # once for each worker
+
+
+def test_reload(serving, own, mail):
+    server = serving(model=own, workers=2)
+    before = server.ask(request("CHECK", mail.messages["spam"]))
+    workers = server.workers
+    server.process.send_signal(signal.SIGHUP)
+    assert [server.ask(request("CHECK", mail.messages["spam"])) for _ in range(8)] == 8 * [before]
+    assert server.workers == workers
+
+
+def test_requests_under_way_are_answered_when_it_stops(serving, mail):
+    server = serving(workers=1)
+    asked = request("CHECK", mail.messages["spam"])
+    with server.connect() as begun, server.connect() as silent:
+        begun.sendall(asked[:50])
+        time.sleep(0.1)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        with pytest.raises(ConnectionRefusedError):
+            server.connect()
+        begun.sendall(asked[50:])
+        assert everything(begun).startswith(OK)
+        assert everything(silent).startswith(b"SPAMD/1.0 79 ")
+    assert server.process.wait(timeout=10) == 0
+
+
+def test_who_waits_at_the_door_is_let_in_before_it_closes(serving, mail):
+    """A worker that stands still, so that connections queue up; then it is told to stop."""
+    server = serving(workers=1)
+    (worker,) = server.workers
+    os.kill(worker, signal.SIGSTOP)
+    clients = [server.connect() for _ in range(20)]
+    for client in clients:
+        client.sendall(request("CHECK", mail.messages["spam"]))
+    server.process.send_signal(signal.SIGTERM)
+    time.sleep(0.1)
+    os.kill(worker, signal.SIGCONT)
+    for client in clients:
+        with client:
+            assert everything(client).startswith(OK)
+    assert server.process.wait(timeout=10) == 0
+
+
+def test_a_lesson_under_way_is_finished_when_it_stops(serving, own, spamnb):
+    server = serving(model=own, allow_tell=True)
+    raw = b"Subject: late\n\nlesson\n"
+    with open(own + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with server.connect() as client:
+            client.sendall(request("TELL", raw, Set="local", Message_class="spam"))
+            time.sleep(0.3)
+            os.killpg(server.process.pid, signal.SIGTERM)  # as systemd does: to every process
+            time.sleep(0.3)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert everything(client) == OK + b"DidSet: local\r\n\r\n\r\n"
+    assert server.process.wait(timeout=10) == 0
+    assert spamnb("train", "--spam", "-", "--model", own, stdin=raw).lines == ["spam: 1 already known"]
+
+
+def test_nobody_waits_for_a_lesson(serving, own, mail):
+    """While another holds the lock, some learn: the one worker goes on judging."""
+    server = serving(model=own, workers=1, allow_tell=True)
+    with open(own + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        pupils = [server.connect() for _ in range(12)]
+        for number, pupil in enumerate(pupils):
+            raw = b"Subject: lesson %d\n\nlesson\n" % number
+            pupil.sendall(request("TELL", raw, Set="local", Message_class="ham"))
+        time.sleep(0.2)
+        start = time.monotonic()
+        for _ in range(10):
+            assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
+        assert time.monotonic() - start < 2
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        for pupil in pupils:
+            with pupil:
+                assert everything(pupil) == OK + b"DidSet: local\r\n\r\n\r\n"
+    (worker,) = server.workers
+    with open(f"/proc/{worker}/task/{worker}/children") as children:
+        assert children.read() == ""
+
+
+def test_lessons_that_fail(serving, own, tmp_path):
+    server = serving(model=own, allow_tell=True)
+    os.mkdir(own + ".journal")
+    answer = server.ask(request("TELL", b"Subject: x\n\ny\n", Set="local", Message_class="spam"))
+    assert answer == b"SPAMD/1.0 75 Temporary failure: see the log of the server\r\n"
+    server.wait_for("model.msgpack.journal: ")
+    assert str(tmp_path) not in answer.decode()
+
+
+def test_a_worker_that_dies_is_replaced(serving, mail):
+    server = serving(workers=2)
+    dead, other = server.workers
+    os.kill(dead, signal.SIGKILL)
+    server.wait_for("died, and is replaced")
+    until(lambda: len(server.workers) == 2)
+    assert other in server.workers
+    assert dead not in server.workers
+    for _ in range(8):
+        assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
+
+
+def test_workers_do_not_outlive_the_server(serving):
+    server = serving(workers=2)
+    workers = server.workers
+    server.process.kill()
+    server.process.wait()
+    until(lambda: not any(map(alive, workers)))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_root_becomes_an_ordinary_user(spamnb, serving, mail):
+    """Who may read the model, and nothing else that is root's."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        model = shutil.copy(spamnb.model, folder)
+        os.chmod(model, 0o644)
+        server = serving(model=model, user="nobody")
+    for process in (server.process.pid, *server.workers):
+        with open(f"/proc/{process}/status") as file:
+            ids = [line.split()[1:] for line in file if line.startswith(("Uid:", "Gid:", "Groups:"))]
+        assert len(ids) == 3
+        assert not any("0" in each for each in ids)
+    assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
+
+
+ACTIVATE = 'import os, sys; os.environ["LISTEN_PID"] = str(os.getpid()); os.execvp(sys.argv[1], sys.argv[1:])'
+
+
+def test_sockets_from_systemd(spamnb, tmp_path, mail):
+    """Handed over from 3 on, by name; ready is told, and stopping too."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as mail_door,
+        socket.create_server(("127.0.0.1", 0)) as metrics_door,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener,
+    ):
+        listener.bind(str(tmp_path / "notify"))
+        listener.settimeout(20)
+        names = {"LISTEN_FDS": "2", "LISTEN_FDNAMES": "spamd:metrics"}
+        handles = [mail_door.fileno(), metrics_door.fileno()]
+        command = ["/bin/bash", "-c", 'exec "$@" 3<&{} 4<&{}'.format(*handles), "bash"]
+        command += [sys.executable, "-c", ACTIVATE, spamnb.program, "serve", "--workers", "1"]
+        server = Serving(
+            spamnb, tmp_path, command, handles, names | {"NOTIFY_SOCKET": str(tmp_path / "notify")}
+        )
+        try:
+            assert listener.recv(100) == b"READY=1"
+            assert server.address == f"127.0.0.1:{mail_door.getsockname()[1]}"
+            assert server.metrics == f"127.0.0.1:{metrics_door.getsockname()[1]}"
+            assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
+            assert server.stop() == 0
+            assert listener.recv(100) == b"STOPPING=1"
+            with server.connect():  # systemd still listens: the next server will answer
+                pass
+        finally:
+            server.end()
+
+
+@pytest.mark.skipif(not shutil.which("systemd-socket-activate"), reason="systemd is not installed")
+def test_systemd_itself_hands_over(spamnb, tmp_path, mail):
+    path = tmp_path / "socket"
+    words = ["systemd-socket-activate", "-l", str(path), "-E", f"SPAMNB_MODEL={spamnb.model}"]
+    with open(tmp_path / "log", "w") as log:
+        process = subprocess.Popen([*words, spamnb.program, "serve"], stderr=log, start_new_session=True)
+    try:
+        until(path.exists)
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(20)
+            client.connect(str(path))
+            client.sendall(request("CHECK", mail.messages["spam"]))
+            assert everything(client).startswith(OK)
+        process.terminate()
+        assert process.wait(timeout=20) == 0
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

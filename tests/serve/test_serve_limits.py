@@ -1,0 +1,145 @@
+"""Slow, broken and hostile clients hurt nobody."""
+
+import socket
+import struct
+import time
+import zlib
+from contextlib import ExitStack
+
+import pytest
+from serving import everything, request
+
+MEGABYTE = 1 << 20
+OK = b"SPAMD/1.1 0 EX_OK\r\n"
+
+
+@pytest.fixture(scope="module")
+def server(serving):
+    """One worker, so that whoever hurts it hurts all; a second to ask, and a megabyte to say."""
+    return serving(workers=1, max_connections=40, timeout=1.0, max_size=MEGABYTE)
+
+
+@pytest.fixture
+def check(mail):
+    return request("CHECK", mail.messages["spam"])
+
+
+def answered(server, check, within=1.0):
+    start = time.monotonic()
+    assert server.ask(check).startswith(OK)
+    assert time.monotonic() - start < within
+
+
+def resident(process):
+    with open(f"/proc/{process}/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_who_dawdles_is_timed_out(server, check):
+    """One byte at a time: a time limit for each byte would never end."""
+    with server.connect() as client:
+        start = time.monotonic()
+        client.settimeout(0.05)
+        said = b""
+        for place in range(60):
+            client.sendall(check[place : place + 1])
+            try:
+                said = client.recv(1000)
+                break
+            except TimeoutError:
+                continue
+        assert said == b"SPAMD/1.0 79 Timeout: (1 second timeout reading input from client)\r\n"
+        assert 0.9 < time.monotonic() - start < 2.5
+        answered(server, check)
+
+
+def test_silent_clients_make_room(server, check):
+    """A thousand, where forty may be connected: the one silent for longest goes."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(server.connect()) for _ in range(1000)]
+        answered(server, check)
+        assert everything(clients[0]).startswith(b"SPAMD/1.0 79 ")
+    answered(server, check)
+
+
+def test_half_a_request_each(server, check):
+    with ExitStack() as stack:
+        for _ in range(100):
+            stack.enter_context(server.connect()).sendall(check[:-30])
+        answered(server, check)
+
+
+def test_a_client_that_is_gone(server, check):
+    for end in (b"", check[:10], check):
+        with server.connect() as client:
+            client.sendall(end)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+    answered(server, check)
+
+
+def test_a_client_that_takes_no_answer(server, check):
+    raw = b"Subject: large\n\n" + b"large " * (MEGABYTE // 7)
+    with ExitStack() as stack:
+        for _ in range(10):
+            client = stack.enter_context(server.connect())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall(request("PROCESS", raw))
+        answered(server, check, within=5)
+    answered(server, check)
+
+
+def test_messages_that_are_too_large(server):
+    """Refused by their length before they are read; and the client hears why, though it goes on sending."""
+    large = b"x" * (20 * MEGABYTE)
+    said = b"SPAMD/1.0 69 Service Unavailable: the message has %d bytes, and at most %d are taken\r\n"
+    assert server.ask(request("CHECK", large), end=False) == said % (len(large), MEGABYTE)
+    assert server.ask(request("CHECK", b"x", Content_length=10**17)) == said % (10**17, MEGABYTE)
+    said = b"SPAMD/1.0 69 Service Unavailable: the message has more than the %d bytes that are taken\r\n"
+    assert server.ask(request("CHECK", large, Content_length=None)) == said % MEGABYTE
+    just = b"Subject: just\n\n".ljust(MEGABYTE, b"x")
+    assert server.ask(request("CHECK", just)).startswith(OK)
+
+
+def test_a_zip_bomb(server):
+    (worker,) = server.workers
+    bomb = zlib.compress(b"\n" * (100 * MEGABYTE))
+    assert len(bomb) < MEGABYTE
+    before = resident(worker)
+    answer = server.ask(request("CHECK", bomb, Compress="zlib"))
+    assert answer.endswith(b"the message has more than the %d bytes that are taken\r\n" % MEGABYTE)
+    assert resident(worker) - before < 20 * MEGABYTE
+
+
+def test_many_large_requests_do_not_fill_the_memory(server, check):
+    """Each is allowed, and none ends; together they may hold four megabytes, and a little each."""
+    (worker,) = server.workers
+    before = resident(worker)
+    part = request("CHECK", b"y" * 900_000, Content_length=1_000_000)
+    with ExitStack() as stack:
+        for _ in range(30):
+            client = stack.enter_context(server.connect())
+            client.setblocking(False)
+            sent, end = 0, time.monotonic() + 0.02
+            while sent < len(part) and time.monotonic() < end:
+                try:
+                    sent += client.send(part[sent:])
+                except BlockingIOError:
+                    time.sleep(0.001)
+                except OSError:
+                    break  # it had to make room
+        assert resident(worker) - before < 15 * MEGABYTE
+        answered(server, check)
+
+
+def test_a_message_cannot_write_into_the_log(server):
+    raw = b"Subject: x\nMessage-ID: <\x1b]0;owned\x07\r fake line=ham \xff>\n\nbody\n"
+    server.ask(request("CHECK", raw, User="joe ham -99 \u202e\u00e9"))
+    line = server.wait_for("owned")
+    assert r"id=<\x1b]0;owned\x07\x0d\x20fake\x20line=ham\x20\xff>" in line
+    assert r"user=joe\x20ham\x20-99\x20\xe2\x80\xae\xc3\xa9 " in line
+    assert line.isascii()
+
+
+def test_the_worker_is_the_same_as_ever(server):
+    assert "died" not in server.log
+    assert "unexpected" not in server.log

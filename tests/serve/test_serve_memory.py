@@ -1,0 +1,90 @@
+"""A model kept in memory judges as the one on disk does, whatever is learned, forgotten or put there."""
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from spamnb.bulk.training import fold
+from spamnb.errors import ModelError
+from spamnb.learning import learn
+from spamnb.model import Model
+from spamnb.serve import memory
+from spamnb.serve.judge import Kept
+from spamnb.serve.memory import HeldRecords, opened
+
+
+@pytest.fixture(scope="module")
+def messages(mail):
+    folders = [Path(folder) for folder in (mail.ham, mail.spam, mail.work)]
+    return [path.read_bytes() for folder in folders for path in sorted(folder.iterdir())]
+
+
+@pytest.fixture(scope="module")
+def said(messages):
+    """What a model says of all. Neighbours are in no order, so that the last digits of a score may differ."""
+
+    def said(model):
+        verdicts = [model.classify(raw) for raw in messages]
+        return [
+            (
+                verdict.label,
+                round(verdict.score, 9),
+                {item.token: list(item.row) for item in verdict.evidence},
+            )
+            for verdict in verdicts
+        ]
+
+    return said
+
+
+def test_the_same_as_from_disk(spamnb, said):
+    kept = opened(spamnb.model)
+    assert isinstance(kept.stored._tokens, HeldRecords)
+    assert said(kept) == said(kept) == said(Model.open(spamnb.model))
+
+
+@pytest.mark.parametrize("most", [0, 1, 20, 100])
+def test_whatever_has_to_be_forgotten(spamnb, said, monkeypatch, most):
+    monkeypatch.setattr(memory, "MOST_REMEMBERED", most)
+    kept = opened(spamnb.model)
+    assert said(kept) == said(Model.open(spamnb.model))
+    assert len(kept.classifier._known) <= max(most, 60)  # a message's own are kept while it is judged
+
+
+def test_too_large_for_the_memory(spamnb, said, monkeypatch):
+    monkeypatch.setattr(memory, "MOST_HELD", 1000)
+    kept = opened(spamnb.model)
+    assert not isinstance(kept.stored._tokens, HeldRecords)
+    assert said(kept) == said(Model.open(spamnb.model))
+
+
+def test_other_labels(three, said):
+    assert said(opened(three)) == said(Model.open(three))
+
+
+def test_through_a_life_of_learning(own, spamnb, messages, said):
+    """The counts on disk stay the same, and in memory, until they are folded together with the journal."""
+    kept, draw = Kept(own), random.Random(6)
+    before = kept.model().stored
+    for raw in draw.sample(messages, 30):
+        learn(own, raw, draw.choice(["ham", "spam", None]))
+        assert said(kept.model()) == said(Model.open(own))
+    assert kept.model().stored is not before
+    assert kept.model().stored._tokens is before._tokens
+    fold(own)
+    assert said(kept.model()) == said(Model.open(own))
+    assert kept.model().stored._tokens is not before._tokens
+    shutil.copy(spamnb.model, own + ".new")
+    os.replace(own + ".new", own)
+    assert said(kept.model()) == said(Model.open(own))
+
+
+def test_a_damaged_directory_is_told(spamnb, mail):
+    kept = opened(spamnb.model)
+    records = kept.stored._tokens
+    records.starts = memoryview(bytes(4))
+    with pytest.raises(ModelError, match="damaged"):
+        kept.classify(mail.messages["ham"])

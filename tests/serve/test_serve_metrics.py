@@ -1,0 +1,79 @@
+"""What was done, as Prometheus reads it."""
+
+import http.client
+import os
+
+import pytest
+from serving import LOOPBACK, request
+
+
+@pytest.fixture
+def server(serving, own):
+    return serving(model=own, workers=2, metrics=LOOPBACK, allow_tell=True, timeout=0.5)
+
+
+def get(server, path="/metrics"):
+    host, _, port = server.metrics.rpartition(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=20)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+def figures(server):
+    """By name and labels; every line is a comment or a figure."""
+    status, text = get(server)
+    assert status == 200
+    lines = [line for line in text.splitlines() if not line.startswith(("# HELP spamnb_", "# TYPE spamnb_"))]
+    return {name: float(value) for name, value in (line.split(" ") for line in lines)}
+
+
+def test_everything_is_counted_whoever_did_it(server, mail):
+    """Both workers are asked, and either one tells of both."""
+    before = figures(server)
+    assert set(before.values()) == {0.0, 1.0}
+    for _ in range(30):
+        server.ask(request("CHECK", mail.messages["spam"]))
+        server.ask(request("PROCESS", mail.messages["ham"]))
+    server.ask(request("SYMBOLS", mail.messages["unsure"]))
+    server.ask(request("TELL", mail.messages["spam"], Set="local", Message_class="spam"))
+    server.ask(request("TELL", mail.messages["spam"], Remove="local"))
+    server.ask(b"nonsense\r\n")
+    server.ask(request("CHECK", b"x", Content_length=10**12))
+    server.ask(b"CHECK", end=False)
+    for _ in range(4):
+        after = figures(server)
+        assert after['spamnb_messages_total{verdict="spam"}'] == 30
+        assert after['spamnb_messages_total{verdict="ham"}'] == 30
+        assert after['spamnb_messages_total{verdict="unsure"}'] == 1
+        assert after['spamnb_lessons_total{outcome="learned"}'] == 1
+        assert after['spamnb_lessons_total{outcome="forgotten"}'] == 1
+        assert after['spamnb_errors_total{kind="protocol"}'] == 1
+        assert after['spamnb_errors_total{kind="refused"}'] == 1
+        assert after['spamnb_errors_total{kind="timeout"}'] == 1
+        assert after["spamnb_judging_seconds_count"] == 61
+        assert after['spamnb_judging_seconds_bucket{le="+Inf"}'] == 61
+        assert 0 < after["spamnb_judging_seconds_sum"] < 61
+        buckets = [value for name, value in after.items() if "_bucket" in name]
+        assert buckets == sorted(buckets)
+
+
+def test_counts_outlive_a_worker(server, mail):
+    server.ask(request("CHECK", mail.messages["spam"]))
+    for worker in server.workers:
+        os.kill(worker, 9)
+    server.wait_for("worker 1 died")
+    assert figures(server)['spamnb_messages_total{verdict="spam"}'] == 1
+
+
+def test_nothing_but_metrics(server):
+    assert get(server, "/")[0] == 404
+    assert get(server, "/metrics?x=y")[0] == 200
+    for asked in (b"POST /metrics HTTP/1.1\r\n\r\n", b"\r\n\r\n", b"\xff" * 10_000, b"GET /metrics\r\n\r\n"):
+        assert server.ask(asked, address=server.metrics).startswith(b"HTTP/1.0 400 ")
+
+
+def test_a_silent_one_is_timed_out(server):
+    assert server.ask(b"GET /metrics HTTP/1.1\r\n", end=False, address=server.metrics) == b""

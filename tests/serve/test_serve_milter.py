@@ -1,0 +1,285 @@
+"""The milter protocol, packet by packet: what a mail server says, and what it hears."""
+
+import signal
+import struct
+from contextlib import suppress
+
+import pytest
+from hypothesis import example, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from serving import everything
+from test_passthrough import FORGED
+
+from spamnb.serve.conversation import Incoming
+from spamnb.serve.judge import Judge
+from spamnb.serve.log import Log
+from spamnb.serve.metrics import FAILED, PLACES, PROTOCOL, REFUSED, TIMEOUT, Counters
+from spamnb.serve.milter import MOST_HELD, Milter
+from spamnb.serve.options import Options
+from spamnb.serve.trace import Trace
+
+ALL_ACTIONS, ALL_FLAGS = 0x1FF, 0x1FFFFF  # as Postfix offers
+
+
+def packet(letter, content=b""):
+    return struct.pack("!L", 1 + len(content)) + letter + content
+
+
+def offer(version=6, actions=ALL_ACTIONS, flags=ALL_FLAGS):
+    return packet(b"O", struct.pack("!LLL", version, actions, flags))
+
+
+HELLO = (
+    offer()
+    + packet(b"D", b"Cj\0mx.example.org\0_\0client.example [192.0.2.1]\0")
+    + packet(b"C", b"client.example\x004\0\x19192.0.2.1\0")
+    + packet(b"H", b"client.example\0")
+)
+END = packet(b"E")
+CONTINUE, TRY_LATER = packet(b"c"), packet(b"t")
+
+
+def message(raw, end=END):
+    """As Postfix shows one: header by header, then the body in lines that end with CRLF."""
+    head, _, body = raw.partition(b"\n\n")
+    headers = (line.partition(b":") for line in head.split(b"\n"))
+    shown = b"".join(packet(b"L", name + b"\0" + value + b"\0") for name, _, value in headers)
+    return shown + packet(b"N") + packet(b"B", body.replace(b"\n", b"\r\n")) + end
+
+
+def removed(place, name=b"x-spamnb"):
+    return packet(b"m", struct.pack("!L", place) + name + b"\0\0")
+
+
+class Server:
+    """A mail server's session with a milter, without a socket between them."""
+
+    def __init__(self, model, **options):
+        self.counters = Counters(1)
+        options = Options(model=model, **options)
+        self.milter = Milter(Judge(model, None, self.counters), Log(quiet=True), options)
+
+    def says(self, *pieces):
+        """What it hears when it has said all that; nothing more after a session was broken off."""
+        incoming, heard = Incoming(), b""
+        conversation = self.milter.talk(incoming)
+        with suppress(StopIteration):
+            next(conversation)
+            for piece in (*pieces, b""):
+                incoming.feed(piece)
+                while isinstance(answer := next(conversation), bytes):
+                    heard += answer
+        return heard.removeprefix(AGREED)
+
+    def counted(self, kind):
+        return self.counters.totals()[PLACES[kind]]
+
+
+AGREED = packet(b"O", struct.pack("!LLL", 6, 0x11, 0x1CB384))
+
+
+@pytest.fixture
+def server(spamnb):
+    return Server(spamnb.model)
+
+
+def test_what_is_agreed(server):
+    """Nothing is shown that is not needed, and an answer is expected at the end of a message only."""
+    incoming = Incoming()
+    conversation = server.milter.talk(incoming)
+    next(conversation)
+    incoming.feed(offer())
+    assert next(conversation) == AGREED
+
+
+@pytest.mark.parametrize("label", ["ham", "spam", "unsure"])
+def test_the_verdict_is_put_in_front(server, mail, label):
+    heard = server.says(HELLO, message(mail.messages[label]))
+    assert heard[4:].startswith(b"i\0\0\0\0X-Spamnb\0 " + label.encode() + b"; score=")
+    assert heard.endswith(CONTINUE)
+
+
+def test_what_is_judged_is_what_is_delivered(server, spamnb, mail):
+    """With the header that the mail server writes, and the lines as they are stored."""
+    received = (
+        b"Received: from client.example (client.example [192.0.2.1])\n\tby mx.example.org (Postfix) id 7\n"
+    )
+    expected = spamnb("classify", "-p", stdin=received + mail.messages["spam"]).out.partition(b"\n")[0]
+    heard = server.says(HELLO, message(mail.messages["spam"]))
+    assert expected.removeprefix(b"X-Spamnb:") + b"\0" in heard
+
+
+@pytest.mark.parametrize(
+    ("helo", "recipients", "expected"),
+    [
+        (b"him", [b"<bob@b.example>"], b"from him (a.example [192.0.2.1])\n\tby mx\n\tfor <bob@b.example>; "),
+        (b"him", [b"<bob@b.example>", b"<eve@b.example>"], b"from him (a.example [192.0.2.1])\n\tby mx; "),
+        (b"", [], b"from a.example (a.example [192.0.2.1])\n\tby mx; "),
+    ],
+)
+def test_the_header_that_the_mail_server_writes(helo, recipients, expected):
+    trace = Trace()
+    assert trace.header() == b""
+    trace.macros(b"C_\0a.example [192.0.2.1]\0v\0Postfix\0j\0mx\0")
+    trace.greeting(helo + b"\0")
+    for recipient in recipients:
+        trace.recipient(recipient + b"\0NOTIFY=NEVER\0")
+    assert trace.header() == b"Received: " + expected + b"\n"
+    trace.new_message()
+    assert b"\tfor" not in trace.header()
+
+
+def test_in_pieces_it_hears_the_same(server, mail):
+    said = HELLO + message(mail.messages["ham"]) + packet(b"A") + message(mail.messages["spam"])
+    heard = server.says(said)
+    assert heard.count(CONTINUE) == 2
+    assert server.says(*(said[at : at + 1] for at in range(len(said)))) == heard
+
+
+def test_forged_headers_are_removed_from_the_last_on(server, mail):
+    forged = FORGED + b"\nx-spamnb: spam\n" + mail.messages["ham"]
+    assert server.says(HELLO, message(forged)).startswith(removed(2) + removed(1))
+    heard = server.says(HELLO, message((FORGED + b"\n") * 1001 + mail.messages["ham"]))
+    assert heard[4:].startswith(b"y550 5.7.1 ")
+    assert server.counted(REFUSED) == 1
+
+
+def test_a_message_left_is_forgotten(server, mail):
+    said = HELLO + message(FORGED + b"\n" + mail.messages["spam"], end=b"") + packet(b"A")
+    heard = server.says(said, message(mail.messages["ham"]))
+    assert heard == server.says(HELLO, message(mail.messages["ham"]))
+    assert server.milter.held == 0
+
+
+def test_a_large_message_is_not_judged(spamnb, mail):
+    server = Server(spamnb.model, max_size=1000)
+    large = message(FORGED + b"\nSubject: x\n\n" + b"a" * 1000)
+    heard = server.says(HELLO, large, packet(b"A"), message(mail.messages["spam"]))
+    assert heard.startswith(removed(1) + CONTINUE)
+    assert b" spam; score=" in heard
+    assert server.counted(REFUSED) == 1
+    assert server.milter.held == 0
+
+
+def test_all_sessions_together_hold_so_much(spamnb):
+    server = Server(spamnb.model, max_size=1000)
+    conversations = []
+    for _ in range(2 * MOST_HELD):
+        incoming = Incoming()
+        conversations.append(server.milter.talk(incoming))
+        next(conversations[-1])
+        incoming.feed(packet(b"B", b"a" * 900))
+        next(conversations[-1])
+        assert server.milter.held <= MOST_HELD * 1000
+    assert server.milter.held > 2000
+    for conversation in conversations:
+        conversation.close()
+    assert server.milter.held == 0
+
+
+@pytest.mark.parametrize(("failure", "heard"), [("accept", removed(1) + CONTINUE), ("tempfail", TRY_LATER)])
+def test_what_cannot_be_judged(tmp_path, mail, capfd, failure, heard):
+    server = Server(str(tmp_path / "missing"), milter_failure=failure)
+    assert server.says(HELLO, message(FORGED + b"\n" + mail.messages["spam"])) == heard
+    assert server.counted(FAILED) == 1
+    assert "no model" in capfd.readouterr().err
+
+
+def test_spam_is_refused_if_wanted(spamnb, mail):
+    server = Server(spamnb.model, reject=True)
+    assert server.says(HELLO, message(mail.messages["spam"]))[4:].startswith(b"y550 5.7.1 ")
+    assert b" ham; score=" in server.says(HELLO, message(mail.messages["ham"]))
+
+
+@pytest.mark.parametrize("old", [offer(version=2), offer(actions=1), offer(flags=0x7F)])
+def test_an_old_mail_server_is_told_so(server, capfd, old):
+    assert server.says(old) == b""
+    assert "version 6" in capfd.readouterr().err
+    assert server.counted(PROTOCOL) == 1
+
+
+STRANGE = {
+    "another protocol": b"GET / HTTP/1.0\r\n\r\n",
+    "an unknown packet": offer() + packet(b"?", b"x"),
+    "an answer": offer() + packet(b"c"),
+    "half a header": offer() + packet(b"L", b"Subject"),
+    "a header name that is none": offer() + packet(b"L", b"Subj\xe9ct\0x\0"),
+    "data where there is none": offer() + packet(b"N", b"x"),
+    "an end without a beginning": END,
+    "a huge packet": offer() + struct.pack("!L", 1 << 30),
+}
+
+
+@pytest.mark.parametrize("said", STRANGE.values(), ids=STRANGE)
+def test_what_is_no_session_is_ended(server, said):
+    assert server.says(said, HELLO) == b""
+    assert server.counted(PROTOCOL) == 1
+
+
+PIECES = [
+    HELLO, END, offer(), packet(b"A"), packet(b"Q"), packet(b"N"), packet(b"B", b"body\r\n"), packet(b"D"),
+    packet(b"D", b"C_\0x"), packet(b"H", b"xn--a\0"), packet(b"R"), packet(b"L", b"X-Spamnb\0 ham\0"), b"\0",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=20), max_size=12))
+@hypothesis_settings(deadline=None)
+@example([HELLO, END])
+def test_any_bytes(spamnb, pieces):
+    server = Server(spamnb.model, quiet=True)
+    server.says(*pieces)
+    assert server.milter.held == 0
+
+
+class TestServing:
+    """Over a socket, with the real server."""
+
+    def test_a_session_goes_on_while_it_is_used(self, serving, mail):
+        server = serving(milter=True, timeout=1.0, metrics="127.0.0.1:0")
+        with server.connect() as client:
+            client.sendall(HELLO)
+            assert client.recv(1 << 16) == AGREED
+            for _ in range(3):
+                client.sendall(message(mail.messages["spam"]))
+                assert client.recv(1 << 16).endswith(CONTINUE)
+            assert everything(client) == b""  # then it is over
+        text = server.ask(b"GET /metrics HTTP/1.0\r\n\r\n", address=server.metrics).decode()
+        assert f'spamnb_errors_total{{kind="{TIMEOUT}"}} 1\n' in text
+        assert 'spamnb_messages_total{verdict="spam"} 3\n' in text
+        assert "asked=MILTER" in server.log
+
+    def test_who_does_not_listen_hurts_nobody(self, serving, mail):
+        server = serving(milter=True, workers=1)
+        with server.connect() as deaf, server.connect() as client:
+            deaf.setblocking(False)
+            with suppress(BlockingIOError, ConnectionError):
+                for _ in range(200):
+                    deaf.send(offer() * 10_000)
+            client.sendall(HELLO + message(mail.messages["spam"]))
+            assert client.recv(1 << 16)
+
+    def test_what_was_begun_is_finished(self, serving, mail):
+        server = serving(milter=True, workers=1)
+        said = message(mail.messages["spam"])
+        with server.connect() as client:
+            client.sendall(HELLO + said[:-10])
+            assert client.recv(1 << 16) == AGREED
+            server.process.send_signal(signal.SIGTERM)
+            client.sendall(said[-10:])
+            assert b" spam; score=" in client.recv(1 << 16)
+        assert server.process.wait(timeout=20) == 0
+
+
+class TestCommand:
+    def test_without_the_extra(self, spamnb, tmp_path):
+        (tmp_path / "kilter.py").write_text("raise ImportError")
+        environment = spamnb.environment | {"PYTHONPATH": str(tmp_path)}
+        done = spamnb.afresh("serve", "--milter", "--listen", "127.0.0.1:0", env=environment)
+        done.fails(64, "pip install 'spamnb[milter]'")
+
+    @pytest.mark.parametrize(
+        "options", [["--reject"], ["--milter", "--allow-tell"], ["--milter", "--user-models", "users"]]
+    )
+    def test_options_that_do_not_go_together(self, spamnb, options):
+        spamnb("serve", *options).fails(64, "--milter")

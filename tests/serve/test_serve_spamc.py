@@ -1,0 +1,104 @@
+"""Debian's spamc, against a real server at a port and at a Unix socket."""
+
+import shutil
+
+import pytest
+from serving import LOOPBACK
+
+from spamnb.model import Model
+
+pytestmark = pytest.mark.skipif(not shutil.which("spamc"), reason="spamc is not installed")
+
+
+@pytest.fixture(scope="module", params=["port", "path"])
+def server(request, serving, tmp_path_factory):
+    """Where messages of more than 20,000 bytes are refused."""
+    path = tmp_path_factory.mktemp("run") / "socket"
+    return serving(listen=(LOOPBACK if request.param == "port" else f"unix:{path}",), max_size=20_000)
+
+
+@pytest.fixture
+def teachable(serving, own):
+    return serving(model=own, allow_tell=True)
+
+
+@pytest.mark.parametrize("label", ["ham", "spam", "unsure"])
+def test_check(server, spamnb, mail, label):
+    raw = mail.messages[label]
+    points = Model.open(spamnb.model).classify(raw).points
+    assert server.spamc("-c", stdin=raw) == (int(label == "spam"), f"{points:.1f}/5.0\n".encode())
+
+
+@pytest.mark.parametrize("label", ["ham", "spam", "unsure"])
+@pytest.mark.parametrize("options", [[], ["-x"], ["--headers"], ["-u", "joe"]], ids=" ".join)
+def test_passed_on_as_by_classify(server, spamnb, mail, label, options):
+    raw = mail.messages[label]
+    assert server.spamc(*options, stdin=raw) == (0, spamnb("classify", "-p", stdin=raw).out)
+
+
+def test_exit_code(server, mail):
+    assert [server.spamc("-E", stdin=mail.messages[label])[0] for label in ("spam", "ham", "unsure")] == [
+        1,
+        0,
+        0,
+    ]
+
+
+def test_tests_and_reports(server, mail):
+    spam, ham = mail.messages["spam"], mail.messages["ham"]
+    assert server.spamc("-y", stdin=spam) == (0, b"SPAMNB_SPAM")
+    code, report = server.spamc("-R", stdin=spam)
+    assert code == 0
+    assert b"/5.0\nspamnb says spam: " in report
+    assert server.spamc("-r", stdin=spam) == (0, report.partition(b"\n")[2])
+    assert server.spamc("-r", stdin=ham) == (0, b"")
+
+
+def test_alive(server):
+    assert server.spamc("-K") == (0, b"SPAMD/1.5 0\n")
+
+
+def test_what_is_refused_comes_back_as_it_was(server):
+    large = b"Subject: large\n\n" + b"large " * 5_000
+    assert server.spamc(stdin=large) == (0, large)
+    assert server.spamc("-x", stdin=large)[0] == 74
+    assert server.spamc("-c", stdin=large) == (0, b"0/0\n")
+
+
+def test_odd_messages_keep_every_byte(server, spamnb):
+    for raw in (
+        b"no header",
+        b"\nempty header\n",
+        b"Subject: no body\n",
+        b"From x\nA: b\r\n\r\n\x00\xff\r\n.\r\n",
+    ):
+        assert server.spamc(stdin=raw) == (0, spamnb("classify", "-p", stdin=raw).out)
+
+
+def test_teaching(teachable, spamnb, own):
+    """What it says is spamc's; what was learned is asked of the model."""
+    done, idle = b"Message successfully un/learned\n", b"Message was already un/learned\n"
+    raw = b"Subject: xyzzy\n\nplugh\n"
+    for what, said, knows in (
+        ("spam", done, ("--spam", "spam: 1 already known")),
+        ("spam", idle, ("--spam", "spam: 1 already known")),
+        ("ham", done, ("--ham", "ham: 1 already known")),
+        ("forget", done, ("--forget --ham", "ham: 1 never learned")),
+        ("forget", idle, ("--forget --ham", "ham: 1 never learned")),
+    ):
+        assert teachable.spamc("-L", what, stdin=raw) == (0, said)
+        asked, answer = knows
+        assert spamnb("train", *asked.split(), "-", "--model", own, stdin=raw).lines == [answer]
+
+
+def test_what_is_learned_counts_at_once(teachable):
+    raw = b"Subject: frobnicate\n\nquux garply waldo\n"
+    before = teachable.spamc("-c", stdin=raw)[1]
+    teachable.spamc("-L", "spam", stdin=raw)
+    after = teachable.spamc("-c", stdin=raw)[1]
+    assert float(after.partition(b"/")[0]) > float(before.partition(b"/")[0])
+
+
+def test_teaching_is_refused_unless_allowed(server, mail):
+    assert server.spamc("-L", "spam", stdin=mail.messages["spam"]) == (74, b"")
+    server.wait_for("TELL commands are not enabled")

@@ -1,0 +1,153 @@
+"""Each user's mail by a model of their own, and no way from one user's folder to elsewhere."""
+
+import os
+import shutil
+
+import pytest
+from serving import request
+
+from spamnb.serve.judge import MOST_KEPT, Judge, own_model
+from spamnb.serve.metrics import Counters
+
+SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
+
+
+@pytest.fixture
+def homes(tmp_path):
+    (tmp_path / "homes").mkdir()
+    return tmp_path / "homes"
+
+
+@pytest.fixture
+def upside_down(spamnb, mail, tmp_path):
+    """A model that takes ham for spam."""
+    path = str(tmp_path / "upside-down")
+    spamnb("train", "--jobs", "1", "--model", path, mail.spam, mail.ham).succeeds()
+    return path
+
+
+def give(homes, user, model):
+    (homes / user).mkdir()
+    shutil.copy(model, homes / user / "model.msgpack")
+
+
+def is_spam(server, user):
+    said = server.ask(request("CHECK", SPAM, User=user))
+    return b"Spam: True" in said if said.startswith(b"SPAMD/1.1 0") else said
+
+
+def test_own_models_and_the_shared_one(serving, homes, upside_down):
+    server = serving(user_models=str(homes), workers=1)
+    assert is_spam(server, "ann")
+    give(homes, "ann", upside_down)
+    give(homes, "bob@example.org", upside_down)
+    assert not is_spam(server, "ann")
+    assert not is_spam(server, "bob@example.org")
+    assert is_spam(server, "carol")
+    assert is_spam(server, None)
+    shutil.rmtree(homes / "ann")
+    assert is_spam(server, "ann")
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "..",
+        "../ann",
+        "ann/../ann",
+        "/etc",
+        "ann/",
+        "./ann",
+        ".ann",
+        "-ann",
+        "",
+        "a" * 200,
+        "änn",
+        "ann ann",
+        "*",
+    ],
+)
+def test_names_that_lead_elsewhere_are_nobody(homes, upside_down, user):
+    give(homes, "ann", upside_down)
+    give(homes, ".ann", upside_down)
+    shutil.copy(upside_down, homes / "model.msgpack")
+    assert own_model(str(homes), "ann") == str(homes / "ann" / "model.msgpack")
+    assert own_model(str(homes), user) is None
+
+
+def test_strange_names_over_the_wire(serving, homes, upside_down):
+    give(homes, "ann", upside_down)
+    shutil.copy(upside_down, homes.parent / "model.msgpack")
+    server = serving(user_models=str(homes))
+    for user in ("..", "../homes/ann", "ann/../ann", "/" + str(homes), "%2e%2e", "ann\t"):
+        assert is_spam(server, user) is (user != "ann\t")  # a space at the end is not part of a header
+
+
+def test_links_are_not_followed(serving, homes, upside_down):
+    give(homes, "ann", upside_down)
+    os.symlink(homes / "ann", homes / "eve")
+    (homes / "mallory").mkdir()
+    os.symlink(homes / "ann" / "model.msgpack", homes / "mallory" / "model.msgpack")
+    (homes / "trent").mkdir()
+    os.mkfifo(homes / "trent" / "model.msgpack")
+    server = serving(user_models=str(homes))
+    for user in ("eve", "mallory", "trent"):
+        assert is_spam(server, user)
+
+
+def test_a_model_that_becomes_a_link_is_let_go(serving, homes, upside_down):
+    give(homes, "ann", upside_down)
+    server = serving(user_models=str(homes))
+    assert not is_spam(server, "ann")
+    os.unlink(homes / "ann" / "model.msgpack")
+    os.symlink(upside_down, homes / "ann" / "model.msgpack")
+    assert is_spam(server, "ann")
+
+
+def test_a_damaged_model_of_one_is_no_matter_to_others(serving, homes, upside_down):
+    give(homes, "ann", upside_down)
+    (homes / "bob").mkdir()
+    (homes / "bob" / "model.msgpack").write_bytes(b"\x84\xa6format")
+    server = serving(user_models=str(homes))
+    assert is_spam(server, "bob").startswith(b"SPAMD/1.0 75 ")
+    assert not is_spam(server, "ann")
+    assert is_spam(server, "carol")
+
+
+def test_without_a_shared_model(serving, homes, upside_down, tmp_path):
+    give(homes, "ann", upside_down)
+    server = serving(model=str(tmp_path / "none"), user_models=str(homes))
+    assert not is_spam(server, "ann")
+    assert is_spam(server, "bob").startswith(b"SPAMD/1.0 75 ")
+
+
+def test_who_teaches_teaches_the_model_that_judges_them(serving, spamnb, own, homes):
+    give(homes, "ann", own)
+    anns = str(homes / "ann" / "model.msgpack")
+    server = serving(model=own, user_models=str(homes), allow_tell=True)
+    raw = b"Subject: xyzzy\n\nplugh\n"
+
+    def knows(model):
+        return os.path.exists(model + ".journal")
+
+    server.ask(request("TELL", raw, User="ann", Set="local", Message_class="spam"))
+    assert (knows(anns), knows(own)) == (True, False)
+    server.ask(request("TELL", raw, User="../ann", Set="local", Message_class="ham"))
+    assert (knows(anns), knows(own)) == (True, True)
+    assert spamnb("train", "--spam", "-", "--model", anns, stdin=raw).lines == ["spam: 1 already known"]
+    assert spamnb("train", "--ham", "-", "--model", own, stdin=raw).lines == ["ham: 1 already known"]
+
+
+def test_only_so_many_models_stay_open(homes, spamnb):
+    def open_files():
+        return len(os.listdir("/proc/self/fd"))
+
+    judge = Judge(spamnb.model, str(homes), Counters(1))
+    names = [f"user{number}" for number in range(MOST_KEPT + 20)]
+    for name in names:
+        (homes / name).mkdir()
+        os.link(spamnb.model, homes / name / "model.msgpack")
+    before = open_files()
+    for name in (*names, *names):
+        judge.classify(SPAM, name)
+    assert open_files() - before == len(judge.own) == MOST_KEPT

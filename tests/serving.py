@@ -1,0 +1,119 @@
+"""A real server, and the two clients that tests talk to it with: bytes on a socket, and spamc."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+from spamnb.serve.options import Options
+
+LOOPBACK = "127.0.0.1:0"
+
+
+class Client:
+    """Asks a server at an address."""
+
+    def __init__(self, address):
+        self.address = address
+
+    def connect(self, address=None):
+        address = address or self.address.partition(" and ")[0]
+        client = socket.socket(socket.AF_UNIX if address.startswith("unix:") else socket.AF_INET)
+        client.settimeout(20)
+        host, _, port = address.rpartition(":")
+        try:
+            client.connect(address[5:] if host == "unix" else (host, int(port)))
+        except OSError:
+            client.close()
+            raise
+        return client
+
+    def ask(self, request, end=True, address=None):
+        """Send bytes, and take all that comes back."""
+        with self.connect(address) as client:
+            with suppress(BrokenPipeError, ConnectionResetError):
+                client.sendall(request)
+            if end:
+                client.shutdown(socket.SHUT_WR)
+            return everything(client)
+
+
+class Serving(Client):
+    """`spamnb serve`, from its start to its end; the log is in a file."""
+
+    def __init__(self, spamnb, folder, command=None, pass_fds=(), env=None, **options):
+        self.log_path = folder / f"log-{len(os.listdir(folder))}"
+        if "listen" not in options and not pass_fds:
+            options["listen"] = (LOOPBACK,)
+        asked = Options(**{"model": spamnb.model, **options})
+        command = command or [sys.executable, "-P", "-m", "spamnb.serve", asked.as_json()]
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                command,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                env=(env or {}) | spamnb.environment,
+                cwd=spamnb.home,
+                pass_fds=pass_fds,
+                start_new_session=True,
+            )
+        line = self.wait_for("serving at ")
+        places = line.partition("serving at ")[2].partition(";")[0]
+        address, _, self.metrics = places.partition(", metrics at ")
+        super().__init__(address)
+
+    @property
+    def log(self):
+        return self.log_path.read_text()
+
+    def wait_for(self, text, seconds=20):
+        """The first line of the log with some text in it."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for line in self.log.splitlines(keepends=True):
+                if text in line and line.endswith("\n"):
+                    return line.strip()
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.01)
+        raise AssertionError(f"no {text!r} in the log:\n{self.log}")
+
+    @property
+    def workers(self):
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
+            return [int(word) for word in file.read().split()]
+
+    def spamc(self, *arguments, stdin=b""):
+        host, _, port = self.address.rpartition(":")
+        where = ["-U", self.address[5:]] if host == "unix" else ["-d", host, "-p", port]
+        ended = subprocess.run(
+            ["spamc", "-l", *where, *arguments], input=stdin, capture_output=True, timeout=30
+        )
+        return ended.returncode, ended.stdout
+
+    def stop(self):
+        """As systemd does; the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=30)
+
+    def end(self):
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def everything(client):
+    pieces = []
+    while piece := client.recv(1 << 16):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def request(command, raw=b"", version="1.5", **headers):
+    """A request as spamc makes it; a header of None is left out."""
+    headers = {"Content_length": len(raw), **headers}
+    lines = [f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items() if value is not None]
+    return f"{command} SPAMC/{version}\r\n{''.join(lines)}\r\n".encode() + raw
