@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_store import columns_of, fingerprint, saved
 
-from spamnb.bulk.columns import Columns, added, save
+from spamnb.bulk.columns import Columns, added
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn
+from spamnb.bulk.model_file import save
 from spamnb.bulk.sorting import BLOCK
 from spamnb.counts.fingerprint import FACTOR, MASK, fingerprints, pair_fingerprints
 from spamnb.counts.store import Stored

@@ -23,8 +23,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spamnb.bulk import training
-from spamnb.bulk.columns import Columns, save
+from spamnb.bulk.columns import Columns
 from spamnb.bulk.learned import Learned
+from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.counts.journal import sealed

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bulk.columns import Columns, save
+from spamnb.bulk.columns import Columns
 from spamnb.bulk.learned import Learned
+from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
 from spamnb.bulk.sorting import order_of
 from spamnb.bulk.training import replaceable

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.bulk.batches import Batch, read_batches
 from spamnb.bulk.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
-from spamnb.bulk.columns import Columns, added, save
+from spamnb.bulk.columns import Columns, added
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn
+from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
 from spamnb.bulk.workers import all_cores
 from spamnb.counts.outcomes import AGAIN, TORN, outcome
