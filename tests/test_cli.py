@@ -21,7 +21,8 @@ COMMANDS = ["train", "classify", "evaluate", "inspect", "tune", "import", "compl
 OPTIONS = {
     "train": "--ham --spam --label --model --fresh --forget --jobs --ngrams --stem --stop-words --no-headers "
     "--case --json --help",
-    "classify": "-p --passthrough -e --exit-code --header-style --json --model --event --smoothing --cutoff --help",
+    "classify": "-p --passthrough -e --exit-code --header-style --json --model --event --smoothing --cutoff "
+    "--help",
     "evaluate": "--ham --spam --label --folds --model --online --index --protocol --first --compare --report "
     "--scores --group-duplicates --mistakes --seed --json --event --smoothing --help",
     "tune": "--ham --spam --model --language --folds --seed --dry-run --jobs --json --help",
