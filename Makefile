@@ -49,11 +49,11 @@ attacks: env  ## known attacks, and what they gain
 	$(BIN)/python bench/attacks.py $(ARGS)
 
 growth: env  ## time against size, for hostile mail of every kind
-	$(BIN)/python tests/fuzz/growth.py $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.growth $(ARGS)
 
 fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 reader page"
 	$(BIN)/python -m pip install -q --group fuzz
-	$(BIN)/python tests/fuzz/run.py $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(ARGS)
 
 # As old as the last commit; of a source without one, as old as hatchling says.
 wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)

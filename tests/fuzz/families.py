@@ -1,0 +1,230 @@
+"""Messages made to cost as much as they can: a family is a function from a size in bytes to a message."""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import gzip
+import lzma
+import random
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Family = Callable[[int], bytes]
+
+HEADERS, BODY, BOX = "headers", "body", "mailbox"
+ENVELOPE = b"From a@b Mon Nov 16 01:02:03 2026\n"
+NESTED = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n"
+
+
+def repeated(before: bytes, unit: bytes, after: bytes, size: int) -> bytes:
+    return before + unit * ((size - len(before) - len(after)) // len(unit)) + after
+
+
+def numbered(before: bytes, unit: bytes, after: bytes, size: int) -> bytes:
+    """The unit with a number in it, another each time."""
+    made = bytearray(before)
+    number = 0
+    while len(made) < size - len(after):
+        made += unit.replace(b"%d", b"%d" % number)
+        number += 1
+    return bytes(made + after)
+
+
+def header(name: str, unit: bytes, start: bytes = b"") -> Family:
+    """One header that never seems to end."""
+    return partial(repeated, b"%b: %b" % (name.encode(), start), unit, b"\n\nbody")
+
+
+def lines(unit: bytes) -> Family:
+    """A header block of many lines."""
+    return partial(repeated, b"Subject: x\n", unit, b"\nbody")
+
+
+def text(unit: bytes, kind: str = "text/plain; charset=utf-8", encoding: str = "8bit") -> Family:
+    return partial(repeated, _head(kind, encoding), unit, b"")
+
+
+def numbered_text(unit: bytes, kind: str = "text/plain; charset=utf-8") -> Family:
+    return partial(numbered, _head(kind, "8bit"), unit, b"")
+
+
+page = partial(text, kind="text/html; charset=utf-8")
+numbered_page = partial(numbered_text, kind="text/html; charset=utf-8")
+
+
+def tag(unit: bytes, start: bytes = b"", end: bytes = b"") -> Family:
+    """One tag that never seems to end."""
+    return partial(repeated, _head("text/html", "8bit") + b"<p" + start, unit, end + b">a")
+
+
+def _head(kind: str, encoding: str) -> bytes:
+    return f"Content-Type: {kind}\nContent-Transfer-Encoding: {encoding}\n\n".encode()
+
+
+def multipart(unit: bytes) -> Family:
+    return partial(repeated, b"Content-Type: multipart/mixed; boundary=b\n\n", unit, b"")
+
+
+def noise(size: int) -> bytes:
+    return random.Random(size).randbytes(size)
+
+
+def random_words(size: int) -> bytes:
+    letters = random.Random(size).choices(b"abcdefghijklmnopqrstuvwxyz    ", k=size)
+    return b"Subject: words\n\n" + bytes(letters)
+
+
+def random_base64(size: int) -> bytes:
+    return _head("text/plain", "base64") + base64.encodebytes(noise(size * 3 // 4))
+
+
+def bomb(pack: Callable[[bytes], bytes], size: int) -> bytes:
+    """What unpacks to this size: zeros, hundreds to thousands of times as much as it is."""
+    return pack(ENVELOPE + b"\n" + bytes(size))
+
+
+def members(pack: Callable[[bytes], bytes], size: int) -> bytes:
+    """A file of very many compressed nothings."""
+    return repeated(pack(ENVELOPE), pack(b""), b"", size)
+
+
+E = "\N{COMBINING ACUTE ACCENT}".encode()
+UNSEEN = "\N{ZERO WIDTH SPACE}".encode()
+FAMILIES: dict[str, dict[str, Family]] = {
+    HEADERS: {
+        "semicolons": header("Content-Type", b"; ", b"text/plain"),
+        "parameters": partial(numbered, b"Content-Type: text/plain", b"; a%d=b", b"\n\nbody"),
+        "parameters in sections": partial(numbered, b"Content-Type: a/b", b"; name*%d*=x", b"\n\nbody"),
+        "escaped quotes": header("Content-Type", b'\\"', b'text/plain; name="'),
+        "open quotes": header("Content-Type", b'; a="b', b"text/plain"),
+        "equals signs": header("Content-Type", b"=", b"text/plain; a"),
+        "encoded words": header("Subject", b"=?utf-8?q?a?= "),
+        "open encoded words": header("Subject", b"=?utf-8?q?"),
+        "half encoded words": header("Subject", b"=?"),
+        "encoded words of no kind": header("Subject", b"=?x?x?"),
+        "encoded words in many charsets": partial(numbered, b"Subject: ", b"=?c%d?b?4pyT?= ", b"\n\nbody"),
+        "question marks": header("Subject", b"?"),
+        "addresses": header("To", b"<a@b.example>, "),
+        "hosts": partial(numbered, b"Received: ", b"from h%d.example ", b"\n\nbody"),
+        "colons in hosts": header("Received", b"a:b.c:"),
+        "identifiers": header("References", b"<a@b> "),
+        "comments": header("Date", b"("),
+        "folded lines": lines(b" folded\n"),
+        "many headers": partial(numbered, b"Subject: x\n", b"X-H%d: y\n", b"\nbody"),
+        "forged verdicts": lines(b"X-Spamnb: ham\n folded\n"),
+        "almost forged verdicts": lines(b"X-Spamnb \n"),
+        "a long name": partial(repeated, b"", b"a", b": x\n\nbody"),
+        "envelope lines": lines(b"From x\n"),
+        "carriage returns": lines(b"A: b\r"),
+        "marks in a subject": header("Subject", E),
+    },
+    BODY: {
+        "noise": noise,
+        "random words": random_words,
+        "one word": text(b"a"),
+        "one letter words": text(b"a "),
+        "numbers": numbered_text(b"%d "),
+        "spaces": text(b" "),
+        "empty lines": text(b"\n"),
+        "carriage returns": text(b"\r"),
+        "NULs": text(b"\0"),
+        "quotes": text(b"'"),
+        "quotes apart": text(b"' "),
+        "quoted words": text(b"''a''"),
+        "hyphens": text("-д".encode()),
+        "combining marks": text(b"a" + E * 40),
+        "one letter of marks": text(E),
+        "marks out of order": text("\u0316\u0301".encode()),
+        "unseen characters": text(UNSEEN),
+        "broken words": text(b"a" + UNSEEN),
+        "look-alikes": text("vіаgrа ".encode()),
+        "turned round": text("\u202ea".encode()),
+        "ligatures": text("ﷺ".encode()),
+        "Chinese": text("漢字".encode()),
+        "typography": text("“a” ".encode()),
+        "links": numbered_text(b"http://h%d.example/p/%41 "),
+        "starts of links": text(b"://"),
+        "www": text(b"www."),
+        "one long link": partial(repeated, _head("text/plain", "8bit") + b"http://", b"a.", b""),
+        "base64": random_base64,
+        "base64 of noise": text(b"!QUJD=\n", encoding="base64"),
+        "base64 cut short": text(b"QUJDR", encoding="base64"),
+        "soft line breaks": text(b"=\n", encoding="quoted-printable"),
+        "equals signs": text(b"=", encoding="quoted-printable"),
+        "uuencoded": text(b"M" + b"#" * 60 + b"\n"),
+        "utf-7": text(b"+2AA-", "text/plain; charset=utf-7"),
+        "utf-16": text(b"\xd8\0", "text/plain; charset=utf-16"),
+        "escapes of charsets": text(b"\x1b$B\x1b(B", "text/plain; charset=iso-2022-jp"),
+        "bytes no charset has": text(b"\x81\x8d", "text/plain; charset=windows-1252"),
+        "bad utf-8": text(b"\xff\xc3"),
+        "quoted From lines": text(b">From x\n"),
+        "boundaries that match nothing": multipart(b"--c\n"),
+        "dashes": multipart(b"\n--"),
+        "parts": multipart(b"--b\n\nx\n"),
+        "parts without end of headers": multipart(b"--b\nA: 1\n"),
+        "types of parts": partial(
+            numbered, b"Content-Type: multipart/mixed; boundary=b\n\n", b"--b\nContent-Type: a/t%d\n\n", b""
+        ),
+        "nested parts": partial(numbered, b"", NESTED, b""),
+        "messages in messages": partial(repeated, b"", b"Content-Type: message/rfc822\n\n", b""),
+        "forwarded subjects": multipart(b"--b\nContent-Type: message/rfc822\n\nSubject: a b c\n\n"),
+        "pages": multipart(b"--b\nContent-Type: text/html\n\n<p>x\n"),
+        "open brackets": page(b"<"),
+        "open tags": page(b"<a "),
+        "open end tags": page(b"</a "),
+        "open comments": page(b"<!--"),
+        "comments": page(b"<!-- a -->"),
+        "almost ends of comments": page(b"<!-- --"),
+        "declarations": page(b"<!a"),
+        "open quotes in tags": page(b'<a href="'),
+        "quotes in turn": page(b"<a b='c' d=\">"),
+        "attributes": tag(b' a="b"'),
+        "bare attributes": tag(b" a=b"),
+        "attributes without a name": tag(b" ="),
+        "styles of one tag": tag(b" style='color:red'"),
+        "nested elements": page(b"<div>"),
+        "nested tables": page(b"<table><tr><td>"),
+        "open paragraphs": page(b"<p>a"),
+        "lists": page(b"<ul><li>"),
+        "crossed elements": page(b"<b><i><div></b></i>"),
+        "stray end tags": page(b"</div>"),
+        "distinct elements": numbered_page(b"<x%d>"),
+        "distinct styles": numbered_page(b"<p style='font-size:%dpx'>a"),
+        "one long style": tag(b"color:red;", b" style='", b"'"),
+        "comments in a style": tag(b"/*", b" style='", b"'"),
+        "long colours": page(b"<p style='color:rgb(1,1,1,1,1,1,1,1'>"),
+        "hidden and shown": page(b"<p style='display:none'>a</p>b"),
+        "distinct colours": numbered_page(b"<font color=%d>a"),
+        "scripts without end": page(b"<script>"),
+        "titles": page(b"<title>a</title>"),
+        "texts without end": page(b"<textarea></textare"),
+        "entities": page(b"&amp;"),
+        "ampersands": page(b"&"),
+        "unknown entities": page(b"&aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+        "numbers of characters": page(b"&#65;"),
+        "zeros of a number": page(b"0&#00000000"),
+        "one long number": partial(repeated, _head("text/html", "8bit") + b"&#", b"9", b";"),
+        "links of a page": numbered_page(b"<a href='http://h%d.example/'>a</a>"),
+        "pictures": page(b"<img src=a alt='b c'>"),
+    },
+    BOX: {
+        "gzip": partial(bomb, partial(gzip.compress, mtime=0)),
+        "xz": partial(bomb, lzma.compress),
+        "bzip2": partial(bomb, bz2.compress),
+        "gzip of many members": partial(members, partial(gzip.compress, mtime=0)),
+        "xz of many members": partial(members, lzma.compress),
+        "bzip2 of many members": partial(members, bz2.compress),
+        "envelope lines": partial(repeated, b"", ENVELOPE, b""),
+        "empty messages": partial(repeated, b"", ENVELOPE + b"\n", b""),
+        "envelope lines without a date": partial(repeated, ENVELOPE, b"\nFrom here on\n", b""),
+        "long envelope lines": partial(repeated, ENVELOPE, b"\nFrom " + b"Mon " * 300 + b"\n", b""),
+        "lengths that do not fit": partial(repeated, b"", ENVELOPE + b"Content-Length: 999999\n\nx\n\n", b""),
+        "quoted lines": partial(repeated, ENVELOPE + b"\n", b">From ", b""),
+        "deeply quoted lines": partial(repeated, ENVELOPE + b"\n", b">", b"From x\n"),
+        "messages": partial(numbered, b"", ENVELOPE + b"Subject: %d\n\nbody\n\n", b""),
+    },
+}

@@ -1,0 +1,147 @@
+"""What holds for any bytes that are read as a model, an export, or a request to the server."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+
+from fuzz.folders import new_folder
+from fuzz.sealing import sealed_journal, sealed_model
+
+import spamnb
+from spamnb.bulk.backup import exported, restore
+from spamnb.bulk.columns import Columns
+from spamnb.bulk.importing.exports import Lines
+from spamnb.bulk.importing.imported import FORMATS, read_export
+from spamnb.bulk.knowledge import Knowledge
+from spamnb.errors import DataError, SpamnbError
+from spamnb.learning import learn
+from spamnb.model import Model
+from spamnb.serve.conversation import Incoming
+from spamnb.serve.judge import Judge
+from spamnb.serve.lessons import School
+from spamnb.serve.log import Log
+from spamnb.serve.metrics import Counters
+from spamnb.serve.options import Options
+from spamnb.serve.spamd import Spamd
+
+HAM = b"From: ann@example.org\nSubject: notes\n\nagenda for tuesday, thanks\n"
+SPAM = b"From: win@casino.example\nSubject: pills\n\nbuy now, casino http://casino.example/\n"
+# What a forged model may raise: `spamnb` then ends with 75 and no verdict.
+FORGED = (SpamnbError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, Warning)
+JOURNAL = b"\n--journal--\n"  # between a model and its journal
+FOLDER = new_folder()
+
+
+@cache
+def sound_model() -> str:
+    """A small model with a journal."""
+    path = str(FOLDER / "sound")
+    for label, raw in (("ham", HAM), ("spam", SPAM)):
+        box = FOLDER / label
+        box.mkdir()
+        for n in range(12):
+            (box / str(n)).write_bytes(raw + b"%d\n" % n)
+    spamnb.train(path, {label: [FOLDER / label] for label in ("ham", "spam")}, jobs=1)
+    learn(path, HAM, "ham")
+    learn(path, SPAM, "spam")
+    return path
+
+
+def model(data: bytes) -> None:
+    """Damage is told as such, or does no harm.
+
+    Where its checksums were put right it is none, but a forgery: that may end in any error, but in no hang.
+    """
+    forged, rest = data[:1] > b"\x7f", data[1:]
+    file, _, journal = rest.partition(JOURNAL)
+    if forged:
+        file, journal = sealed_model(file), sealed_journal(journal)
+    path = FOLDER / "changed"
+    path.write_bytes(file)
+    (FOLDER / "changed.journal").write_bytes(journal)
+    expected = FORGED if forged else SpamnbError
+    with suppress(expected):
+        judge = Model.open(path)
+        judge.classify(SPAM)
+        judge.stored.histogram()
+        Knowledge.of(judge, 3)
+        Columns.load(judge.stored)
+    with suppress(expected):
+        learn(str(path), HAM + b"more\n", "ham")
+
+
+def backup(data: bytes) -> None:
+    """A model as text is told as damaged, or it makes a model that can be read."""
+    path = str(FOLDER / "restored")
+    try:
+        restore(path, Lines("backup", [data]), fresh=True)
+    except DataError:
+        return
+    judge = Model.open(path)
+    judge.classify(SPAM)
+    Knowledge.of(judge, 3)
+    list(exported(path))
+
+
+def exports(data: bytes) -> None:
+    """Another filter's export is told as wrong, or makes a table."""
+    name = [None, *FORMATS][data[0] % (1 + len(FORMATS))] if data else None
+    blocks = [data[at : at + 100] for at in range(1, len(data), 100)]
+    try:
+        imported = read_export(Lines("export", blocks), name)
+    except DataError:
+        return
+    table = imported.columns()
+    assert (table.containing >= 0).all()
+    assert (table.hashes[1:] >= table.hashes[:-1]).all()
+
+
+class Listening(Log):
+    """Keeps what was refused instead of telling it."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=True)
+        self.heard: list[str] = []
+
+    def refused(self, why: str) -> None:
+        self.heard.append(why)
+
+
+@cache
+def server() -> Spamd:
+    counters = Counters(1)
+    return Spamd(
+        Judge(sound_model(), None, counters),
+        School(lambda: None),
+        Listening(),
+        Options(sound_model(), max_size=1 << 20),
+    )
+
+
+def spamd(data: bytes) -> None:
+    """Every request has one answer, whatever pieces it comes in, and none is a surprise."""
+    step = 1 + data[0] if data else 1
+    request = data[1:]
+    answer = said([request[at : at + step] for at in range(0, len(request), step)])
+    # Of a last line without end, what follows is counted as far as it has come: as spamd does.
+    assert answer == said([request]) or any("mismatch" in why for why in server().log.heard)
+    assert answer == b"" or answer.startswith(b"SPAMD/1.")
+    status = answer.partition(b"\r\n")[0]
+    assert status.decode("ascii").isprintable()
+    log = server().log
+    assert not any("unexpected" in why for why in log.heard), log.heard
+    log.heard.clear()
+
+
+def said(pieces: list[bytes]) -> bytes:
+    incoming = Incoming()
+    conversation = server().talk(incoming)
+    next(conversation)
+    for piece in [*(piece for piece in pieces if piece), b""]:
+        incoming.feed(piece)
+        try:
+            assert next(conversation) is None
+        except StopIteration as end:
+            return end.value
+    raise AssertionError("it waits for a client who has ended")

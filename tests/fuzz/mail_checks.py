@@ -1,0 +1,160 @@
+"""What holds for any bytes of mail: each check takes some, and raises where it does not hold."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from fuzz.folders import new_folder
+from fuzz.memories import forget
+
+from spamnb.bulk.batches import batch_of
+from spamnb.counts.fingerprint import pair_fingerprints
+from spamnb.learning import by_fingerprint
+from spamnb.mail import mbox
+from spamnb.mail.dates import timestamp
+from spamnb.mail.identity import digest
+from spamnb.mail.markup import MAX_NAMES, MAX_TARGETS, render
+from spamnb.mail.message import MAX_PARTS, MAX_TEXT_BYTES, read
+from spamnb.mail.sources import Raw, Ready, Unreadable, chunks, messages
+from spamnb.passthrough import STYLES, passed_through
+from spamnb.tokens.settings import Settings
+from spamnb.tokens.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
+from spamnb.verdict import Verdict
+
+VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
+NEVER_IN_A_TOKEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+SETTINGS = [Settings(), Settings(ngrams=3, stem="english"), Settings(keep_case=True, headers=False)]
+TOKENIZERS = [Tokenizer(settings) for settings in SETTINGS]
+BOX = new_folder() / "box"
+
+
+def reader(data: bytes) -> None:
+    """Any bytes are a message, within bounds, and it is the same one however its lines end."""
+    message = read(data)
+    assert len(message.parts) <= MAX_PARTS + 1
+    assert sum(len(part.text or "") for part in message.parts) <= MAX_TEXT_BYTES
+    for part in message.parts:
+        assert 0 <= part.size <= len(data)
+        for text in (part.text or "", part.filename, part.charset, part.disposition, part.content_type):
+            text.encode()  # nothing that cannot be written again
+        for name, value in part.headers:
+            assert name == name.lower()
+            value.encode()
+    when = timestamp(message.get("date") or "")
+    assert when is None or isinstance(when, int)
+    same = digest(message)
+    if b"\r" not in data:
+        assert digest(read(data.replace(b"\n", b"\r\n"))) == same
+    # Our header ends with a line feed: where there was none, a carriage return no longer ends a line. And
+    # behind a header two dashes begin a part, at the very start they begin a name.
+    lines_end_alike = b"\n" in data or b"\r" not in data
+    unforged = without_fields(data, STYLES["spamnb"][0]) == data
+    if message.has_headers and lines_end_alike and unforged and not data.startswith(b"--"):
+        assert digest(read(passed_through(data, VERDICT))) == same
+
+
+def tokenizer(data: bytes) -> None:
+    """Tokens are bounded, fit to be shown, and the same with and without a memory of other mail."""
+    chosen = len(data) % len(SETTINGS)
+    features = TOKENIZERS[chosen].features(read(data))
+    assert sum(features.tokens.values()) <= MOST_TOKENS
+    assert len(features.pairs) <= MOST_TOKENS
+    for token, times in features.tokens.items():
+        assert token
+        assert NEVER_IN_A_TOKEN.isdisjoint(map(unicodedata.category, token)), token
+        assert 1 <= times <= MOST_OCCURRENCES
+    forget()
+    cold = Tokenizer(SETTINGS[chosen]).features(read(data))
+    assert (cold.tokens, cold.pairs, cold.numbers) == (features.tokens, features.pairs, features.numbers)
+
+
+def bulk(data: bytes) -> None:
+    """A message has the same features among others as by itself."""
+    tokenizer = TOKENIZERS[len(data) % len(TOKENIZERS)]
+    assert in_bulk(data, tokenizer) == by_itself(tokenizer.features(read(data)))
+
+
+def by_itself(features) -> tuple[dict[int, int], set[int]]:
+    """Of each token its fingerprint and how often it occurs; the fingerprints of the pairs."""
+    tokens = {number: times for number, times, _ in by_fingerprint(features.tokens)}
+    return tokens, set(pair_fingerprints(list(features.pairs)))
+
+
+def in_bulk(data: bytes, tokenizer: Tokenizer) -> tuple[dict[int, int], set[int]]:
+    """The same, of a message among others."""
+    others = b"Subject: other\n\nmail", b""
+    batch = batch_of(Ready([Raw("box", n, raw) for n, raw in enumerate((data, *others))], 0), None, tokenizer)
+    mine = slice(*batch.rows.starts[:2])
+    found = zip(batch.hashes[batch.rows.places[mine]].tolist(), batch.rows.times[mine].tolist(), strict=True)
+    entries = list(found)
+    return {n: times for n, times in entries if times}, {n for n, times in entries if not times}
+
+
+def page(data: bytes) -> None:
+    """A page is no more than was written, and the same with and without a memory of others."""
+    html = data.decode("utf-8", "replace")
+    first = render(html)
+    # A label stands in spaces, a tag makes a gap in both texts.
+    assert len(first.text) + len(first.hidden) <= 4 * len(html)
+    assert max(len(first.links), len(first.images)) <= MAX_TARGETS
+    assert len(first.tags) <= MAX_NAMES
+    forget()
+    again = render(html)
+    for name in first.__slots__:
+        assert getattr(first, name) == getattr(again, name), name
+
+
+def mailbox(data: bytes) -> None:
+    """A file gives the same messages whole and in pieces, and no byte of a mailbox is lost."""
+    BOX.write_bytes(data)
+    whole = found(messages([str(BOX)]))
+    assert whole == found(one for chunk in chunks([str(BOX)], size=64) for one in chunk.messages())
+    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]):
+        in_blocks = [data[at : at + 7] for at in range(0, len(data), 7)]
+        records = list(mbox.records([data]))
+        assert records == list(mbox.records(in_blocks))
+        assert b"".join(record for record, _ in records) == data
+        assert all(length == len(record) for record, length in records)
+        assert [raw for raw in map(mbox.message, (record for record, _ in records)) if raw] == [
+            raw for raw in whole if isinstance(raw, bytes)
+        ]
+
+
+def found(items) -> list[bytes | tuple[str, str]]:
+    return [(one.path, one.why) if isinstance(one, Unreadable) else one.data for one in items]
+
+
+def passthrough(data: bytes) -> None:
+    """Every byte comes out as it went in, but for headers of our own name; and only lines we wrote go in."""
+    for style, (names, written) in STYLES.items():
+        out = passed_through(data, VERDICT, style)
+        envelope = data[: data.find(b"\n") + 1] if data.startswith(b"From ") else b""
+        ours = written(VERDICT)
+        lines = out[len(envelope) :].split(b"\n", len(ours))
+        assert [line.removesuffix(b"\r").decode() for line in lines[: len(ours)]] == ours
+        behind, message = lines[len(ours)], data[len(envelope) :]
+        all_body = behind.removeprefix(b"\r").removeprefix(b"\n") == message and behind != message
+        assert out.startswith(envelope)
+        assert all_body or behind == without_fields(message, names)
+
+
+def without_fields(message: bytes, names: tuple[bytes, ...]) -> bytes:
+    """A message less the headers of some names: line by line, as slowly as it is plain."""
+    kept, in_header, dropping = [], True, False
+    lower = [name.lower() for name in names]
+    for line in lines_of(message):
+        if line in (b"\n", b"\r\n"):
+            in_header = False
+        if in_header and line[:1] not in (b" ", b"\t"):
+            name, colon, _ = line.partition(b":")
+            dropping = bool(colon) and name.rstrip(b" \t").lower() in lower
+        if not (in_header and dropping):
+            kept.append(line)
+    return b"".join(kept)
+
+
+def lines_of(data: bytes) -> list[bytes]:
+    """With their ends, which are line feeds only."""
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines

@@ -1,0 +1,23 @@
+"""What spamnb remembers of the mail it has read, to save work: it must never change what is read."""
+
+from __future__ import annotations
+
+from spamnb.mail import headers, identity, styles, tags
+from spamnb.tokens import header_rules, urls
+
+MEMORIES: list[dict] = [
+    headers._known_names,
+    identity._known,
+    styles._looks,
+    styles._within,
+    tags.KNOWN,
+    tags._leads,
+    header_rules._known_rules,
+    header_rules._known_hosts,
+    urls._known,
+]
+
+
+def forget() -> None:
+    for memory in MEMORIES:
+        memory.clear()

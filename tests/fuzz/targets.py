@@ -1,0 +1,118 @@
+"""What is fuzzed: a check, and the bytes that a search starts from."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from fuzz import file_checks, mail_checks
+from fuzz.families import BOX, ENVELOPE, FAMILIES
+from fuzz.file_checks import JOURNAL, SPAM, sound_model
+
+from spamnb.bulk.backup import exported
+from spamnb.mail.message import read
+from spamnb.mail.sources import Raw, messages
+
+TESTS = Path(__file__).parent.parent
+CORPORA = TESTS.parent / "corpora" / "spamassassin"
+MADE = 1000  # bytes of a message that is made
+FEW, MANY = 60, 1000  # messages of a corpus, and of a folder that somebody names
+
+EXPORTS = [
+    b"\x00.MSG_COUNT 12 34 20261116\nsubj:free 3 4 20261116\nviagra 5 0 20261116\nhead:x-mailer 1 2\n",
+    b"\x00.WORDLIST_VERSION 20040500 0 20261116\n.MSG_COUNT 2 2\nurl:example.org 1 1 1\nrcvd:a.b 1 1\n",
+    b'\x0012,34\nfree,3,4\n"bi:a b",1,1\nsubject:x,1,0\nfrom:addr:a.b,1,2\n"a""b",1,1\nurl:x,1,1\n',
+    b'\x001,2,3,"__COUNT__"\n3,4,5,"free now"\n1,1,70000,"Hsubject_a\\040b"\n0,1,1,"U_example.org"\n',
+    b"\x01.MSG_COUNT 1 1\r\n\xe9\xff 1 1\r\n",
+]
+REQUESTS = [
+    b"PING SPAMC/1.5\r\n\r\n",
+    b"SKIP SPAMC/1.5\r\n\r\n",
+    b"CHECK SPAMC/1.0\r\n" + SPAM,
+    b"SYMBOLS SPAMC/1.2\r\n\r\n" + SPAM,
+    b"REPORT_IFSPAM SPAMC/1.5\r\nUser: ann\r\nContent-length: %d\r\n\r\n" % len(SPAM) + SPAM,
+    b"PROCESS SPAMC/1.5\r\nContent-length: %d\r\n\r\n" % len(SPAM) + SPAM,
+    b"HEADERS SPAMC/1.1\r\n\r\n" + SPAM,
+    b"REPORT SPAMC/1.3\r\nCompress: zlib\r\nContent-length: %d\r\n\r\n" % len(zlib.compress(SPAM))
+    + zlib.compress(SPAM),
+    b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local, remote\r\n\r\n" + SPAM,
+]
+
+
+class Target(NamedTuple):
+    check: Callable[[bytes], None]
+    seeds: Callable[[], Iterable[bytes]]
+    largest: int = 2048  # bytes: the smaller, the more are tried
+
+
+def mail() -> Iterator[bytes]:
+    """Real messages, made ones, and those of a folder that FUZZ_SEEDS may name."""
+    for path in sorted((TESTS / "golden").glob("*.eml")):
+        yield path.read_bytes()
+    for kind, family in FAMILIES.items():
+        yield from (make(MADE) for make in family.values() if kind != BOX)
+    for path in sorted(CORPORA.glob("*.mbox.xz")):
+        yield from found(str(path), FEW)
+    if named := os.environ.get("FUZZ_SEEDS"):
+        yield from found(named, MANY)
+
+
+def found(path: str, most: int) -> Iterator[bytes]:
+    return islice((one.data for one in messages([path]) if isinstance(one, Raw)), most)
+
+
+def pages() -> Iterator[bytes]:
+    for raw in mail():
+        for part in read(raw).parts:
+            if part.content_type == "text/html" and part.text:
+                yield part.text.encode()
+
+
+def mailboxes() -> Iterator[bytes]:
+    yield from (make(MADE) for make in FAMILIES[BOX].values())
+    for number, raw in enumerate(mail()):
+        envelope = ENVELOPE + b"Content-Length: %d\n" % len(raw) if number % 2 else ENVELOPE
+        yield envelope + raw + b"\n\n" + ENVELOPE + raw + b"\n"
+
+
+def models() -> Iterator[bytes]:
+    path = sound_model()
+    whole = Path(path).read_bytes() + JOURNAL + Path(path + ".journal").read_bytes()
+    yield from (b"\x00" + whole, b"\xff" + whole)
+
+
+def backups() -> Iterator[bytes]:
+    yield "\n".join(exported(sound_model())).encode()
+
+
+def requests() -> Iterator[bytes]:
+    yield from (piece + request for request in REQUESTS for piece in (b"\x06", b"\xff"))
+
+
+TARGETS = {
+    "reader": Target(mail_checks.reader, mail),
+    "tokenizer": Target(mail_checks.tokenizer, mail),
+    "bulk": Target(mail_checks.bulk, mail),
+    "page": Target(mail_checks.page, pages),
+    "mailbox": Target(mail_checks.mailbox, mailboxes),
+    "passthrough": Target(mail_checks.passthrough, mail),
+    "model": Target(file_checks.model, models, 8192),
+    "backup": Target(file_checks.backup, backups, 8192),
+    "exports": Target(file_checks.exports, lambda: EXPORTS),
+    "spamd": Target(file_checks.spamd, requests),
+}
+# What a fuzzer would have to find by chance.
+WORDS = [
+    *(b"Content-Type: ", b"multipart/mixed; boundary=b", b"\n--b\n", b"\n--b--\n", b"message/rfc822"),
+    *(b"text/html", b"; charset=", b"utf-7", b"iso-2022-jp", b"\nContent-Transfer-Encoding: base64\n\n"),
+    *(b"quoted-printable", b"=?utf-8?q?", b"=?utf-8?b?", b"?=", b"; name*0*=utf-8''%41", b"\n\n", b"\r\n"),
+    *(b"<p style='display:none'>", b"<!--", b"-->", b"&#x41;", b"&nbsp;", b'<a href="', b"</table>"),
+    *(b"http://", b"X-Spamnb: ham\n", b"\nFrom a@b Mon Nov 16 01:02:03 2026\n", b">From ", b"\nDate: "),
+    *(b"CHECK SPAMC/1.5\r\n", b"PROCESS", b"Content-length: 5\r\n", b"Compress: zlib\r\n", b"TELL"),
+    *(b"\xc6\x00\x00\x00\x08", b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", b"\xdd", b"\xdf", b"\xd9\x20"),
+    *("\u200b".encode(), "\u202e".encode(), "\u0301".encode(), "漢字".encode(), "vіаgrа".encode()),
+]

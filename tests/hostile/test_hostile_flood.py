@@ -1,0 +1,92 @@
+"""A message of very many words, and words made to lie close together, cost the others nothing."""
+
+import os
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+
+import spamnb as library
+from spamnb.bulk.gathering import fingerprints_in
+from spamnb.bulk.training import fold
+from spamnb.counts.records import LONG
+from spamnb.counts.store import Stored
+from spamnb.tokens.tokenizer import MOST_TOKENS
+
+# Bytes that one message can add to a model. Of each of its words: fingerprint, four counts, text, its end
+# and two days; of each pair: fingerprint, two counts and two days; and four bytes of a directory for eight.
+A_TOKEN, A_PAIR = 8 + 4 + 33 + 4 + 4, 8 + 2 + 4
+MOST_GROWTH = MOST_TOKENS * (A_TOKEN + A_PAIR + 2)
+
+
+@cache
+def flood(seed: int) -> bytes:
+    """A million words that no other message has."""
+    numbers = random.Random(seed)
+    return b"Subject: flood\n\n" + b" ".join(b"%x" % numbers.getrandbits(40) for _ in range(1_000_000))
+
+
+def size(model: str) -> int:
+    return sum(os.path.getsize(path) for path in (model, model + ".journal") if os.path.exists(path))
+
+
+def test_a_million_words_add_no_more_than_stated(spamnb, mail, own):
+    before, known = size(own), Stored.open(own).vocabulary
+    assert verdict(spamnb, own, mail.messages["ham"]) == b"ham"
+    library.learn(own, flood(1), "spam")
+    assert size(own) - before <= MOST_GROWTH
+    fold(own)
+    assert size(own) - before <= MOST_GROWTH
+    assert MOST_TOKENS / 2 < Stored.open(own).vocabulary - known <= MOST_TOKENS
+    assert verdict(spamnb, own, mail.messages["ham"]) == b"ham"
+
+
+def verdict(spamnb, model: str, raw: bytes) -> bytes:
+    return spamnb.afresh("classify", "--model", model, stdin=raw).succeeds().out.split()[0]
+
+
+def test_a_million_words_are_forgotten_again(own):
+    known = Stored.open(own).vocabulary
+    library.learn(own, flood(1), "ham")
+    assert library.learn(own, flood(1), None) == "forgotten"
+    fold(own)
+    assert Stored.open(own).vocabulary == known
+
+
+def words_in_one_stretch(bits: int, many: int) -> list[str]:
+    """Words of eight letters whose fingerprints begin with so many zeros."""
+    found: list[str] = []
+    letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", np.uint8)
+    starts = np.arange(1 << 20)
+    while len(found) < many:
+        words = letters[(starts[:, None] + (len(found) << 20)) >> 5 * np.arange(8) & 31]
+        numbers = fingerprints_in(words.tobytes() + bytes(8), 8 * starts, 8 * starts + 8)
+        chosen = words[numbers >> np.uint64(64 - bits) == 0]
+        found += [word.tobytes().decode() for word in chosen]
+    return found[:many]
+
+
+def reads() -> tuple[int, int]:
+    """Bytes this process has read, and how often."""
+    with open("/proc/self/io") as file:
+        told = dict(line.split(": ") for line in file)
+    return int(told["rchar"]), int(told["syscr"])
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/io"), reason="needs Linux's /proc")
+def test_words_made_to_lie_together_are_found_as_fast_as_others(own):
+    """Not by going through all of them."""
+    crafted = words_in_one_stretch(10, 2000)
+    message = b"Subject: crafted\n\n" + " ".join(crafted).encode()
+    library.learn(own, message, "spam")
+    fold(own)
+    stored = Stored.open(own)
+    starts = stored.column("starts").numbers()
+    assert starts[1] >= len(crafted)  # they do lie together
+    asked = crafted[::8]
+    bytes_before, calls_before = reads()
+    assert len(stored.rows(asked)) == len(asked)
+    bytes_after, calls_after = reads()
+    assert (bytes_after - bytes_before) / len(asked) < 2 * LONG * stored.column("tokens").width
+    assert (calls_after - calls_before) / len(asked) < 2 + 8  # a search by halves

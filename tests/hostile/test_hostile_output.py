@@ -1,0 +1,229 @@
+"""Nothing of a message or a file name reaches a terminal, a log, a header or a page as it came."""
+
+import base64
+import json
+import os
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from conftest import ENOUGH
+from screens import ESCAPES, on_a_terminal
+
+# A title for the terminal, blinking letters, the same in one byte, a bell, a line that overwrites, one that
+# injects a header, letters turned round, ends of lines that only Unicode knows, and markup.
+ORDERS = (
+    "\x1b]0;owned\x07\x1b[5mblink\x9b5m\x08\x7f\rX-Evil: yes\r\nX-Evil: yes\n\u202eturned\u2066\u200f"
+    "\u2028\u2029\x85\x0b\x0c\ufeff</td></title><script>alert(1)</script><img src=x onerror=alert(2)>"
+)
+FILE_NAME = "0 " + ORDERS.replace("/", "").replace("\0", "")[:150]
+PACKED = base64.b64encode(ORDERS.encode()).decode()
+QUOTED = "".join(f"={byte:02X}" for byte in ORDERS.encode())
+
+
+def letter(words: str, n: int) -> bytes:
+    """Orders in every place of a message that somebody may be shown."""
+    flat = ORDERS.replace("\n", " ").replace("\r", " ")
+    return f"""From: =?utf-8?q?{QUOTED}?= <{flat}@{words.split()[0]}.example>
+Subject: =?utf-8?b?{PACKED}?= {words} {flat}
+Message-ID: <{flat}{n}@{flat}>
+X-{flat.replace(" ", "")}: {flat}
+Content-Type: multipart/mixed; boundary="b{flat[:5]}"
+
+--b{flat[:5]}
+Content-Type: text/{flat}; charset="{flat}"
+
+{words} {ORDERS} {words}{n}
+--b{flat[:5]}
+Content-Type: text/html; charset=utf-8
+
+<title>{ORDERS}</title><{flat}><p>{words} {ORDERS}</p><a href="http://{flat}.example/{flat}">{words}</a>
+--b{flat[:5]}
+Content-Type: application/x; name="{words} {flat}.{flat}"
+
+x
+--b{flat[:5]}--
+""".encode()
+
+
+class Hostile:
+    """Folders of such mail under such names, a mailbox, a damaged file, and a model of it all."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.ham, self.spam = root / "ham", root / "spam"
+        for folder, words in ((self.ham, "meeting agenda notes"), (self.spam, "casino pills bonus")):
+            folder.mkdir()
+            for n in range(ENOUGH):
+                (folder / f"{FILE_NAME}{n}").write_bytes(letter(words, n))
+        # Under the wrong label, so that there are mistakes to be shown.
+        shutil.copy(self.ham / f"{FILE_NAME}1", self.spam / f"{FILE_NAME}wrong")
+        (self.ham / f"{FILE_NAME}wrong").write_bytes(letter("casino pills bonus", 99))
+        self.message = self.spam / f"{FILE_NAME}0"
+        self.box = root / f"{FILE_NAME}.mbox"
+        self.box.write_bytes(
+            b"".join(b"From a@b Mon Nov 16 01:02:03 2026\n" + letter("pills", n) + b"\n" for n in range(3))
+        )
+        self.damaged = root / f"{FILE_NAME}.gz"
+        self.damaged.write_bytes(b"\x1f\x8b\x08" + b"\xff" * 40)
+        self.bytes_name = root / os.fsdecode(b"name \xff\x9b\x1b[5m")
+        self.bytes_name.write_bytes(letter("pills", 7))
+        self.model = root / "model.msgpack"
+        self.other = root / "other.msgpack"
+
+
+@pytest.fixture(scope="module")
+def hostile(spamnb, tmp_path_factory):
+    made = Hostile(tmp_path_factory.mktemp("hostile"))
+    for model in (made.model, made.other):
+        spamnb("train", "--jobs", "1", "--model", model, made.ham, made.spam).succeeds()
+    return made
+
+
+def assert_harmless(said: bytes) -> None:
+    text = said.decode()
+    bad = {char for char in text if not char.isprintable()} - {"\n", "\t"}
+    assert not bad, text
+
+
+RUNS = {
+    "classify": "{ham} {spam} {box} {bytes_name}",
+    "classify a damaged file": "classify {damaged}",
+    "classify by its exit code": "classify -e {message}",
+    "inspect": "inspect --top 1000",
+    "inspect a message": "inspect {message} --top 1000",
+    "inspect all of a message": "inspect --all {message}",
+    "inspect a message of several": "inspect {box}",
+    "inspect tokens": "inspect --token {orders} subject:owned url:blink",
+    "inspect samples": "inspect --sample spam -n 5 --seed 1",
+    "inspect differences": "inspect --diff {other} {box}",
+    "evaluate": "evaluate --folds 2 --mistakes 100 {ham} {spam} --jobs 1",
+    "evaluate by a model": "evaluate --model {model} --mistakes 100 {ham} {spam} --jobs 1",
+    "evaluate online": "evaluate --online --mistakes 100 {ham} {spam} --jobs 1",
+    "train": "train --model {root}/new --ham {ham} --spam {spam} --spam {damaged} --jobs 1",
+    "export": "export",
+    "prune": "prune --model {other}",
+    "no such file": "classify {orders}",
+    "no such model": "classify --model {orders} {message}",
+    "no such command": "{orders}",
+    "no such option": "classify --{orders}",
+    "no such label": "train --label {orders}=x",
+    "import of no export": "import {message}",
+    "an index of no mail": "evaluate --online --index {message}",
+}
+RUNS["classify"] = "classify " + RUNS["classify"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_is_printed(spamnb, hostile, name):
+    places = {**vars(hostile), "orders": ORDERS.replace("\0", "")}
+    words = [word.format(**places) for word in RUNS[name].split(" ")]
+    if words[0] in ("classify", "inspect", "export") and "--model" not in words:
+        words[1:1] = ["--model", str(hostile.model)]
+    done = spamnb(*words)
+    assert_harmless(done.out)
+    assert_harmless(done.err)
+    assert done.out or done.err
+    assert b"unexpected" not in done.err
+    assert b"Traceback" not in done.err
+
+
+def test_a_line_for_each_message_whatever_its_name(spamnb, hostile):
+    done = spamnb("classify", "--model", hostile.model, hostile.ham, hostile.box).succeeds()
+    assert len(done.lines) == ENOUGH + 1 + 3
+    assert {line.split("\t")[0] for line in done.lines} <= {"ham", "spam", "unsure"}
+    assert {len(line.split("\t")) for line in done.lines} == {3}
+
+
+def test_json_names_files_as_they_are(spamnb, hostile):
+    """Escaped in ASCII: whoever reads it gets the very name, and a terminal gets no orders."""
+    done = spamnb("classify", "--json", "--model", hostile.model, hostile.message, hostile.bytes_name)
+    assert_harmless(done.out)
+    assert [json.loads(line)["path"] for line in done.lines] == [
+        str(hostile.message),
+        str(hostile.bytes_name),
+    ]
+
+
+def test_a_header_cannot_make_up_another(spamnb, hostile):
+    """Not where a message is shown with its evidence."""
+    raw = f"Subject: =?utf-8?b?{PACKED}?=\nFrom: =?utf-8?q?{QUOTED}?=\n\npills\n".encode()
+    done = spamnb("inspect", "-", "--model", hostile.model, stdin=raw, env=wide(spamnb)).succeeds()
+    assert [line for line in done.lines if line.startswith("Subject: ")]
+    assert not [line for line in done.lines if line.startswith("X-Evil")]
+
+
+def wide(spamnb):
+    return {**spamnb.environment, "COLUMNS": "1000"}
+
+
+@pytest.mark.parametrize("style", ["spamnb", "bogofilter", "spamassassin"])
+def test_a_header_of_ours_holds_nothing_of_the_message(spamnb, hostile, style):
+    raw = hostile.message.read_bytes()
+    options = ("classify", "-p", "--header-style", style, "--model", hostile.model)
+    done = spamnb.afresh(*options, stdin=raw).succeeds()
+    ours = done.out.removesuffix(raw)
+    assert done.out == ours + raw
+    assert_harmless(ours)
+    assert {line.partition(":")[0] for line in ours.decode().splitlines()} <= {
+        "X-Spamnb",
+        "X-Bogosity",
+        "X-Spam-Flag",
+        "X-Spam-Level",
+        "X-Spam-Status",
+    }
+
+
+@pytest.mark.parametrize("label", ["a\nX-Evil: yes", "a\r", "\x1b[5m", "\u202ea", "a\u2028b", ""])
+def test_a_label_cannot_be_a_header(spamnb, hostile, tmp_path, label):
+    """It is written into one."""
+    where = f"{label}={hostile.ham}"
+    spamnb("train", "--model", tmp_path / "model", "--label", where, "--spam", hostile.spam).fails(64)
+
+
+class Elements(HTMLParser):
+    """The elements of a page and their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, list[tuple[str, str | None]]]] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, attrs))
+
+
+PAGES = {
+    "evaluate": "evaluate --folds 2 --jobs 1 {ham} {spam} --report {page}",
+    "evaluate online": "evaluate --online --jobs 1 {ham} {spam} --report {page}",
+    "a message": "inspect --model {model} --all {message} --html {page}",
+    "a picture": "inspect --model {model} --plot {page}.svg",
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_shows(spamnb, hostile, tmp_path, name):
+    page = tmp_path / "page"
+    places = {**vars(hostile), "page": page}
+    spamnb(*(word.format(**places) for word in PAGES[name].split(" "))).succeeds()
+    (written,) = tmp_path.iterdir()
+    assert_harmless(written.read_bytes())
+    for tag, attributes in Elements(written.read_text()).found:
+        assert tag not in ("script", "iframe", "object", "embed", "link", "base", "form", "img")
+        for attribute, value in attributes:
+            assert not attribute.startswith("on")
+            assert attribute not in ("src", "srcdoc", "action", "formaction", "background")
+            if attribute in ("href", "xlink:href"):
+                assert (value or "").startswith("#")
+
+
+@pytest.mark.parametrize("line", ["inspect {message}", "classify {ham} {damaged}", "inspect --top 300"])
+def test_at_a_terminal(spamnb, hostile, line):
+    """Where there are colours, and escapes of our own: none of these."""
+    words = [word.format(**vars(hostile)) for word in line.split(" ")]
+    shown = on_a_terminal(spamnb, words[0], "--model", str(hostile.model), *words[1:])[0]
+    assert "owned" in shown
+    assert "\x1b[5m" not in shown
+    assert not {char for char in ESCAPES.sub("", shown) if not char.isprintable()} - {"\n", "\t", "\r"}
