@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-# Beyond this the journal is folded into the model. A reader goes through all of it: 1.6 ms at this size.
-LIMIT = 1 << 20
+    Answer = tuple[frozenset[int], dict[int, list[int]]]  # to what was asked last
+
+# Beyond this the journal is folded into the model. A reader goes through all of it: some 25 messages.
+LIMIT = 1 << 18
 
 
 class Entry:
@@ -81,7 +83,7 @@ class Entry:
 class Journal:
     """The records of one generation."""
 
-    __slots__ = ("entries", "generation", "labels", "learned", "size")
+    __slots__ = ("_pair_rows", "_rows", "entries", "generation", "labels", "learned", "size")
 
     def __init__(self, generation: int, labels: Sequence[str], entries: list[Entry], size: int) -> None:
         self.generation = generation
@@ -89,6 +91,8 @@ class Journal:
         self.entries = entries
         self.size = size  # up to the last record of this generation: what follows is torn, or of no use
         self.learned = {entry.digest: entry.after for entry in entries}
+        self._rows: Answer = frozenset(), {}
+        self._pair_rows: Answer = frozenset(), {}
 
     @classmethod
     def read(cls, path: str, generation: int, labels: Sequence[str]) -> Journal:
@@ -117,23 +121,35 @@ class Journal:
         entry = Entry(fields, self.labels)
         self.entries.append(entry)
         self.learned[entry.digest] = entry.after
+        self._rows = self._pair_rows = frozenset(), {}
 
-    def rows(self, numbers: Iterable[int]) -> dict[int, list[int]]:
-        """What the journal adds to the counts of some tokens."""
-        rows: dict[int, list[int]] = {}
-        if self.entries:
-            wanted = set(numbers)
+    def rows(self, numbers: Iterable[int]) -> Mapping[int, list[int]]:
+        """What the journal adds to the counts of some tokens.
+
+        Who learns a message asks twice, to judge it and for what is new: the last answer is kept.
+        """
+        if not self.entries:
+            return {}
+        asked, rows = self._rows
+        wanted = frozenset(numbers)
+        if asked != wanted:
+            rows = {}
             for entry in self.entries:
                 entry.add_to(rows, wanted.intersection(entry.hashes), len(self.labels))
+            self._rows = wanted, rows
         return rows
 
-    def pair_rows(self, numbers: Iterable[int]) -> dict[int, list[int]]:
+    def pair_rows(self, numbers: Iterable[int]) -> Mapping[int, list[int]]:
         """The same of some pairs."""
-        rows: dict[int, list[int]] = {}
-        if self.entries:
-            wanted = set(numbers)
+        if not self.entries:
+            return {}
+        asked, rows = self._pair_rows
+        wanted = frozenset(numbers)
+        if asked != wanted:
+            rows = {}
             for entry in self.entries:
                 entry.add_pairs_to(rows, wanted.intersection(entry.pairs), len(self.labels))
+            self._pair_rows = wanted, rows
         return rows
 
     def everything(self) -> dict[int, list[int]]:

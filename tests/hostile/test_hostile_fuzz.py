@@ -8,7 +8,7 @@ from fuzz.timing import in_time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-LARGEST = 4096  # bytes of a seed here
+LARGEST = 8192  # bytes of a seed here
 EXAMPLES = {"bulk": 80, "tokenizer": 120}
 
 

@@ -88,7 +88,7 @@ def assert_harmless(said: bytes) -> None:
 
 
 RUNS = {
-    "classify": "{ham} {spam} {box} {bytes_name}",
+    "classify": "classify {ham} {spam} {box} {bytes_name}",
     "classify a damaged file": "classify {damaged}",
     "classify by its exit code": "classify -e {message}",
     "inspect": "inspect --top 1000",
@@ -112,7 +112,6 @@ RUNS = {
     "import of no export": "import {message}",
     "an index of no mail": "evaluate --online --index {message}",
 }
-RUNS["classify"] = "classify " + RUNS["classify"]
 
 
 @pytest.mark.parametrize("name", RUNS)
