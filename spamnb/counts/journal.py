@@ -68,14 +68,18 @@ class Entry:
         """Add this message's counts of some tokens to their rows."""
         times = dict(zip(self.hashes, self.occurrences, strict=True))
         for number in numbers:
-            row = rows.setdefault(number, [0] * (2 * many))
+            row = rows.get(number)
+            if row is None:
+                row = rows[number] = [0] * (2 * many)
             for place, sign in self.steps:
                 row[place] += sign
                 row[many + place] += sign * times[number]
 
     def add_pairs_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
         for number in numbers:
-            row = rows.setdefault(number, [0] * many)
+            row = rows.get(number)
+            if row is None:
+                row = rows[number] = [0] * many
             for place, sign in self.steps:
                 row[place] += sign
 
