@@ -36,6 +36,7 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
         stored = Stored(path)
         if label is not None and label not in stored.labels:
             raise DataError(f"{path}: has no label {label!r}; there are: {', '.join(stored.labels)}")
+        identity = stored.hidden_digest(identity)
         before = stored.label_of(identity)
         result = outcome(before, label)
         if result in (KNOWN, UNKNOWN):
@@ -44,16 +45,17 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
         features = model.tokenizer.features(message)
         # How the model judged it before it learned it: cutoffs are set by such scores.
         score = model.classify_features(features).score if result == LEARNED else nan
-        tokens = by_fingerprint(features.tokens)
-        pairs = sorted(set(pair_fingerprints(list(features.pairs))))
+        tokens = kept(stored, by_fingerprint(features.tokens))
+        pairs = sorted(set(stored.hidden(pair_fingerprints(list(features.pairs)))))
         day = int(time.time() // 86400)
         record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score)
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
         except OSError as error:
             raise CannotCreate(f"{path}.journal: {error.strerror}; the message was not learned") from error
-    if size > journal.LIMIT:
-        fold_aside(path)
+    limit = 0 if stored.journal.damaged else journal.LIMIT  # with the damage, what is told of it ends
+    if size > limit:
+        fold_aside(path, limit)
     return result
 
 
@@ -66,8 +68,16 @@ def by_fingerprint(tokens: Mapping[str, int]) -> list[tuple[int, int, str]]:
     return [(number, *found[number]) for number in sorted(found)]
 
 
-def fold_aside(path: str) -> None:
-    """Fold the journal into the model by a process of its own: the mail does not wait for it."""
+def kept(stored: Stored, tokens: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """The same as a model has them: some keep no words."""
+    if not stored.keyed:
+        return tokens
+    numbers = stored.hidden([number for number, _, _ in tokens])
+    return sorted([(number, times, "") for number, (_, times, _) in zip(numbers, tokens, strict=True)])
+
+
+def fold_aside(path: str, limit: int) -> None:
+    """Fold a journal larger than that by a process of its own: the mail does not wait for it."""
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0
     try:
@@ -77,7 +87,7 @@ def fold_aside(path: str) -> None:
                 from spamnb.bulk.training import fold
 
                 fold(path)
-            elif size > journal.LIMIT:
+            elif size > limit:
                 start_folding(path, lock.handle)
     except (SpamnbError, OSError) as error:  # somebody is at it, or has just been
         if size > TOO_LONG:

@@ -52,9 +52,18 @@ class Lock:
                 time.sleep(PAUSE)
             except OSError as error:
                 os.close(self.handle)
-                raise CannotCreate(f"{self.path}: cannot lock: {error.strerror}") from error
+                raise CannotCreate(f"{self.path}: {why_not(error)}") from error
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self.handle)
+
+
+def why_not(error: OSError) -> str:
+    """Why there is no lock, and what to do."""
+    import errno
+
+    if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+        return f"this file system has no locks ({error.strerror}); keep the model on another one: --model"
+    return f"cannot lock: {error.strerror}; {ELSEWHERE}"

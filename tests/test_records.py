@@ -308,8 +308,12 @@ def test_no_handle_is_left_open(own, mail):
 
 
 def test_a_column_of_numbers(tmp_path):
-    (tmp_path / "file").write_bytes(b"xx" + struct.pack("<HHH", 1, 500, 65535))
-    column = Column(File(str(tmp_path / "file")), "H", 2, 6)
+    content = struct.pack("<HHH", 1, 500, 65535)
+    (tmp_path / "file").write_bytes(b"xx" + content)
+    column = Column(File(str(tmp_path / "file")), "sizes", "H", 2, 6, crc32(content))
     assert [*column] == [column[n] for n in range(3)] == list(column.numbers()) == [1, 500, 65535]
     with pytest.raises(IndexError):
         column[3]
+    (tmp_path / "file").write_bytes(b"xx" + content[:-1] + b"?")
+    with pytest.raises(ModelError, match="its column sizes is damaged"):
+        column.numbers()

@@ -1,9 +1,11 @@
 """The journal beside a model: what was learned since the file was written, one record a message.
 
-A record is the msgpack array [crc32, bin], the bin a msgpack map. Some name a generation: what follows, up to
-the next of these, belongs to the model of that generation and to no other. So a journal that was folded in
-and not yet removed is known as stale, and what is learned while a new model is made can be carried over to
-it before it takes the old one's place. A torn last record is dropped; all acknowledged before it stays.
+A record is the msgpack array [crc32, bin], the bin a msgpack map. It names the generation of the model that
+it belongs to. So a journal that was folded in and not yet removed is known as stale, and what is learned
+while a new model is made can be carried over to it before it takes the old one's place.
+
+A torn last record is dropped: it was never acknowledged. A damaged one is passed over, and reading goes on
+behind it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import os
 from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb.counts import packing
-from spamnb.errors import InputOutputError, ModelError
+from spamnb.errors import InputOutputError
 from spamnb.files import sync_folder, write_all
 
 TYPE_CHECKING = False
@@ -21,9 +23,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     Answer = tuple[frozenset[int], dict[int, list[int]]]  # to what was asked last
+    Stretch = tuple[int, int]  # where it starts, and where it ends
 
 # Beyond this the journal is folded into the model. A reader goes through all of it: some 25 messages.
 LIMIT = 1 << 18
+
+PAIR = 0x92  # the first byte of a record: an array of two
+NUMBERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # what a checksum may begin with, and the bytes behind that
+BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}
 
 
 class Entry:
@@ -34,6 +41,7 @@ class Entry:
         "before",
         "day",
         "digest",
+        "end",
         "hashes",
         "length",
         "new_pairs",
@@ -46,9 +54,9 @@ class Entry:
         "text",
     )
 
-    def __init__(self, fields: Mapping[str, Any], labels: Sequence[str]) -> None:
+    def __init__(self, fields: Mapping[str, Any], labels: Sequence[str], end: int = 0) -> None:
+        self.end = end  # where its record does
         self.digest: int = fields["digest"]
-        self.before: str | None = fields["before"]
         self.after: str | None = fields["after"]
         self.day: int = fields["day"]
         self.hashes: Sequence[int] = memoryview(fields["hashes"]).cast("Q")
@@ -60,9 +68,14 @@ class Entry:
         self.new_pairs: int = fields["new_pairs"]
         self.score: float = fields["score"]
         self.length = sum(self.occurrences)
+        self.move_from(fields["before"], labels)
+
+    def move_from(self, before: str | None, labels: Sequence[str]) -> None:
+        """What is to be added, and taken away, if the message had this label."""
+        self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
-        if self.before is not None:
-            self.steps.append((labels.index(self.before), -1))
+        if before is not None:
+            self.steps.append((labels.index(before), -1))
 
     def add_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
         """Add this message's counts of some tokens to their rows."""
@@ -87,13 +100,20 @@ class Entry:
 class Journal:
     """The records of one generation."""
 
-    __slots__ = ("_pair_rows", "_rows", "entries", "generation", "labels", "learned", "size")
+    __slots__ = ("_pair_rows", "_rows", "damaged", "entries", "labels", "learned", "size")
 
-    def __init__(self, generation: int, labels: Sequence[str], entries: list[Entry], size: int) -> None:
-        self.generation = generation
+    def __init__(
+        self,
+        labels: Sequence[str],
+        entries: Sequence[Entry] = (),
+        size: int = 0,
+        damaged: Sequence[Stretch] = (),
+    ) -> None:
         self.labels = labels
-        self.entries = entries
-        self.size = size  # up to the last record of this generation: what follows is torn, or of no use
+        self.entries = list(entries)
+        # Up to the last record of this generation, or the last damaged one; what follows is of no use.
+        self.size = size
+        self.damaged = list(damaged)
         self.learned = {entry.digest: entry.after for entry in entries}
         self._rows: Answer = frozenset(), {}
         self._pair_rows: Answer = frozenset(), {}
@@ -103,22 +123,27 @@ class Journal:
         """The sound records of a generation; an absent or stale journal is empty."""
         try:
             with open(path, "rb") as file:
-                data = memoryview(file.read())
+                data = file.read()
         except FileNotFoundError:
-            return cls(generation, labels, [], 0)
+            return cls(labels)
         except OSError as error:
             raise InputOutputError(f"{path}: {error.strerror}") from error
-        entries, size, ours = [], 0, False
-        try:
-            for fields, end in _sound(path, data):
-                if "generation" in fields:
-                    ours = fields["generation"] == generation
-                elif ours:
-                    entries.append(Entry(fields, labels))
-                size = end if ours else size
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelError(path, "not a journal of this model; move it away") from error
-        return cls(generation, labels, entries, size)
+        return cls.of(data, generation, labels)
+
+    @classmethod
+    def of(cls, data: bytes, generation: int, labels: Sequence[str]) -> Journal:
+        entries, damaged, size = [], [], 0
+        for fields, start, end in _records(data):
+            try:
+                if fields is None:
+                    raise ValueError("not what its checksum says")
+                if fields["model"] != generation:
+                    continue
+                entries.append(Entry(fields, labels, end))
+            except (KeyError, TypeError, ValueError, AttributeError):
+                damaged.append((start, end))
+            size = end
+        return cls(labels, entries, size, damaged)
 
     def add(self, fields: Mapping[str, Any]) -> None:
         """One more entry, here only."""
@@ -164,20 +189,24 @@ class Journal:
 
     def append(self, path: str, generation: int, changes: Iterable[Mapping[str, Any]]) -> int:
         """Write more records, synced; the caller holds the lock. Returns the journal's new size."""
-        record = b"".join([sealed(fields) for fields in changes])
-        if not self.size or generation != self.generation:
-            record = sealed({"generation": generation}) + record
+        records = b"".join([sealed({"model": generation, **fields}) for fields in changes])
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             os.ftruncate(handle, self.size)  # off with a torn record, and with those of no model there is
             os.lseek(handle, self.size, os.SEEK_SET)
-            write_all(handle, record)
+            write_all(handle, records)
             os.fsync(handle)
+            if not self.size:
+                sync_folder(path)
+        except OSError:
+            try:  # noqa: SIM105 (contextlib costs a delivery 3 ms)
+                os.ftruncate(handle, self.size)  # what is said not to be learned must not be there
+            except OSError:
+                pass
+            raise
         finally:
             os.close(handle)
-        if not self.size:
-            sync_folder(path)
-        return self.size + len(record)
+        return self.size + len(records)
 
 
 def sealed(fields: Mapping[str, Any]) -> bytes:
@@ -185,28 +214,62 @@ def sealed(fields: Mapping[str, Any]) -> bytes:
     return packing.pack([crc32(payload), payload])
 
 
-def _sound(path: str, data: memoryview) -> list[tuple[dict[str, Any], int]]:
-    """The records up to a torn one, and where each ends. Only the last can be torn; else it is damage."""
-    records = []
+def _records(data: bytes) -> list[tuple[dict[str, Any] | None, int, int]]:
+    """The fields of each record, None of a damaged one; where it starts and ends. A torn one is left out."""
+    view = memoryview(data)
+    records, search = [], None
     at = 0
     while at < len(data):
-        fields, behind = _record(data, at)
-        if fields is None:
-            if behind < len(data) and _record(data, behind)[0] is not None:
-                raise ModelError(path, f"the journal is damaged at byte {at}; restore it, or move it away")
-            break
-        records.append((fields, behind))
-        at = behind
+        fields, end = record_at(view, at)
+        if not end:
+            if search is None:
+                from spamnb.counts.damage import Search  # a sound journal has no use for it
+
+                search = Search(data)
+            end = search.behind(at)
+            if end == len(data) and search.is_torn(at):
+                break
+        records.append((fields, at, end))
+        at = end
     return records
 
 
-def _record(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
-    """The record at an offset, None if it is not whole; and the offset behind it."""
-    behind = len(data)
+def record_at(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
+    """The fields of the record at an offset, None if they are damaged, and its end.
+
+    The end is 0 if it is not to be trusted: the map in it ends elsewhere, or no other record begins there.
+    """
+    checksum, start, end = frame_at(data, at)
+    payload = data[start:end]
     try:
-        (checksum, payload), behind = packing.unpack(data, at)
-        if crc32(payload) == checksum:
-            return packing.unpack(payload)[0], behind
-    except (packing.Damaged, ValueError, TypeError):
-        pass
-    return None, behind
+        fields, size = packing.unpack(payload)
+    except packing.Damaged:
+        return None, 0
+    if start + size != end or not isinstance(fields, dict):
+        return None, 0
+    if crc32(payload) == checksum:
+        return fields, end
+    return None, end if end == len(data) or frame_at(data, end)[2] else 0
+
+
+def frame_at(data: memoryview, at: int) -> tuple[int, int, int]:
+    """Of a record that begins at an offset: its checksum, where its map starts, and where it ends.
+
+    All are 0 if none can begin here. If it is cut off, its end lies behind that of the data.
+    """
+    cut_off = 0, len(data), len(data) + 1
+    try:
+        kind = data[at + 1]
+        behind = at + 2 + NUMBERS.get(kind, 0)
+        if data[at] != PAIR or (kind > 0x7F and kind not in NUMBERS):
+            return 0, 0, 0
+        width = BINARIES.get(data[behind])
+    except IndexError:
+        return cut_off if data[at] == PAIR else (0, 0, 0)
+    if width is None:
+        return 0, 0, 0
+    start = behind + 1 + width
+    if start > len(data):
+        return cut_off
+    checksum = int.from_bytes(data[at + 2 : behind], "big") if kind in NUMBERS else kind
+    return checksum, start, start + int.from_bytes(data[behind + 1 : start], "big")

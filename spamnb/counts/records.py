@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from spamnb.counts.table import Row
 
 WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}
+EINVAL = 22  # a read of fewer bytes than none
 KEY = 8  # bytes of a fingerprint
 MOST_KNOWN = 100_000  # records that are remembered
 LONG = 64  # records of a stretch that are searched one after the other; the usual one has 8 to 16
@@ -55,13 +57,15 @@ class File:
 class Column:
     """Numbers, or records of them: `kind` names their types, a letter each."""
 
-    __slots__ = ("at", "file", "kind", "size", "width")
+    __slots__ = ("at", "checksum", "file", "kind", "name", "size", "width")
 
-    def __init__(self, file: File, kind: str, at: int, size: int) -> None:
+    def __init__(self, file: File, name: str, kind: str, at: int, size: int, checksum: int) -> None:
         self.file = file
+        self.name = name
         self.kind = kind
         self.at = at
         self.size = size
+        self.checksum = checksum
         self.width = sum([WIDTHS[letter] for letter in kind])
         if not self.width or size % self.width:
             raise ValueError("not a whole number of entries")
@@ -75,7 +79,11 @@ class Column:
         return int.from_bytes(self.file.read(self.at + place * self.width, self.width), "little")
 
     def whole(self) -> bytes:
-        return self.file.read(self.at, self.size)
+        """All of it, verified."""
+        data = self.file.read(self.at, self.size)
+        if crc32(data) != self.checksum:
+            raise ModelError(self.file.path, f"its column {self.name} is damaged; {WHAT_TO_DO}")
+        return data
 
     def numbers(self) -> Any:
         return memoryview(self.whole()).cast(self.kind)  # type: ignore[call-overload]
@@ -123,7 +131,10 @@ class Records:
                     tuple(memoryview(stretch)[at + KEY : at + width].cast(kind)) if at >= 0 else ()
                 )
         except (OSError, OverflowError, TypeError, ValueError) as error:
-            raise ModelError(self.column.file.path, f"its directory is damaged; {WHAT_TO_DO}") from error
+            path = self.column.file.path
+            if isinstance(error, OSError) and error.errno != EINVAL:
+                raise InputOutputError(f"{path}: {error.strerror}") from error
+            raise ModelError(path, f"its directory is damaged; {WHAT_TO_DO}") from error
 
     def _narrowed(self, number: int, first: int, last: int) -> tuple[int, int]:
         """Part of a stretch that somebody filled with words made to lie there."""
