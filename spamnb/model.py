@@ -37,6 +37,7 @@ class Model:
     def __init__(self, stored: Stored, view: View | None = None, cutoffs: Cutoffs | None = None) -> None:
         self.stored = stored
         self.labels = stored.labels
+        self.key = stored.key  # or it is said now that it is missing, not at the first message
         self.settings = settings_of(stored)
         self.tokenizer = Tokenizer(self.settings)
         self.view = view or view_of(stored)

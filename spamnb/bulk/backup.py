@@ -1,8 +1,9 @@
 """A model as text, and back: every count, so that what comes back is the same file, byte for byte.
 
 The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
-between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token),
-`p` for a pair of neighbours (fingerprint, day, messages), `m` for a message (digest, label's place, score).
+between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token or,
+in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (fingerprint, day, messages),
+`m` for a message (digest, label's place, score).
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.bulk.columns import Columns
+from spamnb.bulk.keying import key_for, without_words
 from spamnb.bulk.learned import Learned
 from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
 from spamnb.bulk.sorting import order_of
 from spamnb.bulk.training import replaceable
 from spamnb.counts.fingerprint import fingerprints
+from spamnb.counts.key import key_of
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, ModelError, UsageError
 from spamnb.lock import TRAINING, Lock
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
     from spamnb.bulk.columns import Array
     from spamnb.bulk.importing.exports import Lines
+    from spamnb.counts.key import Key
 
 FIRST_LINE = "spamnb export 1"
 ABOUT = ("settings", "view", "ham_loss", "cutoffs", "calibration")
@@ -48,7 +52,10 @@ def exported(path: str) -> Iterator[str]:
     yield FIRST_LINE
     yield json.dumps(head, ensure_ascii=False)
     words = table.words
-    tokens = table.tokens(np.flatnonzero(words).tolist())
+    if stored.keyed:
+        tokens = [f"{number:016x}" for number in table.hashes[words].tolist()]
+    else:
+        tokens = table.tokens(np.flatnonzero(words).tolist())
     counts = np.concatenate((table.first_days[None], table.days[None], table.containing, table.occurring)).T
     for numbers, token in zip(counts[words].tolist(), tokens, strict=True):
         yield "\t".join(("t", *map(str, numbers), token))
@@ -65,23 +72,30 @@ def is_export(lines: Lines) -> bool:
     return lines.first == FIRST_LINE.encode()
 
 
-def restore(path: str, lines: Lines, fresh: bool = False) -> Columns:
-    """Make a model from its lines; one that is there is replaced only if asked for."""
+def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -> Columns:
+    """Make a model from its lines; one that is there is replaced only if asked for.
+
+    One that had words has none here, if that is asked for or there is a key for it.
+    """
     with Lock(path, kind=TRAINING):
         before = replaceable(path)
         if not fresh and os.path.lexists(path):
             raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
         table, about = _understood(lines)
-        put_in_place(path, _saved(path, table, about, lines), before)
+        known_as = about["settings"].get("keyed", "")
+        key = key_of(path, known_as) if known_as else key_for(path, keyed)
+        if key and not known_as:
+            table, about["settings"]["keyed"] = without_words(table, key), key.id
+        put_in_place(path, _saved(path, table, about, lines, key), before)
     return table
 
 
-def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines) -> str:
+def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines, key: Key | None) -> str:
     """Where the new model is. One that judges no message takes nobody's place."""
     known = table.tokens(np.flatnonzero(table.words)[:TRIED].tolist())
     try:
-        new = save(path, table, about)
-        Model.open(new).classify(" ".join(known).encode())
+        new = save(path, [table], table.learned, {**about, "labels": list(table.labels)})
+        Model(Stored(new, key)).classify(" ".join(known).encode())
     except (ModelError, UsageError, *WRONG) as error:
         with suppress(FileNotFoundError):
             os.unlink(f"{path}.new")
@@ -94,7 +108,7 @@ def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
         rest = (line.decode() for line in lines)
         next(rest)
         head = json.loads(next(rest, ""))
-        reader = _Reader(head["labels"])
+        reader = _Reader(head["labels"], bool(head["settings"].get("keyed")))
         for line in rest:
             reader.take(line)
         return reader.table(tuple(head["messages"]), head["numbers"]), {name: head[name] for name in ABOUT}
@@ -103,8 +117,9 @@ def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
 
 
 class _Reader:
-    def __init__(self, labels: list[str]) -> None:
+    def __init__(self, labels: list[str], keyed: bool) -> None:
         self.labels = tuple(labels)
+        self.keyed = keyed
         self.tokens: list[str] = []
         self.counts: list[list[int]] = []
         self.pairs: list[int] = []
@@ -134,10 +149,11 @@ class _Reader:
         many = len(self.labels)
         if len(messages) != many:
             raise ValueError(messages)
-        hashes = np.array(fingerprints(self.tokens) + self.pairs, np.uint64)
+        own = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints(self.tokens)
+        hashes = np.array(own + self.pairs, np.uint64)
         counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * many).T
         order = order_of(hashes)
-        texts = [token.encode() for token in self.tokens]
+        texts = [] if self.keyed else [token.encode() for token in self.tokens]
         lengths = np.zeros(len(hashes), np.int64)
         lengths[: len(texts)] = [len(text) for text in texts]
         text = b"".join([texts[at] for at in order[order < len(texts)].tolist()])

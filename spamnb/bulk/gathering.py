@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.bulk.keying import hidden
 from spamnb.bulk.scoring import MISSING, Rows
 from spamnb.bulk.sorting import changes, order_of, texts_at
 from spamnb.counts.fingerprint import FACTOR, HALF, PAIR_FACTOR
@@ -19,6 +20,7 @@ from spamnb.tokens.words import LONGEST, shortened
 
 if TYPE_CHECKING:
     from spamnb.bulk.columns import Array
+    from spamnb.counts.key import Key
     from spamnb.tokens.tokenizer import Features
 
 SPACE = ord(" ")
@@ -37,7 +39,8 @@ class _Numbering(dict[str, int]):
 class Gathering:
     """Messages of a batch as they come."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: Key | None = None) -> None:
+        self.key = key  # by which a model hides them; then they have no texts
         self.numbering = _Numbering()  # of tagged tokens
         self.tagged: list[int] = []
         self.subjects: list[int] = []
@@ -64,12 +67,13 @@ class Gathering:
         hashes = np.concatenate((tags.hashes, words.hashes))
         parts = np.concatenate((tags.parts, np.full(len(words.hashes), BODY, np.uint8)))
 
+        tagged, subjects = (tags.ranks[np.array(own, np.int64)] for own in (self.tagged, self.subjects))
         runs = np.concatenate((words.text, len(self.texts) + of_subjects))
-        sequence = np.concatenate((many + words.which, np.array(self.subjects, np.int64)))
+        sequence = np.concatenate((many + words.which, subjects))
         pairs, pair_owners, first, second = neighbours(
             sequence, np.concatenate((words.owners, of_subjects)), runs, len(hashes)
         )
-        tagged, tag_owners, tag_times = counted(np.array(self.tagged, np.int64), of_tagged, many)
+        tagged, tag_owners, tag_times = counted(tagged, of_tagged, many)
         entries = np.concatenate((tagged, many + words.entries, len(hashes) + pairs))
         times = np.concatenate((tag_times, words.times, np.zeros(len(pairs), np.uint16)))
         owners = np.concatenate((tag_owners, words.entry_owners, pair_owners))
@@ -78,6 +82,7 @@ class Gathering:
         entries = entries[by_owner]
 
         hashes = np.concatenate((hashes, hashes[first] * np.uint64(PAIR_FACTOR) + hashes[second]))
+        hashes = hidden(self.key, hashes)
         parts = np.concatenate((parts, parts[first]))
         order = order_of(hashes)
         place_of = np.empty(len(order), np.int32)
@@ -92,7 +97,8 @@ class Gathering:
         starts = np.concatenate((tags.starts, len(tags.data) + words.starts))
         ends = np.concatenate((tags.ends, len(tags.data) + words.ends))
         lengths = np.zeros(len(hashes), np.int64)
-        lengths[: len(starts)] = ends - starts
+        if self.key is None:
+            lengths[: len(starts)] = ends - starts
         with_text = order[order < len(starts)]
         text = np.frombuffer(tags.data + words.data, np.uint8)
         return (
@@ -108,15 +114,23 @@ class Gathering:
 
 
 class Tags:
-    """Distinct tagged tokens: where each stands in `data`, its fingerprint and its part of a message."""
+    """Distinct tagged tokens: where each stands in `data`, its fingerprint and its part of a message.
+
+    In order of their fingerprints, and `ranks` tells which comes where: so the tokens of a message have the
+    same order whatever else is in the batch, and sums over them do not differ in the last digit.
+    """
 
     def __init__(self, tokens: dict[str, int]) -> None:
         texts = [token.encode() for token in tokens]
         self.data = b"".join(texts) + b" " * EIGHT
-        self.ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-        self.starts = np.concatenate((np.zeros(1, np.int64), self.ends))[:-1]
-        self.hashes = fingerprints_in(self.data, self.starts, self.ends)
-        self.parts = np.array([part_of(token) for token in tokens], np.uint8)
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        starts = np.concatenate((np.zeros(1, np.int64), ends))[:-1]
+        hashes = fingerprints_in(self.data, starts, ends)
+        order = order_of(hashes)
+        self.ranks = np.empty(len(order), np.int64)
+        self.ranks[order] = np.arange(len(order))
+        self.starts, self.ends, self.hashes = starts[order], ends[order], hashes[order]
+        self.parts = np.array([part_of(token) for token in tokens], np.uint8)[order]
 
 
 class Words:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from spamnb.bayes import Classifier, spread
 from spamnb.bulk.knowledge import INFINITE, date
 from spamnb.bulk.spellings import spellings
-from spamnb.bulk.vocabulary import Vocabulary
+from spamnb.bulk.vocabulary import Vocabulary, number_of
+from spamnb.counts.fingerprint import fingerprints
 from spamnb.view import GLOBAL, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bulk.spellings import Spelling
     from spamnb.counts.table import Row
     from spamnb.model import Model
 
@@ -75,9 +75,11 @@ class Lookup:
     def known(self, asked: str) -> Known:
         model = self.model
         token = as_kept(model, asked)
-        row = model.stored.rows([token]).get(token)
-        found = spellings(self.vocabulary, token)
-        near = self._near(token, found)
+        number = number_of(asked) if model.stored.keyed else None
+        if number is None:
+            number = model.stored.hidden(fingerprints([token]))[0]
+        row = model.stored.token_rows([number]).get(number)
+        near = self._near(token)
         if row is None:
             nothing = dict.fromkeys(model.labels, 0)
             return Known(token, False, nothing, nothing, None, None, False, [], None, None, [], near)
@@ -93,7 +95,7 @@ class Lookup:
             self._named(ahead(weights)),
             spread(weights) >= model.view.least_evidence,
             [self._estimate(one, row) for one in self.classifiers],
-            *self._seen(found[0].place),
+            *self._seen(self.vocabulary.place(number)),
             self._others([other for other in elsewhere if other != token]),
             near,
         )
@@ -110,8 +112,9 @@ class Lookup:
         rows = self.model.stored.rows(tokens)
         return [Other(token, self._named(row[:many])) for token, row in rows.items()]
 
-    def _near(self, token: str, found: list[Spelling]) -> list[Other]:
+    def _near(self, token: str) -> list[Other]:
         """By changes, then by messages."""
+        found = spellings(self.vocabulary, token)
         changes = [one.changes for one in found]
         texts = self.vocabulary.tokens([one.place for one in found])
         far = dict(zip(texts, changes, strict=True))

@@ -11,10 +11,17 @@ import click
 from spamnb.bulk.backup import is_export, restore
 from spamnb.bulk.importing.exports import Lines
 from spamnb.bulk.importing.imported import FORMATS, add_to_model, read_export
-from spamnb.cli.options import Command, check_replaceable, json_option, model_option, path_type
-from spamnb.cli.render import print_json, show, table
+from spamnb.cli.options import (
+    Command,
+    check_replaceable,
+    json_option,
+    keyed_option,
+    model_option,
+    path_type,
+)
+from spamnb.cli.render import places, print_json, show, table
 from spamnb.errors import DataError, NoInput
-from spamnb.files import STDIN, shown
+from spamnb.files import STDIN
 from spamnb.mail.streams import blocks_of, read, unpacked, why
 
 if TYPE_CHECKING:
@@ -27,6 +34,7 @@ bogoutil -d ~/.bogofilter/wordlist.db | spamnb import -
 spamprobe export | spamnb import -
 spamnb import --fresh spambayes.csv
 spamnb import --fresh backup.txt.gz
+spamnb import --fresh --keyed backup.txt.gz
 """
 UNKNOWN = (
     "which messages were learned, so one that is learned again counts twice",
@@ -40,8 +48,9 @@ UNKNOWN = (
 @click.option("--from", "written_by", type=click.Choice([*FORMATS]), help="The filter that wrote it.")
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
+@keyed_option
 @json_option
-def import_(export: str, written_by: str | None, model: str, fresh: bool, as_json: bool) -> None:
+def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed: bool, as_json: bool) -> None:
     """Take over what another filter has learned, from its EXPORT; - is standard input.
 
     What `spamnb export` wrote comes back as it was. The word list of bogofilter (bogoutil -d), of SpamBayes
@@ -52,18 +61,18 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, as_jso
         check_replaceable(model)
     lines = Lines(export, blocks(export))
     if is_export(lines):
-        restored = restore(model, lines, fresh)
+        restored = restore(model, lines, fresh, keyed)
         counts = dict(zip(restored.labels, restored.messages, strict=True))
         if as_json:
             print_json({"model": model, "from": "spamnb", "messages": counts})
         else:
             show(
                 *(f"{label}: {messages:,} messages" for label, messages in counts.items()),
-                f"model: {shown(model)}",
+                *places(model),
             )
         return
     imported = read_export(lines, written_by)
-    add_to_model(model, imported, fresh)
+    add_to_model(model, imported, fresh, keyed)
     if as_json:
         print_json({"model": model, **as_map(imported)})
     else:
@@ -93,7 +102,7 @@ def report(imported: Imported, model: str) -> None:
     rows = [(kind, f"{tally.carried:,}", f"{tally.dropped:,}", tally.why) for kind, tally in kinds]
     grid = table(None, ("tokens of", "carried", "dropped", "why"), rows)
     grid.columns[-1].justify = "left"
-    show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, f"model: {shown(model)}")
+    show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, *places(model))
     show("\nIt learns more about these tokens, but no new ones. What the export does not tell:")
     show(*(f"- {what}" for what in (*UNKNOWN, imported.format.unknown) if what))
     show("If you still have the mail, it makes a better model: spamnb train --fresh HAM SPAM")

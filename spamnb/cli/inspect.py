@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from spamnb.cli.options import (
     path_type,
     view_options,
 )
+from spamnb.cli.progress import progress
 from spamnb.cli.render import print_json, write_file
 from spamnb.errors import UsageError
 
@@ -36,6 +38,7 @@ spamnb inspect - < message
 spamnb inspect --token viagra subject:free
 spamnb inspect --sample spam -n 20 --seed 7
 spamnb inspect --diff other.msgpack ~/Maildir/new
+spamnb inspect --check
 """
 MOST_SAMPLES = 100_000
 
@@ -57,6 +60,9 @@ MOST_SAMPLES = 100_000
     "--diff", type=path_type, metavar="OTHER", help="What another model says differently; also of mail."
 )
 @click.option("--plot", type=path_type, metavar="FILE", help="The model in pictures, as .svg or .png.")
+@click.option(
+    "--check", "verify", is_flag=True, help="Verify the model as a whole; exit code 65 if it is damaged."
+)
 @model_option
 @view_options
 @jobs_option
@@ -88,11 +94,14 @@ class Inspection:
     seed: int | None
     diff: str | None
     plot: str | None
+    verify: bool
     jobs: int | None
     as_json: bool
 
     def run(self) -> int:
         self.check()
+        if self.verify:
+            return self.check_model()
         model = opened(self.model, self.view)
         if self.tokens:
             return self.look_up(model)
@@ -110,12 +119,13 @@ class Inspection:
             "--diff": self.diff is not None,
             "--plot": self.plot is not None,
             "--html": self.html is not None,
+            "--check": self.verify,
         }
         named = [name for name, there in asked.items() if there]
         if len(named) > 1:
             raise UsageError(f"{named[0]} or {named[1]}, not both")
         alone = named[0] if named else ""
-        if alone in ("--sample", "--plot") and self.names:
+        if alone in ("--sample", "--plot", "--check") and self.names:
             raise UsageError(f"a message or {alone}, not both")
         if alone == "--token" and "-" in self.names:
             raise UsageError("a message or --token, not both")
@@ -171,6 +181,17 @@ class Inspection:
         else:
             write_file(self.plot, svg)
         return {"plot": found.as_map()}
+
+    def check_model(self) -> int:
+        from spamnb.bulk.checking import check
+        from spamnb.cli.inspecting.checked import show_checked
+
+        def size() -> int:
+            return os.path.getsize(self.model) if os.path.isfile(self.model) else 0
+
+        with progress("checking", size, unit="entries") as step:
+            found = check(self.model, step)
+        return show_checked(found, self.as_json)
 
     def look_up(self, model: Model) -> int:
         from spamnb.cli.inspecting.tokens import look_up

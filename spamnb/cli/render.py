@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from spamnb.counts.key import key_path
+from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, shown, write_all
 
@@ -94,6 +97,20 @@ def listed(things: Sequence[str], most: int, of: int | None = None) -> str:
     """Some of many, on one line that a terminal can be sent."""
     more = (len(things) if of is None else of) - min(most, len(things))
     return shown(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def places(model: str) -> list[str]:
+    """Where a model is, and its key, if it has one."""
+    return [f"model: {shown(model)}", *([f"key: {key_place(model)}"] if Stored.open(model).keyed else [])]
+
+
+def key_place(model: str) -> str:
+    path = key_path(model)
+    if not os.path.exists(path):
+        return f"{shown(path)} (not there yet: the model needs a copy of the one it was made with)"
+    everybodys = os.stat(path).st_mode & stat.S_IROTH
+    advice = "everybody can read it: chmod 600" if everybodys else "without it the model is of no use"
+    return f"{shown(path)} ({advice})"
 
 
 def percent(value: float | None, digits: int = 2) -> str:

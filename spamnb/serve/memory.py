@@ -90,7 +90,7 @@ class Remembering(Classifier):
     def __init__(self, counts: Held, view: View) -> None:
         super().__init__(counts, view)
         self.held = counts
-        self._known: dict[str, tuple[int, Evidence | None]] = {}  # fingerprint, and what the token says
+        self._known: dict[str, tuple[int, Evidence | None]] = {}  # fingerprint (public), and what it says
         self._by_row: dict[bytes, Said] = {b"": None}  # most rows are like many others
         self._by_pair_row: dict[bytes, Said] = {b"": None}
 
@@ -100,17 +100,18 @@ class Remembering(Classifier):
         if len(known) + len(new) > MOST_REMEMBERED:
             known = self._known = {}
             new = list(tokens)
-        numbers = fingerprints(new)
+        public = fingerprints(new)
+        numbers = self.held.hidden(public)
         later = self.held.journal.rows(numbers)
         changed = _changed(later, self.held.token_rows) if later else {}
         said = self._said_of(self.held.tokens, numbers, self._by_row, changed)
-        for token, number, what in zip(new, numbers, said, strict=True):
+        for token, number, what in zip(new, public, said, strict=True):
             known[token] = number, what and Evidence(token, what[0], 1, what[1], part_of(token))
         return [item for token in tokens if (item := known[token][1])]
 
     def pair_evidence(self, pairs: Iterable[Pair], part_of: Callable[[str], int]) -> list[Evidence]:
         names = list(pairs)
-        numbers = self._pair_numbers(names)
+        numbers = self.held.hidden(self._pair_numbers(names))
         later = self.held.journal.pair_rows(numbers)
         changed = _changed(later, self.held.neighbour_rows) if later else {}
         said = self._said_of(self.held.pairs, numbers, self._by_pair_row, changed)
@@ -121,7 +122,7 @@ class Remembering(Classifier):
         ]
 
     def _pair_numbers(self, pairs: list[Pair]) -> list[int]:
-        """Their fingerprints, from those of tokens that were looked up just now."""
+        """Their public fingerprints, from those of tokens that were looked up just now."""
         known = self._known
         try:
             return [(known[a][0] * PAIR_FACTOR + known[b][0]) & MASK for a, b in pairs]

@@ -20,6 +20,7 @@ class Settings:
         "closed",
         "headers",
         "keep_case",
+        "keyed",
         "ngrams",
         "revision",
         "stem",
@@ -37,6 +38,7 @@ class Settings:
         stop_words: Sequence[str] = (),
         revision: int = REVISION,
         closed: bool = False,
+        keyed: str = "",
     ) -> None:
         if not 1 <= ngrams <= MOST_NGRAMS:
             raise UsageError(f"n-grams of 1 to {MOST_NGRAMS} words, not {ngrams}")
@@ -49,10 +51,11 @@ class Settings:
         self.stop_words = folded(stop_words or (stop_words_of(stop_language) if stop_language else ()))
         self.revision = revision
         self.closed = closed  # no new tokens are learned: a model of another filter's counts
+        self.keyed = keyed  # the id of the key, in a model that keeps no words
 
     @classmethod
     def from_map(cls, stored: Mapping[str, Any]) -> Settings:
-        return cls(**{name: stored[name] for name in cls.__slots__})
+        return cls(**{name: stored[name] for name in cls.__slots__ if name != "keyed" or name in stored})
 
     def as_map(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}

@@ -18,6 +18,7 @@ from spamnb.bulk.importing.bogofilter import BOGOFILTER
 from spamnb.bulk.importing.rules import rule_for
 from spamnb.bulk.importing.spambayes import SPAMBAYES
 from spamnb.bulk.importing.spamprobe import SPAMPROBE
+from spamnb.bulk.keying import key_for, without_words
 from spamnb.bulk.training import existing, replaceable, write
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.errors import DataError
@@ -132,23 +133,30 @@ def recognised(lines: Lines) -> Format:
     raise lines.error(f"no export of a filter that is known here ({names}); which, say with --from")
 
 
-def check(model: Stored) -> None:
-    """Imports add to imports, of the same labels."""
+def check(model: Stored, keyed: bool) -> None:
+    """Imports add to imports, of the same labels; whether words are kept is settled."""
     if set(model.labels) != set(LABELS):
         why = f"its labels are {', '.join(model.labels)}"
     elif not settings_of(model).closed:
         why = "it was trained on mail, which tells more than an export"
+    elif keyed and not model.keyed:
+        why = "it was made without --keyed"
     else:
         return
     raise DataError(f"{model.path}: {why}; use --fresh to replace it, or name another file with --model")
 
 
-def add_to_model(model: str, imported: Imported, fresh: bool = False) -> None:
+def add_to_model(model: str, imported: Imported, fresh: bool = False, keyed: bool = False) -> None:
     """Make a model of it, or add it to one that was imported, too."""
     with Lock(model, kind=TRAINING):
         before = replaceable(model) if fresh else existing(model)
-        base = Columns.empty(LABELS)
+        base, more = Columns.empty(LABELS), imported.columns()
         if before and not fresh:
-            check(before)
-            base = Columns.load(before)
-        write(model, added([base, imported.columns()]), Settings(closed=True), before=before)
+            check(before, keyed)
+            base, key = Columns.load(before), before.key
+        else:
+            key = key_for(model, keyed)
+        if key:
+            more = without_words(more, key)
+        settings = Settings(closed=True, keyed=key.id if key else "")
+        write(model, added([base, more]), settings, before=before)

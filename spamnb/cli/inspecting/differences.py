@@ -31,17 +31,22 @@ def show_difference(
     if as_json:
         print_json(found.as_map())
     else:
-        show(f"here:  {shown(found.here)}", f"there: {shown(found.there)}", *tables(found, top))
+        said = tables(found, top, bool(here.stored.keyed))
+        show(f"here:  {shown(found.here)}", f"there: {shown(found.there)}", *said)
     tell_unreadable(unreadable)
     return DataError.exit_code if unreadable else 0
 
 
-def tables(found: Difference, top: int) -> list[Table | str]:
+def tables(found: Difference, top: int, keyed: bool) -> list[Table | str]:
     said: list[Table | str] = []
     if found.settings:
         said.append(table(None, ("", "here", "there"), [(name, *pair) for name, pair in worded(found)]))
     if found.moved:
         said.append(moved_table(found.moved))
+        if keyed:
+            said.append("tokens are numbers: these models keep no words")
+    elif "keyed" in found.settings:
+        said.append("their tokens cannot be compared: they are not hidden by the same key")
     elif top:
         said.append("no token weighs differently")
     if found.messages:

@@ -37,6 +37,8 @@ def show_samples(
         return 0
     for place, one in enumerate(samples, 1):
         show(*lines(one, place, many, seed, everything))
+    if model.stored.keyed:
+        show("tokens are numbers: this model keeps no words")
     return 0
 
 

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.inspecting.facts import told
-from spamnb.cli.render import as_it_is, listed, show, signed, table
+from spamnb.cli.render import as_it_is, key_place, listed, show, signed, table
 from spamnb.files import shown
 from spamnb.verdict import SPAM
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 TOP = 10  # tokens of each label, if not said otherwise
 WIDEST = 4  # labels up to which each has a column
 WIDTH = 10  # of a bar
+NO_WORDS = "none are kept, so tokens have numbers: #…; --token WORD looks one up"
 
 
 def show_summary(known: Knowledge) -> None:
@@ -59,6 +60,9 @@ def facts(known: Knowledge) -> Iterator[tuple[str, str]]:
         yield "own mail", own_mail(known)
     yield "learned", age(known)
     yield "vocabulary", f"{known.vocabulary:,} tokens, {known.pairs:,} pairs of neighbours"
+    if known.settings["keyed"]:
+        yield "words", NO_WORDS
+        yield "key", key_place(known.path)
     yield "settings", settings(known.settings)
     yield "view", view(known.view)
     yield "size", f"{known.size / 1e6:,.1f} MB"

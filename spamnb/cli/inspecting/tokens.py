@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LISTED = 8  # near spellings
 NEAREST = 3  # of an unknown token
+NO_WORDS = "unknown: this model keeps no words"
 
 
 def look_up(model: Model, tokens: Sequence[str], as_json: bool) -> int:
@@ -69,7 +70,7 @@ def facts(model: Model, one: Known) -> Iterator[tuple[str, str]]:
     yield "first seen", one.first_seen or "not recorded"
     yield "last seen", one.last_seen or "not recorded"
     yield "elsewhere", others(one.elsewhere)
-    yield "near", others(one.near[:LISTED])
+    yield "near", NO_WORDS if model.stored.keyed else others(one.near[:LISTED])
 
 
 def others(found: Sequence[Other]) -> str:
