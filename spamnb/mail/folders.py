@@ -8,7 +8,24 @@ from spamnb.mail.streams import why
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Protocol
+
+    class Size(Protocol):
+        @property
+        def st_size(self) -> int: ...
+
+    class Entry(Protocol):
+        """What a folder holds: an os.DirEntry, or the like of it from elsewhere."""
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def path(self) -> str: ...
+        def is_dir(self) -> bool: ...
+        def is_file(self) -> bool: ...
+        def stat(self) -> Size: ...
+
 
 STREAM = -1  # in place of a size: read once, here, and not by another process
 
@@ -33,10 +50,11 @@ class Unreadable:
 class Walk:
     """Every file below some paths with its size, sorted; no folder is entered twice, so loops end."""
 
-    __slots__ = ("seen", "without")
-
     def __init__(self, without: Iterable[str]) -> None:
-        self.without = {os.path.realpath(path) for path in without}
+        without = list(without)
+        self.without = {os.path.realpath(path) for path in without if not is_remote(path)}
+        self.without_remote = [path for path in without if is_remote(path)]
+        self.elsewhere: Walk | None = None
         self.seen: set[tuple[int, int]] = set()
 
     def files(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
@@ -44,6 +62,8 @@ class Walk:
             try:
                 if path == "-":
                     yield path, STREAM
+                elif is_remote(path):
+                    yield from self.remote().files([path])
                 elif os.path.isdir(path):
                     yield from self.below(path)
                 elif path.startswith(_OURS) or (not os.path.isfile(path) and os.path.exists(path)):
@@ -53,14 +73,21 @@ class Walk:
             except OSError as error:
                 yield Unreadable(path, why(error))
 
+    def remote(self) -> Walk:
+        if self.elsewhere is None:
+            from spamnb.mail.remote_folders import RemoteWalk
+
+            self.elsewhere = RemoteWalk(self.without_remote)
+        return self.elsewhere
+
     def below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
-        waiting: list[str | os.DirEntry[str] | Unreadable] = [folder]  # no recursion: folders may nest deeply
+        waiting: list[str | Entry | Unreadable] = [folder]  # no recursion: folders may nest deeply
         while waiting:
             item = waiting.pop()
             if isinstance(item, Unreadable):
                 yield item
                 continue
-            path = os.fspath(item)
+            path = item if isinstance(item, str) else item.path
             try:
                 if isinstance(item, str) or item.is_dir():
                     waiting += reversed(self.entries(path))
@@ -71,28 +98,33 @@ class Walk:
             except OSError as error:
                 yield Unreadable(path, why(error))
 
-    def entries(self, folder: str) -> list[os.DirEntry[str] | Unreadable]:
+    def entries(self, folder: str) -> list[Entry | Unreadable]:
         found = self.listed(folder)
-        folders = {entry.name for entry in found if _is_folder(entry)}
+        folders = {entry.name: entry.path for entry in found if _is_folder(entry)}
         # `new` by itself may be anyone's word for new mail: then the files beside it are mail, too.
-        if not folders & {"cur", "tmp"} or not folders & {"cur", "new"}:
-            return [entry for entry in found if _is_welcome(entry)]
-        mail: dict[str, os.DirEntry[str]] = {}
-        problems: list[os.DirEntry[str] | Unreadable] = []
+        if not folders.keys() & {"cur", "tmp"} or not folders.keys() & {"cur", "new"}:
+            return [entry for entry in found if self.is_welcome(entry)]
+        mail: dict[str, Entry] = {}
+        problems: list[Entry | Unreadable] = []
         # First new, then cur, as messages move: one that moves meanwhile is met twice, not missed.
-        for name in sorted(folders & {"cur", "new"}, reverse=True):
-            path = os.path.join(folder, name)
+        for name in sorted(folders.keys() & {"cur", "new"}, reverse=True):
+            path = folders[name]
             try:
                 listed = self.listed(path)
             except OSError as error:
                 problems.append(Unreadable(path, why(error)))
                 continue
-            mail |= {_unique(entry.name): entry for entry in listed if _is_welcome(entry)}
+            mail |= {_unique(entry.name): entry for entry in listed if self.is_welcome(entry)}
         messages = [mail[unique] for unique in sorted(mail) if not _is_folder(mail[unique])]
-        below = folders - {"cur", "new", "tmp"}
-        return problems + messages + [entry for entry in found if entry.name in below and _is_welcome(entry)]
+        below = folders.keys() - {"cur", "new", "tmp"}
+        return problems + messages + [one for one in found if one.name in below and self.is_welcome(one)]
 
-    def listed(self, folder: str) -> list[os.DirEntry[str]]:
+    def is_welcome(self, entry: Entry) -> bool:
+        if entry.name[0] == ".":
+            return _is_folder(entry) and _is_maildir(entry.path)  # as Maildir++ names its folders
+        return not entry.name.startswith(_BESIDE) and entry.name not in _BESIDE_NAMES
+
+    def listed(self, folder: str) -> Sequence[Entry]:
         info = os.stat(folder)
         if (info.st_dev, info.st_ino) in self.seen:
             return []
@@ -111,27 +143,40 @@ class Walk:
         return any(target == path or target.startswith(path + os.sep) for path in self.without)
 
 
+def is_remote(path: str) -> bool:
+    """Whether a path is an address that fsspec opens, like s3://bucket/folder/."""
+    return "://" in path
+
+
+def is_folder(path: str) -> bool:
+    if is_remote(path):
+        from spamnb.mail.remote_folders import is_folder
+
+        return is_folder(path)
+    return os.path.isdir(path)
+
+
 def _is_maildir(folder: str) -> bool:
-    return os.path.isdir(os.path.join(folder, "cur")) or os.path.isdir(os.path.join(folder, "new"))
+    return is_folder(os.path.join(folder, "cur")) or is_folder(os.path.join(folder, "new"))
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def _is_folder(entry: Entry) -> bool:
     try:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
 
 
-def _is_welcome(entry: os.DirEntry[str]) -> bool:
-    if entry.name[0] == ".":
-        return _is_maildir(entry.path)  # as Maildir++ names its folders
-    return not entry.name.startswith(_BESIDE) and entry.name not in _BESIDE_NAMES
-
-
 def in_maildir(path: str) -> bool:
-    """Whether a file is a Maildir's: then it is one message, even if it begins like an mbox."""
-    folder, name = os.path.split(os.path.dirname(path))
-    return name in ("new", "cur") and all(os.path.isdir(os.path.join(folder, sub)) for sub in ("new", "cur"))
+    """Whether a file is a Maildir's: then it is one message, even if it begins like an mbox.
+
+    Flags in its name tell, too: object stores keep no empty folders, and often there is nothing new.
+    """
+    folder, name = os.path.split(path)
+    maildir, sub = os.path.split(folder)
+    if sub not in ("new", "cur"):
+        return False
+    return ":2," in name or all(is_folder(os.path.join(maildir, one)) for one in ("new", "cur"))
 
 
 def _unique(name: str) -> str:

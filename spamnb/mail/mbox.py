@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
 MAX_ENVELOPE = 1000  # bytes of an envelope line; RFC 5322 allows lines of 998
 MAX_HEADER = 16 << 10  # bytes searched for a Content-Length
+LEAD = 3  # bytes before an envelope line that tell whether it follows an empty line
 
 _DAYS = frozenset(b"Mon Tue Wed Thu Fri Sat Sun".split())
 _MONTHS = frozenset(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
@@ -60,6 +61,18 @@ def records(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple
         end = _end_by_length(ahead, bound, most) or _end_by_line(ahead, max(1, bound - 5), most)
         yield bytes(ahead.data[: min(end, most)]), end + ahead.skipped
         ahead.drop(end)
+
+
+def boundary(blocks: Iterable[bytes], last: int) -> tuple[int, Iterator[bytes]]:
+    """How far into a stream that was cut anywhere a message starts, and the stream from there on.
+
+    Looks from LEAD on, as what comes before tells whether a line is empty, and not far beyond `last`: without
+    a boundary up to there, what is returned lies beyond, or is all there is.
+    """
+    ahead = _Ahead(blocks)
+    ahead.reach(LEAD)
+    at = _end_by_line(ahead, LEAD - 1, 0, last)
+    return ahead.skipped + at, ahead.rest(at)
 
 
 def message(record: bytes) -> bytes:
@@ -111,15 +124,22 @@ class _Ahead:
         del self.data[:end]
         self.skipped = 0
 
+    def rest(self, start: int) -> Iterator[bytes]:
+        yield bytes(self.data[start:])
+        yield from self.blocks
 
-def _end_by_line(ahead: _Ahead, at: int, most: int) -> int:
-    """Where the first envelope line from `at` on that follows an empty line starts; else the stream's end."""
+
+def _end_by_line(ahead: _Ahead, at: int, most: int, last: int | None = None) -> int:
+    """Where the first envelope line from `at` on that follows an empty line starts; else the stream's end.
+
+    With `last` the end of what has been read, if none starts at one of that many bytes.
+    """
     data = ahead.data
     while True:
         hit = data.find(b"\nFrom ", at)
         if hit < 0:
             at = ahead.skip(most, max(at, len(data) - 5))  # the needle may have begun
-            if not ahead.more():
+            if (last is not None and ahead.skipped + at >= last) or not ahead.more():
                 return len(data)
         elif data[hit - 1] != 10 and data[hit - 2 : hit] != b"\n\r":
             at = hit + 1

@@ -1,8 +1,9 @@
 """Finding mail: paths become raw messages, or pieces of work that other processes turn into messages.
 
-A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, or `-` for one message on
-standard input; any file may be compressed. What a file is, its first bytes tell, never its name. Nothing
-holds a mailbox in memory: large ones go out as byte ranges, or piece by piece, cut between messages.
+A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
+elsewhere (s3://bucket/folder/), or `-` for one message on standard input; any file may be compressed. What a
+file is, its first bytes tell, never its name. Nothing holds a mailbox in memory: large ones go out as byte
+ranges, or piece by piece, cut between messages.
 """
 
 from __future__ import annotations
@@ -12,12 +13,26 @@ import sys
 
 from spamnb.errors import NoInput
 from spamnb.mail import mbox
-from spamnb.mail.folders import STREAM, Unreadable, Walk, in_maildir, whereabouts
-from spamnb.mail.streams import Source, blocks_of, chain, first, gather, read, unpacked, unpacker_for, why
+from spamnb.mail.folders import STREAM, Unreadable, Walk, in_maildir, is_remote, whereabouts
+from spamnb.mail.streams import (
+    Source,
+    blocks_of,
+    chain,
+    first,
+    gather,
+    read,
+    unpacked,
+    unpacker_for,
+    untorn,
+    why,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeVar
+
+    Piece = TypeVar("Piece")
 
 __all__ = [
     "Chunk",
@@ -49,7 +64,7 @@ class Raw:
 
 
 class Files:
-    """Files, which the one who asks for their messages opens."""
+    """Files, all here or all elsewhere, which the one who asks for their messages opens."""
 
     __slots__ = ("paths", "size")
 
@@ -58,6 +73,12 @@ class Files:
         self.size = size
 
     def messages(self) -> Iterator[Raw | Unreadable]:
+        if is_remote(self.paths[0]):
+            from spamnb.mail.remote import each
+
+            for path, blocks in each(self.paths):
+                yield from _messages(path, blocks)
+            return
         known: dict[str, dict[str, str]] = {}
         for path in self.paths:
             now = whereabouts(path, known)
@@ -79,7 +100,7 @@ class Span:
         source = Source(first(read(self.path, self.start), self.size))
         head = gather(source, mbox.MAX_ENVELOPE)
         if mbox.is_envelope(head):
-            yield from _split(self.path, chain(head, source), self.index)
+            yield from _split(self.path, head, source, self.index)
         elif head:
             source.why = source.why or "changed while it was read"
         if source.why:
@@ -109,6 +130,11 @@ def check(paths: Iterable[str]) -> None:
             if sys.stdin is None:
                 raise NoInput("-: no standard input")
             continue
+        if is_remote(path):
+            from spamnb.mail import remote_folders
+
+            remote_folders.check(path)
+            continue
         try:
             os.stat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -136,17 +162,30 @@ def chunks(paths: Iterable[str], *, without: Iterable[str] = (), size: int = CHU
 
     `without` names files and folders to pass over where walking comes upon them, with all below them.
     """
+    return pieces(paths, without, size, _large)
+
+
+def pieces(
+    paths: Iterable[str],
+    without: Iterable[str],
+    size: int,
+    large: Callable[[str, int, int], Iterable[Piece]],
+) -> Iterator[Files | Ready | Piece]:
+    """Small files in batches; what becomes of a file that may hold more than a chunk, `large` says."""
     batch: list[str] = []
     weight = 0
     for item in Walk(without).files(paths):
         if isinstance(item, Unreadable):
-            alone: Iterable[Chunk] = (Ready([item], 0),)
+            alone: Iterable[Files | Ready | Piece] = (Ready([item], 0),)
         elif item[1] == STREAM:
-            alone = _streamed(item[0], size)
+            alone = streamed(item[0], size)
         elif item[1] > size // PACKING:
-            alone = _large(*item, size)
+            alone = large(*item, size)
         else:
             alone = ()
+            if batch and is_remote(batch[0]) != is_remote(item[0]):
+                yield Files(batch, weight)
+                batch, weight = [], 0
             batch.append(item[0])
             weight += item[1]
         if batch and (alone or weight >= size or len(batch) >= MAX_FILES):
@@ -158,19 +197,23 @@ def chunks(paths: Iterable[str], *, without: Iterable[str] = (), size: int = CHU
 
 
 def _large(path: str, length: int, size: int) -> Iterable[Chunk]:
-    """A file that may hold more than a chunk: spread if it is a mailbox."""
+    """Spread if it is a mailbox. From elsewhere it is fetched once, here."""
+    packed, is_mailbox = kind(path)
+    if packed or (is_mailbox and is_remote(path)):
+        return streamed(path, size)
+    return _spans(path, size) if is_mailbox else (Files([path], length),)
+
+
+def kind(path: str) -> tuple[bool, bool]:
+    """Whether a file is compressed, and whether it is a plain mbox."""
     head = gather(Source(read(path)), mbox.MAX_ENVELOPE)
-    if unpacker_for(head):
-        return _streamed(path, size)
-    if mbox.is_envelope(head) and not in_maildir(path):
-        return _spans(path, size)
-    return (Files([path], length),)
+    return unpacker_for(head) is not None, mbox.is_envelope(head) and not in_maildir(path)
 
 
 def _spans(path: str, size: int) -> Iterator[Chunk]:
     source = Source(read(path))
     start = at = first = 0
-    for index, (_, length) in enumerate(mbox.records(source), 1):
+    for index, (_, length) in enumerate(untorn(mbox.records(source), source), 1):
         at += length
         if at - start >= size:
             yield Span(path, start, at - start, first)
@@ -181,7 +224,7 @@ def _spans(path: str, size: int) -> Iterator[Chunk]:
         yield Ready([Unreadable(path, source.why)], 0)
 
 
-def _streamed(path: str, size: int) -> Iterator[Chunk]:
+def streamed(path: str, size: int) -> Iterator[Ready]:
     """What is read here, in order: standard input, a pipe, a compressed mailbox."""
     if path == "-":
         yield Ready([_standard_input()], 0)
@@ -222,19 +265,19 @@ def _messages(path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadable]:
     head = gather(source, mbox.MAX_ENVELOPE)
     envelope = mbox.is_envelope(head)
     if envelope and not in_maildir(path):
-        yield from _split(path, chain(head, source), 0)
+        yield from _split(path, head, source, 0)
     else:
         start = (head.find(b"\n") + 1 or len(head)) if envelope else 0
         head = head[start:]
         data = (head + gather(source, mbox.MAX_MESSAGE - len(head)))[: mbox.MAX_MESSAGE]
-        if data:
+        if data and not source.why:
             yield Raw(path, None, data)
     if source.why:
         yield Unreadable(path, source.why)
 
 
-def _split(path: str, blocks: Iterable[bytes], first: int) -> Iterator[Raw]:
-    for index, (record, _) in enumerate(mbox.records(blocks), first):
+def _split(path: str, head: bytes, source: Source, first: int) -> Iterator[Raw]:
+    for index, (record, _) in enumerate(untorn(mbox.records(chain(head, source)), source), first):
         data = mbox.message(record)
         if data:
             yield Raw(path, index, data)

@@ -5,7 +5,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
+    from typing import Any, TypeVar
+
+    Piece = TypeVar("Piece")
 
 BLOCK = 256 << 10  # bytes read at once: an mbox is split at 306 MB/s, at 272 with 1 MiB
 FIRST = 64 << 10  # bytes of a file's first read: most messages whole, without asking for a large buffer
@@ -36,11 +38,27 @@ class Source:
             raise StopIteration from None
 
 
+def untorn(pieces: Iterator[Piece], source: Source) -> Iterator[Piece]:
+    """What a source was split into, as it is read; the last is left out if an error ended it."""
+    for piece in pieces:
+        if source.why:
+            *whole, _ = piece, *pieces
+            yield from whole
+        else:
+            yield piece
+
+
 def why(error: OSError) -> str:
     return error.strerror.lower() if error.strerror else str(error)
 
 
-def read(path: str, start: int = 0) -> Iterator[bytes]:
+def read(path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
+    """From `start` on, however far it is wanted; `expected` tells a store how much that will be."""
+    if "://" in path:
+        from spamnb.mail.remote import read as read_from_afar
+
+        yield from read_from_afar(path, start, expected)
+        return
     with open(path, "rb", buffering=0) as file:
         if start:  # a pipe has no positions
             file.seek(start)
