@@ -109,6 +109,7 @@ def test_a_model_of_many_blocks(own, monkeypatch):
     """Which are read as one."""
     for size in (1, 2, 7, 100):
         monkeypatch.setattr("spamnb.bulk.vocabulary.BLOCK", size)
+        monkeypatch.setattr("spamnb.bulk.checking.STRETCHES", size)
         assert check(own).damage == []
 
 
@@ -350,6 +351,11 @@ def written(data, column, place, value):
     data[entry(column, place)] = value.to_bytes(column.width, "little")
 
 
+def wrong_checksum(data, directory, place):
+    """Of the stretch that an entry leads to."""
+    data[directory.at + place * directory.width + 4] ^= 1
+
+
 CONTENT = [
     ("its tokens are not in order", lambda data, columns: swapped(data, columns["tokens"], 3, 4)),
     ("its tokens are not in order", lambda data, columns: copied(data, columns["tokens"], 3, 4)),
@@ -358,6 +364,14 @@ CONTENT = [
     (
         "its pair_starts do not lead to its pairs",
         lambda data, columns: written(data, columns["pair_starts"], len(columns["pair_starts"]) - 1, 1),
+    ),
+    (
+        "its starts do not lead to its tokens",
+        lambda data, columns: wrong_checksum(data, columns["starts"], 0),
+    ),
+    (
+        "its pair_starts do not lead to its pairs",
+        lambda data, columns: wrong_checksum(data, columns["pair_starts"], len(columns["pair_starts"]) - 2),
     ),
     ("its ends are not in order", lambda data, columns: swapped(data, columns["ends"], 1, 5)),
     (
@@ -408,6 +422,7 @@ def test_content_that_cannot_be(spamnb, own, monkeypatch, said, change):
     assert all("damaged" not in line for line in found)
     for size in (1, 5):
         monkeypatch.setattr("spamnb.bulk.vocabulary.BLOCK", size)
+        monkeypatch.setattr("spamnb.bulk.checking.STRETCHES", size)
         assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
 
 

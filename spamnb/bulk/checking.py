@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spamnb.bulk.knowledge import date
+from spamnb.bulk.model_file import record_type
 from spamnb.bulk.placing import ASIDE
 from spamnb.bulk.vocabulary import column_blocks
 from spamnb.counts import packing
 from spamnb.counts.journal import Journal
+from spamnb.counts.records import checksum_of
 from spamnb.counts.store import Stored
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError, NoInput
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 BIN = b"\xc6"  # with a length of four bytes
 AGAIN = "learn the messages of that time again"
+STRETCHES = 1 << 12  # read at once
 SENSELESS = (TypeError, ValueError, LookupError, AttributeError)  # by a head whose checksum is right
 
 
@@ -156,14 +160,14 @@ class Checking:
         return np.concatenate(blocks) if blocks else np.empty(0, np.int64)
 
     def part(self, name: str, start: int, end: int) -> Array:
-        """Some entries, read once more; none if that fails."""
+        """Some entries, read once more; noughts if that fails."""
         column = self.stored.column(name)
         try:
             data = column.file.read(column.at + start * column.width, (end - start) * column.width)
         except InputOutputError as error:
             self.note(name, f"its column {name} cannot be read: {error}")
-            data = b""
-        return np.frombuffer(data, f"<{column.kind}")
+            data = bytes((end - start) * column.width)
+        return np.frombuffer(data, record_type(column.kind))
 
     def length(self, name: str) -> int:
         return len(self.stored.column(name)) if name in self.names else 0
@@ -195,16 +199,31 @@ class Checking:
                 end = (last >> shift) + 1
                 firsts = np.array([number << shift for number in range(entry, end)], np.uint64)
                 places = start + np.searchsorted(keys, firsts)
-                leads = leads and np.array_equal(self.part(directory, entry, end), places)
+                leads = leads and np.array_equal(self.part(directory, entry, end)["start"], places)
                 entry = end
             start += len(keys)
         if has_directory and rises:
             places = np.full(entries - entry, start)
-            leads = leads and np.array_equal(self.part(directory, entry, entries), places)
+            leads = leads and np.array_equal(self.part(directory, entry, entries)["start"], places)
+            leads = leads and self.agrees(name, directory)
         self.expect(rises, "are not in order", name)
         self.expect(leads, f"do not lead to its {name}", directory, name)
         self.expect(sums.tolist() == totals, "do not add up to what its head says", name)
         self.expect(start == many, "are not as many as its head says", name)
+
+    def agrees(self, name: str, directory: str) -> bool:
+        """Whether the checksums of a directory are those of the stretches it leads to."""
+        entries = self.length(directory)
+        for first in range(0, entries - 1, STRETCHES):
+            some = self.part(directory, first, min(first + STRETCHES + 1, entries))
+            starts = some["start"].tolist()
+            records = self.part(name, starts[0], starts[-1]).tobytes()
+            width = self.stored.column(name).width
+            data, ends = memoryview(records), [(start - starts[0]) * width for start in starts]
+            sums = [checksum_of(data[a:b], place) for place, (a, b) in enumerate(pairwise(ends), first)]
+            if sums != some["checksum"][: len(sums)].tolist():
+                return False
+        return True
 
     def texts(self) -> None:
         """Tokens that end one behind the other, up to the end of the text; each is UTF-8."""

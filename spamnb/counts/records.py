@@ -18,6 +18,9 @@ WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}
 EINVAL = 22  # a read of fewer bytes than none
 KEY = 8  # bytes of a fingerprint
 MOST_KNOWN = 100_000  # records that are remembered
+ENTRY = 8  # bytes of a directory's entry: where a stretch starts, and its checksum
+BLOCK = 1 << 16  # records read at once
+LOW = 0xFFFFFFFF  # the bits of half an entry
 LONG = 64  # records of a stretch that are searched one after the other; the usual one has 8 to 16
 
 
@@ -89,18 +92,26 @@ class Column:
         return memoryview(self.whole()).cast(self.kind)  # type: ignore[call-overload]
 
 
-class Records:
-    """Counts in order of their fingerprints, and a directory of where each stretch of fingerprints starts."""
+def checksum_of(stretch: bytes | memoryview, place: int) -> int:
+    """Of the records that an entry of a directory leads to. No two empty stretches share it, and none has
+    that of a block of zeros."""
+    return crc32(stretch) ^ place + 1
 
-    __slots__ = ("column", "directory", "known", "shift")
+
+class Records:
+    """Counts in order of their fingerprints, and a directory: where each stretch of fingerprints starts, and
+    its checksum."""
+
+    __slots__ = ("column", "directory", "known", "shift", "sound")
 
     def __init__(self, column: Column, directory: Column) -> None:
         self.column = column
         self.directory = directory
         self.shift = 64 - (len(directory) - 1).bit_length() + 1
-        if len(directory) - 1 != 1 << (64 - self.shift):
+        if len(directory) - 1 != 1 << (64 - self.shift) or directory.width != ENTRY:
             raise ValueError("not a directory")
         self.known: dict[int, Row] = {}
+        self.sound: set[tuple[int, int]] = set()  # long stretches that were verified, and by which entry
 
     def rows(self, numbers: Iterable[int]) -> dict[int, Row]:
         """The counts of those fingerprints that are there."""
@@ -111,18 +122,25 @@ class Records:
         return {number: known[number] for number in numbers if known[number]}
 
     def _look_up(self, numbers: list[int], known: dict[int, Row]) -> None:
-        """Two reads for each: where its stretch lies, and the stretch. One loop: calls would double it."""
+        """Two reads for each: where its stretch lies, and the stretch, verified. One loop: calls would
+        double it."""
         shift, width, handle = self.shift, self.column.width, self.column.file.handle
         directory, start = self.directory.at, self.column.at
         kind: Any = self.column.kind[-1:]
         pread, number_of = os.pread, int.from_bytes
         try:
             for number in numbers:
-                ends = number_of(pread(handle, 8, directory + (number >> shift) * 4), "little")
-                first, last = ends & 0xFFFFFFFF, ends >> 32
+                place = number >> shift
+                entry = number_of(pread(handle, 12, directory + place * ENTRY), "little")
+                first, last = entry & LOW, entry >> 64  # the next one's start
                 if last - first > LONG:
+                    self._verify(place, entry)
                     first, last = self._narrowed(number, first, last)
-                stretch = pread(handle, (last - first) * width, start + first * width)
+                    stretch = pread(handle, (last - first) * width, start + first * width)
+                else:
+                    stretch = pread(handle, (last - first) * width, start + first * width)
+                    if crc32(stretch) ^ place + 1 != entry >> 32 & LOW:  # as checksum_of
+                        raise ValueError("another checksum")
                 key = number.to_bytes(KEY, "little")
                 at = stretch.find(key)
                 while at > 0 and at % width:  # not where a record begins
@@ -131,18 +149,36 @@ class Records:
                     tuple(memoryview(stretch)[at + KEY : at + width].cast(kind)) if at >= 0 else ()
                 )
         except (OSError, OverflowError, TypeError, ValueError) as error:
-            path = self.column.file.path
+            path, names = self.column.file.path, f"{self.column.name} or {self.directory.name}"
             if isinstance(error, OSError) and error.errno != EINVAL:
                 raise InputOutputError(f"{path}: {error.strerror}") from error
-            raise ModelError(path, f"its directory is damaged; {WHAT_TO_DO}") from error
+            raise ModelError(path, f"its column {names} is damaged; {WHAT_TO_DO}") from error
+
+    def _verify(self, place: int, entry: int) -> None:
+        """A long stretch, once."""
+        if (place, entry) in self.sound:
+            return
+        first, last, width = entry & LOW, entry >> 64, self.column.width
+        if last > len(self.column):
+            raise ValueError("no such records")
+        found = 0
+        for at in range(first, last, BLOCK):
+            many = min(BLOCK, last - at)
+            found = crc32(self.column.file.read(self.column.at + at * width, many * width), found)
+        if found ^ place + 1 != entry >> 32 & LOW:
+            raise ValueError("another checksum")
+        self.sound.add((place, entry))
 
     def _narrowed(self, number: int, first: int, last: int) -> tuple[int, int]:
         """Part of a stretch that somebody filled with words made to lie there."""
-        file, at, width = self.column.file, self.column.at, self.column.width
         while last - first > LONG:
             middle = (first + last) // 2
-            if int.from_bytes(file.read(at + middle * width, KEY), "little") <= number:
+            if self._key(middle) <= number:
                 first = middle
             else:
                 last = middle
         return first, last
+
+    def _key(self, place: int) -> int:
+        at = self.column.at + place * self.column.width
+        return int.from_bytes(self.column.file.read(at, KEY), "little")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Name = TypeVar("Name", str, Pair)
 
 FORMAT = "spamnb"
-VERSION = 2
+VERSION = 3
 FRONT = b"\xa6format\xa6spamnb"  # right behind the start of the outermost map
 USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
 

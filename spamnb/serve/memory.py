@@ -35,7 +35,7 @@ class HeldRecords(Records):
     def __init__(self, records: Records) -> None:
         super().__init__(records.column, records.directory)
         self.bytes = self.column.whole()
-        self.starts = self.directory.numbers()
+        self.starts = memoryview(self.directory.whole()).cast("I")[::2]  # between them are the checksums
         self.kind: Any = self.column.kind[-1:]
 
     def rows(self, numbers: Iterable[int]) -> dict[int, Row]:
@@ -45,6 +45,10 @@ class HeldRecords(Records):
 
     def row(self, packed: bytes) -> Row:
         return tuple(memoryview(packed).cast(self.kind))
+
+    def _key(self, place: int) -> int:
+        at = place * self.column.width
+        return int.from_bytes(self.bytes[at : at + KEY], "little")
 
     def packed(self, numbers: list[int]) -> list[bytes]:
         """The row of each as it is in the file; nothing for those that are not there."""

@@ -7,10 +7,14 @@ from binascii import crc32
 import msgpack
 
 from spamnb.counts import packing
+from spamnb.counts.records import ENTRY, WIDTHS, checksum_of
 
 
-def sealed_model(data: bytes) -> bytes:
-    """The same file with checksums that hold; as it is, where too little of it is left for that."""
+def sealed_model(data: bytes, stretches: bool = False) -> bytes:
+    """The same file with checksums that hold; as it is, where too little of it is left for that.
+
+    With `stretches` those in the directories, too.
+    """
     start = 3 if data[:1] == b"\xde" else 1  # behind the size of the outermost map
     view, fields, at = memoryview(data), {}, start
     try:
@@ -18,11 +22,18 @@ def sealed_model(data: bytes) -> bytes:
             key, at = packing.unpack(view, at)
             fields[key], at = packing.unpack(view, at)
         head = fields["head"]
-        end = at
+        end, places = at, {}
+        for name, kind, size, _ in head["columns"]:
+            end += 1 + len(name) + 5
+            places[name] = end, size, sum(WIDTHS[letter] for letter in kind)
+            end += size
+        changed = bytearray(data)
+        if stretches:
+            seal_stretches(changed, places["starts"], places["tokens"])
+            seal_stretches(changed, places["pair_starts"], places["pairs"])
         for column in head["columns"]:
-            end += 1 + len(column[0]) + 5
-            column[3] = crc32(view[end : end + column[2]])
-            end += column[2]
+            start_of, size, _ = places[column[0]]
+            column[3] = crc32(changed[start_of : start_of + size])
         packed = msgpack.packb(head)
     except (packing.Damaged, LookupError, TypeError, ValueError, AttributeError, OverflowError):
         return data
@@ -30,7 +41,16 @@ def sealed_model(data: bytes) -> bytes:
     values = [msgpack.packb(fields.get(key.decode())) for key in front]
     values[2:] = [msgpack.packb(crc32(packed)), packed]
     written = b"".join(msgpack.packb(key.decode()) + value for key, value in zip(front, values, strict=True))
-    return data[:start] + written + data[at:]
+    return data[:start] + written + changed[at:]
+
+
+def seal_stretches(data: bytearray, directory: tuple[int, int, int], records: tuple[int, int, int]) -> None:
+    """The checksum of each stretch of records that a directory leads to. Of both: offset, size, width."""
+    (entries, size, _), (start, _, width) = directory, records
+    for place, at in enumerate(range(entries, entries + size - ENTRY, ENTRY)):
+        first, last = (int.from_bytes(data[one : one + 4], "little") for one in (at, at + ENTRY))
+        stretch = bytes(data[start + first * width : start + last * width])
+        data[at + 4 : at + ENTRY] = checksum_of(stretch, place).to_bytes(4, "little")
 
 
 def sealed_journal(data: bytes) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 import spamnb as library
 from spamnb.bulk.gathering import fingerprints_in
 from spamnb.bulk.training import fold
-from spamnb.counts.records import LONG
+from spamnb.counts.records import LONG, LOW
 from spamnb.counts.store import Stored
 from spamnb.lock import TRAINING, Lock
 from spamnb.tokens.tokenizer import MOST_TOKENS
@@ -84,8 +84,7 @@ def test_words_made_to_lie_together_are_found_as_fast_as_others(own):
     library.learn(own, message, "spam")
     fold(own)
     stored = Stored.open(own)
-    starts = stored.column("starts").numbers()
-    assert starts[1] >= len(crafted)  # they do lie together
+    assert stored.column("starts")[1] & LOW >= len(crafted)  # they do lie together
     asked = crafted[::8]
     bytes_before, calls_before = reads()
     assert len(stored.rows(asked)) == len(asked)

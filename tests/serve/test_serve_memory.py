@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from test_records import crowded, some
 
 from spamnb.bulk.training import fold
 from spamnb.errors import ModelError
@@ -80,6 +81,15 @@ def test_through_a_life_of_learning(own, spamnb, messages, said):
     shutil.copy(spamnb.model, own + ".new")
     os.replace(own + ".new", own)
     assert said(kept.model()) == said(Model.open(own))
+
+
+def test_what_is_held_is_not_read_again(tmp_path):
+    """Not even where words made for it lie together."""
+    stored, crowd = crowded(tmp_path)
+    held = HeldRecords(stored._tokens)
+    os.truncate(stored.path, 0)
+    asked = crowd[::99]
+    assert held.rows([*asked, crowd[0] - 1]) == {number: some(number) for number in asked}
 
 
 def test_a_damaged_directory_is_told(spamnb, mail):
