@@ -4,7 +4,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env demo test test-long lint golden bench bench-serve accuracy ablation attacks growth fuzz wheel audit clean
+.PHONY: help env demo test test-long lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
@@ -39,6 +39,9 @@ bench: env  ## speed and memory, beside the peers that are installed
 bench-serve: env  ## the server's speed, beside bogofilter and spamd
 	$(BIN)/python bench/serve.py $(ARGS)
 
+bench-cluster: env  ## workers of a cluster on this machine, beside its processes
+	$(BIN)/python bench/cluster.py $(ARGS)
+
 accuracy: env  ## accuracy, beside the peers that are installed
 	$(BIN)/python bench/accuracy.py $(ARGS)
 
@@ -50,6 +53,9 @@ attacks: env  ## known attacks, and what they gain
 
 growth: env  ## time against size, for hostile mail of every kind
 	PYTHONPATH=tests $(BIN)/python -m fuzz.growth $(ARGS)
+
+soak: env  ## kills, crowds and failing disks: ARGS="--kills 500 --minutes 60"
+	PYTHONPATH=tests:tests/faults $(BIN)/python -m soak $(ARGS)
 
 fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 reader page"
 	$(BIN)/python -m pip install -q --group fuzz
@@ -76,7 +82,7 @@ env: .venv/.ready
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip uninstall -q -y setuptools
-	$(BIN)/python -m pip install -q -e '.[languages,milter,plot]' --group dev
+	$(BIN)/python -m pip install -q -e '.[languages,milter,plot,cluster]' --group dev
 	@touch $@
 
 clean:  ## remove what was made

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora import SPAMASSASSIN
-from spamnb.bulk.batches import read_batches
 from spamnb.bulk.comparing import candidate
 from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.crew import Here
 from spamnb.bulk.metrics import measure
-from spamnb.bulk.scoring import BulkClassifier
-from spamnb.bulk.workers import all_cores
+from spamnb.bulk.scoring import BulkClassifier, Table
 from spamnb.tokens.settings import Settings
 
 if TYPE_CHECKING:
@@ -49,6 +48,14 @@ RULES = {
     "textbook: binary, Laplace": "event=binary",
     "textbook: binary, 0.01": "event=binary,smoothing=0.01",
     "textbook: Bernoulli, Laplace": "event=bernoulli",
+    "what is in one message dropped": "default",
+    "what is in two messages dropped": "default",
+    "what is in five messages dropped": "default",
+}
+RARE = {
+    "what is in one message dropped": 1,
+    "what is in two messages dropped": 2,
+    "what is in five messages dropped": 5,
 }
 
 
@@ -58,15 +65,19 @@ class Mail:
     def __init__(self, sources: dict[str, dict[str, list[str]]], settings: dict[str, Any]) -> None:
         batches, sizes = [], []
         for paths in sources.values():
-            read = list(read_batches(paths, Settings(**settings), all_cores()))
+            read = list(Here().batches(paths, Settings(**settings)))
             batches += read
             sizes.append(sum(map(len, read)))
         self.corpus = Corpus.of(LABELS, batches)
         self.of = np.repeat(np.arange(len(sizes)), sizes)
         self.is_spam = self.corpus.truth == 1
 
-    def figures(self, one: Candidate, learned: Array, tested: Array) -> list[float]:
+    def figures(self, one: Candidate, learned: Array, tested: Array, rare: int) -> list[float]:
         table = self.corpus.table(learned, one.view)
+        if rare:
+            kept = table.containing.sum(axis=0) > rare
+            counts = table.containing * kept, table.occurring * kept
+            table = Table.whole(one.view, *counts, table.messages[:, 0].tolist(), table.sums)
         rows = self.corpus.rows.chosen(np.flatnonzero(tested))
         joint = BulkClassifier(LABELS, one.view, table).joints(rows)
         score = np.clip(np.nan_to_num(joint[:, 1] - joint[:, 0]), -1e300, 1e300)
@@ -98,7 +109,7 @@ def main() -> None:
     for rule, text in RULES.items():
         if chosen.only and chosen.only not in rule:
             continue
-        one = candidate(text)
+        one, rare = candidate(text), RARE.get(rule, 0)
         key = repr(one.settings)
         if key not in mail:
             mail = {key: Mail(sources, one.settings)} if one.settings else mail | {key: Mail(sources, {})}
@@ -109,11 +120,11 @@ def main() -> None:
             for seed in range(chosen.seeds):
                 first = np.random.default_rng(seed).random(len(here.of)) < 0.5
                 mine = here.of == place
-                halves.append(here.figures(one, first & mine, ~first & mine))
+                halves.append(here.figures(one, first & mine, ~first & mine, rare))
             cells.append(cell(np.mean(halves, axis=0)))
         for a in range(len(names)):
             cells += [
-                cell(here.figures(one, here.of == a, here.of == b)) for b in range(len(names)) if a != b
+                cell(here.figures(one, here.of == a, here.of == b, rare)) for b in range(len(names)) if a != b
             ]
         print(f"| {rule} | " + " | ".join(cells) + " |", flush=True)
 

@@ -77,6 +77,7 @@ class Used:
     exit_code: int | None  # None: stopped for taking too long
     output: bytes = b""
     proportional: float = 0.0  # megabytes, each shared page counted once
+    largest: float = 0.0  # megabytes resident in one process
 
 
 def alone(command: Command, patience: float = 60) -> Used:
@@ -97,7 +98,7 @@ def together(command: Command) -> Used:
     """A process and all it starts: the peak of their sum, by looking every few milliseconds."""
     start = time.perf_counter()
     process = command.start()
-    peaks = [0.0, 0.0]
+    peaks = [0.0, 0.0, 0.0]
     done = threading.Event()
 
     def look() -> None:
@@ -105,8 +106,9 @@ def together(command: Command) -> Used:
         while not done.wait(pause):
             began = time.perf_counter()
             tree = list(descendants(process.pid))
-            for place, measure in enumerate((resident, proportional)):
-                peaks[place] = max(peaks[place], sum(map(measure, tree)) / MEGABYTE)
+            held = [resident(pid) for pid in tree]
+            now = (sum(held), sum(map(proportional, tree)), max(held))
+            peaks[:] = [max(peak, size / MEGABYTE) for peak, size in zip(peaks, now, strict=True)]
             pause = max(SAMPLE_EVERY, 10 * (time.perf_counter() - began))  # looking holds them up
 
     watcher = threading.Thread(target=look)
@@ -116,7 +118,8 @@ def together(command: Command) -> Used:
     finally:
         done.set()
         watcher.join()
-    return Used(time.perf_counter() - start, peaks[0], process.returncode, proportional=peaks[1])
+    seconds = time.perf_counter() - start
+    return Used(seconds, peaks[0], process.returncode, proportional=peaks[1], largest=peaks[2])
 
 
 def descendants(pid: int) -> Iterator[int]:

@@ -36,8 +36,8 @@ def frequent(table: Columns, tokens: int) -> Columns:
     return table.only(kept)
 
 
-def made_up(like: Columns, tokens: int) -> Columns:
-    draw = np.random.default_rng(1)
+def made_up(like: Columns, tokens: int, seed: int = 1) -> Columns:
+    draw = np.random.default_rng(seed)
     hashes = np.unique(draw.integers(0, 2**64, tokens, np.uint64))
     many = len(hashes)
     labels = len(like.labels)
@@ -45,8 +45,10 @@ def made_up(like: Columns, tokens: int) -> Columns:
     containing[draw.integers(0, labels, many), np.arange(many)] = draw.geometric(0.5, many)
     messages = many // TOKENS_A_MESSAGE
     digests = draw.integers(0, 2**64, messages, np.uint64).tolist()
+    places = draw.integers(0, labels, messages)
     return replace(
         like,
+        messages=tuple(np.bincount(places, minlength=labels).tolist()),
         numbers={},
         hashes=hashes,
         ends=np.arange(1, many + 1) * LENGTH,
@@ -55,5 +57,5 @@ def made_up(like: Columns, tokens: int) -> Columns:
         occurring=containing,
         days=np.full(many, like.days.max(), like.days.dtype),
         since=None,
-        learned=Learned.of(digests, draw.integers(0, labels, messages).tolist()),
+        learned=Learned.of(digests, places.tolist()),
     )

@@ -13,12 +13,13 @@ import numpy as np
 from spamnb.bulk.batches import Batch
 from spamnb.bulk.calibration import Sample
 from spamnb.bulk.columns import Columns
+from spamnb.bulk.crew import Pile
 from spamnb.bulk.gathering import Gathering
-from spamnb.bulk.training import LABELS, Pile, Seen, Summary, write
+from spamnb.bulk.learned import Learned
+from spamnb.bulk.training import LABELS, Finish, Seen, Summary, write_parts
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
 from spamnb.mail.sources import Raw, chunks
-from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.header_rules import header_tokens
 from spamnb.tokens.settings import Settings
 from spamnb.tokens.tokenizer import Tokenizer, pages_of
@@ -42,7 +43,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages, tokenizer = Stages(), Tokenizer(Settings())
     base = Columns.empty(LABELS)
-    pile, sample, seen = Pile(base), Sample(), Seen(base)
+    pile, sample, seen = Pile(base), Sample(), Seen(Learned.of([], []), LABELS)
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
@@ -70,9 +71,8 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
                 pile.add(batch.table(LABELS, steps, 1))
                 sample.add(batch, steps)
     with stages.of("summing tables"):
-        table = seen.recorded(pile.total())
-    with stages.of("scores of mail left out, cutoffs"):
-        table = sample.scored(table, DEFAULT_VIEW)
-    with stages.of("writing"), tempfile.TemporaryDirectory() as folder:
-        write(os.path.join(folder, "model"), table, Settings())
+        parts = pile.parts(Finish())
+    with stages.of("scores of mail left out, cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        write_parts(path, LABELS, parts, seen.learned(), Settings(), sample=sample)
     return stages.spent

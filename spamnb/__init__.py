@@ -74,11 +74,13 @@ def train(
     ham_loss: float | None = None,
     fresh: bool = False,
     forget: bool = False,
+    keyed: bool = False,
     jobs: int | None = None,
 ) -> Summary:
     """Learn (or forget) the mail below the paths of each label. The model changes as a whole or not at all.
 
-    Settings (the tokenizer's) and view are for a new model; ham_loss is the share of ham that may be lost.
+    Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but hashes by a
+    key that has a file of its own. ham_loss is the share of ham that may be lost.
     """
     from spamnb.bulk import training
     from spamnb.mail.sources import check
@@ -93,6 +95,7 @@ def train(
         ham_loss=ham_loss,
         fresh=fresh,
         forget=forget,
+        keyed=keyed,
         jobs=jobs,
     )
 

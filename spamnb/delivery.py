@@ -6,7 +6,7 @@ past the command line's libraries; any other comes here through them.
 
 from __future__ import annotations
 
-from spamnb.errors import InputOutputError, NoModel, SpamnbError, UsageError
+from spamnb.errors import CannotCreate, InputOutputError, NoModel, SpamnbError, UsageError
 from spamnb.files import STDIN, STDOUT, default_model, read_all, shown, write_all
 
 TYPE_CHECKING = False
@@ -123,7 +123,10 @@ class Learn:
         except NoModel:
             from spamnb.bulk.training import create
 
-            create(self.model, self.label)
+            try:
+                create(self.model, self.label)
+            except CannotCreate as error:
+                raise CannotCreate(f"{error}; the message was not learned") from error
             return learn(self.model, raw, self.label)
 
 

@@ -11,12 +11,13 @@ from test_store import columns_of, fingerprint, saved
 
 from spamnb.bulk.columns import Columns, added
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn
-from spamnb.bulk.model_file import save
 from spamnb.bulk.sorting import BLOCK
+from spamnb.bulk.training import write
 from spamnb.counts.fingerprint import FACTOR, MASK, fingerprints, pair_fingerprints
 from spamnb.counts.store import Stored
 from spamnb.counts.table import CountTable
 from spamnb.errors import CannotCreate
+from spamnb.tokens.settings import Settings
 
 LABELS = ["ham", "spam", "list"]
 messages = st.tuples(
@@ -254,4 +255,4 @@ def test_a_count_below_zero_is_never_written(tmp_path):
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(CannotCreate, match="cannot write the model"):
-        save(str(tmp_path / "file" / "model"), Columns.empty(LABELS), {})
+        write(str(tmp_path / "file" / "model"), Columns.empty(LABELS), Settings())

@@ -6,9 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from spamnb.bulk.batches import read_batches
 from spamnb.bulk.comparing import STANDARD, candidate, compared, extended, steps_from
 from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.crew import Here
 from spamnb.bulk.evaluation import CrossValidation, cross_validated, fold_of
 from spamnb.bulk.mistakes import by_folds, by_model, worst
 from spamnb.bulk.training import train
@@ -41,7 +41,7 @@ def mail(tmp_path):
 
 def corpus_of(mail, settings=None):
     sources = {label: [str(mail / label)] for label in ("ham", "spam")}
-    return Corpus.of(list(sources), read_batches(sources, settings or Settings(), 1))
+    return Corpus.of(list(sources), Here(1).batches(sources, settings or Settings()))
 
 
 @pytest.mark.parametrize("view", [DEFAULT_VIEW, View("multinomial", 1), View("bernoulli", 0.5)])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from spamnb.bayes import Score
-from spamnb.bulk.batches import read_batches
 from spamnb.bulk.calibration import FEWEST, has_spam
 from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.crew import Here
 from spamnb.bulk.evaluation import Judged
 from spamnb.bulk.index import read_index
 from spamnb.bulk.metrics import measure
@@ -32,7 +32,7 @@ def corpus_of(tmp_path):
             for number, text in enumerate(messages):
                 (tmp_path / label / f"{number:04}").write_text(text)
         sources = {label: [str(tmp_path / label)] for label in mail}
-        return Corpus.of(list(mail), read_batches(sources, Settings(), 1))
+        return Corpus.of(list(mail), Here(1).batches(sources, Settings()))
 
     return make
 
@@ -277,7 +277,7 @@ def test_index_order(tmp_path):
     sources = {}
     for label, path in index:
         sources.setdefault(label, []).append(path)
-    corpus = Corpus.of(list(sources), read_batches(sources, Settings(), 1))
+    corpus = Corpus.of(list(sources), Here(1).batches(sources, Settings()))
     found = [corpus.names[message] for message in in_index_order(corpus, index)]
     assert [(path.rpartition("/")[2], number) for path, number in found] == [
         ("c", None),

@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
 from spamnb.bayes import Classifier
-from spamnb.bulk.batches import read_batches
 from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.crew import Here
 from spamnb.bulk.scoring import MISSING, BulkClassifier
 from spamnb.counts.table import CountTable
 from spamnb.model import DEFAULT_VIEW
@@ -30,7 +30,7 @@ def corpus():
         label: [os.path.join(CORPORA, f"{name}.mbox.xz")]
         for label, name in zip(LABELS, ("ham", "hard-ham", "spam"), strict=True)
     }
-    batches = read_batches(sources, Settings(), 1)
+    batches = Here(1).batches(sources, Settings())
     firsts = [next(group) for _, group in itertools.groupby(batches, key=lambda batch: batch.label)]
     return Corpus.of(LABELS, firsts)
 

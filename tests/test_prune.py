@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spamnb.bulk import pruning, training
+from spamnb.bulk import checking, pruning, training
 from spamnb.bulk.columns import Columns
 from spamnb.counts.store import Stored
 from spamnb.learning import learn
@@ -119,3 +119,42 @@ def test_as_json(spamnb, own):
 
 def test_no_model(spamnb, tmp_path):
     spamnb("prune", "--model", tmp_path / "none").fails(75, "no model yet")
+
+
+# Dropped at once, however new: train --drop-rare
+
+
+@pytest.mark.parametrize("rare", [1, 2, 13])
+def test_exactly_what_is_rare_is_dropped(spamnb, mail, tmp_path, rare):
+    path = str(tmp_path / "model")
+    spamnb("train", "--drop-rare", str(rare), "--jobs", "1", "--model", path, mail.ham, mail.spam).succeeds()
+    whole = Columns.load(Stored.open(spamnb.model))
+    often = whole.only(whole.containing.sum(axis=0) > rare)
+    left = Columns.load(Stored.open(path))
+    assert 0 < len(left) < len(whole)
+    for name in ("hashes", "text", "containing", "occurring"):
+        assert np.array_equal(getattr(left, name), getattr(often, name)), name
+    assert (left.messages, left.numbers) == (whole.messages, whole.numbers)
+    assert left.learned.digests.tolist() == whole.learned.digests.tolist()
+
+
+def test_a_model_there_is_loses_what_is_rare_too(spamnb, own, mail):
+    """Though there is nothing to learn."""
+    spamnb("train", "--drop-rare", "1", "--jobs", "1", "--model", own, mail.ham, mail.spam).succeeds()
+    assert Columns.load(Stored.open(own)).containing.sum(axis=0).min() == 2
+
+
+def test_dropped_words_can_be_learned_and_forgotten(model, tmp_path):
+    """A message may have had a word more often than all that came since."""
+    (tmp_path / "raw").write_bytes(message("often often often often"))
+    training.train(model, {"ham": [str(tmp_path / "raw")]}, rare=1, jobs=1)
+    assert (Stored.open(model).vocabulary, Stored.open(model).messages) == (0, [1, 0])
+    for words in ("often one", "often two"):
+        learn(model, message(words), "ham")
+    training.train(model, {"ham": [str(tmp_path / "raw")]}, forget=True, jobs=1)
+    table = Columns.load(Stored.open(model))
+    assert table.messages == (2, 0)
+    assert (table.containing >= 0).all()
+    assert {"one", "two", "often"} <= set(table.tokens(range(len(table))))
+    assert checking.check(model).damage == []
+    Model.open(model).classify(message("often"))

@@ -7,27 +7,37 @@ classification scores them. It is the same for any number of processes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.bulk.calibration import Piece
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.gathering import Gathering
 from spamnb.bulk.scoring import MISSING, Rows
-from spamnb.bulk.workers import in_parallel
 from spamnb.mail.dates import MAX_DATE
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
-from spamnb.mail.sources import Unreadable, chunks
+from spamnb.mail.sources import Unreadable
 from spamnb.tokens.tokenizer import Features, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Protocol
 
     from spamnb.bulk.columns import Array
-    from spamnb.mail.sources import Chunk
+    from spamnb.counts.key import Key
+    from spamnb.mail.sources import Raw
     from spamnb.tokens.settings import Settings
+
+    class Chunk(Protocol):
+        """A piece of mail, however it was cut."""
+
+        @property
+        def size(self) -> int: ...
+        def messages(self) -> Iterator[Raw | Unreadable]: ...
+
 
 NOTHING = Features([], [], [], {})
 
@@ -48,9 +58,18 @@ class Batch:
     def __len__(self) -> int:
         return len(self.names)
 
-    def table(self, labels: Sequence[str], steps: Iterable[tuple[int, int, int]], day: int) -> Columns:
+    def whole(self) -> Batch:
+        return self
+
+    def piece(self, messages: Array, places: Array) -> Piece:
+        """Some messages to be scored, and the places of their labels."""
+        presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # how often is not asked
+        rows = replace(self.rows, times=presence)
+        everything = Piece(self.digests, np.zeros(len(self), np.int64), rows, self.hashes)
+        return replace(everything.chosen(messages), labels=places)
+
+    def table(self, labels: Sequence[str], chosen: Array, day: int) -> Columns:
         """The sum of some messages: (message, place of the label, 1 or -1) each."""
-        chosen = np.array(list(steps), np.int64).reshape(-1, 3)
         many, size = len(labels), len(self.hashes)
         containing = np.zeros((many, size), np.int32)
         occurring = np.zeros((many, size), np.int32)
@@ -87,9 +106,11 @@ class Batch:
         return sums
 
 
-def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
+def batch_of(
+    chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None, key: Key | None = None
+) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
-    gathering = Gathering()
+    gathering = Gathering(key)
     names, digests, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
@@ -107,28 +128,16 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any =
     return Batch(label, names, found, dates, *gathering.finished(), unreadable, chunk.size)
 
 
-def read_batches(
-    sources: Mapping[str, Sequence[str]], settings: Settings, jobs: int, known: Any = None
-) -> Iterator[Batch]:
-    """Batches of all mail under each label, in order."""
-    everything = {path for paths in sources.values() for path in paths}
-    work = (
-        (chunk, label)
-        for label, paths in sources.items()
-        for chunk in chunks(paths, without=everything.difference(paths))
-    )
-    yield from in_parallel(_Counting(settings, known), work, jobs)
-
-
-class _Counting:
+class Counting:
     """The work of one process on one chunk; the tokenizer is made once in each process."""
 
-    def __init__(self, settings: Settings, known: Any) -> None:
+    def __init__(self, settings: Settings, known: Any = None, key: Key | None = None) -> None:
         self.settings = settings
         self.known = known
+        self.key = key
         self.tokenizer: Tokenizer | None = None
 
     def __call__(self, chunk: Chunk, label: str) -> Batch:
         if self.tokenizer is None:
             self.tokenizer = Tokenizer(self.settings)
-        return batch_of(chunk, label, self.tokenizer, self.known)
+        return batch_of(chunk, label, self.tokenizer, self.known, self.key)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bulk.scoring import LeftOut, Rows, Table
+from spamnb.bulk.keying import hidden_digests
+from spamnb.bulk.scoring import LeftOut, Rows
 from spamnb.verdict import SPAM, Calibration, Cutoffs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from spamnb.bulk.batches import Batch
-    from spamnb.bulk.columns import Array, Columns
+    from spamnb.bulk.columns import Array
+    from spamnb.bulk.crew import Counted
+    from spamnb.bulk.learned import Learned
+    from spamnb.bulk.totals import Totals
+    from spamnb.counts.key import Key
     from spamnb.view import View
 
 SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
@@ -55,16 +59,19 @@ class Sample:
         self.size = size
         self.pieces: list[Piece] = []
         self.most = 0  # messages of the most frequent label
+        self.limits: dict[int, int] = {}  # of each label: higher digests have no chance any more
 
-    def add(self, batch: Batch, steps: Sequence[tuple[int, int, int]]) -> None:
-        learned = np.array([(message, place) for message, place, sign in steps if sign > 0], np.int64)
-        if not len(learned):
+    def add(self, batch: Counted, steps: Array) -> None:
+        """Those messages of a batch that were learned: (message, place of the label, 1 or -1) each."""
+        messages, places = steps[steps[:, 2] > 0, :2].T
+        digests = batch.digests[messages]
+        likely = np.ones(len(messages), bool)
+        for place, limit in self.limits.items():
+            likely &= (places != place) | (digests <= np.uint64(limit))
+        messages, places = messages[likely], places[likely]
+        if not len(messages):
             return
-        messages, places = learned.T
-        rows = batch.rows.chosen(messages)
-        presence = np.broadcast_to(np.uint16(1), len(rows.places))  # how often is not asked
-        rows = replace(rows, times=presence)
-        self.pieces.append(Piece(batch.digests[messages], places, rows, batch.hashes))
+        self.pieces.append(batch.piece(messages, places))
         self.most += int(np.bincount(places).max())
         if self.most > 2 * self.size:
             self.pieces = self._lowest()
@@ -73,27 +80,43 @@ class Sample:
     def _lowest(self) -> list[Piece]:
         digests = np.concatenate([piece.digests for piece in self.pieces])
         labels = np.concatenate([piece.labels for piece in self.pieces])
+        chosen = sampled(digests, labels, np.arange(len(digests)), self.size)
+        for place in np.unique(labels).tolist():
+            own = digests[chosen][labels[chosen] == place]
+            if len(own) == self.size:
+                self.limits[place] = int(own.max())
         kept = np.zeros(len(digests), bool)
-        kept[sampled(digests, labels, np.arange(len(digests)), self.size)] = True
+        kept[chosen] = True
         ends = np.cumsum([len(piece.digests) for piece in self.pieces])[:-1]
-        chosen = [np.flatnonzero(own) for own in np.split(kept, ends)]
         return [
-            piece if len(own) == len(piece.digests) else piece.chosen(own)
-            for piece, own in zip(self.pieces, chosen, strict=True)
-            if len(own)
+            piece if own.all() else piece.chosen(np.flatnonzero(own))
+            for piece, own in zip(self.pieces, np.split(kept, ends), strict=True)
+            if own.any()
         ]
 
-    def scored(self, table: Columns, view: View) -> Columns:
-        """The table with the scores of the sample noted: each by the mail of the table without itself."""
-        if not self.pieces or not has_spam(table.labels) or not view.has_cutoffs:
-            return table
-        counts = Table.whole(view, table.containing, table.occurring, table.messages, table.numbers)
-        left_out = LeftOut(view, counts)
-        learned = table.learned
-        for piece in self._lowest():
-            scores = left_out.scores(piece.rows.renumbered(table.places(piece.hashes)), piece.labels)
-            learned = learned.scored(piece.digests, spam_scores(table.labels, scores))
-        return replace(table, learned=learned)
+    def scored(
+        self,
+        learned: Learned,
+        labels: Sequence[str],
+        view: View,
+        totals: Totals,
+        counts: Callable[[Array], tuple[Array, Array]],
+        key: Key | None = None,
+    ) -> Learned:
+        """What was learned with the scores of the sample noted: each by the mail without itself.
+
+        `counts` tells those of some tokens, by their fingerprints in order.
+        """
+        if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
+            return learned
+        pieces = self._lowest()
+        hashes = np.unique(np.concatenate([piece.hashes for piece in pieces]))
+        left_out = LeftOut(view, totals.table(view, *counts(hashes)))
+        for piece in pieces:
+            rows = piece.rows.renumbered(np.searchsorted(hashes, piece.hashes))
+            scores = spam_scores(labels, left_out.scores(rows, piece.labels))
+            learned = learned.scored(hidden_digests(key, piece.digests), scores)
+        return learned
 
 
 def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE) -> Array:
@@ -113,12 +136,12 @@ def spam_scores(labels: Sequence[str], second_against_first: Array) -> Array:
 
 
 def ham_and_spam(labels: Sequence[str], places: Array, scores: Array) -> tuple[Array, Array]:
-    """Scores of ham and of spam, as far as they were taken."""
+    """Scores of ham and of spam, as far as they were taken; in order: digests have no say in sums."""
     if not has_spam(labels):
         return scores[:0], scores[:0]
     taken = ~np.isnan(scores)
     spam = places == labels.index(SPAM)
-    return scores[taken & ~spam].astype(float), scores[taken & spam].astype(float)
+    return np.sort(scores[taken & ~spam]).astype(float), np.sort(scores[taken & spam]).astype(float)
 
 
 def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: float = SPAM_LOSS) -> Cutoffs:

@@ -8,14 +8,10 @@ from spamnb.bayes import Score
 from spamnb.bulk.batches import batch_of
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.scoring import BulkClassifier, Table
-from spamnb.bulk.workers import in_parallel
-from spamnb.mail.sources import chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from spamnb.bulk.batches import Batch
-    from spamnb.mail.sources import Chunk, Unreadable
+    from spamnb.bulk.batches import Batch, Chunk
+    from spamnb.mail.sources import Unreadable
     from spamnb.model import Model
     from spamnb.verdict import Verdict
 
@@ -41,10 +37,6 @@ class Judge:
         ]
 
     def __call__(self, chunk: Chunk) -> Judgement:
-        batch = batch_of(chunk, None, self.model.tokenizer)
+        batch = batch_of(chunk, None, self.model.tokenizer, key=self.model.key)
         named = zip(batch.names, self.verdicts(batch), strict=True)
         return [(*name, verdict) for name, verdict in named], batch.unreadable, batch.size
-
-
-def classify_all(model: Model, paths: Sequence[str], jobs: int) -> Iterator[Judgement]:
-    yield from in_parallel(Judge(model), ((chunk,) for chunk in chunks(paths)), jobs)

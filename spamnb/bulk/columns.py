@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bulk.learned import NOWHERE, Learned, in_turn
-from spamnb.bulk.model_file import checked
-from spamnb.bulk.sorting import changes, order_of, texts_at
+from spamnb.bulk.learned import Learned, in_turn
+from spamnb.bulk.ledger import Lesson
+from spamnb.bulk.model_file import checked, record_type
+from spamnb.bulk.sorting import changes, order_of, range_of, texts_at
+from spamnb.bulk.totals import summed_numbers
+from spamnb.counts.records import KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from spamnb.counts.journal import Entry
+    from spamnb.counts.records import Column
     from spamnb.counts.store import Stored
 
     Array = np.ndarray[Any, Any]
+
+LARGEST = (1 << 31) - 1
+NEVER = 0xFFFF  # a day that every other comes before
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +66,39 @@ class Columns:
     def load(cls, stored: Stored) -> Columns:
         """The whole of a model file, its checksums verified, and its journal added."""
         column = checked(stored)
+        learned = Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"])
+        base = replace(cls._of_file(stored, column), learned=learned)
+        return added([base, *(from_entry(entry, base.labels) for entry in stored.journal.entries)])
+
+    @classmethod
+    def load_part(cls, stored: Stored, part: int, parts: int) -> Columns:
+        """The same of a part of the tokens, without the messages learned. Checksums are not looked at."""
+
+        def stretch(name: str, first: int, end: int) -> Array:
+            column = stored.column(name)
+            data = column.file.read(column.at + first * column.width, (end - first) * column.width)
+            return np.frombuffer(data, record_type(column.kind))
+
+        first, end = _part_of(stored.column("tokens"), part, parts)
+        first_pair, end_pair = _part_of(stored.column("pairs"), part, parts)
+        ends = stretch("ends", first, end).astype(np.int64)
+        start = stored.column("ends")[first - 1] if first else 0
+        column = {
+            "tokens": stretch("tokens", first, end),
+            "pairs": stretch("pairs", first_pair, end_pair),
+            "ends": ends - start,
+            "text": stretch("text", start, int(ends[-1]) if len(ends) else start),
+            "days": stretch("days", first, end),
+            "first_days": stretch("first_days", first, end),
+            "pair_days": stretch("pair_days", first_pair, end_pair),
+        }
+        base = cls._of_file(stored, column)._counted_in(part)
+        later = (from_entry(entry, base.labels).part(part, parts) for entry in stored.journal.entries)
+        return replace(added([base, *later]), learned=Learned.of([], []))
+
+    @classmethod
+    def _of_file(cls, stored: Stored, column: Mapping[str, Array]) -> Columns:
+        """The table that some columns of a file make, all of them or a stretch of each."""
         many, head = len(stored.labels), stored.head
 
         def both(words: Array, pairs: Array) -> Array:
@@ -66,23 +107,20 @@ class Columns:
         tokens, pairs = column["tokens"], column["pairs"]
         order = order_of(np.concatenate((tokens["key"], pairs["key"])))
         counts, pair_counts = tokens["counts"].T, pairs["counts"].T
+        kind = np.int32 if max(counts.max(initial=0), pair_counts.max(initial=0)) <= LARGEST else np.int64
         none = np.zeros(len(pairs), np.uint8)
-        base = cls(
+        return cls(
             tuple(stored.labels),
             tuple(head["messages"]),
             head["numbers"],
             both(tokens["key"], pairs["key"]),
             np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), none)),
             column["text"],
-            np.array([both(counts[k], pair_counts[k]) for k in range(many)], np.int32),
-            np.array([both(counts[many + k], none) for k in range(many)], np.int32),
+            np.array([both(counts[k], pair_counts[k]) for k in range(many)], kind),
+            np.array([both(counts[many + k], none) for k in range(many)], kind),
             both(column["days"], column["pair_days"]),
-            Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"]),
-            both(column["first_days"], column["pair_days"]),
+            since=both(column["first_days"], column["pair_days"]),
         )
-        if not stored.journal.entries:
-            return base
-        return added([base, *(from_entry(entry, base.labels) for entry in stored.journal.entries)])
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -126,15 +164,72 @@ class Columns:
             since=self.first_days[kept],
         )
 
+    def part(self, part: int, parts: int) -> Columns:
+        """The tokens in one of so many equal ranges of fingerprints, without the messages learned.
+
+        What is counted by messages belongs to the first part, so that parts add up to the whole.
+        """
+        lowest, behind = range_of(part, parts)
+        first = int(np.searchsorted(self.hashes, np.uint64(lowest)))
+        end = int(np.searchsorted(self.hashes, np.uint64(behind - 1), "right"))
+        start = int(self.ends[first - 1]) if first else 0
+        within = slice(first, end)
+        own = replace(
+            self,
+            hashes=self.hashes[within].copy(),  # not a view: the rest is to go
+            ends=self.ends[within] - start,
+            text=self.text[start : int(self.ends[end - 1]) if end > first else start].copy(),
+            containing=self.containing[:, within].copy(),
+            occurring=self.occurring[:, within].copy(),
+            days=self.days[within].copy(),
+            since=self.first_days[within].copy(),
+            learned=Learned.of([], []),
+        )
+        return own._counted_in(part)
+
+    def _counted_in(self, part: int) -> Columns:
+        return self if part == 0 else replace(self, messages=(0,) * len(self.labels), numbers={})
+
+    def times(self, factor: int) -> Columns:
+        """Counted so often; less than once, to be taken away. Its days say nothing any more."""
+        numbers = {
+            name: [[factor * x for x in sums] for sums in by_label] for name, by_label in self.numbers.items()
+        }
+        return replace(
+            self,
+            messages=tuple(factor * count for count in self.messages),
+            numbers=numbers,
+            containing=_narrowed(factor * self.containing.astype(np.int64)),
+            occurring=_narrowed(factor * self.occurring.astype(np.int64)),
+        )
+
+    def counts(self, hashes: Array) -> tuple[Array, Array]:
+        """Messages and occurrences [label, token] of some tokens; 0 of an unknown one."""
+        places = self.places(hashes)
+        known = places >= 0
+        if not len(self):
+            none = np.zeros((len(self.labels), len(hashes)), np.int32)
+            return none, none
+        return self.containing[:, places] * known, self.occurring[:, places] * known
+
     def settled(self) -> Columns:
-        """Nothing below zero, and no token that nothing is left of.
+        """Nothing below zero, no token that nothing is left of, and no word that no longer occurs.
 
         A message may be forgotten twice, or after some of its words were pruned: no harm.
         """
+        containing = np.maximum(self.containing, 0)
+        words = self.words | (np.diff(self.ends, prepend=0) > 0)
         settled = replace(
-            self, containing=np.maximum(self.containing, 0), occurring=np.maximum(self.occurring, 0)
+            self,
+            messages=tuple(max(0, many) for many in self.messages),
+            numbers={
+                name: [sums if sums[0] > 0 else [0, 0, 0] for sums in by_label]
+                for name, by_label in self.numbers.items()
+            },
+            containing=containing,
+            occurring=np.maximum(self.occurring, containing * words),
         )
-        left: Array = np.any(settled.containing, axis=0)
+        left: Array = np.any(containing, axis=0)
         return settled.only(left)
 
     def relabelled(self, labels: Sequence[str]) -> Columns:
@@ -144,7 +239,7 @@ class Columns:
         places = [labels.index(label) for label in self.labels]
 
         def spread(rows: Array) -> Array:
-            wide = np.zeros((len(labels), len(self)), np.int32)
+            wide = np.zeros((len(labels), len(self)), rows.dtype)
             wide[places] = rows
             return wide
 
@@ -183,7 +278,8 @@ def added(tables: Sequence[Columns]) -> Columns:
         if not len(first):
             return tables[0].containing[:, :0]
         columns = zip(*(getattr(table, name) for table in tables), strict=True)
-        return np.stack([np.add.reduceat(np.concatenate(column)[order], first) for column in columns])
+        ordered = (np.concatenate(column)[order] for column in columns)
+        return np.stack([_narrowed(np.add.reduceat(column, first, dtype=np.int64)) for column in ordered])
 
     containing, occurring = summed("containing"), summed("occurring")
     days = np.concatenate([table.days for table in tables])[order]
@@ -197,7 +293,7 @@ def added(tables: Sequence[Columns]) -> Columns:
     return Columns(
         labels,
         tuple(sum(column) for column in zip(*(table.messages for table in tables), strict=True)),
-        _numbers(tables),
+        summed_numbers(table.numbers for table in tables),
         hashes,
         ends,
         text,
@@ -219,48 +315,69 @@ def _gathered(tables: Sequence[Columns], chosen: Array) -> tuple[Array, Array]:
     return np.cumsum(lengths), texts_at(text, ends - lengths, lengths)
 
 
-def _numbers(tables: Sequence[Columns]) -> dict[str, list[list[int | float]]]:
-    total: dict[str, list[list[int | float]]] = {}
-    for table in tables:
-        for name, by_label in table.numbers.items():
-            rows = total.setdefault(name, [[0, 0, 0] for _ in by_label])
-            for row, sums in zip(rows, by_label, strict=True):
-                for i, x in enumerate(sums):
-                    row[i] += x
-    return {name: total[name] for name in sorted(total) if any(n for n, _, _ in total[name])}
+def _narrowed(sums: Array) -> Array:
+    """As 32 bits where they fit: the tables of most are a third of the memory."""
+    fits = sums.max(initial=0) <= LARGEST and sums.min(initial=0) >= -LARGEST
+    return sums.astype(np.int32) if fits else sums
+
+
+def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
+    """Where the records of a part start and end in a file."""
+
+    def key(place: int) -> int:
+        return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
+
+    def place(number: int) -> int:
+        return bisect_left(range(len(column)), number, key=key)
+
+    first, end = range_of(part, parts)
+    return place(first), place(end)
 
 
 def from_entry(entry: Entry, labels: Sequence[str]) -> Columns:
     """One journal record as a table."""
-    many, words, size = len(labels), len(entry.hashes), len(entry.hashes) + len(entry.pairs)
+    text = np.frombuffer(entry.text, np.uint8)
+    breaks = np.flatnonzero(text == ord("\n"))
+    table = of_lesson(Lesson.of_entry(entry), labels, entry.steps, np.diff(breaks, prepend=-1) - 1)
+    return replace(
+        table,
+        text=text[text != ord("\n")],
+        days=np.full(len(table), entry.day, np.uint16),
+        since=None,
+        learned=Learned.of_entry(entry, labels),
+    )
+
+
+def of_lesson(
+    lesson: Lesson, labels: Sequence[str], steps: Iterable[tuple[int, int]], lengths: Array | int = 0
+) -> Columns:
+    """What one message adds to labels and takes away: (place, 1 or -1) each. It has no texts and no days."""
+    many, words, size = len(labels), len(lesson.hashes), len(lesson.hashes) + len(lesson.pairs)
     messages = [0] * many
     containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
     numbers: dict[str, list[list[int | float]]] = {
-        name: [[0, 0, 0] for _ in labels] for name in entry.numbers
+        name: [[0, 0, 0] for _ in labels] for name in lesson.numbers
     }
-    for place, sign in entry.steps:
+    for place, sign in steps:
         messages[place] += sign
         containing[place] += sign
-        occurring[place, :words] += sign * np.array(entry.occurrences, np.int32)
-        for name, x in entry.numbers.items():
+        occurring[place, :words] += sign * lesson.occurrences.astype(np.int32)
+        for name, x in lesson.numbers.items():
             sums = numbers[name][place]
             numbers[name][place] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
-    text = np.frombuffer(entry.text, np.uint8)
-    breaks = np.flatnonzero(text == ord("\n"))
-    lengths = np.zeros(size, np.int64)
-    lengths[:words] = np.diff(breaks, prepend=-1) - 1
-    hashes = np.array([*entry.hashes, *entry.pairs], np.uint64)
+    of_texts = np.zeros(size, np.int64)
+    of_texts[:words] = lengths
+    hashes = np.concatenate((lesson.hashes, lesson.pairs)).astype(np.uint64)
     order = order_of(hashes)
-    place = NOWHERE if entry.after is None else labels.index(entry.after)
     return Columns(
         tuple(labels),
         tuple(messages),
         numbers,
         hashes[order],
-        np.cumsum(lengths[order]),
-        text[text != ord("\n")],
+        np.cumsum(of_texts[order]),
+        np.empty(0, np.uint8),
         containing[:, order],
         occurring[:, order],
-        np.full(size, entry.day, np.uint16),
-        Learned.of([entry.digest], [place], [entry.score]),
+        np.zeros(size, np.uint16),
+        since=np.full(size, NEVER, np.uint16),
     )

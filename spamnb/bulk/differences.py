@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spamnb.bulk.classifying import classify_all
+from spamnb.bulk.crew import Here
 from spamnb.bulk.knowledge import highest, leads
 from spamnb.bulk.vocabulary import Vocabulary
 from spamnb.errors import DataError
@@ -67,11 +67,12 @@ class Weighed(NamedTuple):
 
 
 def difference(here: Model, there: Model, top: int) -> tuple[dict[str, list[Any]], list[Moved]]:
-    """Settings that differ, and the tokens that moved most."""
+    """Settings that differ, and the tokens that moved most: none, if they do not stand under the same key."""
     labels = [label for label in here.labels if label in there.labels]
     if len(labels) < 2:
         raise DataError(f"{there.stored.path}: has fewer than two labels in common with {here.stored.path}")
-    return different_settings(here, there), most_moved(here, there, labels, top)
+    comparable = here.stored.keyed == there.stored.keyed
+    return different_settings(here, there), most_moved(here, there, labels, top) if comparable else []
 
 
 def different_settings(here: Model, there: Model) -> dict[str, list[Any]]:
@@ -106,7 +107,7 @@ def most_moved(here: Model, there: Model, labels: Sequence[str], top: int) -> li
         )
         token = vocabulary.tokens([place])[0]
         label = int(moves[:, at].argmax())
-        counts = [messages_of(model, token) for model in (here, there)]
+        counts = [messages_of(model, int(keys[at])) for model in (here, there)]
         found.append(
             Moved(
                 token, labels[label], float(before.leads[label, at]), float(after.leads[label, at]), *counts
@@ -139,9 +140,9 @@ def spread_over(keys: Array, own: Weighed) -> Weighed:
     return Weighed(keys, places, ahead, messages)
 
 
-def messages_of(model: Model, token: str) -> dict[str, int]:
+def messages_of(model: Model, number: int) -> dict[str, int]:
     many = len(model.labels)
-    row = model.stored.rows([token]).get(token, (0,) * many)
+    row = model.stored.token_rows([number]).get(number, (0,) * many)
     return dict(zip(model.labels, row[:many], strict=True))
 
 
@@ -151,11 +152,11 @@ def changed_verdicts(
     """Messages judged, those judged differently, farthest first, and what could not be read."""
     before = {}
     unreadable: list[Unreadable] = []
-    for verdicts, failed, _ in classify_all(here, paths, jobs):
+    for verdicts, failed, _ in Here(jobs).verdicts(here, paths):
         before.update({(path, index): verdict for path, index, verdict in verdicts})
         unreadable += failed
     changed = []
-    for verdicts, _, _ in classify_all(there, paths, jobs):
+    for verdicts, _, _ in Here(jobs).verdicts(there, paths):
         for path, index, now in verdicts:
             then = before.get((path, index))
             if then and then.label != now.label:

@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb import bayes
 from spamnb.bulk.calibration import ham_and_spam, has_spam
-from spamnb.bulk.learned import NOWHERE, Learned, in_turn
+from spamnb.bulk.learned import Learned
 from spamnb.bulk.scoring import Table, probabilities
 from spamnb.bulk.vocabulary import Vocabulary
 from spamnb.counts.journal import LIMIT
@@ -109,7 +109,7 @@ class Knowledge:
     def of(cls, model: Model, top: int) -> Knowledge:
         stored = model.stored
         vocabulary = Vocabulary(stored)
-        vocabulary.check()
+        vocabulary.check("tokens", "days")  # which `blocks` reads
         known = np.zeros(len(stored.labels), np.int64)
         days = np.zeros(DAYS, np.int64)
         best = [Best(top) for _ in stored.labels]
@@ -159,20 +159,7 @@ def judged_without_itself(model: Model) -> OwnMail | None:
 
 def left_out_scores(stored: Stored) -> tuple[Array, Array]:
     """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
-
-    def column(name: str) -> Array:
-        return np.frombuffer(stored.column(name).whole(), stored.column(name).kind)
-
-    file = Learned(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores"))
-    later = [
-        Learned.of(
-            [entry.digest],
-            [NOWHERE if entry.after is None else stored.labels.index(entry.after)],
-            [entry.score],
-        )
-        for entry in stored.journal.entries
-    ]
-    learned = in_turn([file, *later])
+    learned = Learned.load(stored)
     return ham_and_spam(stored.labels, learned.labels, learned.scores)
 
 

@@ -107,7 +107,7 @@ def _evidence(
 def _mistake(judged: Judged, message: int, again: Message, evidence: Iterable[tuple[str, float]]) -> Mistake:
     path, index = judged.names[message]
     verdict = judged.verdict[message]
-    strongest = sorted(evidence, key=lambda item: -abs(item[1]))[:TELLING]
+    strongest = sorted(evidence, key=lambda item: (-abs(item[1]), item[0]))[:TELLING]
     return Mistake(
         path,
         index,

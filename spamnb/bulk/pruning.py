@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spamnb.bulk.columns import Columns
+from spamnb.bulk.ledger import tidy
 from spamnb.bulk.training import write
 from spamnb.counts.store import Stored
 from spamnb.lock import TRAINING, Lock
@@ -34,9 +35,11 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
         stored = Stored.open(path)
         table, size = Columns.load(stored).settled(), os.path.getsize(path)
         kept = table.only(~expired(table, int(time.time() // 86400) - days, rare))
-        if not try_only and (len(kept) < len(table) or stored.journal.entries):
-            view, settings = view_of(stored), settings_of(stored)
-            write(path, kept, settings, view, stored.head["ham_loss"], stored)
+        if not try_only:
+            if len(kept) < len(table) or stored.journal.entries:
+                view, settings = view_of(stored), settings_of(stored)
+                write(path, kept, settings, view, stored.head["ham_loss"], stored)
+            tidy(path)
         words, left = int(table.words.sum()), int(kept.words.sum())
         return Pruned((words, left), (len(table) - words, len(kept) - left), (size, os.path.getsize(path)))
 

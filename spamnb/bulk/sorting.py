@@ -9,6 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
+BITS = 64  # of a fingerprint or a digest
 BLOCK = 1 << 16  # texts gathered at once: bounds the index array, 8 bytes a character
 
 
@@ -46,3 +47,15 @@ def texts_at(text: Array, starts: Array, lengths: Array) -> Array:
         source = np.repeat(starts[block : block + BLOCK] - behind + length, length) + np.arange(behind[-1])
         pieces.append(text[source])
     return np.concatenate(pieces)
+
+
+def range_of(part: int, parts: int) -> tuple[int, int]:
+    """The first 64-bit number of one of so many equal ranges, and the first behind it."""
+    width = (1 << BITS) // parts
+    return part * width, (part + 1) * width
+
+
+def portions(numbers: Array, parts: int) -> list[Array]:
+    """Sorted numbers, by the range each is in."""
+    borders = [range_of(part, parts)[0] for part in range(1, parts)]
+    return np.split(numbers, np.searchsorted(numbers, np.array(borders, np.uint64)))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bulk.batches import Batch, read_batches
+import numpy as np
+
 from spamnb.bulk.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
-from spamnb.bulk.columns import Columns, added
-from spamnb.bulk.learned import NOWHERE, Learned, in_turn
+from spamnb.bulk.columns import Columns
+from spamnb.bulk.crew import Here
+from spamnb.bulk.keying import hidden_digests, key_for
+from spamnb.bulk.learned import NOWHERE, Learned, in_turn, joined
+from spamnb.bulk.ledger import Ledger, lessons_in, mark
 from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
-from spamnb.bulk.workers import all_cores
+from spamnb.bulk.sorting import portions
+from spamnb.bulk.totals import Totals, summed
 from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -24,12 +29,16 @@ from spamnb.verdict import HAM, SPAM, Calibration
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from spamnb.bulk.columns import Array
+    from spamnb.bulk.crew import Counted, Crew
+    from spamnb.bulk.model_file import Spread
+    from spamnb.counts.key import Key
     from spamnb.mail.sources import Unreadable
     from spamnb.view import View
 
 LABELS = (HAM, SPAM)
-FAN = 8
 MOST_LABELS = 100  # their places are kept in a byte
+UNSEEN = NOWHERE - 1  # the place of a message that was not met
 
 
 @dataclass
@@ -39,31 +48,13 @@ class Summary:
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
 
-    def count(self, label: str, what: str) -> None:
-        counts = self.outcomes.setdefault(label, {})
-        counts[what] = counts.get(what, 0) + 1
+    def count(self, label: str, what: str, many: int = 1) -> None:
+        if many:
+            counts = self.outcomes.setdefault(label, {})
+            counts[what] = counts.get(what, 0) + many
 
     def total(self, *what: str) -> int:
         return sum(counts.get(name, 0) for counts in self.outcomes.values() for name in what)
-
-
-class Pile:
-    """Tables summed as they come, FAN of them at a time: so each token is moved only log(n) times."""
-
-    def __init__(self, base: Columns) -> None:
-        self.tables = [base]
-        self.levels = [-1]  # how often each was summed; the base waits until the end
-
-    def add(self, table: Columns) -> None:
-        self.tables.append(table)
-        self.levels.append(0)
-        while self.levels.count(self.levels[-1]) == FAN:
-            self.tables[-FAN:] = [added(self.tables[-FAN:])]
-            self.levels[-FAN:] = [self.levels[-1] + 1]
-
-    def total(self) -> Columns:
-        tables, self.tables = self.tables, []
-        return added(tables)
 
 
 def train(
@@ -75,45 +66,80 @@ def train(
     ham_loss: float | None = None,
     fresh: bool = False,
     forget: bool = False,
+    keyed: bool = False,
+    rare: int = 0,
+    ledger: bool = False,
     jobs: int | None = None,
-    progress: Callable[[Batch], object] = len,
+    crew: Crew | None = None,
+    progress: Callable[[Counted], object] = len,
 ) -> Summary:
-    """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all."""
+    """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
+
+    Tokens in no more messages than are `rare` are dropped. A `ledger` keeps what each message adds.
+    """
+    crew = crew or Here(jobs)
     with Lock(path, kind=TRAINING):
         before = replaceable(path) if fresh else existing(path)
         stored = None if fresh else before
         if stored is None:
-            base = Columns.empty(LABELS if set(sources) <= set(LABELS) else list(sources))
-            settings, view = Settings(**wanted or {}), view or DEFAULT_VIEW
+            labels = list(LABELS if set(sources) <= set(LABELS) else sources)
+            key = key_for(path, keyed)
+            settings, view = Settings(**wanted or {}, keyed=key.id if key else ""), view or DEFAULT_VIEW
             accepted = HAM_LOSS if ham_loss is None else ham_loss
+            known_before = Learned.of([], [])
         else:
-            base = Columns.load(stored)
-            settings, view = same_settings(stored, wanted or {}), view_of(stored)
+            labels = list(dict.fromkeys([*stored.labels, *(() if forget else sources)]))
+            settings, view = same_settings(stored, wanted or {}, keyed), view_of(stored)
+            key = stored.key
             accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
-        summary, labels = Summary(), list(dict.fromkeys([*base.labels, *(() if forget else sources)]))
+            known_before = Learned.load(stored)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
-        base = base.relabelled(labels)
-        seen = Seen(base)
-        pile, sample, day = Pile(base), Sample(), int(time.time() // 86400)
-        vocabulary = base if settings.closed else None
-        del base
-        for batch in read_batches(sources, settings, jobs or all_cores(), None if forget else seen.is_known):
-            steps = seen.steps(batch, forget, summary)
-            if steps:
-                pile.add(batch.table(labels, steps, day))
-                sample.add(batch, steps)
-            summary.unreadable += batch.unreadable
-            progress(batch)
-            del batch  # or it would stay until the next is there
-        if stored is None or seen.changed or accepted != stored.head["ham_loss"]:
-            table = seen.recorded(pile.total().settled())
-            if vocabulary is None:
-                table = sample.scored(table, view)
-            else:
-                table = table.only(vocabulary.places(table.hashes) >= 0)
-            write(path, table, settings, view, accepted, before)
+        pile = crew.pile(stored, labels)  # or it says that the model is damaged
+        summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
+        day = int(time.time() // 86400)
+        with Ledger.beside(path, mark(settings.as_map()), start=ledger) as lessons:
+            for batch in crew.batches(sources, settings, None if forget else seen.is_known, key):
+                steps = seen.steps(batch, forget, summary)
+                if len(steps):
+                    pile.add(batch.table(labels, steps, day))
+                    sample.add(batch, steps)
+                    if lessons:
+                        lessons.put(lessons_in(batch.whole(), steps[:, 0], key))
+                summary.unreadable += batch.unreadable
+                progress(batch)
+                del batch  # or it would stay until the next is there
+            if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:
+                if settings.closed:
+                    sample = Sample()
+                write_parts(
+                    path,
+                    labels,
+                    pile.parts(Finish(rare, settings.closed)),
+                    seen.learned(),
+                    settings,
+                    view,
+                    accepted,
+                    before,
+                    sample,
+                    crew.spread,
+                    key,
+                )
     return summary
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What is left of a sum: nothing below zero, nothing that is rare; in a closed model, nothing new."""
+
+    rare: int = 0  # messages
+    closed: bool = False
+
+    def __call__(self, table: Columns, before: Columns) -> Columns:
+        table = table.settled()
+        if self.closed:
+            table = table.only(before.places(table.hashes) >= 0)
+        return table.only(table.containing.sum(axis=0) > self.rare) if self.rare else table
 
 
 def existing(path: str) -> Stored | None:
@@ -131,10 +157,11 @@ def replaceable(path: str) -> Stored | None:
         return None
 
 
-def same_settings(stored: Stored, wanted: Mapping[str, Any]) -> Settings:
+def same_settings(stored: Stored, wanted: Mapping[str, Any], keyed: bool = False) -> Settings:
     """The settings of a model; an error if others were asked for."""
     settings = settings_of(stored)
     other = [name for name, value in wanted.items() if getattr(settings, name) != value]
+    other += ["keyed"] if keyed and not stored.keyed else []
     if other:
         raise DataError(
             f"{stored.path}: trained with other settings ({', '.join(other)}); leave them out, or use --fresh"
@@ -145,41 +172,106 @@ def same_settings(stored: Stored, wanted: Mapping[str, Any]) -> Settings:
 class Seen:
     """Which messages the model knows, under which label, before and during this run."""
 
-    def __init__(self, base: Columns) -> None:
-        self.labels = base.labels
-        self.before = base.learned
-        self.run: dict[int, int] = {}  # digest: place of its label
+    def __init__(self, before: Learned, labels: Sequence[str], key: Key | None = None) -> None:
+        self.labels = labels
+        self.before = before
+        self.key = key
+        self.runs: list[Learned] = []  # of this run, each longer than those behind it together
         self.changed = False
 
     def is_known(self, digest: int, label: str) -> bool:
         """Whether learning it again would change nothing: then it need not be tokenized."""
-        return self.before.place(digest) == self.labels.index(label)
+        known_as = self.key.digest(digest) if self.key else digest
+        return self.before.place(known_as) == self.labels.index(label)
 
-    def steps(self, batch: Batch, forget: bool, summary: Summary) -> list[tuple[int, int, int]]:
-        """What each message of a batch adds and takes away."""
+    def steps(self, batch: Counted, forget: bool, summary: Summary) -> Array:
+        """What messages of a batch add and take away: (message, place of the label, 1 or -1) each."""
         label = batch.label or ""
         target = NOWHERE if forget else self.labels.index(label)
-        steps = []
-        for message, digest in enumerate(batch.digests.tolist()):
-            if digest in self.run:
-                summary.count(label, AGAIN if self.run[digest] == target else TORN)
-                continue
-            self.run[digest] = target
-            before = self.before.place(digest)
-            summary.count(label, outcome(self._name(before), self._name(target)))
-            if before != target:
-                steps += [(message, place, sign) for place, sign in ((before, -1), (target, 1)) if place >= 0]
-        self.changed |= bool(steps)
-        return steps
+        digests, first, which = np.unique(
+            hidden_digests(self.key, batch.digests), return_index=True, return_inverse=True
+        )
+        in_run = self._in_run(digests)
+        new = in_run == UNSEEN
+        copies = np.bincount(which, minlength=len(digests)) - new
+        summary.count(label, AGAIN, int(copies[new | (in_run == target)].sum()))
+        summary.count(label, TORN, int(copies[~new & (in_run != target)].sum()))
+        digests, messages = digests[new], first[new]
+        before = self.before.places(digests)
+        for place, many in zip(*np.unique(before, return_counts=True), strict=True):
+            summary.count(label, outcome(self._name(place), self._name(target)), int(many))
+        self._note(
+            Learned(
+                digests, np.full(len(digests), target, np.int8), np.full(len(digests), np.nan, np.float32)
+            )
+        )
+        moved = np.flatnonzero(before != target)
+        self.changed |= bool(len(moved))
+        steps = [
+            np.stack((messages[moved], places, np.full(len(moved), sign)), axis=1)[places != NOWHERE]
+            for places, sign in ((before[moved], -1), (np.full(len(moved), target), 1))
+        ]
+        return np.concatenate(steps).astype(np.int64)
+
+    def _in_run(self, digests: Array) -> Array:
+        """The place that each has in this run."""
+        found = np.full(len(digests), UNSEEN, np.int8)
+        for run in self.runs:
+            found = np.maximum(found, run.places(digests, UNSEEN))
+        return found
+
+    def _note(self, run: Learned) -> None:
+        while self.runs and len(self.runs[-1]) <= len(run):
+            run = joined([self.runs.pop(), run])
+        self.runs.append(run)
 
     def _name(self, place: int) -> str | None:
         return None if place == NOWHERE else self.labels[place]
 
-    def recorded(self, table: Columns) -> Columns:
-        """A table with the digests of this run in it."""
-        changes = {digest: place for digest, place in self.run.items() if place != self.before.place(digest)}
-        now = Learned.of(list(changes), list(changes.values()))
-        return replace(table, learned=in_turn([table.learned, now]))
+    def learned(self) -> Learned:
+        """All that the model knows from now on; of what did not change, the score stays."""
+        run = joined([Learned.of([], []), *self.runs])
+        return in_turn([self.before, run.chosen(run.labels != self.before.places(run.digests))])
+
+
+def write_parts(
+    path: str,
+    labels: Sequence[str],
+    parts: Sequence[Any],
+    learned: Learned,
+    settings: Settings,
+    view: View = DEFAULT_VIEW,
+    ham_loss: float = HAM_LOSS,
+    before: Stored | None = None,
+    sample: Sample | None = None,
+    spread: Spread = map,
+    key: Key | None = None,
+) -> None:
+    """Put a model in its place, with the cutoffs and the calibration that its scores ask for.
+
+    What was learned since `before` was opened is carried over. The caller holds the lock on training.
+    """
+    totals = list(spread(Totals.of, parts))
+    if sample:
+
+        def counts(hashes: Array) -> tuple[Array, Array]:
+            found = list(spread(Columns.counts, parts, portions(hashes, len(parts))))
+            return tuple(np.concatenate(counts, axis=1) for counts in zip(*found, strict=True))  # type: ignore[return-value]
+
+        learned = sample.scored(learned, labels, view, summed(totals), counts, key)
+    ham, spam = ham_and_spam(labels, learned.labels, learned.scores)
+    limits, calibration = IMPORTED, Calibration()
+    if not settings.closed:
+        limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
+    about = {
+        "labels": list(labels),
+        "settings": settings.as_map(),
+        "view": view.as_map(),
+        "ham_loss": ham_loss,
+        "cutoffs": [limits.ham, limits.spam],
+        "calibration": [calibration.slope, calibration.intercept],
+    }
+    put_in_place(path, save(path, parts, learned, about, totals, spread), before)
 
 
 def write(
@@ -190,22 +282,8 @@ def write(
     ham_loss: float = HAM_LOSS,
     before: Stored | None = None,
 ) -> None:
-    """Put a model in its place, with the cutoffs and the calibration that its scores ask for.
-
-    What was learned since `before` was opened is carried over. The caller holds the lock on training.
-    """
-    ham, spam = ham_and_spam(table.labels, table.learned.labels, table.learned.scores)
-    limits, calibration = IMPORTED, Calibration()
-    if not settings.closed:
-        limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
-    about = {
-        "settings": settings.as_map(),
-        "view": view.as_map(),
-        "ham_loss": ham_loss,
-        "cutoffs": [limits.ham, limits.spam],
-        "calibration": [calibration.slope, calibration.intercept],
-    }
-    put_in_place(path, save(path, table, about), before)
+    """The same of a table that is here, whole."""
+    write_parts(path, table.labels, [table], table.learned, settings, view, ham_loss, before)
 
 
 def fold(path: str) -> None:
@@ -221,4 +299,5 @@ def create(path: str, *labels: str) -> None:
     with Lock(path, kind=TRAINING):
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels
-            write(path, Columns.empty(names), Settings())
+            key = key_for(path)
+            write(path, Columns.empty(names), Settings(keyed=key.id if key else ""))

@@ -6,10 +6,12 @@ A token is known by its place: first those of the file, in its order, then those
 from __future__ import annotations
 
 from binascii import crc32
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from spamnb.bulk.model_file import record_type
 from spamnb.bulk.scoring import Table
 from spamnb.counts.records import KEY, Records
 from spamnb.errors import WHAT_TO_DO, ModelError
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+NUMBERED = "#"
 BLOCK = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
 
 
@@ -50,14 +53,15 @@ class Vocabulary:
         known = Records(stored.column("tokens"), stored.column("starts")).rows(list(self.later))
         self.new = {number: one for number, one in self.later.items() if number not in known}
         self._newest = list(self.new.values())
+        self._new_keys = list(self.new)
         changed = sorted(known)
         self._changed = np.array(changed, np.uint64)
         self._changes = [self.later[number] for number in changed]
 
-    def check(self) -> None:
-        """The checksums of those columns that `blocks` does not read."""
+    def check(self, *without: str) -> None:
+        """The checksums of all columns but those that are read anyway."""
         for name, *_ in self.stored.head["columns"]:
-            if name not in ("tokens", "days"):
+            if name not in without:
                 for _ in self._read(name):
                     pass
 
@@ -115,8 +119,16 @@ class Vocabulary:
             yield start, np.cumsum(list(map(len, words))), np.frombuffer(b"".join(words), np.uint8)
 
     def tokens(self, places: Iterable[int]) -> list[str]:
-        """The text of some tokens."""
+        """The text of some tokens; in a model that keeps no words, the number that it has instead."""
+        if self.stored.keyed:
+            return [numbered(self._key(place)) for place in places]
         return [self._token(place).decode("utf-8", "replace") for place in places]
+
+    def place(self, number: int) -> int:
+        """Where a token is, by its fingerprint; it must be there."""
+        if number in self.new:
+            return self.size + self._new_keys.index(number)
+        return bisect_left(range(self.size), number, key=self._key)
 
     def _token(self, place: int) -> bytes:
         if place >= self.size:
@@ -134,28 +146,39 @@ class Vocabulary:
         return first, max(day, later.last) if later else day
 
     def _key(self, place: int) -> int:
+        if place >= self.size:
+            return self._new_keys[place - self.size]
         column = self.stored.column("tokens")
         return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
 
     def _read(self, name: str) -> Iterator[Array]:
-        """A column in blocks; at its end, its checksum is verified."""
-        column = self.stored.column(name)
-        expected = next(checksum for own, _, _, checksum in self.stored.head["columns"] if own == name)
-        found = 0
-        for start in range(0, len(column), BLOCK):
-            many = min(BLOCK, len(column) - start)
-            data = column.file.read(column.at + start * column.width, many * column.width)
-            found = crc32(data, found)
-            yield np.frombuffer(data, kind_of(column.kind))
-        if found != expected:
-            raise ModelError(self.stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
+        return column_blocks(self.stored, name)
 
 
-def kind_of(letters: str) -> Any:
-    """Of a column: numbers, or records of a fingerprint and counts."""
-    if len(letters) == 1:
-        return f"<{letters}"
-    return [("key", "<u8"), ("counts", f"<{letters[-1]}", (len(letters) - 1,))]
+def column_blocks(stored: Stored, name: str) -> Iterator[Array]:
+    """A column in blocks; at its end, its checksum is verified."""
+    column = stored.column(name)
+    expected = next(checksum for own, _, _, checksum in stored.head["columns"] if own == name)
+    found = 0
+    for start in range(0, len(column), BLOCK):
+        many = min(BLOCK, len(column) - start)
+        data = column.file.read(column.at + start * column.width, many * column.width)
+        found = crc32(data, found)
+        yield np.frombuffer(data, record_type(column.kind))
+    if found != expected:
+        raise ModelError(stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
+
+
+def numbered(number: int) -> str:
+    """What is shown of a token in a model that keeps no words."""
+    return f"{NUMBERED}{number:016x}"
+
+
+def number_of(name: str) -> int | None:
+    """The fingerprint that is shown so."""
+    digits = name.removeprefix(NUMBERED)
+    well_formed = len(name) == 17 and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
+    return int(digits, 16) if well_formed else None
 
 
 def of_journal(stored: Stored) -> dict[int, Later]:

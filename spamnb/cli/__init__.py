@@ -12,6 +12,7 @@ from spamnb.cli.evaluate import evaluate
 from spamnb.cli.export import export
 from spamnb.cli.import_ import import_
 from spamnb.cli.inspect import inspect
+from spamnb.cli.merge import merge
 from spamnb.cli.options import Command
 from spamnb.cli.prune import prune
 from spamnb.cli.serve import serve
@@ -42,6 +43,7 @@ def main(ctx: click.Context) -> None:
     spamnb inspect message           why was it judged so?
     spamnb tune ham/ spam/           which settings are best for this mail?
     spamnb prune                     drop what is old and rare from the model
+    spamnb merge OUT IN...           models of several hosts made one
     spamnb export                    the model as text, for a backup
     spamnb import EXPORT             bring it back, or what another filter has learned
     spamnb serve                     answer spamc, with the model kept in memory
@@ -51,7 +53,19 @@ def main(ctx: click.Context) -> None:
         ctx.exit(UsageError.exit_code)
 
 
-for command in (train, classify, evaluate, inspect, tune, prune, export, import_, serve, completion):
+for command in (
+    train,
+    classify,
+    evaluate,
+    inspect,
+    tune,
+    prune,
+    merge,
+    export,
+    import_,
+    serve,
+    completion,
+):
     main.add_command(command)
 
 

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
-from spamnb.bulk.classifying import classify_all
-from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import (
     Command,
     chosen_view,
+    cluster_options,
     jobs_option,
     json_option,
     model_option,
     opened,
     path_type,
     view_options,
+    working,
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import tell_unreadable
 from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mail import mbox
-from spamnb.mail.folders import in_maildir
+from spamnb.mail.folders import in_maildir, is_folder
 from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
 from spamnb.mail.streams import read, unpacked, unpacker_for, why
 
@@ -34,6 +33,7 @@ spamnb classify -p < message > message-with-header
 spamnb classify -p --header-style bogofilter < message
 spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
+spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
 """
 ONE = "-p and -e are for one message at a time"
@@ -51,6 +51,7 @@ ONE = "-p and -e are for one message at a time"
 @view_options
 @click.option("--cutoff", metavar="[HAM,]SPAM", help="Scores: up to the first ham, from the second on spam.")
 @jobs_option
+@cluster_options
 def classify(
     paths: tuple[str, ...],
     passthrough: bool,
@@ -60,6 +61,8 @@ def classify(
     model: str,
     cutoff: str | None,
     jobs: int | None,
+    cluster: str | None,
+    skip_unreadable: bool,
     **view: Any,
 ) -> int:
     """Judge messages: verdict, score and path on a line each. Without a path, one message on standard input.
@@ -78,13 +81,16 @@ def classify(
         found = only_message(paths)
         return answer.judge(judge, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
-    with progress("classifying", total_size(paths), among_lines=True) as step:
-        for verdicts, failed, size in classify_all(judge, paths, jobs or all_cores()):
+    with (
+        working(paths, cluster, jobs, skip_unreadable) as crew,
+        progress("classifying", lambda: total_size(paths), among_lines=True, note=crew.told) as step,
+    ):
+        for verdicts, failed, size in crew.verdicts(judge, paths):
             standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))
     tell_unreadable(unreadable)
-    return DataError.exit_code if unreadable else 0
+    return DataError.exit_code if unreadable and not skip_unreadable else 0
 
 
 def only_message(paths: tuple[str, ...]) -> Raw:
@@ -100,7 +106,7 @@ def only_message(paths: tuple[str, ...]) -> Raw:
 def own_bytes(paths: tuple[str, ...]) -> bytes:
     """A file as it is, envelope line and all: what is passed on must not lack a byte."""
     path = paths[0]
-    if len(paths) > 1 or os.path.isdir(path):
+    if len(paths) > 1 or is_folder(path):
         raise UsageError(ONE)
     try:
         data = b"".join(read(path))

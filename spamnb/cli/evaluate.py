@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bulk import comparing, mistakes, online
-from spamnb.bulk.batches import read_batches
 from spamnb.bulk.classifying import Judge
 from spamnb.bulk.corpus import Corpus
 from spamnb.bulk.evaluation import CrossValidation, Evaluation, cross_validated, fold_of, held_out
@@ -20,6 +19,7 @@ from spamnb.cli.options import (
     Command,
     checked_prior,
     chosen_view,
+    cluster_options,
     jobs_option,
     json_option,
     labelled,
@@ -29,10 +29,12 @@ from spamnb.cli.options import (
     tokenizer_options,
     tokenizer_settings,
     view_options,
+    working,
 )
 from spamnb.cli.progress import progress, telling
 from spamnb.cli.render import print_json, write_file
 from spamnb.cli.tables import comparison_table, show_evaluation
+from spamnb.cluster import LOCAL
 from spamnb.errors import DataError, UsageError
 from spamnb.mail.sources import check, total_size
 from spamnb.model import DEFAULT_VIEW
@@ -48,6 +50,7 @@ EXAMPLES = """
 spamnb evaluate ham/ spam/
 spamnb evaluate --folds 5 --event multinomial ham.mbox.xz spam.mbox.xz
 spamnb evaluate --model model.msgpack later-ham/ later-spam/
+spamnb evaluate gs://bucket/ham/ gs://bucket/spam/
 spamnb evaluate --online --protocol delayed --first 500 ham/ spam/
 spamnb evaluate --online --index trec07p/full/index
 spamnb evaluate --compare default --compare event=bernoulli,smoothing=0.1 ham/ spam/
@@ -116,6 +119,7 @@ ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 )
 @click.option("--report", type=path_type, metavar="FILE", help="All of it as one HTML page, with pictures.")
 @jobs_option
+@cluster_options
 @json_option
 def evaluate(
     as_json: bool, scores: str | None, report: str | None, compare: tuple[str, ...], **options: Any
@@ -170,6 +174,8 @@ class Task:
         cutoff: str | None,
         most: int,
         jobs: int | None,
+        cluster: str | None,
+        skip_unreadable: bool,
         **settings: Any,
     ) -> None:
         if index is not None:
@@ -200,12 +206,18 @@ class Task:
         self.folds, self.seed, self.together = folds, seed, group_duplicates
         self.as_it_came, self.protocol, self.first, self.margin = as_it_came, protocol, first, margin
         self.most = most
-        self.jobs = jobs or all_cores()
+        self.jobs = jobs or all_cores()  # for the folds, which are done here
+        self.readers = None if cluster not in (None, LOCAL) else jobs
+        self.cluster, self.skip_unreadable = cluster, skip_unreadable
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
-        with progress("reading", total_size(self.paths)) as step:
-            for batch in read_batches(self.sources, settings, self.jobs):
-                yield batch
+        key = self.model.key if self.model else None
+        with (
+            working(self.paths, self.cluster, self.readers, self.skip_unreadable) as crew,
+            progress("reading", lambda: total_size(self.paths), note=crew.told) as step,
+        ):
+            for batch in crew.batches(self.sources, settings, key=key):
+                yield batch.whole()
                 step(batch.size, len(batch))
 
     def corpus(self, settings: Settings) -> Corpus:

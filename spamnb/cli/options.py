@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.bulk.crew import Here
 from spamnb.counts.store import FORMAT
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
@@ -16,7 +18,9 @@ from spamnb.verdict import UNSURE, Cutoffs
 from spamnb.view import EVENTS, GLOBAL, View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from spamnb.bulk.crew import Crew
 
     Decorated = Callable[..., Any]
 
@@ -46,6 +50,19 @@ model_option = click.option(
     help="The model file.",
 )
 jobs_option = click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; all cores by default.")
+keyed_option = click.option(
+    "--keyed",
+    is_flag=True,
+    help="Of a new model: keep no words, only their hashes by a key (that of $SPAMNB_KEY, else PATH.key).",
+)
+cluster_option = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="A Dask cluster's scheduler, tcp://HOST:PORT or its file; local starts workers here.",
+)
+skip_option = click.option(
+    "--skip-unreadable", is_flag=True, help="What cannot be read is told, but is no error."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -65,6 +82,25 @@ def mail_options(command: Decorated) -> Decorated:
     ):
         command = option(command)
     return command
+
+
+def cluster_options(command: Decorated) -> Decorated:
+    """Machines to do the work."""
+    return cluster_option(skip_option(command))
+
+
+@contextmanager
+def working(
+    paths: Sequence[str], cluster: str | None, jobs: int | None, skip_unreadable: bool
+) -> Iterator[Crew]:
+    """Who does the work on some mail: this machine, or a cluster."""
+    if cluster is None:
+        yield Here(jobs)
+        return
+    from spamnb.cluster import connected
+
+    with connected(cluster, paths, jobs, skip_unreadable) as crew:
+        yield crew
 
 
 def tokenizer_options(command: Decorated) -> Decorated:

@@ -15,9 +15,17 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(what: str, total: int, among_lines: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Yields a function of (bytes, messages) done.
+def progress(
+    what: str,
+    total: Callable[[], int],
+    among_lines: bool = False,
+    unit: str = "messages",
+    note: Callable[[], str] = str,
+) -> Iterator[Callable[[int, int], None]]:
+    """Yields a function of (bytes, messages) done, or of bytes and something else.
 
+    `total` is asked for only if it is shown: to list a store takes long.
+    `note` tells more, each time.
     `among_lines`: an answer comes out meanwhile; on the same terminal, that is progress enough.
     """
     if sys.stderr is None or not sys.stderr.isatty() or (among_lines and sys.stdout.isatty()):
@@ -30,18 +38,18 @@ def progress(what: str, total: int, among_lines: bool = False) -> Iterator[Calla
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[messages]:,} messages, {task.fields[rate]:,.0f}/s"),
+        TextColumn(f"{{task.fields[messages]:,}} {unit}, {{task.fields[rate]:,.0f}}/s{{task.fields[note]}}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=max(1, total), messages=0, rate=0.0)
+        task = bar.add_task(what, total=max(1, total()), messages=0, rate=0.0, note="")
         done = 0
 
         def step(size: int, messages: int) -> None:
             nonlocal done
             done += messages
             elapsed = bar.tasks[0].elapsed or 1e-9
-            bar.update(task, advance=size, messages=done, rate=done / elapsed)
+            bar.update(task, advance=size, messages=done, rate=done / elapsed, note=note())
 
         yield step
 

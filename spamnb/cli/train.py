@@ -12,20 +12,23 @@ from spamnb.bulk.training import Summary
 from spamnb.cli.options import (
     Command,
     check_replaceable,
+    cluster_options,
     jobs_option,
     json_option,
+    keyed_option,
     labelled,
     mail_options,
     model_option,
     tokenizer_options,
     tokenizer_settings,
+    working,
 )
 from spamnb.cli.progress import progress
-from spamnb.cli.render import print_json, tell_unreadable
+from spamnb.cli.render import places, print_json, tell_unreadable
 from spamnb.counts.store import Stored
 from spamnb.delivery import WORDS, Learn
-from spamnb.errors import UsageError
-from spamnb.files import complain, shown
+from spamnb.errors import DataError, UsageError
+from spamnb.files import complain
 from spamnb.mail.sources import check, total_size
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ spamnb train --spam - < message
 spamnb train --label work=work.mbox --label family=family.mbox.gz --fresh
 spamnb train --forget --spam - < message
 spamnb train --ham-loss 0.05% ham/ spam/
+spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
+spamnb train --keyed --fresh ham/ spam/
 """
 OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn")
 
@@ -55,7 +60,20 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
     help="Ham that may be lost, say 0.1%, which is the default; sets the cutoffs.",
 )
 @tokenizer_options
+@keyed_option
+@click.option(
+    "--drop-rare",
+    "rare",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Drop tokens that are in no more than N messages.",
+)
+@click.option(
+    "--ledger", is_flag=True, help="Keep what each message adds, beside the model, to merge it with others."
+)
 @jobs_option
+@cluster_options
 @json_option
 def train(
     folders: tuple[str, ...],
@@ -66,27 +84,58 @@ def train(
     fresh: bool,
     forget: bool,
     ham_loss: str | None,
+    keyed: bool,
+    rare: int,
+    ledger: bool,
     jobs: int | None,
+    cluster: str | None,
+    skip_unreadable: bool,
     as_json: bool,
     **settings: Any,
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or one message on standard input.
 
     Adds to the model there is. A message learned before changes nothing; learned under another label, it
-    moves. Any file may be compressed (gzip, xz, bzip2).
+    moves. Any file may be compressed (gzip, xz, bzip2), and lie on any store that fsspec reaches.
     """
     sources = labelled(folders, ham, spam, label)
     wanted = tokenizer_settings(**settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
+    if cluster and ledger:
+        raise UsageError("--ledger is for a host that learns; train without --cluster, or without it")
     one = Learn(next(iter(sources)), model, forget)
-    plain = not fresh and not wanted and ham_loss is None
+    plain = not (fresh or wanted or keyed or rare or ledger or cluster or skip_unreadable or ham_loss)
     if list(sources.values()) == [["-"]] and plain and one.is_small:
         if not as_json:
             return one.run()
         summary = Summary({one.label: {one.outcome(): 1}})
     else:
-        summary = read_all(model, sources, wanted, share(ham_loss), fresh, forget, jobs)
+        paths = [path for many in sources.values() for path in many]
+        check(paths)
+        if fresh:
+            check_replaceable(model)
+        if forget:
+            Stored.open(model)  # or it says what to do
+        with (
+            working(paths, cluster, jobs, skip_unreadable) as crew,
+            progress(
+                "forgetting" if forget else "training", lambda: total_size(paths), note=crew.told
+            ) as step,
+        ):
+            summary = training.train(
+                model,
+                sources,
+                wanted,
+                ham_loss=share(ham_loss),
+                fresh=fresh,
+                forget=forget,
+                keyed=keyed,
+                rare=rare,
+                ledger=ledger,
+                crew=crew,
+                progress=lambda batch: step(batch.size, len(batch)),
+            )
     if as_json:
         print_json({"model": model, **as_map(summary, sources)})
     else:
@@ -95,7 +144,7 @@ def train(
     for name in sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")
-    return 0
+    return DataError.exit_code if summary.unreadable and not skip_unreadable else 0
 
 
 def share(text: str | None) -> float | None:
@@ -109,34 +158,6 @@ def share(text: str | None) -> float | None:
     if not 0 <= value <= 0.5:
         raise UsageError(f"--ham-loss takes a percentage from 0 to 50, say 0.1%, not {text!r}")
     return value
-
-
-def read_all(
-    model: str,
-    sources: Sources,
-    wanted: dict[str, Any],
-    ham_loss: float | None,
-    fresh: bool,
-    forget: bool,
-    jobs: int | None,
-) -> Summary:
-    paths = [path for many in sources.values() for path in many]
-    check(paths)
-    if fresh:
-        check_replaceable(model)
-    if forget:
-        Stored.open(model)  # or it says what to do
-    with progress("forgetting" if forget else "training", total_size(paths)) as step:
-        return training.train(
-            model,
-            sources,
-            wanted,
-            ham_loss=ham_loss,
-            fresh=fresh,
-            forget=forget,
-            jobs=jobs,
-            progress=lambda batch: step(batch.size, len(batch)),
-        )
 
 
 def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
@@ -153,7 +174,8 @@ def report(summary: Summary, sources: Sources, model: str) -> None:
         parts = [f"{own[name]:,} {words}" for name, words in WORDS.items() if name in own]
         click.echo(f"{label}: {', '.join(parts)}")
     click.echo(f"unreadable: {len(summary.unreadable):,}")
-    click.echo(f"model: {shown(model)}")
+    for line in places(model):
+        click.echo(line)
     stored = Stored.open(model)
     if lacking := missing(stored.labels, stored.messages):
         click.echo(f"still little mail: {', '.join(lacking)}")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.bulk import comparing, training
-from spamnb.bulk.batches import read_batches
 from spamnb.bulk.comparing import CHANCE, Candidate, Compared, better, candidate, extended, steps_from
 from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.crew import Here
 from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import (
     Command,
@@ -21,10 +21,9 @@ from spamnb.cli.options import (
     path_type,
 )
 from spamnb.cli.progress import progress, telling
-from spamnb.cli.render import print_json, show
+from spamnb.cli.render import places, print_json, show
 from spamnb.cli.tables import comparison_table
 from spamnb.errors import UsageError
-from spamnb.files import shown
 from spamnb.mail.sources import check, total_size
 
 if TYPE_CHECKING:
@@ -80,8 +79,8 @@ def tune(
 
     def corpus(settings: Settings) -> Corpus:
         def batches() -> Iterator[Batch]:
-            with progress("reading", total_size(paths)) as step:
-                for batch in read_batches(sources, settings, processes):
+            with progress("reading", lambda: total_size(paths)) as step:
+                for batch in Here(processes).batches(sources, settings):
                     yield batch
                     step(batch.size, len(batch))
 
@@ -102,7 +101,7 @@ def tune(
     else:
         comparison_table(tried, f"{folds} folds")
         show(f"chosen: {winner.candidate.name}")
-        show("nothing written" if dry_run else f"model: {shown(model)}")
+        show(*(["nothing written"] if dry_run else places(model)))
     return 0
 
 

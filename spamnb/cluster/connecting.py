@@ -1,0 +1,90 @@
+"""The way to a cluster, and what can be wrong with it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import dask
+from distributed import Client, LocalCluster, Security
+
+from spamnb.bulk.workers import all_cores
+from spamnb.cluster import LOCAL, tasks
+from spamnb.errors import NoInput, SpamnbError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE = 10  # seconds for a scheduler to answer, and for the first worker to come
+QUIET = {
+    "distributed.admin.tick.limit": "1h",  # a busy client is no news
+    "distributed.comm.timeouts.connect": f"{PATIENCE}s",
+    # Of workers started here nobody reads a dashboard, and nobody else is to look in.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+
+
+@contextmanager
+def client_of(address: str, jobs: int | None) -> Iterator[Client]:
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are told once, by us
+    with ExitStack() as stack:
+        stack.enter_context(dask.config.set(QUIET))
+        if address == LOCAL:
+            client = stack.enter_context(_started_here(jobs or all_cores()))
+        elif jobs is not None:
+            raise UsageError("--jobs is for this machine; how many workers a cluster has, it decides itself")
+        else:
+            client = stack.enter_context(_reached(address))
+        _check(client, address)
+        yield client
+
+
+@contextmanager
+def _started_here(workers: int) -> Iterator[Client]:
+    """Their connections are encrypted: who else may log in here must not give them orders."""
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address=None,
+            scheduler_kwargs={"dashboard": False},
+            security=Security.temporary(),
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def _reached(address: str) -> Iterator[Client]:
+    where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
+    try:
+        client = Client(**where, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:  # Dask's own are OSErrors
+        why = " ".join(str(error).split())[:200]
+        raise NoInput(f"{address}: no cluster answers there: {why}") from error
+    with client:
+        yield client
+
+
+def _check(client: Client, address: str) -> None:
+    """Workers there must be, and each must count as we do."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as error:
+        raise NoInput(f"{address}: the cluster has no workers; start some: dask worker {address}") from error
+    own = version("spamnb")
+    try:
+        others = client.run(tasks.own_version)
+    except Exception as error:
+        why = " ".join(str(error).split())[:200]
+        raise SpamnbError(f"{address}: its workers cannot run spamnb {own}: {why}") from error
+    for worker, other in others.items():
+        if other != own:
+            raise UsageError(f"{worker}: has spamnb {other}, and here is {own}; install the same")
