@@ -1,4 +1,4 @@
-"""Damage where a delivery looks words up: it is told if it lies in what was read, and else changes nothing."""
+"""Damage where a delivery looks words up: it is told if that was read, and else changes nothing."""
 
 import os
 from pathlib import Path
