@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from distributed import Client
-from test_remote import SERVER, Bucket
+from test_remote import bucket  # noqa: F401 (a fixture)
 
 from spamnb.bulk import training
 from spamnb.bulk.crew import Here
@@ -83,17 +83,7 @@ class Scheduler:
 
 
 @pytest.fixture(scope="module")
-def bucket():
-    command = [sys.executable, "-c", SERVER]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            yield Bucket(f"http://127.0.0.1:{int(server.stdout.readline())}")
-        finally:
-            server.kill()
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory, bucket):
+def cluster(tmp_path_factory, bucket):  # noqa: F811
     folder = tmp_path_factory.mktemp("cluster")
     scheduler = Scheduler(str(folder / "scheduler.json"), str(folder), bucket.environment)
     try:
@@ -227,15 +217,14 @@ class TestTheSameModel:
         assert killed
         assert models[1] == models[0]
 
-    def test_from_an_object_store(self, cluster, bucket, post, tmp_path, monkeypatch):
+    def test_from_an_object_store(self, cluster, bucket, post, tmp_path, monkeypatch):  # noqa: F811
         for name, value in bucket.environment.items():
             monkeypatch.setenv(name, value)
-        bucket.send("PUT", "")
         for name in ("ham.mbox", "spam.mbox.gz", "later.mbox"):
-            bucket.send("PUT", f"/{name}", (post.folder / name).read_bytes())
+            bucket.put(f"cluster/{name}", (post.folder / name).read_bytes())
         here = {"ham": [str(post.folder / name) for name in ("ham.mbox", "later.mbox")]}
         here["spam"] = post.sources["spam"][:1]
-        there = {"ham": ["s3://mail/*.mbox"], "spam": ["s3://mail/*.gz"]}
+        there = {"ham": ["s3://mail/cluster/*.mbox"], "spam": ["s3://mail/cluster/*.gz"]}
         alone = trained(tmp_path / "alone", here)
         with cluster.client() as client:
             crew = Cluster(client, [*there["ham"], *there["spam"]], depth=1)
@@ -371,7 +360,7 @@ class TestNoCluster:
 
     def test_the_extra_is_missing(self, monkeypatch, post):
         for name in ("spamnb.cluster.connecting", "spamnb.cluster.crew"):
-            monkeypatch.delitem(sys.modules, name)
+            monkeypatch.delitem(sys.modules, name, raising=False)
         monkeypatch.setitem(sys.modules, "distributed", None)
         with pytest.raises(UsageError, match=r"spamnb\[cluster\]"), connected("local", post.paths):
             pass
