@@ -2,8 +2,6 @@
 
 import contextlib
 import os
-import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -301,18 +299,6 @@ def test_no_message_can_bloat_a_model(tmp_path, model):
     assert sum(os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path)) < 10 * len(raw)
 
 
-# Killed
-
-# The program, with a journal that is folded after every few messages.
-FOLDING = """
-import sys
-from spamnb.counts import journal
-from spamnb.start import main
-journal.LIMIT = 1000
-sys.exit(main())
-"""
-
-
 def made(number):
     return f"Subject: offer {number}\n\nbuy number{number} now, only number{number + 1}\n".encode()
 
@@ -321,44 +307,6 @@ def wait_for_folding(path):
     """Until no process of ours is at the model any more."""
     with Lock(path, patience=60, kind=TRAINING):
         pass
-
-
-def start(command, raw, folder):
-    message = Path(folder) / "message"
-    message.write_bytes(raw)
-    with open(message, "rb") as file:
-        return subprocess.Popen(command, stdin=file, stdout=subprocess.DEVNULL)
-
-
-def test_killed_at_any_moment_it_keeps_what_it_acknowledged(tmp_path):
-    path = str(tmp_path / "model")
-    command = [sys.executable, "-c", FOLDING, "train", "--spam", "-", "--model", path]
-    begun = time.monotonic()
-    assert start(command, made(0), tmp_path).wait() == 0  # makes the model, too
-    longest = time.monotonic() - begun
-    acknowledged, killed, chance = [0], 0, random.Random(5)
-    for number in range(1, 21):
-        process = start(command, made(number), tmp_path)
-        time.sleep(chance.uniform(0.1, 1) ** 2 * longest)
-        process.send_signal(signal.SIGKILL)
-        code = process.wait()
-        assert code in (0, -signal.SIGKILL)
-        killed += code != 0
-        if code == 0:
-            acknowledged.append(number)
-        stored = Stored.open(path)
-        assert all(stored.label_of(digest(read(made(one)))) == "spam" for one in acknowledged)
-        assert stored.messages[0] == 0
-        assert len(acknowledged) <= stored.messages[1] <= number + 1
-    assert killed
-    wait_for_folding(path)
-    for number in range(21):
-        assert learn(path, made(number), "spam") in ("learned", "known")
-    mail = [made(number) for number in range(21)]
-    tokens = ["buy", "only", *(f"number{number}" for number in range(23))]
-    expected = train_bulk(tmp_path, [(raw, "spam") for raw in mail])
-    wait_for_folding(path)
-    assert seen(path, mail, tokens) == seen(expected, mail, tokens)
 
 
 # At once

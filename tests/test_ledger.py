@@ -22,7 +22,7 @@ from spamnb.bulk.ledger import Ledger, Lesson, mark_of
 from spamnb.bulk.merging import merge
 from spamnb.counts.fingerprint import fingerprints
 from spamnb.counts.store import Stored
-from spamnb.errors import CannotCreate, Locked, ModelError, UsageError
+from spamnb.errors import CannotCreate, DataError, Locked, ModelError, UsageError
 from spamnb.learning import learn
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
@@ -177,7 +177,7 @@ def test_a_damaged_ledger_is_said_and_nothing_is_changed(spamnb, mail, own, tmp_
     assert not os.path.exists(f"{own}.new")
 
 
-def test_a_database_of_somebody_else(model, tmp_path):
+def test_a_database_of_somebody_else(model):
     os.unlink(f"{model}.ledger")
     with sqlite3.connect(f"{model}.ledger") as tables:
         tables.execute("CREATE TABLE lessons (name TEXT)")
@@ -201,10 +201,24 @@ def test_a_damaged_lesson_is_found_when_it_is_needed(model, tmp_path):
 
 
 def test_one_left_empty_by_a_crash_is_as_good_as_none(model, tmp_path):
-    Path(f"{model}.ledger").write_bytes(b"")
-    merge(str(tmp_path / "out"), [model])
     trained(model, tmp_path, ham=[ham(1)])
+    other = shutil.copy(model, str(tmp_path / "other"))
+    Path(f"{model}.ledger").write_bytes(b"")
+    with pytest.raises(DataError, match="no ledger has their words"):
+        merge(str(tmp_path / "out"), [model, other])
+    trained(model, tmp_path, ham=[ham(2)])
     assert rows(model) == 1
+
+
+def test_what_is_dropped_takes_no_room(model):
+    lesson = Lesson(*(np.arange(100, dtype=kind) for kind in ("u8", "u2", "u8")), {})
+    with beside(model) as own:
+        own.put((number, lesson) for number in range(500))
+        before = os.path.getsize(f"{model}.ledger")
+        own.only(Learned.of([7], [0]), 1 << 20)
+        assert own.get(7).hashes.tolist() == lesson.hashes.tolist()
+        assert 8 not in own
+    assert os.path.getsize(f"{model}.ledger") < before / 10
 
 
 def test_one_that_cannot_be_written(model, tmp_path):
@@ -264,19 +278,22 @@ def test_one_that_is_being_written(model, tmp_path, monkeypatch):
     assert Stored.open(model).messages == [1, 0]
 
 
-def test_pruning_drops_what_is_not_learned_any_more(model, tmp_path):
+def test_pruning_drops_what_is_not_learned_any_more(model, tmp_path, monkeypatch):
+    """But for what was forgotten lately: it may have to be merged yet."""
     trained(model, tmp_path, ham=[ham(n) for n in range(3)])
     learn(model, ham(1), None)
     learn(model, ham(4), "ham")
-    pruning.prune(model, days=1000, try_only=True)
-    assert rows(model) == 3
-    pruning.prune(model, days=1000)  # no word is so old
-    assert rows(model) == 3
-    assert [one is not None for one in lessons(model, *(ham(n) for n in (0, 1, 2, 4)))] == [1, 0, 1, 1]
+    pruning.prune(model)
+    assert None not in lessons(model, *(ham(n) for n in (0, 1, 2, 4)))
+    later = time.time() + 100 * 86400
+    monkeypatch.setattr(time, "time", lambda: later)
     learn(model, ham(2), None)
-    training.fold(model)
-    pruning.prune(model, days=1000)
-    assert rows(model) == 2
+    pruning.prune(model, days=60, try_only=True)
+    assert rows(model) == 4
+    pruning.prune(model, days=60)
+    assert [one is not None for one in lessons(model, *(ham(n) for n in (0, 1, 2, 4)))] == [1, 0, 1, 1]
+    pruning.prune(model, days=-1, rare=0)  # no word is so rare
+    assert [one is not None for one in lessons(model, *(ham(n) for n in (0, 1, 2, 4)))] == [1, 0, 0, 1]
 
 
 def test_a_model_made_anew_leaves_no_lessons_of_other_settings(model, tmp_path, monkeypatch):

@@ -14,13 +14,14 @@ from conftest import ham, spam, work
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spamnb.bulk import merging, placing, pruning, training
+from spamnb.bulk import merging, placing, training
 from spamnb.bulk.checking import check
 from spamnb.bulk.columns import Columns
+from spamnb.bulk.learned import Learned
 from spamnb.bulk.ledger import Ledger, mark_of
 from spamnb.bulk.merging import merge
 from spamnb.counts.store import Stored
-from spamnb.errors import CannotCreate, DataError, NoInput, UsageError
+from spamnb.errors import DataError
 from spamnb.learning import learn
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
@@ -105,7 +106,7 @@ def one_machine(path, outcome):
     return table_of(host.path)
 
 
-changes = st.lists(
+some_changes = st.lists(
     st.tuples(
         st.integers(0, len(MAIL) - 1),
         st.sampled_from([*LABELS, None]),
@@ -115,9 +116,12 @@ changes = st.lists(
 )
 
 
+some_host = st.tuples(st.sets(st.sampled_from(LABELS)), some_changes, st.booleans())  # folded, or not
+
+
 @given(
-    began=st.one_of(st.none(), changes),
-    hosts=st.lists(st.tuples(st.sets(st.sampled_from(LABELS)), changes, st.booleans()), min_size=2, max_size=4),
+    began=st.one_of(st.none(), some_changes),
+    hosts=st.lists(some_host, min_size=2, max_size=4),
     size=st.sampled_from([1 << 10, 1 << 13, 1 << 25]),
 )
 @example(
@@ -199,7 +203,9 @@ def test_a_torn_journal_counts_up_to_its_last_record(hosts, base, tmp_path):
         file.write(b"\x92\xce1234\xc5\x10\x00torn")
     done, table = merged(tmp_path, hosts, base)
     assert [changes.learned for changes in done.models] == [1, 1]
-    assert_same(table, one_machine(tmp_path / "expected", {0: "ham", 1: "ham", 2: "spam", 6: "ham", 7: "ham"}))
+    assert_same(
+        table, one_machine(tmp_path / "expected", {0: "ham", 1: "ham", 2: "spam", 6: "ham", 7: "ham"})
+    )
 
 
 def test_what_is_learned_while_models_are_merged_is_carried_over(hosts, base, tmp_path, monkeypatch):
@@ -221,13 +227,17 @@ def test_what_is_learned_while_models_are_merged_is_carried_over(hosts, base, tm
     )
 
 
-def test_a_host_takes_over_what_all_know_and_keeps_what_it_learned_since(hosts, base, tmp_path):
+@pytest.mark.parametrize("journal", [True, False], ids=["with its journal", "the file only"])
+def test_a_host_takes_over_what_all_know_and_keeps_what_it_learned_since(hosts, base, tmp_path, journal):
+    """What it sent may be kept with its journal or without: what that had is known to both then."""
     one, two = hosts
     one.learn(6, "ham")
     two.learn(8, "spam")
     two.learn(0, None)
     sent = copy(one.path, tmp_path / "sent")
     merge(str(tmp_path / "all"), [sent, two.path], base)
+    if not journal:
+        os.unlink(f"{sent}.journal")
     one.learn(9, "spam")  # after it was sent
     one.learn(8, "spam")  # which the other had learned, too
     one.learn(1, "spam")
@@ -235,6 +245,13 @@ def test_a_host_takes_over_what_all_know_and_keeps_what_it_learned_since(hosts, 
     outcome = {1: "spam", 2: "spam", 6: "ham", 8: "spam", 9: "spam"}
     assert_same(table_of(one.path), one_machine(tmp_path / "expected", outcome))
     merge(str(tmp_path / "next"), [one.path, two.path], str(tmp_path / "all"), forgotten=True)
+
+
+def test_the_base_itself_may_be_renewed(hosts, base, tmp_path):
+    hosts[0].learn(0, None)
+    hosts[1].learn(8, "spam")
+    merge(base, [host.path for host in hosts], base)
+    assert_same(table_of(base), one_machine(tmp_path / "expected", {1: "ham", 2: "spam", 8: "spam"}))
 
 
 def test_one_model_is_copied_with_its_journal(hosts, tmp_path):
@@ -250,16 +267,50 @@ def test_hosts_that_learned_nothing_add_nothing(hosts, base, tmp_path):
     assert_same(table, table_of(base))
 
 
+def drop_all_words(path):
+    training.train(path, {}, rare=9, jobs=1)
+
+
+def count_of(table, *words):
+    """Of each word, how many messages of each label contain it."""
+    places = [table.tokens(range(len(table))).index(word) for word in words]
+    return table.containing[:, places].T.tolist()
+
+
 def test_what_was_pruned_is_not_undone_a_second_time(hosts, base, tmp_path):
-    """Both learn a message; one drops all its words. What the other counted of them must stay."""
+    """Both learn messages; one drops all its words. What the other counted of them must stay."""
     for host in hosts:
         host.learn(8, "spam")
-    pruning.prune(hosts[1].path, days=-1, rare=9)
+        host.learn(4, "ham")
+    drop_all_words(hosts[1].path)
     _, table = merged(tmp_path, hosts, base)
-    _, alone = merged(tmp_path, [hosts[0]])
-    viagra = [table.tokens(range(len(table))).index(word) for word in ("viagra", "bonus")]
-    assert table.containing[:, viagra].tolist() == [[0, 0], [1, 1]]
-    assert table.messages == alone.messages
+    assert table.messages == (3, 2)
+    assert count_of(table, "viagra", "bonus") == [[0, 1], [0, 1]]
+    assert count_of(table, "noon") == [[1, 0]]  # the two of the base were pruned
+
+
+def test_nothing_is_left_of_words_that_all_have_pruned(base, tmp_path):
+    """What is undone would bring back counts of words that nobody could name."""
+    drop_all_words(base)
+    hosts = [Host(tmp_path / name, base) for name in ("one", "two")]
+    for host in hosts:
+        host.learn(0, None)
+        host.learn(2, "ham")
+    for host in hosts:
+        drop_all_words(host.path)
+    _, table = merged(tmp_path, hosts, base)
+    assert table.messages == (2, 0)
+    assert len(table) == 0
+
+
+def test_words_that_two_forgot_and_a_third_learned_anew(hosts, base, tmp_path):
+    """Their text comes from where it is known."""
+    third = Host(tmp_path / "three", base)
+    third.learn(3, "spam")
+    for host in hosts:
+        host.learn(2, None)
+    _, table = merged(tmp_path, [*hosts, third], base)
+    assert_same(table, one_machine(tmp_path / "expected", {0: "ham", 1: "ham", 3: "spam"}))
 
 
 def test_a_message_that_somebody_else_has_the_words_of(hosts, base, tmp_path):
@@ -285,7 +336,7 @@ def test_words_that_nobody_knows_are_an_error(silent, base, tmp_path):
         host.train(6, "ham")
         host.train(7, "ham")
     named = f"{digest(read(MAIL[6])):016x}"
-    with pytest.raises(DataError, match=f"2 messages were changed by several.*{named}.*--twice"):
+    with pytest.raises(DataError, match=f"2 messages are in several models.*{named}.*--twice"):
         merge(str(tmp_path / "out"), [host.path for host in silent], base)
     assert not os.path.exists(tmp_path / "out")
     done, table = merged(tmp_path, silent, base, twice=True)
@@ -313,7 +364,7 @@ def test_a_model_that_did_not_begin_with_the_base(base, tmp_path):
     stranger = Host(tmp_path / "stranger")
     stranger.learn(6, "ham")
     other = Host(tmp_path / "other", base)
-    with pytest.raises(DataError, match="stranger: did not begin with .*base"):
+    with pytest.raises(DataError, match=r"stranger: did not begin with .*base"):
         merge(str(tmp_path / "out"), [other.path, stranger.path], base)
     assert not os.path.exists(tmp_path / "out")
 
@@ -328,7 +379,7 @@ def test_a_host_that_missed_an_evening(hosts, base, tmp_path):
     late = hosts[1]
     late.learn(7, "ham")
     late.learn(0, None)
-    with pytest.raises(DataError, match="two: lacks 1 messages of .*first"):
+    with pytest.raises(DataError, match=r"two: lacks 1 messages of .*first"):
         merge(str(tmp_path / "out"), [there.path, late.path], first)
     merge(str(tmp_path / "mended"), [first, late.path], base)
     merge(str(tmp_path / "out"), [there.path, str(tmp_path / "mended")], first)
@@ -376,14 +427,14 @@ def test_too_many_labels(tmp_path):
         merge(str(tmp_path / "out"), [str(tmp_path / "a"), str(tmp_path / "b")])
 
 
-def test_a_hosts_own_ham_loss_stays(hosts, base, tmp_path):
+def test_a_hosts_own_ham_loss_stays(hosts, base):
     training.train(hosts[1].path, {}, ham_loss=0.05, jobs=1)
     merge(hosts[1].path, [hosts[0].path, hosts[1].path], base)
     assert Stored.open(hosts[1].path).head["ham_loss"] == 0.05
 
 
 @pytest.fixture
-def two(tmp_path, mail, spamnb):
+def two(tmp_path, mail):
     """Models of real training, each of half of the mail."""
     paths = []
     for half in (0, 1):
@@ -396,6 +447,11 @@ def two(tmp_path, mail, spamnb):
     return paths
 
 
+def scores_of(path):
+    learned = Learned.load(Stored.open(str(path)))
+    return dict(zip(learned.digests.tolist(), learned.scores.tolist(), strict=True))
+
+
 def test_as_a_command(spamnb, two, tmp_path):
     out = tmp_path / "all"
     done = spamnb("merge", out, *two).succeeds()
@@ -406,6 +462,8 @@ def test_as_a_command(spamnb, two, tmp_path):
         f"model: {out}",
     ]
     assert_same(table_of(str(out)), table_of(spamnb.model))
+    scores = [scores_of(path) for path in (out, *two)]
+    assert scores[0] == scores[1] | scores[2]
     learn(two[0], work(1), "ham")
     learn(two[1], work(1), "spam")
     answer = spamnb("merge", "--fresh", "--json", "--base", out, tmp_path / "next", out, *two)
@@ -455,7 +513,9 @@ def test_what_makes_no_sense_changes_nothing(spamnb, two, tmp_path, mail):
     }
 
 
-@pytest.mark.parametrize("column", ["tokens", "pairs", "text", "ends", "first_days", "digests", "digest_scores"])
+@pytest.mark.parametrize(
+    "column", ["tokens", "pairs", "text", "ends", "first_days", "digests", "digest_scores"]
+)
 def test_a_damaged_model_is_found_before_anything_is_written(spamnb, two, tmp_path, column):
     stored = Stored.open(two[1])
     at = stored.column(column).at + 3
@@ -488,20 +548,25 @@ def test_keyed_models_of_one_key(spamnb, mail, tmp_path):
     assert_same(table_of(str(out)), table_of(paths[2]))
     elsewhere = tmp_path / "elsewhere"
     done = spamnb("merge", elsewhere, *paths[:2]).succeeds()
-    assert done.lines[-1] == f"key: {elsewhere}.key (not there yet: the model needs a copy of the one it was made with)"
+    assert (
+        done.lines[-1]
+        == f"key: {elsewhere}.key (not there yet: the model needs a copy of the one it was made with)"
+    )
     spamnb("train", "--keyed", "--jobs", "1", "--model", tmp_path / "own", mail.ham, mail.spam).succeeds()
     spamnb("merge", tmp_path / "none", paths[0], tmp_path / "own").fails(65, "other settings", "keyed")
     spamnb("merge", out, spamnb.model, "--fresh", env=key).fails(65, "keeps no words")
 
 
-SAID = """
-import resource, sys
+# Not getrusage: that begins with what the parent had.
+MEASURED = """
+import sys
 from spamnb.bulk import merging
-from spamnb.bulk.merging import merge
 merging.PART = int(sys.argv[1])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-merge(sys.argv[2], sys.argv[3:])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+def peak():
+    return int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
+before = peak()
+merging.merge(sys.argv[2], sys.argv[3:])
+print(peak() - before)
 """
 
 
@@ -527,7 +592,10 @@ def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
     for part in (1 << 19, 1 << 30):
         out = str(tmp_path / f"out{part}")
         done = subprocess.run(
-            [sys.executable, "-c", SAID, str(part), out, *paths], capture_output=True, check=True, text=True
+            [sys.executable, "-c", MEASURED, str(part), out, *paths],
+            capture_output=True,
+            check=True,
+            text=True,
         )
         used.append(int(done.stdout))
         written.append(Path(out).read_bytes())

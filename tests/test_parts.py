@@ -1,7 +1,6 @@
 """A model in parts: written part by part it is the same file, and the parts add up to the whole."""
 
 import os
-import tempfile
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_columns import assert_same, bulk, mail
-from test_store import saved
 
 from spamnb.bulk import merging, training
 from spamnb.bulk.checking import check
@@ -130,7 +128,9 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
     models = []
     for seed in (1, 2):
         models.append(str(tmp_path / str(seed)))
-        training.write(models[-1], replace(drawn(3000, seed), learned=Learned.of([seed], [0], [1.0])), Settings())
+        training.write(
+            models[-1], replace(drawn(1000, seed), learned=Learned.of([seed], [0], [1.0])), Settings()
+        )
     written = []
     for size in (1 << 10, 1 << 12, 1 << 25):
         monkeypatch.setattr(merging, "PART", size)
@@ -183,7 +183,9 @@ def test_a_word_that_is_left_in_messages_still_occurs():
 
 
 def test_what_a_message_adds_and_takes_away():
-    lesson = Lesson(np.array([5, 9], np.uint64), np.array([1, 3], np.uint16), np.array([7], np.uint64), {"hour": 4})
+    lesson = Lesson(
+        np.array([5, 9], np.uint64), np.array([1, 3], np.uint16), np.array([7], np.uint64), {"hour": 4}
+    )
     table = of_lesson(lesson, ("ham", "spam"), [(0, -1), (1, 1)])
     assert table.hashes.tolist() == [5, 7, 9]
     assert table.messages == (-1, 1)

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -399,27 +398,6 @@ with Lock(sys.argv[1], kind=TRAINING):
     print("begun", flush=True)
     fold(sys.argv[1])
 """
-
-
-def test_a_fold_killed_at_any_moment(start, tmp_path, old):
-    chance = random.Random(3)
-    path = copied(start, tmp_path)
-    learn_meanwhile(path)
-    ended = []
-    for _ in range(8):
-        copy = str(tmp_path / "copy")
-        for ending in ("", ".journal"):
-            shutil.copy(path + ending, copy + ending)
-        folder = subprocess.Popen([sys.executable, "-c", FOLD, copy], stdout=subprocess.PIPE)
-        with folder:
-            assert folder.stdout.readline() == b"begun\n"
-            time.sleep(chance.uniform(0, 0.02))
-            folder.send_signal(signal.SIGKILL)
-        assert counts_of(copy) == old
-        ended.append(folder.returncode)
-        fold(copy)
-        assert counts_of(copy) == old
-    assert -signal.SIGKILL in ended
 
 
 def wait_until(true, patience=30):

@@ -88,7 +88,7 @@ def with_length(message, eol):
 )
 def test_a_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path, data):
     path = put(tmp_path, data)
-    sizes = [*range(1, 40), 47, 64, 100, 333, 1000, len(data)]
+    sizes = [*range(1, 10), 16, 23, 37, 47, 64, 100, 333, 1000, len(data)]
     for size in sizes:
         assert together(cut(path, size)) == whole(path), size
 
@@ -117,7 +117,7 @@ def mailboxes(draw):
 
 
 @given(mailboxes(), st.integers(1, 400))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, data, size):
     path = put(tmp_path_factory.getbasetemp(), data, "any")
     chunks = list(ranges([path], size=size))
@@ -126,7 +126,7 @@ def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, 
 
 
 @given(st.lists(BODIES, max_size=8), st.integers(1, 400))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_only_a_content_length_makes_work_twice(tmp_path_factory, bodies, size):
     lines = [[line for line in body if not line.startswith(b"Content")] for body in bodies]
     path = put(tmp_path_factory.getbasetemp(), written([b"\n".join(body) for body in lines]), "plain")
@@ -226,8 +226,8 @@ def test_behind_one_that_fails_the_next_is_taken_as_it_is(tmp_path):
 def test_what_can_be_cut_and_what_cannot(tmp_path):
     noise = random.Random(1).randbytes(3 << 20).hex().encode()
     mail = [b"A: %d\n\n" % n + noise[n : n + 9999] + b"\n" for n in range(0, 6 << 20, 50_000)]
-    box, small = written(mail), gzip.compress(written(mail[:9]))
-    large = gzip.compress(ENVELOPE + b"A: b\n\n" + noise + noise[::-1] + b"\n\n" + box)
+    box, small = written(mail), gzip.compress(written(mail[:9]), 1)
+    large = gzip.compress(ENVELOPE + b"A: b\n\n" + noise + noise[::-1] + b"\n\n" + box, 1)
     assert len(small) < 4 << 20 < len(large)
     put(tmp_path, mail[0][:3000], "1")
     put(tmp_path, mail[1][:3000], "2")

@@ -7,6 +7,7 @@ are in their sum, only this can tell what to take out again.
 from __future__ import annotations
 
 import os
+import time
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from spamnb.counts.key import Key
 
 PATIENCE = 5.0  # seconds to wait for another process
+DAY = 86400
 HALF = 1 << 63  # SQLite has signed numbers
+SCHEMA = "CREATE TABLE IF NOT EXISTS lessons (id INTEGER PRIMARY KEY, day INTEGER, lesson BLOB)"
 DAMAGED = "not a ledger, or damaged; move it away: what only it knew can be merged with --twice"
 
 
@@ -88,7 +91,7 @@ class Ledger:
             f"file:{quote(path)}?mode=rw", timeout=PATIENCE, isolation_level=None, uri=True
         )
         if not read_only:
-            self.tables.execute("CREATE TABLE IF NOT EXISTS lessons (id INTEGER PRIMARY KEY, lesson BLOB)")
+            self.tables.execute(SCHEMA)
         found = self.tables.execute("SELECT name FROM sqlite_master WHERE name = 'lessons'").fetchall()
         self.is_empty = not found
 
@@ -121,10 +124,10 @@ class Ledger:
 
     def put(self, lessons: Iterable[tuple[int, Lesson]]) -> None:
         """All of them are on the disk then, or none."""
-        rows = [(self._id(digest), lesson.packed()) for digest, lesson in lessons]
+        rows = [(self._id(digest), today(), lesson.packed()) for digest, lesson in lessons]
         with told(self.path):
             self.tables.execute("BEGIN IMMEDIATE")
-            self.tables.executemany("INSERT OR REPLACE INTO lessons VALUES (?, ?)", rows)
+            self.tables.executemany("INSERT OR REPLACE INTO lessons VALUES (?, ?, ?)", rows)
             self.tables.execute("COMMIT")
 
     def get(self, digest: int) -> Lesson | None:
@@ -137,15 +140,15 @@ class Ledger:
     def __contains__(self, digest: int) -> bool:
         return bool(self._rows("SELECT id FROM lessons WHERE id = ?", self._id(digest)))
 
-    def only(self, learned: Learned) -> None:
-        """Drop all but the lessons of these messages."""
-        ids = [number for (number,) in self._rows("SELECT id FROM lessons")]
-        digests = np.array([number + HALF for number in ids], np.uint64) ^ np.uint64(self.settings)
+    def only(self, learned: Learned, since: int) -> None:
+        """Drop all but the lessons of these messages, and those of other messages since some day."""
+        rows = self._rows("SELECT id FROM lessons WHERE day < ?", since)
+        digests = np.array([number + HALF for (number,) in rows], np.uint64) ^ np.uint64(self.settings)
         gone = np.flatnonzero(learned.places(digests) == NOWHERE).tolist()
         if gone:
             with told(self.path):
                 self.tables.execute("BEGIN IMMEDIATE")
-                self.tables.executemany("DELETE FROM lessons WHERE id = ?", [(ids[at],) for at in gone])
+                self.tables.executemany("DELETE FROM lessons WHERE id = ?", [rows[at] for at in gone])
                 self.tables.execute("COMMIT")
                 self.tables.execute("VACUUM")
 
@@ -194,10 +197,14 @@ def record(model: Stored) -> None:
                 ledger.put((entry.digest, Lesson.of_entry(entry)) for entry in model.journal.entries)
 
 
-def tidy(path: str) -> None:
-    """Drop what a model has not learned, or not any more."""
+def tidy(path: str, since: int | None = None) -> None:
+    """Drop what a model has not learned, or not any more; what it forgot since some day is still needed."""
     if os.path.lexists(f"{path}.ledger"):
         model = Stored.open(path)
         with Ledger.beside(path, mark_of(model)) as ledger:
             if ledger:
-                ledger.only(Learned.load(model))
+                ledger.only(Learned.load(model), today() + 1 if since is None else since)
+
+
+def today() -> int:
+    return int(time.time() // DAY)

@@ -255,7 +255,7 @@ class Merging:
             source.undone.end()
         self._check_base(forgotten)
         if lost and not twice:
-            raise DataError(unknown_words(lost))
+            raise DataError(unknown_words(lost, self.base is not None))
         everything = joined(kept)
         self.done.messages, self.done.twice = len(everything), len(lost)
         return everything, self.done
@@ -273,8 +273,8 @@ class Merging:
                 raise DataError(f"{path}: did not begin with {base}; name what it began with: --base")
             if lacking and not forgotten:
                 raise DataError(
-                    f"{path}: lacks {lacking} messages of {base} that it never knew, says its ledger; "
-                    "if it began with an older model, first merge these two with --base OLDER; "
+                    f"{path}: lacks {lacking:,} messages of {base}, and its ledger does not know them; if it "
+                    f"began with an older model, first: spamnb merge --base OLDER NEW {base} {path}; "
                     "if it forgot them: --forgotten"
                 )
 
@@ -320,12 +320,13 @@ class Merging:
         return None
 
 
-def unknown_words(lost: set[int]) -> str:
+def unknown_words(lost: set[int], based: bool) -> str:
     named = ", ".join([f"{digest:016x}" for digest in sorted(lost)[:NAMED]])
+    common = "" if based else "if these began with the same one, name it: --base; "
     return (
-        f"{len(lost)} messages were changed by several, and no ledger knows their words ({named}"
-        f"{', …' if len(lost) > NAMED else ''}); if the models began with the same one, name it: --base; to "
-        "count these more than once: --twice; to have it known from now on: spamnb train --ledger"
+        f"{len(lost):,} messages are in several models, and no ledger has their words ({named}"
+        f"{', …' if len(lost) > NAMED else ''}); {common}to count them more than once: --twice; "
+        "to have their words from now on: spamnb train --ledger"
     )
 
 

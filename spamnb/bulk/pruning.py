@@ -34,12 +34,13 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
     with Lock(path, kind=TRAINING):
         stored = Stored.open(path)
         table, size = Columns.load(stored).settled(), os.path.getsize(path)
-        kept = table.only(~expired(table, int(time.time() // 86400) - days, rare))
+        since = int(time.time() // 86400) - days
+        kept = table.only(~expired(table, since, rare))
         if not try_only:
             if len(kept) < len(table) or stored.journal.entries:
                 view, settings = view_of(stored), settings_of(stored)
                 write(path, kept, settings, view, stored.head["ham_loss"], stored)
-            tidy(path)
+            tidy(path, since)
         words, left = int(table.words.sum()), int(kept.words.sum())
         return Pruned((words, left), (len(table) - words, len(kept) - left), (size, os.path.getsize(path)))
 

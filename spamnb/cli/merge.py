@@ -29,7 +29,7 @@ spamnb merge --fresh --json all.msgpack host*.msgpack
 @click.option(
     "--twice",
     is_flag=True,
-    help="Count what several learned more than once, where no ledger tells its words.",
+    help="Count what several learned more than once, where no ledger has its words.",
 )
 @click.option(
     "--forgotten",

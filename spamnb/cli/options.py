@@ -13,6 +13,7 @@ from spamnb.bulk.crew import Here
 from spamnb.counts.store import FORMAT
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
+from spamnb.mail.folders import is_remote
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.verdict import UNSURE, Cutoffs
 from spamnb.view import EVENTS, GLOBAL, View
@@ -40,10 +41,18 @@ class Command(click.Command):
                 formatter.write(" " * formatter.current_indent + line.strip() + "\n")  # never wrapped
 
 
+def _here(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
+    """Mail may lie elsewhere, but a model is mapped, locked and appended to."""
+    if is_remote(path):
+        raise UsageError(f"{path}: a model is a file on this machine; copy it here")
+    return path
+
+
 path_type = click.Path()  # nothing is checked here; but shells complete it
 model_option = click.option(
     "--model",
     type=path_type,
+    callback=_here,
     metavar="PATH",
     default=default_model,
     show_default="$SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder",

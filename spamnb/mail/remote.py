@@ -9,6 +9,7 @@ import os
 from contextlib import contextmanager
 from functools import cache
 from itertools import groupby
+from logging import NullHandler, getLogger
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,12 @@ AT_ONCE = 64  # files whose beginnings are asked for together: at most 4 MB
 LONGEST = 300  # characters of what a backend has to say
 PATIENCE = 60  # seconds for an answer; by its own rules s3fs would ask again and again for six minutes
 GONE = "no such file or folder"
+TALKATIVE = ("asyncio", "fsspec", "s3fs", "aiobotocore", "gcsfs", "azure", "paramiko", "smbprotocol")
 
-# Never let go of: a forked process that did would close the connections of its parent, which then waits for
-# an answer for five minutes.
+for name in TALKATIVE:  # or, where nobody has set up logging, tracebacks would come between the lines
+    getLogger(name).addHandler(NullHandler())
+
+# Never let go of: a forked process that did would close the connections of its parent, which would wait on.
 _held: set[Any] = set()
 
 
@@ -120,7 +124,6 @@ def located(url: str) -> tuple[Any, str]:
     return store, path
 
 
-@cache
 def _web() -> dict[str, Any]:
     """A web server may send a file for longer than the five minutes of aiohttp, but not fall silent."""
     from aiohttp import ClientTimeout

@@ -154,7 +154,7 @@ def _exact(url: str) -> Entry:
         kind = FOLDER
     if kind not in (FILE, FOLDER):
         raise OSError("neither a file nor a folder")
-    return Entry(_last(url), url, kind, _size(info))
+    return Entry("", url, kind, _size(info))  # its name is the user's, and welcome
 
 
 def _size(info: dict[str, Any]) -> int:
@@ -242,4 +242,4 @@ def _below(folder: str, name: str) -> str:
 
 
 def _last(url: str) -> str:
-    return url.rstrip("/").rpartition("/")[2]
+    return unchained(url)[0].rstrip("/").rpartition("/")[2]
