@@ -452,7 +452,7 @@ class Slow(Whole):
     def copyfile(self, source, outputfile):
         data = source.read()
         outputfile.write(data[:-100])
-        time.sleep(1.5)
+        time.sleep(0.6)
         outputfile.write(data[-100:])
 
 
@@ -536,7 +536,7 @@ def test_a_file_may_take_longer_than_the_five_minutes_of_aiohttp(tree):
 import pickle, sys
 import aiohttp.client
 from spamnb.mail import sources
-aiohttp.client.DEFAULT_TIMEOUT = aiohttp.ClientTimeout(total=1)
+aiohttp.client.DEFAULT_TIMEOUT = aiohttp.ClientTimeout(total=0.3)
 pickle.dump([getattr(one, "data", None) for one in sources.messages(sys.argv[1:])], sys.stdout.buffer)
 """
     with served(Slow, tree) as web:
@@ -568,7 +568,7 @@ def test_a_closed_web_server(spamnb, tree):
 # S3
 
 SERVER = """
-import logging, sys
+import logging, os, sys
 from moto.server import ThreadedMotoServer
 from werkzeug.serving import WSGIRequestHandler
 logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -577,7 +577,7 @@ server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
 server.start()
 print(server.get_host_and_port()[1], flush=True)
 sys.stdin.read()
-server.stop()
+os._exit(0)
 """
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from spamnb.bulk.columns import Columns
 from spamnb.bulk.keying import key_for, without_words
 from spamnb.bulk.learned import Learned
 from spamnb.bulk.model_file import save
-from spamnb.bulk.placing import put_in_place
+from spamnb.bulk.placing import gone_at_last, put_in_place
 from spamnb.bulk.sorting import order_of
 from spamnb.bulk.training import replaceable
 from spamnb.counts.fingerprint import fingerprints
@@ -86,7 +85,8 @@ def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -
         key = key_of(path, known_as) if known_as else key_for(path, keyed)
         if key and not known_as:
             table, about["settings"]["keyed"] = without_words(table, key), key.id
-        put_in_place(path, _saved(path, table, about, lines, key), before)
+        with gone_at_last(f"{path}.new"):
+            put_in_place(path, _saved(path, table, about, lines, key), before)
     return table
 
 
@@ -97,8 +97,6 @@ def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines, key: 
         new = save(path, [table], table.learned, {**about, "labels": list(table.labels)})
         Model(Stored(new, key)).classify(" ".join(known).encode())
     except (ModelError, UsageError, *WRONG) as error:
-        with suppress(FileNotFoundError):
-            os.unlink(f"{path}.new")
         raise lines.error(DAMAGED) from error
     return new
 
