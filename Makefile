@@ -55,7 +55,7 @@ growth: env  ## time against size, for hostile mail of every kind
 	PYTHONPATH=tests $(BIN)/python -m fuzz.growth $(ARGS)
 
 soak: env  ## kills, crowds and failing disks: ARGS="--kills 500 --minutes 60"
-	PYTHONPATH=tests:tests/faults $(BIN)/python -m soak $(ARGS)
+	PYTHONPATH=tests $(BIN)/python tests/faults/soak.py $(ARGS)
 
 fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 reader page"
 	$(BIN)/python -m pip install -q --group fuzz

@@ -1,0 +1,153 @@
+"""Many processes at one model at once: none fails, none waits long, and it counts as if they came in turn."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import termios
+import time
+from dataclasses import dataclass
+from random import Random
+
+from operations import BRIM, CROWD, MAILBOXES, ONE, Operation
+from worlds import State, World, counted, differences, named, settle, state
+
+from spamnb.learning import learn
+
+ALL_STARTED = 300  # seconds in which a busy machine starts them
+LONGEST = 2.0  # seconds that anyone may take who has a message
+GIVEN_UP = 60
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A message to be learned under a label, new or moved from another; or to be forgotten."""
+
+    raw: bytes
+    label: str
+    forget: bool = False
+
+    @property
+    def arguments(self) -> list[str]:
+        return ["train", f"--{self.label}", "-", *(["--forget"] if self.forget else [])]
+
+    def is_in(self, model: State) -> bool:
+        return model.learned.get(named(self.raw)) == (None if self.forget else self.label)
+
+    def learn(self, model: str) -> str:
+        return learn(model, self.raw, None if self.forget else self.label)
+
+
+@dataclass(frozen=True)
+class Times:
+    """The longest anyone took, from the end of its message to its own: in seconds."""
+
+    learning: float
+    judging: float
+
+
+class Process:
+    """One that has started, and read all of its message but the end: so many can go on at the same moment."""
+
+    def __init__(self, world: World, arguments: list[str], raw: bytes) -> None:
+        command, pipe = [world.run.program, *arguments], subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=world.environment)
+        assert self.process.stdin
+        self.pipe = self.process.stdin
+        self.pipe.write(raw)
+        self.pipe.flush()
+
+    @property
+    def is_ready(self) -> bool:
+        unread: tuple[int] = struct.unpack("i", fcntl.ioctl(self.pipe, termios.FIONREAD, bytes(4)))
+        return unread == (0,)
+
+    def said(self) -> tuple[int, bytes, bytes]:
+        assert self.process.stdout
+        assert self.process.stderr
+        return self.process.wait(), self.process.stdout.read(), self.process.stderr.read()
+
+    def end(self) -> None:
+        self.process.kill()
+        with self.process:  # closes its pipes
+            pass
+
+
+def lessons(many: int, chance: Random) -> list[Lesson]:
+    """Most are new; some messages that the model knows are moved, some forgotten."""
+    known = MAILBOXES["first.spam"][1]
+    moved = [Lesson(raw, "ham") for raw in known[: many // 8]]
+    forgotten = [Lesson(raw, "spam", forget=True) for raw in known[many // 8 : many // 4]]
+    new = [Lesson(raw, "spam") for raw in CROWD[: many - len(moved) - len(forgotten)]]
+    return chance.sample([*moved, *forgotten, *new], many)
+
+
+def at_once(world: World, learners: int, judges: int, chance: Random, killed: int = 0) -> Times:
+    """So many learn a message each, others judge one, on a model whose journal is about to be folded.
+
+    Some of those that learn may be killed, at moments by chance.
+    """
+    model = world.place(Operation("", BRIM))
+    in_turn = os.path.join(shutil.copytree(os.path.dirname(model), world.folder / "in-turn"), "model")
+    taught = lessons(learners, chance)
+    asked = [(lesson.arguments, lesson.raw) for lesson in taught] + judges * [(["classify"], ONE)]
+    processes: list[Process] = []
+    try:
+        processes += [Process(world, [*words, "--model", model], raw) for words, raw in asked]
+        wait_for_all(processes)
+        victims = {process: chance.uniform(0, 0.3) for process in chance.sample(processes[:learners], killed)}
+        times = let_go(processes, victims)
+        said = [process.said() for process in processes]
+    finally:
+        for process in processes:
+            process.end()
+    for process, (code, _, err) in zip(processes, said, strict=True):
+        assert code == 0 or (code == -signal.SIGKILL and process in victims), err
+        assert err == b""
+    assert {out[:5] for _, out, _ in said[learners:]} <= {b"spam\t"}
+    settle(model)
+    now = state(model)
+    for lesson, (_, out, _) in zip(taught, said, strict=False):
+        if out or lesson.is_in(now):
+            assert lesson.learn(in_turn) in ("learned", "moved", "forgotten")
+    settle(in_turn)
+    then = state(in_turn)
+    assert now.learned == then.learned
+    assert now.counts == then.counts == counted(now.learned), differences(now, then)
+    world.leave(model)
+    world.leave(in_turn)
+    return Times(max(times[:learners]), max(times[learners:], default=0))
+
+
+def wait_for_all(processes: list[Process]) -> None:
+    deadline = time.monotonic() + ALL_STARTED
+    while not all(process.is_ready for process in processes):
+        assert time.monotonic() < deadline, "they do not start"
+        time.sleep(0.02)
+
+
+def let_go(processes: list[Process], victims: dict[Process, float]) -> list[float]:
+    """How many seconds each takes once it has its message; some are killed after so many."""
+    handles = {os.pidfd_open(process.process.pid): process for process in processes}
+    waiting = select.poll()
+    for handle in handles:
+        waiting.register(handle, select.POLLIN)
+    begun = time.monotonic()
+    for process in processes:
+        process.pipe.close()
+    took: dict[Process, float] = {}
+    while len(took) < len(processes):
+        for handle, _ in waiting.poll(10):
+            took[handles[handle]] = time.monotonic() - begun
+            waiting.unregister(handle)
+            os.close(handle)
+        for process, moment in victims.items():
+            if process not in took and time.monotonic() - begun >= moment:
+                process.process.kill()
+        assert time.monotonic() - begun < GIVEN_UP, "some do not come to an end"
+    return [took[process] for process in processes]

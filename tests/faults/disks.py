@@ -1,0 +1,75 @@
+"""Disks that are full or read-only, for real: a file system in memory that is as large as it is told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+# It mounts a file system that only it sees, and that is gone when it is.
+HOLDER = """
+mount -t tmpfs -o "$1" tmpfs "$0" && echo mounted
+while read mode; do mount -o "$mode" "$0" && echo done; done
+"""
+
+
+class Limit:
+    """Where nothing may be mounted: no file may be larger than the room there is."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = Path(folder)
+        self.prefix: list[str] = []
+
+    def fill(self, room: int) -> None:
+        self.prefix = ["prlimit", f"--fsize={room}"]
+
+    def empty(self) -> None:
+        self.prefix = []
+
+
+class Disk:
+    """A file system of its own. `prefix`: what a command is to be started with there."""
+
+    prefix: tuple[str, ...] = ()
+
+    def __init__(self, folder: str, kilobytes: int) -> None:
+        rights = [] if os.getuid() == 0 else ["--user", "--map-root-user"]
+        command = ["unshare", "--mount", *rights, "sh", "-c", HOLDER, folder, f"size={kilobytes}k"]
+        self.holder = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.folder = Path(f"/proc/{self.holder.pid}/root{folder}")
+        self.is_there = self.answer() == "mounted\n"
+
+    def answer(self) -> str:
+        assert self.holder.stdout
+        return self.holder.stdout.readline()
+
+    def fill(self, room: int) -> None:
+        """Leave so many bytes free."""
+        self.empty()
+        there = os.statvfs(self.folder)
+        with open(self.folder / "filling", "wb") as file:
+            file.write(bytes(max(0, there.f_bavail * there.f_bsize - room)))
+
+    def empty(self) -> None:
+        (self.folder / "filling").unlink(missing_ok=True)
+
+    def remount(self, mode: str) -> None:
+        assert self.holder.stdin
+        self.holder.stdin.write(f"remount,{mode}\n")
+        self.holder.stdin.flush()
+        assert self.answer() == "done\n"
+
+
+@contextmanager
+def a_disk(kilobytes: int) -> Iterator[Disk | Limit]:
+    with tempfile.TemporaryDirectory(prefix="spamnb-disk-") as folder:
+        disk = Disk(folder, kilobytes)
+        try:
+            yield disk if disk.is_there else Limit(folder)
+        finally:
+            disk.holder.communicate()

@@ -1,0 +1,139 @@
+"""Calls of the program that fail, as on a disk that is full, broken or read-only; and what it says then."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import straced
+from disks import Disk, Limit
+from operations import NOTHING, Operation
+from worlds import Ended, World, differences, ended, settle, state
+
+ERRORS = {
+    "open": ("ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EMFILE"),
+    "read": ("EIO",),
+    "pread": ("EIO",),
+    "write": ("ENOSPC", "EDQUOT", "EIO"),
+    "truncate": ("EIO", "EROFS"),
+    "sync": ("EIO", "ENOSPC", "EDQUOT"),
+    "rename": ("ENOSPC", "EIO", "EROFS"),
+    "unlink": ("EIO", "EROFS"),
+    "lock": ("ENOLCK", "EIO"),
+}
+# The exit codes of sysexits.h: what cannot be opened is missing or cannot be made; reading fails half-way,
+# and so does writing to standard output; writing the model does not succeed, for which it is read again.
+CODES = {
+    "open": (66, 73, 74),
+    "read": (73, 74),
+    "pread": (73, 74),
+    "write": (73, 74),
+    "truncate": (73,),
+    "sync": (73,),
+    "rename": (73,),
+    "unlink": (73,),
+    "lock": (73,),
+}
+CANNOT_CREATE = (73,)
+DAMAGED_LEDGER = "model.ledger: not a ledger, or damaged; "  # says SQLite of one that cannot be read
+NOTHING_DONE = ("not learned", "cannot write the model", "cannot lock")
+
+
+def at_each_call(
+    world: World, operation: Operation, call: str, chance: Random, most: int | None = None
+) -> int:
+    """Let the first call of a kind fail, then the second and so on, once or from then on. How many did."""
+    times = 0
+    for number in straced.spread(straced.calls(world, operation)[call], most):
+        when = chance.choice([f"{number}+", f"{number}"])
+        times += fail(world, operation, call, chance.choice(ERRORS[call]), when)
+    return times
+
+
+def fail(world: World, operation: Operation, call: str, error: str, when: str) -> bool:
+    """One run with a fault, and what must be true after it; False if the fault did not come."""
+    model = world.place(operation)
+    before = contents(model)
+    done, struck = straced.run(world, operation, model, call, f"error={error}", when)
+    if struck:
+        told = f"{error} at {call} {when}: {done.code} {done.err!r}"
+        check(world, operation, model, before, done, CODES[call], told)
+    else:
+        assert done.code == 0, done.err
+    world.leave(model)
+    return bool(struck)
+
+
+def without_room(world: World, operation: Operation, disk: Disk | Limit, room: int) -> Ended:
+    """One run on a disk with so many bytes free, and what must be true after it."""
+    model = world.place(operation, disk.folder)
+    before = contents(model)
+    disk.fill(room)
+    done = attempt(world, operation, model, *disk.prefix)
+    disk.empty()
+    check(world, operation, model, before, done, CANNOT_CREATE, f"{room}: {done}")
+    world.leave(model)
+    return done
+
+
+def attempt(world: World, operation: Operation, model: str, *prefix: str, **options: Any) -> Ended:
+    """One run where writing may fail for real; its streams are elsewhere."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*prefix, *world.command(operation, model)]
+        return ended(command, operation.stdin, folder, env=world.environment, cwd="/", **options)
+
+
+def check(
+    world: World,
+    operation: Operation,
+    model: str,
+    before: tuple[bytes | None, bytes | None],
+    done: Ended,
+    codes: tuple[int, ...],
+    told: str,
+) -> None:
+    """It says what is wrong and the model is as it was, or it is done; and it can be done once more."""
+    said_clearly(done, codes, told)
+    settle(model)
+    left = [name for name in os.listdir(os.path.dirname(model)) if name.endswith(".new")]
+    assert not left or " unlink " in told, told
+    if not operation.changes:
+        assert contents(model) == before, told
+        answer = world.answer(operation, model)
+        assert answer.startswith(done.out), told
+        assert done.code or done.out == answer, told
+        return
+    now, after = state(model), world.after(operation)
+    intact = now == world.before(operation) and contents(model)[0] == before[0]
+    intact |= operation.start == NOTHING and not now.learned  # a new model may be there, with nothing in it
+    if any(words in done.err for words in NOTHING_DONE):
+        assert intact, f"{told}: {differences(now, world.before(operation))}"
+    elif done.code == 0 or "is in place" in done.err:
+        assert now.counts == after.counts, f"{told}: {differences(now, after)}"
+    else:
+        assert intact or now.counts == after.counts, told
+    again = world.again(operation, model)
+    assert again == after, f"{told}: {differences(again, after)}"
+
+
+def said_clearly(done: Ended, codes: tuple[int, ...], told: str) -> None:
+    """One line that says what is wrong, and a code that means it; nothing at all if it did no harm."""
+    assert done.code in (0, *codes) or (done.code == 65 and DAMAGED_LEDGER in done.err), told
+    assert "Traceback" not in done.err, told
+    assert "unexpected" not in done.err, told
+    if done.code:
+        assert done.err.startswith("spamnb: "), told
+        assert done.err.endswith("\n"), told
+        assert done.err.count("\n") == 1, told
+    else:
+        assert done.err == "", told
+
+
+def contents(model: str) -> tuple[bytes | None, bytes | None]:
+    """The model and its journal, byte for byte."""
+    there = [Path(model + ending) for ending in ("", ".journal")]
+    file, journal = [path.read_bytes() if path.exists() else None for path in there]
+    return file, journal or None

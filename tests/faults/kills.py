@@ -1,0 +1,152 @@
+"""The program killed as by `kill -9`, at moments by chance or before each call that changes the disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from glob import glob
+from pathlib import Path
+from random import Random
+
+import straced
+from operations import Operation
+from worlds import World, counted, differences, named, naming, session_of, settle, start, state
+
+CHANGING = ("open", "write", "truncate", "sync", "rename", "unlink", "lock")
+GONE_AFTER = 10  # seconds in which the workers of a killed process end by themselves
+AT_ONCE = 0.1  # seconds in which the locks of a dead process are to be had
+TOO_LONG = 60
+ACKNOWLEDGED = (b" learned", b" moved", b" forgotten", b" dropped", b"\nmodel: ")
+PROCESS, ALL, WORKER = VICTIMS = ("the process", "all of it", "a worker")
+WITHOUT_A_WORKER = "spamnb: a worker process was killed (out of memory?); nothing was changed\n"
+
+
+def at_random(
+    world: World,
+    operation: Operation,
+    chance: Random,
+    whom: str = PROCESS,
+    lessons: list[bytes] | None = None,
+) -> bool:
+    """Kill it at some moment; meanwhile others may learn. Whether there was anyone left to be killed."""
+    _, took = world.measured(operation)
+    model = world.place(operation)
+    moment = chance.uniform(0, 1.05 * took) if whom != WORKER else 0.0
+    command, folder = world.command(operation, model), os.path.dirname(model)
+    process = start(command, operation.stdin, folder, env=world.environment, start_new_session=True)
+    learned: list[bytes] = []
+    try:
+        if operation.aside:
+            assert process.wait(TOO_LONG) == 0
+            killed = strike_aside(model, moment)
+        else:
+            begun = time.monotonic()
+            if operation.only_adds:
+                learned = taught(world, model, lessons or [], begun + moment - 0.05)
+            time.sleep(max(0, begun + moment - time.monotonic()))
+            killed = strike(process, whom, chance)
+            told = process.wait(TOO_LONG), Path(folder, "err").read_text()
+            assert told in [(0, ""), (-signal.SIGKILL, ""), (75, WITHOUT_A_WORKER)]
+            assert told[0] == 0 or killed
+    finally:
+        process.kill()
+        process.wait()
+    deadline = time.monotonic() + GONE_AFTER
+    while left := session_of(process.pid):
+        assert time.monotonic() < deadline, f"processes {left} outlive the one that started them"
+        time.sleep(0.01)
+    check(world, operation, model, Path(folder, "out").read_bytes(), learned)
+    return killed
+
+
+def taught(world: World, model: str, lessons: list[bytes], until: float) -> list[bytes]:
+    """Messages that others learn one after the other; those that were acknowledged."""
+    learned = []
+    for raw in lessons:
+        if time.monotonic() > until:
+            break
+        world.run("train", "--spam", "-", "--model", model, stdin=raw).succeeds()
+        learned.append(raw)
+    return learned
+
+
+def strike(process: subprocess.Popen[bytes], whom: str, chance: Random) -> bool:
+    if whom == WORKER:
+        while not (workers := workers_of(process)) and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(chance.uniform(0, 0.03))
+        return strike_all(chance.sample(workers, min(1, len(workers))))
+    there = session_of(process.pid)
+    return strike_all(there if whom == ALL else [one for one in there if one == process.pid])
+
+
+def workers_of(process: subprocess.Popen[bytes]) -> list[int]:
+    return sorted({*session_of(process.pid)} - {process.pid})
+
+
+def strike_aside(model: str, moment: float) -> bool:
+    """Kill the process that folds a journal."""
+    time.sleep(moment)
+    return strike_all(naming(model))
+
+
+def strike_all(processes: list[int]) -> bool:
+    """Whether any was there."""
+    struck = False
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+            struck = True
+    return struck
+
+
+def at_each_call(world: World, operation: Operation, call: str, most: int | None = None) -> int:
+    """Kill it before the first call of a kind, before the second and so on. How often it struck."""
+    times = 0
+    for number in straced.spread(straced.calls(world, operation)[call], most):
+        model = world.place(operation)
+        done, struck = straced.run(world, operation, model, call, "signal=KILL", str(number))
+        assert done.code == 0 or struck, done.err
+        check(world, operation, model, done.out, [])
+        times += bool(struck)
+    return times
+
+
+def check(world: World, operation: Operation, model: str, out: bytes, learned: list[bytes]) -> None:
+    """All of it or nothing, nothing acknowledged lost, nobody kept out, and it can be done once more."""
+    before, after = world.before(operation), world.after(operation)
+    settle(model, GONE_AFTER if operation.aside else AT_ONCE)
+    now = state(model)
+    lessons = {named(raw): "spam" for raw in learned}
+    said = any(word in out for word in ACKNOWLEDGED)
+    allowed = [after] if said else [before, after]
+    assert now.learned in [one.learned | lessons for one in allowed]
+    if operation.counts_mail:
+        assert now.counts is None or now.counts == counted(now.learned)
+    else:
+        assert now.counts in [one.counts for one in allowed]
+    if now.counts is not None:
+        world.run("inspect", "--json", "--model", model).succeeds()
+    if operation.notes_all:
+        all_noted(world, model)
+    again = world.again(operation, model)
+    if lessons:
+        assert again.learned == after.learned | lessons
+        assert again.counts == counted(again.learned)
+    else:
+        assert again == after, differences(again, after)
+    assert not os.path.exists(f"{model}.new")
+    world.leave(model)
+
+
+def all_noted(world: World, model: str) -> None:
+    """The ledger knows the words of every message: merged with a copy, each counts once."""
+    copy, both = shutil.copy(model, f"{model}.copy"), f"{model}.both"
+    world.run("merge", both, model, copy).succeeds()
+    assert state(both).counts == counted(state(copy).learned | state(model).learned)
+    for path in glob(f"{model}.copy*") + glob(f"{model}.both*"):
+        os.unlink(path)

@@ -1,0 +1,175 @@
+"""`make soak`: kills, crowds and failing disks in great number, and a table of what came of them.
+
+Whatever goes wrong is told, and makes this fail; all else goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+from random import Random
+from typing import Any
+
+import crowds
+import disks
+import failures
+import kills
+from conftest import Spamnb
+from lives import Life
+from operations import LESSONS, READING, WRITING, Operation
+from worlds import World
+
+LIFE = "one model all along"
+IN_A_LIFE = 40  # commands
+CROWD = 64  # that learn, and as many that judge
+MANY = 25  # calls of a kind that are each killed or made to fail; of more, as many from the first to the last
+PAGES = 4096 * 8
+
+
+class Soak:
+    """What was found; and when it is time to stop."""
+
+    def __init__(self, world: World, options: argparse.Namespace) -> None:
+        self.world = world
+        self.options = options
+        self.chance = Random(options.seed)
+        self.deadline = time.monotonic() + 60 * options.minutes
+        self.wrong = 0
+
+    @property
+    def goes_on(self) -> bool:
+        return time.monotonic() < self.deadline
+
+    def tried(self, what: str, attack: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """What an attack returns; None if the model did not withstand it, or there is no time left."""
+        if not self.goes_on:
+            return None
+        try:
+            return attack(*arguments, **options)
+        except Exception:
+            self.wrong += 1
+            print(f"\n{what}:", file=sys.stderr)
+            traceback.print_exc()
+            return None
+
+    def kill(self) -> None:
+        """At random, and before each call that changes the disk."""
+        many = self.options.kills
+        struck: Counter[str] = Counter()
+        late: Counter[str] = Counter()
+        for turn in count():
+            if struck.total() >= many or not self.goes_on:
+                break
+            for name, operation in WRITING.items():
+                whom = kills.VICTIMS[turn % 3] if "--jobs" in operation.command else kills.VICTIMS[turn % 2]
+                lessons = LESSONS if self.chance.random() < 0.5 else []
+                hit = self.tried(name, kills.at_random, self.world, operation, self.chance, whom, lessons)
+                struck[name] += hit is True
+                late[name] += hit is False
+        for name in [LIFE] * (many // IN_A_LIFE):
+            hits = self.tried(name, lived, self.world, self.chance) or []
+            struck[name] += sum(hits)
+            late[name] += len(hits) - sum(hits)
+        row("kill -9", ("at random", "too late", "before a call"))
+        calls: Counter[str] = Counter()
+        for name in (*WRITING, LIFE):
+            for call in kills.CHANGING if name in WRITING else ():
+                hits = self.tried(
+                    f"{name}: {call}", kills.at_each_call, self.world, WRITING[name], call, MANY
+                )
+                calls[name] += hits or 0
+            row(name, (struck[name], late[name], calls[name]))
+        row("together", (struck.total(), late.total(), calls.total()))
+
+    def crowd(self) -> None:
+        row("a crowd", ("learn", "judge", "killed", "longest, s", "longest, s"))
+        for number in range(self.options.crowds):
+            killed = CROWD // 4 if number % 2 else 0
+            times = self.tried("crowd", crowds.at_once, self.world, CROWD, CROWD, self.chance, killed)
+            if times:
+                slow = max(times.learning, times.judging) >= crowds.LONGEST
+                self.wrong += slow
+                figures = CROWD, CROWD, killed, f"{times.learning:.2f}", f"{times.judging:.2f}"
+                row("counts exact" + ", too slow" * slow, figures)
+
+    def fail(self) -> None:
+        row("calls that failed", tuple(failures.ERRORS))
+        total: Counter[str] = Counter()
+        for name, operation in (WRITING | READING).items():
+            times = {}
+            for call in failures.ERRORS:
+                told = f"{name}: {call}"
+                hits = self.tried(told, failures.at_each_call, self.world, operation, call, self.chance, MANY)
+                times[call] = hits or 0
+            row(name, tuple(times.values()))
+            total += Counter(times)
+        row("together", tuple(total[call] for call in failures.ERRORS))
+
+    def fill(self) -> None:
+        row("disk full", ("refused", "done"))
+        with disks.a_disk(8192) as disk:
+            for name, operation in WRITING.items():
+                codes = self.tried(name, filled, self.world, operation, disk) or []
+                row(name, (len(codes) - codes.count(0), codes.count(0)))
+
+
+def lived(world: World, chance: Random) -> list[bool]:
+    life = Life(world, chance)
+    killed = [life.step() for _ in range(IN_A_LIFE)]
+    life.end()
+    return killed
+
+
+def filled(world: World, operation: Operation, disk: disks.Disk | disks.Limit) -> list[int]:
+    """The exit codes with ever more room, until there is enough."""
+    codes = [failures.without_room(world, operation, disk, 0).code]
+    for room in count(PAGES, PAGES):
+        if not codes[-1] and len(codes) > 2:
+            return codes
+        codes.append(failures.without_room(world, operation, disk, room).code)
+    return codes
+
+
+def row(name: str, cells: tuple[Any, ...]) -> None:
+    print(
+        f"{name:22}" + "".join(f"{cell:>14}" if len(cells) < 6 else f"{cell:>10}" for cell in cells),
+        flush=True,
+    )
+
+
+def main() -> int:
+    parts = {"kills": Soak.kill, "crowds": Soak.crowd, "calls": Soak.fail, "full": Soak.fill}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"all, or some of: {', '.join(parts)}")
+    parser.add_argument("--kills", type=int, default=500, help="that strike at random (500)")
+    parser.add_argument(
+        "--crowds", type=int, default=10, help=f"of {CROWD} that learn and {CROWD} that judge (10)"
+    )
+    parser.add_argument("--minutes", type=float, default=60, help="at most (60)")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="spamnb-soak-") as folder:
+        home, place = os.path.join(folder, "home"), os.path.join(folder, "world")
+        os.mkdir(home)
+        os.mkdir(place)
+        program = Spamnb(home, os.path.join(home, "none"))
+        soak = Soak(World(place, program), options)
+        for part in options.parts or parts:
+            parts[part](soak)
+            print(flush=True)
+        program.end()
+    in_time = "" if soak.goes_on else ", cut short"
+    print(f"{(time.monotonic() - begun) / 60:.0f} minutes{in_time}; went wrong: {soak.wrong}")
+    return 1 if soak.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""A disk that is full, broken or read-only: it is said, and the old model stays as it was."""
+
+import os
+from pathlib import Path
+from random import Random
+
+import disks
+import failures
+import pytest
+import straced
+from failing import needs_strace
+from operations import LONG, MAILBOXES, READING, WRITING, Operation, letter
+from worlds import ENVELOPE, named, state
+
+pytest_plugins = ["setting"]  # a second conftest would hide the first from those who import it
+
+BOTH = WRITING | READING | {"learn much": Operation("train --spam -", stdin=LONG)}
+# Nothing is closed to root, unless he gives that up.
+AS_ANYBODY = [] if os.getuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+
+# Calls made to fail
+
+
+def failed(world, name, calls, most=None):
+    """How often each kind of call did."""
+    chance = Random(name)
+    return [failures.at_each_call(world, BOTH[name], call, chance, most) for call in calls]
+
+
+@needs_strace
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("learn", "open read truncate write sync lock"),
+        ("move", "truncate write sync"),
+        ("forget", "truncate write sync"),
+        ("learn the first", "sync rename"),
+        ("train more", "sync rename"),
+        ("pass on", "open read write"),
+    ],
+)
+def test_each_call_fails(world, name, calls):
+    assert all(failed(world, name, calls.split()))
+
+
+@needs_strace
+@pytest.mark.parametrize(("name", "most"), [("learn", 4), ("pass on", 4), ("train more", 2)])
+def test_a_model_that_cannot_be_read(world, name, most):
+    assert failed(world, name, ["pread"], most) == [most]
+
+
+@needs_strace
+def test_a_model_that_cannot_be_written(world):
+    assert failed(world, "train more", ["write"], most=3) == [3]
+
+
+@needs_strace
+def test_who_judges_changes_nothing(world):
+    made = straced.calls(world, READING["pass on"])
+    assert made["read"]
+    assert not any(made[call] for call in ("truncate", "sync", "rename", "unlink", "lock"))
+
+
+@needs_strace
+@pytest.mark.parametrize("when", ["1", "2", "3+"])
+def test_mail_that_cannot_be_read(world, when):
+    """What was read of it before is learned, but no message by half; and it can be done once more."""
+    mail = [letter("ham", number) for number in range(7000, 7200)]
+    box = world.mail / "long.ham"
+    box.write_bytes(b"".join(ENVELOPE + raw + b"\n" for raw in mail))
+    operation = Operation("train --ham {mail}/long.ham --spam {mail}/later.spam --jobs 2")
+    known = world.before(operation).learned | {named(raw): "spam" for raw in MAILBOXES["later.spam"][1]}
+    everything = known | {named(raw): "ham" for raw in mail}
+    model = world.place(operation)
+    done, struck = straced.run(world, operation, model, "read", "error=EIO", when, [str(box)])
+    assert struck
+    assert done.code == 65
+    assert done.err.startswith(f"spamnb: {box}: input/output error\n")
+    assert known.items() <= state(model).learned.items() <= everything.items()
+    assert world.again(operation, model).learned == everything
+    world.leave(model)
+
+
+# Disks that are
+
+
+@pytest.fixture(scope="module")
+def disk():
+    with disks.a_disk(4096) as disk:
+        yield disk
+
+
+@pytest.mark.parametrize(
+    ("name", "rooms"),
+    [
+        ("learn the first", (0, 8_192)),
+        ("learn much", (0, 20_000)),
+        ("train more", (0, 100_000)),
+        ("fold", (100_000,)),  # enough for the journal; the fold can wait
+    ],
+)
+def test_a_full_disk(world, disk, name, rooms):
+    told = [failures.without_room(world, BOTH[name], disk, room).err for room in rooms]
+    assert "No space left on device" in told[0] or BOTH[name].aside or isinstance(disk, disks.Limit)
+
+
+def test_a_full_disk_hinders_nobody_from_reading(world, disk):
+    for operation in (READING["classify"], READING["export"]):
+        model = world.place(operation, disk.folder)
+        disk.fill(0)
+        done = failures.attempt(world, operation, model)
+        disk.empty()
+        assert (done.code, done.out, done.err) == (0, world.answer(operation, model), "")
+        world.leave(model)
+
+
+@pytest.mark.parametrize("name", ["learn the first", "learn", "prune", "classify"])
+def test_a_disk_mounted_read_only(world, disk, name):
+    if isinstance(disk, disks.Limit):
+        pytest.skip("nothing can be mounted here")
+    operation = BOTH[name]
+    model = world.place(operation, disk.folder)
+    before = failures.contents(model)
+    disk.remount("ro")
+    done = failures.attempt(world, operation, model)
+    disk.remount("rw")
+    assert "Read-only file system" in done.err or not operation.changes
+    failures.check(world, operation, model, before, done, failures.CANNOT_CREATE, str(done))
+    world.leave(model)
+
+
+@pytest.mark.parametrize(
+    ("name", "locks"),
+    [
+        ("learn the first", False),
+        ("learn", False),
+        ("learn", True),
+        ("train more", True),
+        ("classify", False),
+    ],
+)
+def test_a_folder_that_is_closed(world, name, locks):
+    """With the locks there from earlier on, more is possible: a journal can be added to."""
+    operation = BOTH[name]
+    model = world.place(operation)
+    for lock in (Path(model + ".lock"), Path(model + ".training")):
+        lock.touch() if locks else lock.unlink(missing_ok=True)
+    before = failures.contents(model)
+    os.chmod(os.path.dirname(model), 0o555)
+    done = failures.attempt(world, operation, model, *AS_ANYBODY)
+    os.chmod(os.path.dirname(model), 0o755)
+    assert "Permission denied" in done.err or not operation.changes or locks
+    failures.check(world, operation, model, before, done, failures.CANNOT_CREATE, str(done))
+    world.leave(model)

@@ -1,0 +1,50 @@
+"""`kill -9` at any moment: all of a command or nothing of it, and what was acknowledged stays."""
+
+from random import Random
+
+import kills
+import pytest
+from failing import needs_strace
+from lives import Life
+from operations import LESSONS, WRITING
+
+pytest_plugins = ["setting"]  # a second conftest would hide the first from those who import it
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_killed_at_random_moments(world, name):
+    kills.at_random(world, WRITING[name], Random(name))
+
+
+@pytest.mark.parametrize("whom", [kills.ALL, kills.WORKER])
+def test_killed_with_its_workers_or_one_of_them_alone(world, whom):
+    chance = Random(whom)
+    assert any(kills.at_random(world, WRITING["train more"], chance, whom) for _ in range(20))
+
+
+def test_killed_while_others_learn(world):
+    kills.at_random(world, WRITING["forget many"], Random(2), lessons=LESSONS)
+
+
+@needs_strace
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("learn", "lock truncate write sync"),
+        ("move", "write sync"),
+        ("forget", "write sync"),
+        ("learn the first", "sync rename"),
+        ("train more", "rename"),
+        ("fold", "rename unlink"),
+    ],
+)
+def test_killed_before_each_call_that_changes_the_disk(world, name, calls):
+    for call in calls.split():
+        assert kills.at_each_call(world, WRITING[name], call)
+
+
+def test_a_life_of_kills(world):
+    """One model all along."""
+    life = Life(world, Random(7))
+    assert any([life.step() for _ in range(10)])  # noqa: C419 (all of them)
+    life.end()

@@ -1,0 +1,294 @@
+"""Models to be attacked, and what they must hold afterwards: exactly some messages, none of them half."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from operations import (
+    BRIM,
+    CROWD,
+    FORGOTTEN,
+    FULL,
+    LEDGER,
+    LESSONS,
+    LONG,
+    MAILBOXES,
+    MODEL,
+    MOVED,
+    NOTED,
+    NOTHING,
+    ONE,
+    Operation,
+)
+
+from spamnb.bulk import training
+from spamnb.bulk.backup import exported
+from spamnb.counts.store import Stored
+from spamnb.errors import Locked, NoModel
+from spamnb.learning import learn
+from spamnb.lock import TRAINING, WRITING, Lock
+from spamnb.mail.identity import digest
+from spamnb.mail.message import read
+
+ENDINGS = ("", ".journal", ".lock", ".training", ".new", ".journal.new", ".ledger", ".ledger-journal")
+TOO_LONG = 120  # seconds
+ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2027\n"
+# The program as it was some time ago: what is trained with it can be pruned.
+LONG_AGO = """
+import sys, time
+then = time.time() - 300 * 86400
+time.time = lambda: then
+from spamnb.start import main
+sys.exit(main())
+"""
+
+
+@dataclass(frozen=True)
+class State:
+    """What a model holds, file and journal as one, the days left out: a run may see midnight."""
+
+    learned: dict[str, str]  # digest: label
+    counts: Any
+    rest: Any  # scores, cutoffs, settings: they depend on the order in which messages came
+
+
+NONE = State({}, None, None)
+
+
+def state(path: str) -> State:
+    """Checksums and all are looked at; a model that is not there holds nothing."""
+    try:
+        _, line, *lines = exported(path)
+    except NoModel:
+        return NONE
+    head = json.loads(line)
+    rows = [line.split("\t") for line in lines]
+    labels = head.pop("labels")
+    numbers = {name: sums for name, sums in head.pop("numbers").items() if any(n for n, _, _ in sums)}
+    counts = (
+        labels,
+        head.pop("messages"),
+        numbers,
+        sorted(row[3:] for row in rows if row[0] == "t"),
+        sorted(row[3:] for row in rows if row[0] == "p"),  # whose fingerprints may be a model's own
+    )
+    told = [row[1:] for row in rows if row[0] == "m"]
+    learned = {name: labels[int(place)] for name, place, _ in told}
+    return State(learned, counts, (head, {name: score for name, _, score in told}))
+
+
+def differences(one: Any, other: Any) -> str:
+    """Where two states begin to differ."""
+    if isinstance(one, State) and isinstance(other, State):
+        one, other = vars(one), vars(other)
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        told = [f"{key}: {differences(one[key], other[key])}" for key in one if one[key] != other[key]]
+        return f"{len(told)} differ, {told[0]}" if told else ""
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
+        return differences(dict(enumerate(one)), dict(enumerate(other)))
+    return f"{str(one)[:300]} / {str(other)[:300]}"
+
+
+def named(raw: bytes) -> str:
+    return f"{digest(read(raw)):016x}"
+
+
+@cache
+def everything() -> dict[str, bytes]:
+    """Every message there is, by its digest."""
+    mail = [raw for _, many in MAILBOXES.values() for raw in many]
+    return {named(raw): raw for raw in [*mail, *NOTED, *FULL, *LESSONS, *CROWD, ONE, LONG]}
+
+
+def counted(learned: dict[str, str]) -> Any:
+    """The counts of a model trained at once on some messages."""
+    return _counted(frozenset(learned.items()))
+
+
+@lru_cache(200)
+def _counted(learned: frozenset[tuple[str, str]]) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        sources: dict[str, list[str]] = {"ham": [], "spam": []}
+        for name, label in learned:
+            Path(folder, name).write_bytes(everything()[name])
+            sources[label].append(os.path.join(folder, name))
+        path = os.path.join(folder, "model")
+        training.train(path, sources, fresh=True, jobs=1)
+        return state(path).counts
+
+
+def fold(path: str) -> None:
+    with Lock(path, kind=TRAINING):
+        training.fold(path)
+
+
+class World:
+    """The program, mail, and models to begin with. `run` is for what is not attacked."""
+
+    def __init__(self, folder: str | os.PathLike[str], run: Any) -> None:
+        self.folder = Path(folder)
+        self.run = run
+        self.mail = self.folder / "mail"
+        self.mail.mkdir()
+        self.places = 0
+        self.starts: dict[str, State] = {}
+        self.answers: dict[Operation, bytes] = {}
+        self.undisturbed: dict[Operation, tuple[State, float]] = {}
+        for name, (_, mail) in MAILBOXES.items():
+            (self.mail / name).write_bytes(b"".join(ENVELOPE + raw + b"\n" for raw in mail))
+        for name in (NOTHING, MODEL, BRIM, LEDGER):
+            (self.folder / name).mkdir()
+        model = str(self.folder / MODEL / "model")
+        first = [str(self.mail / f"first.{label}") for label in ("ham", "spam")]
+        self.run.run([sys.executable, "-c", LONG_AGO, "train", "--model", model, *first]).succeeds()
+        shutil.copy(model, self.mail / "first.model")
+        noting = str(self.folder / LEDGER / "model")
+        self.run("train", "--ledger", "--model", noting, *first).succeeds()
+        for path in (model, noting):
+            for raw, label in {**NOTED, MOVED: "ham", FORGOTTEN: None}.items():
+                learn(path, raw, label)
+        brim = str(self.folder / BRIM / "model")
+        for ending in ("", ".journal"):
+            shutil.copy(model + ending, brim + ending)
+        for raw, label in FULL.items():
+            learn(brim, raw, label)
+        later = [str(self.mail / name) for name in ("later.model", "later.ham", "later.spam")]
+        self.run("train", "--ledger", "--model", *later).succeeds()
+        (self.mail / "backup.txt").write_bytes(self.run("export", "--model", later[0]).succeeds().out)
+
+    @cached_property
+    def environment(self) -> dict[str, str]:
+        return self.run.environment | {"PYTHONDONTWRITEBYTECODE": "1"}  # nothing but the model is written
+
+    def place(self, operation: Operation, root: Path | None = None) -> str:
+        """A new folder with the model that an operation begins with; the path of that model."""
+        self.places += 1
+        folder = (root or self.folder) / f"place{self.places}"
+        shutil.copytree(self.folder / operation.start, folder)
+        return str(folder / "model")
+
+    def arguments(self, operation: Operation, model: str) -> list[str]:
+        words = operation.command.format(model=model, mail=self.mail).split()
+        return words if "{model}" in operation.command else [words[0], "--model", model, *words[1:]]
+
+    def command(self, operation: Operation, model: str) -> list[str]:
+        return [self.run.program, *self.arguments(operation, model)]
+
+    def again(self, operation: Operation, model: str) -> State:
+        """The command once more, with nothing in its way, and what it started aside; the model then."""
+        self.run(*self.arguments(operation, model), stdin=operation.stdin).succeeds()
+        settle(model)
+        fold(model)
+        return state(model)
+
+    def before(self, operation: Operation) -> State:
+        if operation.start not in self.starts:
+            self.starts[operation.start] = state(str(self.folder / operation.start / "model"))
+        return self.starts[operation.start]
+
+    def after(self, operation: Operation) -> State:
+        return self.measured(operation)[0]
+
+    def measured(self, operation: Operation) -> tuple[State, float]:
+        """The model as an operation leaves it that nothing disturbs, and how long that took."""
+        if operation not in self.undisturbed:
+            model = self.place(operation)
+            begun = time.monotonic()
+            done = self.run.afresh(*self.arguments(operation, model), stdin=operation.stdin)
+            done.succeeds()
+            took = time.monotonic() - begun
+            begun = time.monotonic()
+            settle(model)
+            if operation.aside:
+                took = time.monotonic() - begun
+                assert not Stored.open(model).journal.entries, "it started nothing aside"
+            fold(model)
+            after = state(model)
+            assert after.counts != self.before(operation).counts
+            self.undisturbed[operation] = after, took
+            self.leave(model)
+        return self.undisturbed[operation]
+
+    def answer(self, operation: Operation, model: str) -> bytes:
+        """What an operation says of a model that nothing disturbs and that changes nothing."""
+        first = str(self.folder / operation.start / "model")
+        if operation not in self.answers:
+            done = self.run(*self.arguments(operation, first), stdin=operation.stdin)
+            self.answers[operation] = done.succeeds().out
+        return self.answers[operation].replace(first.encode(), model.encode())
+
+    def leave(self, model: str) -> None:
+        shutil.rmtree(os.path.dirname(model))
+
+
+def settle(model: str, patience: float = 10) -> None:
+    """Until nobody is at a model; a lock that a dead process left would stay for ever."""
+    for kind in (TRAINING, WRITING):
+        try:
+            with Lock(model, patience, kind):
+                pass
+        except Locked:
+            raise AssertionError(f"{model}{kind}: still held after {patience} s") from None
+
+
+def session_of(process: int) -> list[int]:
+    """The processes that are still there of a session."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == process and fields[0] not in "ZX":
+            found.append(int(name))
+    return found
+
+
+def naming(path: str) -> list[int]:
+    """The processes that were started with an argument."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = Path("/proc", name, "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if path.encode() in words:
+            found.append(int(name))
+    return found
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A program that has."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+def ended(command: list[str], stdin: bytes, folder: Path | str, **options: Any) -> Ended:
+    process = start(command, stdin, folder, **options)
+    try:
+        code = process.wait(TOO_LONG)
+    finally:
+        process.kill()
+        process.wait()
+    return Ended(code, Path(folder, "out").read_bytes(), Path(folder, "err").read_text())
+
+
+def start(command: list[str], stdin: bytes, folder: Path | str, **options: Any) -> subprocess.Popen[bytes]:
+    """A process whose input and output are files in a folder: in, out, err."""
+    Path(folder, "in").write_bytes(stdin)
+    names = [os.path.join(folder, name) for name in ("in", "out", "err")]
+    with open(names[0], "rb") as given, open(names[1], "wb") as out, open(names[2], "wb") as err:
+        return subprocess.Popen(command, stdin=given, stdout=out, stderr=err, **options)
