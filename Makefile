@@ -19,7 +19,7 @@ demo: env  ## from nothing to a trained model, a verdict and the table
 	@$(BIN)/spamnb evaluate $(HAM) $(SPAM)
 
 test: env  ## all tests
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal  # many wait for other programs
 
 test-long: env  ## a thousand messages through each mail program
 	SPAMNB_LONG=1 $(BIN)/python -m pytest -n auto tests/integrations -k every_byte

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import PROGRAM, ham, spam, work
+from samples import PROGRAM, ham, spam, work
 
 from spamnb.bulk import ledger, pruning, training
 from spamnb.bulk.columns import Columns

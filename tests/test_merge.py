@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ham, spam, work
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from samples import ham, spam, work
 
 from spamnb.bulk import merging, placing, training
 from spamnb.bulk.checking import check

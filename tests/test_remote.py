@@ -20,7 +20,7 @@ import boto3
 import fsspec
 import pytest
 from botocore.config import Config
-from conftest import ham, spam
+from samples import ham, spam
 from test_ranges import together
 from test_sources import ENVELOPE, box, maildir, put
 from test_sources import mail as message

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import ENOUGH
+from samples import ENOUGH
 from screens import ESCAPES, on_a_terminal
 
 # A title for the terminal, blinking letters, the same in one byte, a bell, a line that overwrites, one that
