@@ -23,6 +23,9 @@ class Limit:
         self.folder = Path(folder)
         self.prefix: list[str] = []
 
+    def inside(self, path: str) -> str:
+        return path
+
     def fill(self, room: int) -> None:
         self.prefix = ["prlimit", f"--fsize={room}"]
 
@@ -31,22 +34,29 @@ class Limit:
 
 
 class Disk:
-    """A file system of its own. `prefix`: what a command is to be started with there."""
+    """A file system of its own. `folder` is where it is seen from here, `inside` where it is mounted.
 
-    prefix: tuple[str, ...] = ()
+    `prefix`: what a command is to be started with there.
+    """
 
     def __init__(self, folder: str, kilobytes: int) -> None:
-        rights = [] if os.getuid() == 0 else ["--user", "--map-root-user"]
-        command = ["unshare", "--mount", *rights, "sh", "-c", HOLDER, folder, f"size={kilobytes}k"]
+        rights = [] if os.getuid() == 0 else ["--user"]
+        mapped = [*rights, "--map-root-user"] if rights else []
+        command = ["unshare", "--mount", *mapped, "sh", "-c", HOLDER, folder, f"size={kilobytes}k"]
         self.holder = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         self.folder = Path(f"/proc/{self.holder.pid}/root{folder}")
+        self.prefix = ["nsenter", f"--target={self.holder.pid}", "--mount", *rights]
+        self.prefix += ["--preserve-credentials"] if rights else []
         self.is_there = self.answer() == "mounted\n"
 
     def answer(self) -> str:
         assert self.holder.stdout
         return self.holder.stdout.readline()
+
+    def inside(self, path: str) -> str:
+        return path.removeprefix(f"/proc/{self.holder.pid}/root")
 
     def fill(self, room: int) -> None:
         """Leave so many bytes free."""

@@ -72,8 +72,10 @@ def without_room(world: World, operation: Operation, disk: Disk | Limit, room: i
     model = world.place(operation, disk.folder)
     before = contents(model)
     disk.fill(room)
-    done = attempt(world, operation, model, *disk.prefix)
+    done = attempt(world, operation, disk.inside(model), *disk.prefix)
     disk.empty()
+    settle(model)
+    model = world.brought_here(model)  # SQLite loses its way where there is a file system for some only
     check(world, operation, model, before, done, CANNOT_CREATE, f"{room}: {done}")
     world.leave(model)
     return done

@@ -109,9 +109,9 @@ def test_a_full_disk_hinders_nobody_from_reading(world, disk):
     for operation in (READING["classify"], READING["export"]):
         model = world.place(operation, disk.folder)
         disk.fill(0)
-        done = failures.attempt(world, operation, model)
+        done = failures.attempt(world, operation, disk.inside(model), *disk.prefix)
         disk.empty()
-        assert (done.code, done.out, done.err) == (0, world.answer(operation, model), "")
+        assert (done.code, done.out, done.err) == (0, world.answer(operation, disk.inside(model)), "")
         world.leave(model)
 
 
@@ -123,9 +123,10 @@ def test_a_disk_mounted_read_only(world, disk, name):
     model = world.place(operation, disk.folder)
     before = failures.contents(model)
     disk.remount("ro")
-    done = failures.attempt(world, operation, model)
+    done = failures.attempt(world, operation, disk.inside(model), *disk.prefix)
     disk.remount("rw")
     assert "Read-only file system" in done.err or not operation.changes
+    model = world.brought_here(model)
     failures.check(world, operation, model, before, done, failures.CANNOT_CREATE, str(done))
     world.leave(model)
 

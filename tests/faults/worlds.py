@@ -227,6 +227,13 @@ class World:
             self.answers[operation] = done.succeeds().out
         return self.answers[operation].replace(first.encode(), model.encode())
 
+    def brought_here(self, model: str) -> str:
+        """A model from another disk."""
+        folder = os.path.dirname(model)
+        here = shutil.copytree(folder, self.folder / os.path.basename(folder))
+        self.leave(model)
+        return str(here / "model")
+
     def leave(self, model: str) -> None:
         shutil.rmtree(os.path.dirname(model))
 
