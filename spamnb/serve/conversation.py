@@ -7,7 +7,7 @@ before it goes on; and returns its last answer. A client that takes too long is 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, Protocol
+from typing import Protocol
 
 MUCH = 1 << 16  # bytes
 
@@ -75,4 +75,4 @@ class Incoming:
         return (end + 1 if end >= 0 else len(self.data)) - self.taken
 
 
-Talk = Callable[[Incoming], Generator[Any, None, bytes]]
+Talk = Callable[[Incoming], Conversation]

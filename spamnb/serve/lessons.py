@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
+    from spamnb.serve.log import Log
+
 MOST_AT_ONCE = 8  # processes of a worker
 MOST_WAITING = 64
 FAILED = b"failed: "  # in front of the reason
@@ -33,20 +35,22 @@ class Lesson:
     def fileno(self) -> int:
         return self.result
 
-    def run(self) -> bytes:
+    def run(self, log: Log) -> bytes:
         """Learn; when this returns, the change is on disk."""
         try:
             return learn(self.model, self.raw, self.label).encode()
         except SpamnbError as error:
             return FAILED + str(error).encode(errors="replace")
         except Exception as error:
-            return FAILED + f"unexpected {type(error).__name__}: {error}".encode(errors="replace")
+            log.unexpected(error)
+            return FAILED + b"this message could not be learned"
 
 
 class School:
     """The lessons of a worker: some at a time, the others wait their turn."""
 
-    def __init__(self, leave: Callable[[], None]) -> None:
+    def __init__(self, leave: Callable[[], None], log: Log) -> None:
+        self.log = log
         self.leave = leave  # what a new process does first: let go of the worker's connections
         self.waiting: deque[Lesson] = deque()
         self.under_way = 0
@@ -88,6 +92,6 @@ class School:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)  # what was begun is finished
             self.leave()
-            os.write(lesson.told, lesson.run())
+            os.write(lesson.told, lesson.run(self.log))
         finally:
             os._exit(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import TYPE_CHECKING
 
 from spamnb.files import complain, say_aside
@@ -38,6 +39,12 @@ class Log:
     def refused(self, why: str) -> None:
         """Of a request that got an error for an answer; told even if quiet."""
         complain(why)
+
+    def unexpected(self, error: BaseException | None) -> None:
+        """Log an error of our own with its traceback, whose lines cannot be taken for others."""
+        complain(f"unexpected {type(error).__name__}")
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            say_aside(f"    | {escaped(line, keep=' ')}\n")
 
 
 def escaped(text: str, keep: str = "") -> str:

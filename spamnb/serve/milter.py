@@ -212,9 +212,10 @@ class Session:
             return [*without_forged, Continue()]
         try:
             verdict = self._verdict()
-        except Exception as error:  # whatever a message does, others are served
-            unexpected = "" if isinstance(error, SpamnbError) else f"unexpected {type(error).__name__}: "
-            self.milter.trouble(FAILED, f"{unexpected}{error}")
+        except Exception as error:  # whatever a message does, it gets an answer
+            if not isinstance(error, SpamnbError):
+                self.milter.log.unexpected(error)
+            self.milter.trouble(FAILED, str(error))
             if self.options.milter_failure == "tempfail":
                 return [TemporaryFailure()]
             return [*without_forged, Continue()]

@@ -151,8 +151,9 @@ class Spamd:
             return self._refused(late(self.options.timeout))
         except SpamnbError as error:
             return self._refused(failed(str(error)))
-        except Exception as error:  # whatever a message does, others are served
-            return self._refused(failed(f"unexpected {type(error).__name__}: {error}"))
+        except Exception as error:  # whatever a message does, it gets an answer
+            self.log.unexpected(error)
+            return self._refused(failed("this message could not be answered"))
 
     def _refused(self, refusal: Refusal) -> bytes:
         self.judge.counters.count(refusal.kind)
@@ -162,7 +163,7 @@ class Spamd:
     def _answer(self, incoming: Incoming) -> Conversation:
         request = yield from self._request(incoming)
         if request.command in (b"PING", b"SKIP"):
-            incoming.complete = True
+            incoming.complete = not incoming
             return b"SPAMD/1.5 0 PONG\r\n" if request.command == b"PING" else b""
         request.check()
         if request.command == b"TELL" and not self.options.allow_tell:
@@ -206,7 +207,7 @@ class Spamd:
             raw = inflated(raw, most)
         if len(raw) > most:
             raise unavailable(f"the message has more than the {most} bytes that are taken")
-        incoming.complete = True
+        incoming.complete = not incoming
         incoming.clear()
         return raw
 

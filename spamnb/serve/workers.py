@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import resource
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from spamnb.files import complain, say_aside
 from spamnb.serve import sockets
+from spamnb.serve.connections import Connections, Limits
 from spamnb.serve.judge import Judge
 from spamnb.serve.lessons import School
 from spamnb.serve.log import Log
-from spamnb.serve.loop import Limits, Loop
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER, MEGABYTE
 from spamnb.serve.spamd import Spamd
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from spamnb.serve.options import Options
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
-HEEDED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
+HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
 PATIENCE = 45  # seconds for workers to finish; a lesson waits 30 for a lock
 OTHER_FILES = 256  # than connections, open at a time
 YOUNG_OBJECTS = 100_000  # before those in a ring are looked for: with Python's 700, 7 % of the time
@@ -63,8 +64,8 @@ class Server:
             self.judge.shared.model()  # without one there is nothing to judge by
         self._allow_many_files()
         gc.freeze()  # what is there now is not looked at again, and stays shared with the workers
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # where it is not heeded, it does not come
-        signal.pthread_sigmask(signal.SIG_BLOCK, HEEDED)
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler it does not come
+        signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED)
         for worker in range(self.options.workers):
             self._start(worker)
         self._announce()
@@ -105,11 +106,11 @@ class Server:
         self.workers[process] = worker, time.monotonic()
 
     def _look_after(self) -> None:
-        while (number := signal.sigwait(HEEDED)) not in STOPS:
+        while (number := signal.sigwait(HANDLED)) not in STOPS:
             if number == signal.SIGHUP:
                 self._tell(signal.SIGHUP)
-            for worker, since in self._ended():
-                complain(f"worker {worker} died, and is replaced")
+            for worker, since, end in self._ended():
+                complain(f"worker {worker} died of {end}, and is replaced")
                 time.sleep(max(0.0, since + SHORT_LIFE - time.monotonic()))
                 self._start(worker)
 
@@ -123,16 +124,17 @@ class Server:
         self._tell(signal.SIGTERM)
         signal.alarm(PATIENCE)
         while self.workers:
-            if signal.sigwait(HEEDED) == signal.SIGALRM:
+            if signal.sigwait(HANDLED) == signal.SIGALRM:
                 self._tell(signal.SIGKILL)
             self._ended()
 
-    def _ended(self) -> list[tuple[int, float]]:
-        """The workers that are no more."""
+    def _ended(self) -> list[tuple[int, float, str]]:
+        """The workers that are no more: which, since when they worked, and what ended them."""
         ended = []
         for process in list(self.workers):
-            if os.waitpid(process, os.WNOHANG)[0]:
-                ended.append(self.workers.pop(process))
+            found, status = os.waitpid(process, os.WNOHANG)
+            if found:
+                ended.append((*self.workers.pop(process), cause_of_end(status)))
         return ended
 
     def _tell(self, number: int) -> None:
@@ -147,9 +149,15 @@ class Server:
             Worker(self).run()
             code = 0
         except Exception as error:
-            complain(f"worker {worker}: unexpected {type(error).__name__}: {error}")
+            Log().unexpected(error)
         finally:
             os._exit(code)
+
+
+def cause_of_end(status: int) -> str:
+    """Say what ended a process, from what waitpid tells of it."""
+    code = os.waitstatus_to_exitcode(status)
+    return f"exit status {code}" if code >= 0 else f"signal {-code} ({signal.strsignal(-code)})"
 
 
 class Worker:
@@ -159,43 +167,34 @@ class Worker:
         options = server.options
         self.server = server
         self.judge = server.judge
+        self.loop = asyncio.new_event_loop()
+        log = Log(options.quiet)
+        self.loop.set_exception_handler(lambda _, context: log.unexpected(context.get("exception")))
         size = max(options.max_size, MEGABYTE) if options.milter else options.max_size  # a packet's, too
-        self.loop = Loop(Limits(options.max_connections, size, options.timeout))
-        school = School(self.loop.leave)
-        spamd = Spamd(server.judge, school, Log(options.quiet), options)
+        limits = Limits(options.max_connections, size, options.timeout)
+        self.connections = Connections(self.loop, limits, log.unexpected)
+        spamd = Spamd(server.judge, School(self.connections.leave, log), log, options)
         for door in server.doors:
-            self.loop.open(door, server.milter or spamd.talk)
+            self.connections.open(door, server.milter or spamd.talk)
         for door in server.metrics:
-            self.loop.open(door, server.counters.talk)
-        self.loop.watch(server.alive, self._stop)
+            self.connections.open(door, server.counters.talk)
+        self.loop.add_reader(server.alive, self._stop)
 
     def run(self) -> None:
         gc.set_threshold(YOUNG_OBJECTS)
-        self._heed_signals()
-        self.loop.run()
+        self._handle_signals()
+        self.loop.run_forever()
 
-    def _heed_signals(self) -> None:
-        """They come as bytes on a socket that the loop watches, so that nothing is interrupted."""
-        self.bell, ringer = socket.socketpair()
-        ringer.setblocking(False)
-        signal.set_wakeup_fd(ringer.detach(), warn_on_full_buffer=False)
-        self.loop.watch(self.bell, self._heed)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: None)
+    def _handle_signals(self) -> None:
+        self.loop.add_signal_handler(signal.SIGTERM, self._stop)
+        self.loop.add_signal_handler(signal.SIGHUP, self.judge.reload)
         signal.signal(
             signal.SIGINT, signal.SIG_IGN
-        )  # the terminal tells all of us; ours is told by the server
+        )  # the terminal sends it to all; the server tells its workers
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, HEEDED)
-
-    def _heed(self) -> None:
-        for number in self.bell.recv(1024):
-            if number == signal.SIGHUP:
-                self.judge.reload()
-            elif number == signal.SIGTERM:
-                self._stop()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDLED)
 
     def _stop(self) -> None:
-        if not self.loop.stopping:
-            self.loop.unwatch(self.server.alive)
-            self.loop.stop()
+        if not self.connections.stopping:
+            self.loop.remove_reader(self.server.alive)
+            self.connections.stop()

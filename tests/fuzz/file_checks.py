@@ -112,13 +112,16 @@ class Listening(Log):
     def refused(self, why: str) -> None:
         self.heard.append(why)
 
+    def unexpected(self, error: BaseException | None) -> None:
+        self.heard.append(f"unexpected {error!r}")
+
 
 @cache
 def server() -> Spamd:
     counters = Counters(1)
     return Spamd(
         Judge(sound_model(), None, counters),
-        School(lambda: None),
+        School(lambda: None, Log(quiet=True)),
         Listening(),
         Options(sound_model(), max_size=1 << 20),
     )
