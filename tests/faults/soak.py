@@ -1,4 +1,4 @@
-"""`make soak`: kills, crowds and failing disks in great number, and a table of what came of them.
+"""`make soak`: kills, crowds, failing disks and hostile clients in great number, and what came of them.
 
 Whatever goes wrong is told, and makes this fail; all else goes on.
 """
@@ -13,6 +13,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from random import Random
 from typing import Any
@@ -23,7 +24,10 @@ import failures
 import kills
 from conftest import Spamnb
 from lives import Life
+from load import MEGABYTE, Load
 from operations import LESSONS, READING, WRITING, Operation
+from samples import ENOUGH, ham, spam
+from serving import Serving
 from worlds import World
 
 LIFE = "one model all along"
@@ -31,6 +35,8 @@ IN_A_LIFE = 40  # commands
 CROWD = 64  # that learn, and as many that judge
 MANY = 25  # calls of a kind that are each killed or made to fail; of more, as many from the first to the last
 PAGES = 4096 * 8
+LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
+MOST_GROWN = 10  # megabytes, of all workers together
 
 
 class Soak:
@@ -119,6 +125,57 @@ class Soak:
                 codes = self.tried(name, filled, self.world, operation, disk) or []
                 row(name, (len(codes) - codes.count(0), codes.count(0)))
 
+    def load(self) -> None:
+        """Random clients at the server; then many requests, to see whether its memory grows."""
+        load = self._started_load()
+        try:
+            alone = load.quiet_latency()
+            row("random clients", ("clients", "good asked", "99 %, ms", "longest, ms", "memory, MB"))
+            end = time.monotonic() + 60 * self.options.load_minutes
+            for seed in count(self.options.seed):
+                if time.monotonic() >= end or not self.goes_on:
+                    break
+                self.tried(f"load, seed {seed}", loaded, load, seed, alone)
+            self.tried("memory", self._memory, load)
+        finally:
+            load.end()
+
+    def _started_load(self) -> Load:
+        folder = self.world.folder / "served"
+        folder.mkdir()
+        model = str(folder / "served.msgpack")
+        for label, make in (("ham", ham), ("spam", spam)):
+            (folder / label).mkdir()
+            for n in range(ENOUGH):
+                (folder / label / str(n)).write_bytes(make(n))
+        self.world.run("train", "--model", model, str(folder / "ham"), str(folder / "spam")).succeeds()
+        logs = folder / "logs"
+        logs.mkdir()
+        return Load(partial(Serving, self.world.run, logs), model, [ham(98), spam(98), spam(97) * 20])
+
+    def _memory(self, load: Load) -> None:
+        """The first tenth of the requests fills what is kept for speed; after that nothing may grow."""
+        tenth = self.options.requests // 10
+        load.ask_often(tenth)
+        before = load.resident()
+        load.ask_often(self.options.requests - tenth)
+        grown = (load.resident() - before) / MEGABYTE
+        load.assert_unhurt()
+        row("many requests", (self.options.requests, f"grown by {grown:.1f} MB"))
+        assert grown < MOST_GROWN
+
+
+def loaded(load: Load, seed: int, alone: float) -> None:
+    """A minute of random clients, and what the good one among them had to bear."""
+    outcome = load.run(60, seed)
+    late, longest = (1000 * (outcome.latency(share) - alone) for share in (0.99, 1.0))
+    memory = load.resident() // MEGABYTE
+    figures = sum(outcome.clients.values()), len(outcome.latencies), f"{late:.1f}", f"{longest:.1f}", memory
+    row(f"seed {seed}", figures)
+    load.assert_unhurt()
+    assert outcome.refused == []
+    assert late < LATE
+
 
 def lived(world: World, chance: Random) -> list[bool]:
     life = Life(world, chance)
@@ -145,13 +202,21 @@ def row(name: str, cells: tuple[Any, ...]) -> None:
 
 
 def main() -> int:
-    parts = {"kills": Soak.kill, "crowds": Soak.crowd, "calls": Soak.fail, "full": Soak.fill}
+    parts = {
+        "kills": Soak.kill,
+        "crowds": Soak.crowd,
+        "calls": Soak.fail,
+        "full": Soak.fill,
+        "load": Soak.load,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"all, or some of: {', '.join(parts)}")
     parser.add_argument("--kills", type=int, default=500, help="that strike at random (500)")
     parser.add_argument(
         "--crowds", type=int, default=10, help=f"of {CROWD} that learn and {CROWD} that judge (10)"
     )
+    parser.add_argument("--load-minutes", type=float, default=10, help="of random clients at the server (10)")
+    parser.add_argument("--requests", type=int, default=200_000, help="at the server, then (200,000)")
     parser.add_argument("--minutes", type=float, default=60, help="at most (60)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

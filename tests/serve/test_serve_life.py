@@ -241,6 +241,23 @@ def test_a_worker_that_dies_is_replaced(serving, mail):
         assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
 
 
+def test_who_queues_up_is_served_by_the_others(serving, mail):
+    """Both workers stand still while many connect; one of them never goes on."""
+    server = serving(workers=2)
+    dead, other = server.workers
+    for worker in (dead, other):
+        os.kill(worker, signal.SIGSTOP)
+    clients = [server.connect() for _ in range(20)]
+    for client in clients:
+        client.sendall(request("CHECK", mail.messages["spam"]))
+    os.kill(dead, signal.SIGKILL)
+    os.kill(other, signal.SIGCONT)
+    for client in clients:
+        with client:
+            assert everything(client).startswith(OK)
+    server.wait_for("died of signal 9 (Killed), and is replaced")
+
+
 def test_workers_do_not_outlive_the_server(serving):
     server = serving(workers=2)
     workers = server.workers

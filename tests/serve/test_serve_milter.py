@@ -5,9 +5,7 @@ import struct
 from contextlib import suppress
 
 import pytest
-from hypothesis import example, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
+from packets import AGREED, CONTINUE, END, HELLO, TRY_LATER, message, offer, packet
 from serving import everything
 from test_passthrough import FORGED
 
@@ -18,34 +16,6 @@ from spamnb.serve.metrics import FAILED, PLACES, PROTOCOL, REFUSED, TIMEOUT, Cou
 from spamnb.serve.milter import MOST_HELD, Milter
 from spamnb.serve.options import Options
 from spamnb.serve.trace import Trace
-
-ALL_ACTIONS, ALL_FLAGS = 0x1FF, 0x1FFFFF  # as Postfix offers
-
-
-def packet(letter, content=b""):
-    return struct.pack("!L", 1 + len(content)) + letter + content
-
-
-def offer(version=6, actions=ALL_ACTIONS, flags=ALL_FLAGS):
-    return packet(b"O", struct.pack("!LLL", version, actions, flags))
-
-
-HELLO = (
-    offer()
-    + packet(b"D", b"Cj\0mx.example.org\0_\0client.example [192.0.2.1]\0")
-    + packet(b"C", b"client.example\x004\0\x19192.0.2.1\0")
-    + packet(b"H", b"client.example\0")
-)
-END = packet(b"E")
-CONTINUE, TRY_LATER = packet(b"c"), packet(b"t")
-
-
-def message(raw, end=END):
-    """As Postfix shows one: header by header, then the body in lines that end with CRLF."""
-    head, _, body = raw.partition(b"\n\n")
-    headers = (line.partition(b":") for line in head.split(b"\n"))
-    shown = b"".join(packet(b"L", name + b"\0" + value + b"\0") for name, _, value in headers)
-    return shown + packet(b"N") + packet(b"B", body.replace(b"\n", b"\r\n")) + end
 
 
 def removed(place, name=b"x-spamnb"):
@@ -74,9 +44,6 @@ class Server:
 
     def counted(self, kind):
         return self.counters.totals()[PLACES[kind]]
-
-
-AGREED = packet(b"O", struct.pack("!LLL", 6, 0x11, 0x1CB384))
 
 
 @pytest.fixture
@@ -215,21 +182,6 @@ STRANGE = {
 def test_what_is_no_session_is_ended(server, said):
     assert server.says(said, HELLO) == b""
     assert server.counted(PROTOCOL) == 1
-
-
-PIECES = [
-    HELLO, END, offer(), packet(b"A"), packet(b"Q"), packet(b"N"), packet(b"B", b"body\r\n"), packet(b"D"),
-    packet(b"D", b"C_\0x"), packet(b"H", b"xn--a\0"), packet(b"R"), packet(b"L", b"X-Spamnb\0 ham\0"), b"\0",
-]  # fmt: skip
-
-
-@given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=20), max_size=12))
-@hypothesis_settings(deadline=None)
-@example([HELLO, END])
-def test_any_bytes(spamnb, pieces):
-    server = Server(spamnb.model, quiet=True)
-    server.says(*pieces)
-    assert server.milter.held == 0
 
 
 class TestServing:

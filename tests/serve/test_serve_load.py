@@ -1,0 +1,14 @@
+"""Random clients of every kind, many at once, hurt neither the server nor a good client among them."""
+
+from load import Load
+from samples import ham, spam
+
+SECONDS = 4
+
+
+def test_a_good_client_is_answered_among_all_others(serving, own):
+    load = Load(serving, own, [ham(98), spam(98), spam(97) * 20])
+    outcome = load.run(SECONDS, seed=1)
+    load.assert_unhurt()
+    assert outcome.refused == []
+    assert len(outcome.latencies) > 20
