@@ -93,30 +93,36 @@ class Connections:
 
     def _accept(self, door: socket.socket, talk: Talk, patient: bool = True) -> bool:
         """Take one client, and hear it before the next: who has asked does not give way to a crowd."""
-        if len(self) >= self.limits.connections and not self._made_room(patient):
+        is_full = len(self) >= self.limits.connections
+        if is_full and patient and not self._can_make_room():
+            self._pause()
             return False
         try:
             client, _ = door.accept()
         except OSError as error:
             if error.errno in OUT_OF_HANDLES:
-                self._made_room(patient)
+                self._make_room()
+                self._pause()
             return False  # another worker was quicker, or the client is gone
+        if is_full:
+            self._make_room()
         Connection(self, client, talk).start()
         return True
 
-    def _made_room(self, patient: bool) -> bool:
-        """Drop who has taken longest to ask, or else to take the answer; or accept nobody for a moment."""
-        for group in (self.reading, self.writing):
-            if group:
-                oldest = next(iter(group))
-                if patient and self.loop.time() < oldest.since + FIRST_WORD:
-                    break
-                oldest.time_out()
-                return True
-        self._pause()
-        return False
+    def _oldest(self) -> Connection | None:
+        """Find who has taken longest to ask, or else to take the answer."""
+        return next(iter(self.reading or self.writing), None)
+
+    def _can_make_room(self) -> bool:
+        oldest = self._oldest()
+        return oldest is not None and self.loop.time() >= oldest.since + FIRST_WORD
+
+    def _make_room(self) -> None:
+        if oldest := self._oldest():
+            oldest.time_out()
 
     def _pause(self) -> None:
+        """Accept nobody for a moment."""
         for door, _ in self.doors:
             self.loop.remove_reader(door)
         self.loop.call_later(FIRST_WORD, self._accept_again)
@@ -179,6 +185,8 @@ class Connection:
     def wait_at_most(self, seconds: float) -> None:
         if self.deadline:
             self.deadline.cancel()
+        if self.of_worker.stopping:
+            seconds = min(seconds, GRACE)
         self.deadline = self.of_worker.loop.call_later(seconds, self.time_out)
 
     def _do(self, step: Callable[[], None]) -> None:
