@@ -3,13 +3,15 @@
 The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
 between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token or,
 in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (fingerprint, day, messages),
-`m` for a message (digest, label's place, score).
+`m` for a message (digest, label's place, score). The last line, `end`, holds the SHA-256 of all lines before
+it: a backup that was cut short or changed is refused.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +31,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from spamnb.bulk.columns import Array
     from spamnb.bulk.importing.exports import Lines
@@ -37,13 +39,29 @@ if TYPE_CHECKING:
 
 FIRST_LINE = "spamnb export 1"
 ABOUT = ("settings", "view", "ham_loss", "cutoffs", "calibration")
+END = "end"
 DAMAGED = "not what spamnb export wrote, or damaged"
+CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"
+CHANGED = "damaged: cut short or changed since spamnb export wrote it; use another backup"
 WRONG = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # what odd numbers and words do
 TRIED = 20  # tokens
 
 
 def exported(path: str) -> Iterator[str]:
-    """The lines of a model and its journal."""
+    """Yield the lines of a backup of a model and its journal."""
+    return sealed(_content(path))
+
+
+def sealed(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines, and last the one that proves them whole, as `head -n -1 BACKUP | sha256sum` does."""
+    digest = sha256()
+    for line in lines:
+        digest.update(line.encode() + b"\n")
+        yield line
+    yield f"{END}\t{digest.hexdigest()}"
+
+
+def _content(path: str) -> Iterator[str]:
     stored = Stored.open(path)
     table = Columns.load(stored).settled()
     head = {name: stored.head[name] for name in ABOUT}
@@ -103,7 +121,7 @@ def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines, key: 
 
 def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
     try:
-        rest = (line.decode() for line in lines)
+        rest = _unsealed(lines)
         next(rest)
         head = json.loads(next(rest, ""))
         reader = _Reader(head["labels"], bool(head["settings"].get("keyed")))
@@ -112,6 +130,23 @@ def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
         return reader.table(tuple(head["messages"]), head["numbers"]), {name: head[name] for name in ABOUT}
     except WRONG as error:
         raise lines.error(DAMAGED) from error
+
+
+def _unsealed(lines: Lines) -> Iterator[str]:
+    """Yield the lines before the last; an error if that one does not prove them whole."""
+    digest, end = sha256(), ""
+    for line in lines:
+        if end:
+            raise lines.error(CHANGED)
+        if line.startswith(f"{END}\t".encode()):
+            end = line.decode()
+        else:
+            digest.update(line + b"\n")
+            yield line.decode()
+    if not end:
+        raise lines.error(CUT)
+    if end != f"{END}\t{digest.hexdigest()}":
+        raise lines.error(CHANGED)
 
 
 class _Reader:

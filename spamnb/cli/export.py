@@ -19,7 +19,9 @@ spamnb import --fresh backup.txt.gz
 @click.command(cls=Command, examples=EXAMPLES)
 @model_option
 def export(model: str) -> None:
-    """Write the whole model as text, to be kept, compared or brought back with `spamnb import`."""
+    """Write the whole model as text, to be kept, compared or brought back with `spamnb import`.
+
+    The last line is a checksum of the others, by which `spamnb import` knows that none is missing.
+    """
     for line in exported(model):
-        sys.stdout.write(line)
-        sys.stdout.write("\n")
+        sys.stdout.buffer.write(line.encode() + b"\n")  # UTF-8 in any locale, or the checksum would not hold

@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from fuzz.folders import new_folder
-from fuzz.sealing import sealed_journal, sealed_model
+from fuzz.sealing import sealed_backup, sealed_journal, sealed_model
 
 import spamnb
 from spamnb.bulk.backup import exported, restore
@@ -77,16 +77,23 @@ def model(data: bytes) -> None:
 
 
 def backup(data: bytes) -> None:
-    """A model as text is told as damaged, or it makes a model that can be read."""
+    """A changed backup is refused; with its last line put right, it may make a model that can be read."""
     path = str(FOLDER / "restored")
+    forged = sealed_backup(data)
+    assert data.splitlines() == forged.splitlines() or not is_restored(path, data)
+    if is_restored(path, forged):
+        judge = Model.open(path)
+        judge.classify(SPAM)
+        Knowledge.of(judge, 3)
+        list(exported(path))
+
+
+def is_restored(path: str, data: bytes) -> bool:
     try:
         restore(path, Lines("backup", [data]), fresh=True)
     except DataError:
-        return
-    judge = Model.open(path)
-    judge.classify(SPAM)
-    Knowledge.of(judge, 3)
-    list(exported(path))
+        return False
+    return True
 
 
 def exports(data: bytes) -> None:

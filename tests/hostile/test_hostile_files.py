@@ -9,7 +9,7 @@ from pathlib import Path
 import msgpack
 import pytest
 from fuzz.file_checks import backup
-from fuzz.sealing import sealed_model
+from fuzz.sealing import sealed_backup, sealed_model
 
 from spamnb.bulk.backup import exported
 from spamnb.counts import packing
@@ -46,9 +46,9 @@ def test_a_backup_that_makes_no_sense_takes_no_model_s_place(own):
 
 
 def test_a_backup_with_other_settings_is_refused_and_the_model_stays(spamnb, own, tmp_path):
-    first, head, *rest = exported(own)
+    text = "\n".join(exported(own)).encode()
     written = tmp_path / "backup"
-    written.write_text("\n".join((first, head.replace('"ngrams": 1', '"ngrams": 0'), *rest)))
+    written.write_bytes(sealed_backup(text.replace(b'"ngrams": 1', b'"ngrams": 0')))
     before = Path(own).read_bytes()
     spamnb("import", "--fresh", "--model", own, written).fails(65, "damaged")
     assert Path(own).read_bytes() == before
