@@ -1,10 +1,13 @@
 """`spamnb evaluate`: the table, and the same in JSON."""
 
-import json
+import os
 import re
 import shutil
+import subprocess
 
 import pytest
+
+from spamnb.learning import learn
 
 KEYS = {
     "messages", "labels", "accuracy", "confusion", "unsure", "ham_lost_percent", "spam_missed_percent",
@@ -91,6 +94,7 @@ USAGE = {
     "{ham} {spam} --compare default --online": "--compare",
     "{ham} {spam} --compare default --model {model}": "--compare",
     "{ham} {spam} --compare default --scores x": "--scores",
+    "{ham} {spam} --skip-learned": "--model",
 }
 
 
@@ -133,8 +137,6 @@ def test_scores_of_each_message(spamnb, mail, tmp_path):
     assert [float(score) for _, _, score, _ in found]
     right = sum(label == verdict for _, label, _, verdict in found)
     assert right / 28 == metrics["accuracy"]
-    spamnb("evaluate", *options, tmp_path / "no" / "file", mail.ham, mail.spam).fails(73, "no/file")
-    spamnb("evaluate", *options, "/dev/full", mail.ham, mail.spam).fails(74, "/dev/full")
 
 
 def test_scores_of_odd_names_stay_one_line_each(spamnb, mail, tmp_path):
@@ -239,12 +241,138 @@ def test_compare_alone_is_the_evaluation(spamnb, mail, judged):
     assert one["one_minus_auc_percent"] == judged.json["one_minus_auc_percent"]
 
 
-def test_what_cannot_be_read_is_told(spamnb, mail, tmp_path):
+@pytest.fixture
+def damaged(mail, tmp_path):
+    """The ham, and a file among it that cannot be read."""
     ham = tmp_path / "ham"
     shutil.copytree(mail.ham, ham)
     (ham / "cut.gz").write_bytes(b"\x1f\x8b\x08\0")
-    done = spamnb("evaluate", "--json", "--folds", "2", ham, mail.spam)
-    assert done.code == 0
-    assert [one["path"] for one in json.loads(done.out)["unreadable"]] == [str(ham / "cut.gz")]
-    done = spamnb("evaluate", "--folds", "2", ham, mail.spam)
-    assert done.err.decode().startswith(f"spamnb: {ham}/cut.gz: ")
+    return ham
+
+
+WAYS = {
+    "in folds": "--folds 2",
+    "by a model": "--model {model}",
+    "online": "--online",
+    "compared": "--folds 2 --compare default --compare ngrams=2",  # for which the mail is read again
+}
+
+
+@pytest.mark.parametrize("form", ["", "--json"])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_cannot_be_read_is_told(spamnb, mail, damaged, way, form):
+    """By name and by the exit code, as `train` does; the figures are there all the same."""
+    words = [*f"{WAYS[way]} {form}".format(model=spamnb.model).split(), damaged, mail.spam]
+    done = spamnb("evaluate", *words)
+    skipped = spamnb("evaluate", "--skip-unreadable", *words)
+    assert (done.code, skipped.code) == (65, 0)
+    assert done.out == skipped.out
+    assert done.err == skipped.err
+    assert done.err.decode().startswith(f"spamnb: {damaged}/cut.gz: ")
+    assert done.err.count(b"\n") == 1
+    if not form:
+        assert b"F1" in done.out
+    elif way != "compared":
+        assert [one["path"] for one in done.json["unreadable"]] == [f"{damaged}/cut.gz"]
+
+
+def test_where_nothing_else_is_left_the_reason_is_told(spamnb, mail, tmp_path):
+    ham = tmp_path / "ham.gz"
+    ham.write_bytes(b"\x1f\x8b\x08\0")
+    done = spamnb("evaluate", ham, mail.spam)
+    assert (done.code, done.out) == (65, b"")
+    assert [line.split(": ")[1] for line in done.err.decode().splitlines()] == [
+        str(ham),
+        "no ham to evaluate with",
+    ]
+
+
+OUTPUTS = ("--scores", "--report")
+FORBIDDEN = {"no/file": "No such file", "ham": "Is a directory", "ham/01/file": "Not a directory"}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_a_file_that_cannot_be_written_is_told_first(spamnb, mail, damaged, tmp_path, output, name):
+    """Before any mail is read: else what cannot be read of it would be told as well."""
+    words = ("evaluate", "--folds", "2", output, tmp_path / name, damaged, mail.spam)
+    spamnb(*words).fails(73, name, FORBIDDEN[name], "another file")
+    assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_file_that_is_there_stays_if_the_work_fails(spamnb, mail, tmp_path, output):
+    file, new, led = tmp_path / "file", tmp_path / "new", tmp_path / "link"
+    file.write_text("before")
+    led.symlink_to(tmp_path / "target")
+    for path in (file, new, led):
+        spamnb("evaluate", "--folds", "15", output, path, mail.ham, mail.spam).fails(65, "15 folds")
+    assert file.read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
+    spamnb("evaluate", "--folds", "2", output, led, mail.ham, mail.spam).succeeds()
+    assert "spam" in (tmp_path / "target").read_text()
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_pipe_has_its_reader_until_all_is_written(spamnb, mail, tmp_path, output):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        try:
+            spamnb("evaluate", "--folds", "2", output, pipe, mail.ham, mail.spam).succeeds()
+            assert b"spam" in reader.communicate(timeout=60)[0]
+        finally:
+            reader.kill()
+
+
+def test_what_fails_to_be_written_in_the_end_costs_nothing_else(spamnb, mail, tmp_path, judged):
+    """The figures come out, and so does the other file."""
+    words = ("evaluate", "--json", "--folds", "2", mail.ham, mail.spam)
+    for output, other in (OUTPUTS, OUTPUTS[::-1]):
+        file = tmp_path / other
+        done = spamnb(*words, output, "/dev/full", other, file)
+        assert (done.code, done.out) == (74, judged.out)
+        assert done.err == b"spamnb: /dev/full: No space left on device\n"
+        assert "spam" in file.read_text()
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_a_model_s_own_mail_is_told(spamnb, mail, own, tmp_path, journal):
+    """What it has learned it judges too well. Messages learned one by one are known as well."""
+    words = ("evaluate", "--model", own)
+    if journal:
+        learn(own, mail.messages["ham"], "ham")
+    ham = tmp_path / "ham"
+    ham.mkdir()
+    (ham / "known").write_bytes(mail.messages["ham"])
+    (ham / "other").write_bytes(mail.messages["unsure"])
+    known = 14 + journal
+    found = spamnb(*words, "--json", ham, mail.spam).succeeds().json
+    assert (found["learned"], found["messages"]) == (known, 16)
+    honest = spamnb(*words, "--json", "--skip-learned", ham, mail.spam).succeeds().json
+    assert (honest["learned"], honest["messages"]) == (known, 16 - known)
+    text = spamnb(*words, ham, mail.spam).succeeds().out.decode()
+    assert f"the model has learned {known} of these messages before: the figures flatter it" in text
+    assert "--skip-learned" in text
+    text = spamnb(*words, "--skip-learned", ham, mail.spam).succeeds().out.decode()
+    assert f"left out, because the model has learned them before: {known}" in text
+
+
+def test_of_other_mail_nothing_is_told(spamnb, mail, tmp_path, judged):
+    for label in ("ham", "spam"):
+        (tmp_path / label).mkdir()
+        (tmp_path / label / "one").write_bytes(mail.messages[label])
+    words = ("evaluate", "--model", spamnb.model, tmp_path / "ham", tmp_path / "spam")
+    assert spamnb(*words, "--json").succeeds().json["learned"] == 0
+    assert "learned" not in spamnb(*words).succeeds().out.decode()
+    assert judged.json["learned"] is None  # there is no model
+
+
+def test_a_message_learned_under_another_label_is_known_too(spamnb, mail):
+    found = spamnb("evaluate", "--json", "--model", spamnb.model, mail.spam, mail.ham).succeeds().json
+    assert (found["learned"], found["messages"]) == (28, 28)
+
+
+def test_nothing_is_left_to_judge(spamnb, mail):
+    words = ("evaluate", "--model", spamnb.model, "--skip-learned", mail.ham, mail.spam)
+    spamnb(*words).fails(65, "all 28 messages", "learned", "other mail")

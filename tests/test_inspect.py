@@ -475,6 +475,25 @@ class TestBadInput:
         spamnb("inspect", "-", "--plot", "x.svg", stdin=b"x").fails(64, "--plot")
         spamnb("inspect", "--sample", "spam", "--diff", "x").fails(64, "not both")
 
+    @pytest.mark.parametrize("words", ["--html {file} /nosuch", "--plot {file} --model /nosuch"])
+    def test_a_file_that_cannot_be_written_is_told_first(self, spamnb, tmp_path, words):
+        file = tmp_path / "no" / "file.svg"
+        spamnb("inspect", *words.format(file=file).split()).fails(73, str(file), "another file")
+
+    @pytest.mark.parametrize("words", ["--html {file} {mail}", "--plot {file}"])
+    def test_what_fails_to_be_written_in_the_end_costs_nothing_else(self, spamnb, mail, tmp_path, words):
+        full, sound = tmp_path / "full.svg", tmp_path / "sound.svg"
+        full.symlink_to("/dev/full")
+        for form in ((), ("--json",)):
+            failed, done = (
+                spamnb("inspect", *form, *words.format(file=file, mail=f"{mail.ham}/01").split())
+                for file in (full, sound)
+            )
+            assert failed.code == 74
+            assert failed.err.decode() == f"spamnb: {full}: No space left on device\n"
+            assert failed.out == done.succeeds().out
+        assert sound.read_text()
+
     def test_no_model(self, spamnb):
         spamnb("inspect", "--model", "/nosuch").fails(75, "/nosuch", "spamnb train")
         spamnb("inspect", "--model", "/nosuch", "-", stdin=b"x").fails(75, "/nosuch", "spamnb train")

@@ -269,6 +269,11 @@ class TestAllThatIsDoneWithAModel:
         assert content(keyed + ".journal.damaged") == damaged
         assert words_left(Path(keyed).parent, mail_words) == []
 
+    def test_its_own_mail_is_told(self, spamnb, keyed, mail):
+        words = ("evaluate", "--model", keyed, mail.ham, mail.spam)
+        assert spamnb(*words, "--json").succeeds().json["learned"] == 28
+        spamnb(*words, "--skip-learned").fails(65, "all 28 messages")
+
     def test_tuned(self, spamnb, keyed, mail, mail_words):
         known_as = Stored.open(keyed).keyed
         said = spamnb("tune", "--folds", "2", "--model", keyed, mail.ham, mail.spam).succeeds()

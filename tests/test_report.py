@@ -226,6 +226,16 @@ class TestContent:
     def test_duplicates(self, many, said):
         assert said in words(section(parsed(report(evaluation(duplicates=many))), "The mail"))
 
+    @pytest.mark.parametrize(
+        ("skipped", "words"),
+        [(False, "had learned 1,234 of these messages before"), (True, "left out, because")],
+    )
+    def test_a_model_that_knows_the_mail(self, skipped, words):
+        page = report(evaluation(how="by a model", learned=1234, skipped=skipped))
+        assert words in page
+        assert "1,234" in page
+        assert words not in report(evaluation(how="by a model", learned=0, skipped=skipped))
+
     def test_unreadable_mail_is_listed(self):
         found = judged(unreadable=[Unreadable(f"box/{n}", "permission denied") for n in range(25)])
         text = words(section(parsed(report(evaluation(found))), "The mail"))

@@ -79,6 +79,8 @@ class Evaluation:
     duplicates: int
     telling: dict[str, list[Telling]]
     curve: list[CurvePoint]
+    learned: int | None = None  # how many of the messages the model that judges has learned; None without one
+    skipped: bool = False  # whether those were left out
 
 
 def cross_validated(corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW, jobs: int = 1) -> Judged:
@@ -123,18 +125,31 @@ def _all(verdicts: list[Verdict | None]) -> list[Verdict]:
     return [verdict for verdict in verdicts if verdict is not None]
 
 
-def held_out(judge: Judge, labels: Sequence[str], batches: Iterable[Batch]) -> Judged:
-    """Labelled mail judged by a model as it is, batch by batch."""
+def held_out(
+    judge: Judge, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
+) -> tuple[Judged, int]:
+    """Judge labelled mail by a model as it is; also returns how many of the messages it has learned."""
     model = judge.model
     known = tuple(dict.fromkeys([*model.labels, *labels]))
-    truth, verdicts, names, unreadable = [], [], [], []
+    truth: list[int] = []
+    verdicts: list[Verdict] = []
+    names: list[tuple[str, int | None]] = []
+    unreadable: list[Unreadable] = []
+    learned = 0
     for batch in batches:
-        truth += [known.index(batch.label or "")] * len(batch)
-        verdicts += judge.verdicts(batch)
-        names += batch.names
+        place = known.index(batch.label or "")
+        for name, verdict, is_learned in zip(
+            batch.names, judge.verdicts(batch), judge.has_learned(batch), strict=True
+        ):
+            learned += is_learned
+            if not (is_learned and skip_learned):
+                truth.append(place)
+                verdicts.append(verdict)
+                names.append(name)
         unreadable += batch.unreadable
     limits = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None
-    return replace(judged(known, np.array(truth, int), verdicts, names, unreadable), cutoffs=limits)
+    found = judged(known, np.array(truth, int), verdicts, names, unreadable)
+    return replace(found, cutoffs=limits), learned
 
 
 def decision(

@@ -89,8 +89,7 @@ def classify(
             standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))
-    tell_unreadable(unreadable)
-    return DataError.exit_code if unreadable and not skip_unreadable else 0
+    return tell_unreadable(unreadable, skip_unreadable)
 
 
 def only_message(paths: tuple[str, ...]) -> Raw:

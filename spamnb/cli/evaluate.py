@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,9 +31,10 @@ from spamnb.cli.options import (
     view_options,
     working,
 )
+from spamnb.cli.outputs import check_writable, write_files
 from spamnb.cli.progress import progress, telling
-from spamnb.cli.render import print_json, write_file
-from spamnb.cli.tables import comparison_table, show_evaluation
+from spamnb.cli.render import print_json, tell_unreadable
+from spamnb.cli.tables import as_tsv, comparison_table, show_evaluation
 from spamnb.cluster import LOCAL
 from spamnb.errors import DataError, UsageError
 from spamnb.mail.sources import check, total_size
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.evaluation import Judged
+    from spamnb.mail.sources import Unreadable
+    from spamnb.model import Model
 
 EXAMPLES = """
 spamnb evaluate ham/ spam/
@@ -61,13 +64,15 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 
 
 TELLING = 20  # tokens of each label in the report
-ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @mail_options
 @click.option(
     "--model", type=path_type, metavar="PATH", help="Judge by this model, instead of cross-validating."
+)
+@click.option(
+    "--skip-learned", is_flag=True, help="With --model: leave out what that model has learned already."
 )
 @click.option("--folds", type=click.IntRange(2, 1000), default=10, show_default=True)
 @click.option("--seed", type=int, default=1, show_default=True, help="Of the shuffle into folds.")
@@ -127,25 +132,17 @@ def evaluate(
     """How good is the filter on this mail? Precision, recall, F1, and what was mistaken for what.
 
     Cross-validates: the mail is read once, then each fold is judged by the counts of all the others. With
-    --model, judges by a model that was trained elsewhere; with --online, as mail comes in.
+    --model, judges by a model that was trained on other mail; with --online, as mail comes in.
     """
     task = Task(**options)
-    if compare:
-        if scores or report:
-            raise UsageError("--scores and --report are for one evaluation, not for --compare")
-        return task.compare(compare, as_json)
-    evaluation = task.evaluation()
-    if scores:
-        write_file(scores, as_tsv(evaluation.judged))
-    if report:
-        from spamnb.report import report as as_page
-
-        write_file(report, as_page(evaluation))
-    if as_json:
-        print_json(as_map(evaluation))
-    else:
-        show_evaluation(evaluation)
-    return 0
+    if compare and (scores or report):
+        raise UsageError("--scores and --report are for one evaluation, not for --compare")
+    check_writable(scores, report)
+    try:
+        code = task.compare(compare, as_json) if compare else task.evaluate(as_json, scores, report)
+    finally:
+        unreadable = tell_unreadable(task.unreadable.values(), task.skip_unreadable)
+    return code or unreadable
 
 
 class Task:
@@ -176,6 +173,7 @@ class Task:
         jobs: int | None,
         cluster: str | None,
         skip_unreadable: bool,
+        skip_learned: bool,
         **settings: Any,
     ) -> None:
         if index is not None:
@@ -194,6 +192,8 @@ class Task:
         check(self.paths)
         if model is not None and as_it_came:
             raise UsageError("--online starts from nothing; leave --model out")
+        if model is None and skip_learned:
+            raise UsageError("--skip-learned goes with --model; folds never learn what they judge")
         if model is None and cutoff is not None:
             raise UsageError("--cutoff goes with --model; without one, training finds the cutoffs")
         self.view = chosen_view(event, smoothing, prior, tfidf, numbers)
@@ -209,6 +209,8 @@ class Task:
         self.jobs = jobs or all_cores()  # for the folds, which are done here
         self.readers = None if cluster not in (None, LOCAL) else jobs
         self.cluster, self.skip_unreadable = cluster, skip_unreadable
+        self.skip_learned = skip_learned
+        self.unreadable: dict[str, Unreadable] = {}  # by path: mail may be read more than once
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
         key = self.model.key if self.model else None
@@ -217,21 +219,28 @@ class Task:
             progress("reading", lambda: total_size(self.paths), note=crew.told) as step,
         ):
             for batch in crew.batches(self.sources, settings, key=key):
+                self.unreadable |= {one.path: one for one in batch.unreadable}
                 yield batch.whole()
                 step(batch.size, len(batch))
 
     def corpus(self, settings: Settings) -> Corpus:
         return Corpus.of(list(self.sources), self.batches(settings))
 
+    def evaluate(self, as_json: bool, scores: str | None, report: str | None) -> int:
+        """Show the evaluation and write its files, each whatever becomes of the others."""
+        evaluation = self.evaluation()
+        try:
+            if as_json:
+                print_json(as_map(evaluation))
+            else:
+                show_evaluation(evaluation)
+        finally:
+            code = write_files(files(evaluation, scores, report))
+        return code
+
     def evaluation(self) -> Evaluation:
         if self.model:
-            judged = held_out(Judge(self.model), list(self.sources), self.batches(self.settings))
-            if not judged.names:
-                raise DataError(f"no mail found in {', '.join(self.paths)}")
-            known = Knowledge.of(self.model, TELLING)
-            return self.found(
-                "by a model", judged, mistakes.by_model(judged, self.model, self.most), 0, known.telling
-            )
+            return self.by_model(self.model)
         corpus = self.corpus(self.settings)
         if self.as_it_came:
             order = (
@@ -251,6 +260,17 @@ class Task:
             for place, label in enumerate(corpus.labels)
         }
         return self.found(f"in {self.folds} folds", judged, worst, copies(corpus), headlines)
+
+    def by_model(self, model: Model) -> Evaluation:
+        labels, batches = list(self.sources), self.batches(self.settings)
+        judged, learned = held_out(Judge(model), labels, batches, self.skip_learned)
+        if not judged.names and learned:
+            raise DataError(f"all {learned:,} messages are learned by the model already; name other mail")
+        if not judged.names:
+            raise DataError(f"no mail found in {', '.join(self.paths)}")
+        worst = mistakes.by_model(judged, model, self.most)
+        found = self.found("by a model", judged, worst, 0, Knowledge.of(model, TELLING).telling)
+        return replace(found, learned=learned, skipped=self.skip_learned)
 
     def found(
         self,
@@ -286,6 +306,18 @@ def copies(corpus: Corpus) -> int:
     return len(corpus) - len(set(corpus.digests.tolist()))
 
 
+def files(evaluation: Evaluation, scores: str | None, report: str | None) -> dict[str, str]:
+    """Make the files that were asked for: path and content."""
+    made = {}
+    if scores:
+        made[scores] = as_tsv(evaluation.judged)
+    if report:
+        from spamnb.report import report as as_page
+
+        made[report] = as_page(evaluation)
+    return made
+
+
 def as_map(evaluation: Evaluation) -> dict[str, Any]:
     judged = evaluation.judged
     return {
@@ -293,20 +325,8 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
         "how": evaluation.how,
         "cutoffs": list(judged.cutoffs) if judged.cutoffs else None,
         "duplicates": evaluation.duplicates,
+        "learned": evaluation.learned,
         "mistakes": [asdict(mistake) for mistake in evaluation.mistakes],
         "curve": [asdict(point) for point in evaluation.curve],
         "unreadable": [{"path": one.path, "why": one.why} for one in judged.unreadable],
     }
-
-
-def as_tsv(judged: Judged) -> str:
-    """Path, label, score and verdict, a message on a line; what would break a line is escaped."""
-    lines = ["path\tlabel\tscore\tverdict"]
-    for (path, index), truth, score, verdict in zip(
-        judged.names, judged.truth.tolist(), judged.score.tolist(), judged.verdict.tolist(), strict=True
-    ):
-        name = path if index is None else f"{path}:{index}"
-        escaped = name.translate(ESCAPES)
-        label = "unsure" if verdict < 0 else judged.labels[verdict]
-        lines.append(f"{escaped}\t{judged.labels[truth]}\t{score!r}\t{label}")
-    return "\n".join(lines) + "\n"

@@ -20,11 +20,13 @@ from spamnb.cli.options import (
     path_type,
     view_options,
 )
+from spamnb.cli.outputs import check_writable, write_files
 from spamnb.cli.progress import progress
-from spamnb.cli.render import print_json, write_file
+from spamnb.cli.render import print_json
 from spamnb.errors import UsageError
 
 if TYPE_CHECKING:
+    from spamnb.explain import Explanation
     from spamnb.model import Model
     from spamnb.view import View
 
@@ -100,6 +102,7 @@ class Inspection:
 
     def run(self) -> int:
         self.check()
+        check_writable(self.html, self.plot)
         if self.verify:
             return self.check_model()
         model = opened(self.model, self.view)
@@ -144,43 +147,50 @@ class Inspection:
 
         (path,) = self.names
         why = explain(model, one_message(path))
-        if self.html:
-            from spamnb.report.message import explained
+        try:
+            if self.as_json:
+                print_json(described(why, path))
+            else:
+                show_message(why, TOP if self.top is None else self.top, self.everything)
+        finally:
+            code = self.write_page(why, path)
+        return code
 
-            write_file(self.html, explained(why, path))
-        if self.as_json:
-            print_json(described(why, path))
-        else:
-            show_message(why, TOP if self.top is None else self.top, self.everything)
-        return 0
+    def write_page(self, why: Explanation, path: str) -> int:
+        if not self.html:
+            return 0
+        from spamnb.report.message import explained
+
+        return write_files({self.html: explained(why, path)})
 
     def summarise(self, model: Model) -> int:
         from spamnb.bulk.knowledge import Knowledge
         from spamnb.cli.inspecting.summary import TOP, show_summary
 
         known = Knowledge.of(model, TOP if self.top is None else self.top)
-        drawn = self.draw_plot(model) if self.plot else {}
-        if self.as_json:
-            print_json(known.as_map() | drawn)
-        else:
-            show_summary(known)
-        return 0
+        drawn, picture = self.draw_plot(model, self.plot) if self.plot else ({}, {})
+        try:
+            if self.as_json:
+                print_json(known.as_map() | drawn)
+            else:
+                show_summary(known)
+        finally:
+            code = write_files(picture)
+        return code
 
-    def draw_plot(self, model: Model) -> dict[str, Any]:
-        """Write the picture; returns what is drawn."""
+    def draw_plot(self, model: Model, path: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+        """Draw the picture; returns what is drawn, and the file to be written."""
         from spamnb.bulk.portrait import Portrait
         from spamnb.report.portrait import portrait
 
-        assert self.plot
         found = Portrait.of(model)
+        drawn = {"plot": found.as_map()}
         svg = portrait(found, f"spamnb: {model.stored.path}")
-        if self.plot.lower().endswith(".png"):
+        if path.lower().endswith(".png"):
             from spamnb.report.png import png
 
-            write_file(self.plot, png(svg))
-        else:
-            write_file(self.plot, svg)
-        return {"plot": found.as_map()}
+            return drawn, {path: png(svg)}
+        return drawn, {path: svg}
 
     def check_model(self) -> int:
         from spamnb.bulk.checking import check

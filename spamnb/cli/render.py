@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.counts.key import key_path
 from spamnb.counts.store import Stored
-from spamnb.errors import CannotCreate, InputOutputError
-from spamnb.files import complain, shown, write_all
+from spamnb.errors import DataError
+from spamnb.files import complain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,23 +39,13 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def write_file(path: str, content: str | bytes) -> None:
-    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-    except OSError as error:
-        raise CannotCreate(f"{path}: {error.strerror}") from error
-    try:
-        write_all(handle, data)
-    except OSError as error:
-        raise InputOutputError(f"{path}: {error.strerror}") from error
-    finally:
-        os.close(handle)
-
-
-def tell_unreadable(failures: Iterable[Unreadable]) -> None:
+def tell_unreadable(failures: Iterable[Unreadable], skip: bool = False) -> int:
+    """Say what could not be read; returns the exit code: that of bad data, unless such mail is skipped."""
+    code = 0
     for failure in failures:
         complain(f"{failure.path}: {failure.why}")
+        code = DataError.exit_code
+    return 0 if skip else code
 
 
 def console() -> Console:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bulk.comparing import CHANCE
-from spamnb.cli.render import number, percent, show, table, tell_unreadable
+from spamnb.cli.render import number, percent, show, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.bulk.comparing import Compared
-    from spamnb.bulk.evaluation import Evaluation, Mistake
+    from spamnb.bulk.evaluation import Evaluation, Judged, Mistake
+
+ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 def show_evaluation(evaluation: Evaluation) -> None:
@@ -48,6 +50,8 @@ def show_evaluation(evaluation: Evaluation) -> None:
     )
     if metrics["imbalance"]:
         show(metrics["imbalance"])
+    if evaluation.learned:
+        show(learned_before(evaluation.learned, evaluation.skipped))
     if evaluation.curve:
         show_curve(evaluation)
     if evaluation.mistakes:
@@ -56,7 +60,14 @@ def show_evaluation(evaluation: Evaluation) -> None:
         show(
             f"{evaluation.duplicates:,} messages are copies of others; --group-duplicates puts them together."
         )
-    tell_unreadable(evaluation.judged.unreadable)
+
+
+def learned_before(many: int, skipped: bool) -> str:
+    """Warn of figures that flatter a model, or say what was left out to keep them honest."""
+    if skipped:
+        return f"messages left out, because the model has learned them before: {many:,}"
+    what = f"the model has learned {many:,} of these messages before"
+    return f"{what}: the figures flatter it, and --skip-learned leaves them out"
 
 
 def figures(metrics: dict[str, Any], intervals: dict[str, Any]) -> list[Sequence[str]]:
@@ -174,3 +185,16 @@ def chance(one: Compared) -> str:
         return ""
     low = min(p for p in (one.verdicts_p, one.ranking_p) if p is not None)
     return f"yes, p {low:.2f}" if low > CHANCE else f"no, p {low:.1g}"
+
+
+def as_tsv(judged: Judged) -> str:
+    """Path, label, score and verdict, a message on a line; what would break a line is escaped."""
+    lines = ["path\tlabel\tscore\tverdict"]
+    for (path, index), truth, score, verdict in zip(
+        judged.names, judged.truth.tolist(), judged.score.tolist(), judged.verdict.tolist(), strict=True
+    ):
+        name = path if index is None else f"{path}:{index}"
+        escaped = name.translate(ESCAPES)
+        label = "unsure" if verdict < 0 else judged.labels[verdict]
+        lines.append(f"{escaped}\t{judged.labels[truth]}\t{score!r}\t{label}")
+    return "\n".join(lines) + "\n"

@@ -25,7 +25,7 @@ FAILURES = 20  # unreadable messages that are listed
 def report(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
     metrics = evaluation.metrics
     sections = (
-        headlines(metrics),
+        headlines(metrics, learned_before(evaluation)),
         pictures(evaluation),
         numbers(metrics),
         telling(evaluation.telling),
@@ -46,7 +46,7 @@ def masthead(evaluation: Evaluation, title: str) -> Markup:
     )
 
 
-def headlines(metrics: Mapping[str, Any]) -> Markup:
+def headlines(metrics: Mapping[str, Any], warning: Markup | None = None) -> Markup:
     """The figures to look at first: of ham and spam, or else of getting the label right."""
     trust = metrics["intervals"]
     unsure = card("Unsure", metrics["unsure_percent"], trust["unsure_percent"], "left to a person")
@@ -77,7 +77,19 @@ def headlines(metrics: Mapping[str, Any]) -> Markup:
         ]
     note = element("p", metrics["imbalance"], class_="note") if metrics["imbalance"] else None
     small = element("p", "Below each figure, its 95 % interval.", class_="footnote")
-    return element("section", element("dl", cards, class_="cards"), small, note, aria_label="Headlines")
+    figures = element("dl", cards, class_="cards")
+    return element("section", figures, small, note, warning, aria_label="Headlines")
+
+
+def learned_before(evaluation: Evaluation) -> Markup | None:
+    """Warn of figures that flatter a model, or say what was left out to keep them honest."""
+    if not evaluation.learned:
+        return None
+    many = count(evaluation.learned)
+    words = f"The model had learned {many} of these messages before, which flatters it."
+    if evaluation.skipped:
+        words = f"Messages left out, because the model had learned them before: {many}."
+    return element("p", words, class_="note")
 
 
 def card(

@@ -1,0 +1,69 @@
+"""Files that a command writes beside its answer: tried before the work, written after the answer."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from spamnb.errors import CannotCreate, InputOutputError
+from spamnb.files import complain, write_all
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def check_writable(*paths: str | None) -> None:
+    """Raise an error for a file that cannot be written, so that no work is done in vain."""
+    for path in paths:
+        if path is not None:
+            try:
+                _try(path)
+            except OSError as error:
+                raise CannotCreate(f"{path}: {error.strerror}; name another file") from error
+
+
+def _try(path: str) -> None:
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        _create_and_remove(os.path.realpath(path) if os.path.islink(path) else path)
+        return
+    # The reader of a pipe would take this for the end, so a pipe is not tried.
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        os.close(os.open(path, os.O_WRONLY))
+
+
+def _create_and_remove(path: str) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError:
+        return  # made by somebody else in this moment: so it can be made
+    os.close(handle)
+    os.unlink(path)
+
+
+def write_files(contents: Mapping[str, str | bytes]) -> int:
+    """Write each file, whatever becomes of the others; returns the exit code, and says why one failed."""
+    code = 0
+    for path, content in contents.items():
+        try:
+            write_file(path, content)
+        except (CannotCreate, InputOutputError) as error:
+            complain(str(error))
+            code = error.exit_code
+    return code
+
+
+def write_file(path: str, content: str | bytes) -> None:
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+    try:
+        write_all(handle, data)
+    except OSError as error:
+        raise InputOutputError(f"{path}: {error.strerror}") from error
+    finally:
+        os.close(handle)
