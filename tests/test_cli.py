@@ -20,12 +20,12 @@ COMMANDS = ["train", "classify", "evaluate", "inspect", "tune", "import", "compl
 # Frozen: scripts and mail recipes depend on them.
 OPTIONS = {
     "train": "--ham --spam --label --model --fresh --forget --jobs --ngrams --stem --stop-words --no-headers "
-    "--case --json --help",
+    "--case --view --json --help",
     "classify": "-p --passthrough -e --exit-code --header-style --json --model --event --smoothing --cutoff "
     "--help",
     "evaluate": "--ham --spam --label --folds --model --online --index --protocol --first --compare --report "
-    "--scores --group-duplicates --mistakes --seed --json --event --smoothing --help",
-    "tune": "--ham --spam --model --language --folds --seed --dry-run --jobs --json --help",
+    "--skip-learned --scores --group-duplicates --mistakes --seed --json --event --smoothing --help",
+    "tune": "--ham --spam --model --fresh --language --folds --seed --dry-run --jobs --json --help",
     "inspect": "--top --token --model --json --help",
     "import": "--from --model --fresh --json --help",
 }

@@ -276,7 +276,7 @@ class TestAllThatIsDoneWithAModel:
 
     def test_tuned(self, spamnb, keyed, mail, mail_words):
         known_as = Stored.open(keyed).keyed
-        said = spamnb("tune", "--folds", "2", "--model", keyed, mail.ham, mail.spam).succeeds()
+        said = spamnb("tune", "--fresh", "--folds", "2", "--model", keyed, mail.ham, mail.spam).succeeds()
         assert said.lines[-1].startswith(f"key: {keyed}.key")
         assert Stored.open(keyed).keyed == known_as
         assert words_left(Path(keyed).parent, mail_words) == []

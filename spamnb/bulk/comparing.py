@@ -58,7 +58,20 @@ def _yes(text: str) -> bool:
 
 
 def _smoothing(text: str) -> float | str:
-    return text if text == GLOBAL else float(text)
+    return text if text == GLOBAL else _amount(text)
+
+
+def _amount(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e9:
+        raise ValueError
+    return value
+
+
+def _prior(text: str) -> str:
+    if text not in ("counts", "uniform"):
+        raise ValueError
+    return text
 
 
 def _event(text: str) -> str:
@@ -77,15 +90,16 @@ _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
 _VIEW: dict[str, tuple[str, Callable[[str], Any]]] = {
     "event": ("event", _event),
     "smoothing": ("smoothing", _smoothing),
-    "prior": ("prior", str),
+    "prior": ("prior", _prior),
     "tfidf": ("tfidf", _yes),
     "numbers": ("numbers", _yes),
     "pairs": ("pairs", _yes),
-    "least-evidence": ("least_evidence", float),
-    "silent": ("silent", float),
+    "least-evidence": ("least_evidence", _amount),
+    "silent": ("silent", _amount),
     "apart": ("apart", _yes),
 }
-NAMES = (*_SETTINGS, *_VIEW)
+VIEW_NAMES = tuple(_VIEW)
+NAMES = (*_SETTINGS, *VIEW_NAMES)
 
 
 def candidate(text: str) -> Candidate:

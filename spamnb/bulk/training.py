@@ -89,7 +89,7 @@ def train(
             known_before = Learned.of([], [])
         else:
             labels = list(dict.fromkeys([*stored.labels, *(() if forget else sources)]))
-            settings, view = same_settings(stored, wanted or {}, keyed), view_of(stored)
+            settings, view = same_settings(stored, wanted or {}, keyed, view), view_of(stored)
             key = stored.key
             accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
             known_before = Learned.load(stored)
@@ -157,11 +157,14 @@ def replaceable(path: str) -> Stored | None:
         return None
 
 
-def same_settings(stored: Stored, wanted: Mapping[str, Any], keyed: bool = False) -> Settings:
+def same_settings(
+    stored: Stored, wanted: Mapping[str, Any], keyed: bool = False, view: View | None = None
+) -> Settings:
     """The settings of a model; an error if others were asked for."""
     settings = settings_of(stored)
     other = [name for name, value in wanted.items() if getattr(settings, name) != value]
     other += ["keyed"] if keyed and not stored.keyed else []
+    other += ["view"] if view and view.as_map() != view_of(stored).as_map() else []
     if other:
         raise DataError(
             f"{stored.path}: trained with other settings ({', '.join(other)}); leave them out, or use --fresh"

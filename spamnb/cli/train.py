@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bulk import training
+from spamnb.bulk.comparing import VIEW_NAMES, candidate
 from spamnb.bulk.knowledge import missing
 from spamnb.bulk.training import Summary
 from spamnb.cli.options import (
@@ -34,6 +35,8 @@ from spamnb.mail.sources import check, total_size
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from spamnb.view import View
+
     Sources = Mapping[str, Sequence[str]]
 
 EXAMPLES = """
@@ -60,6 +63,12 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
     help="Ham that may be lost, say 0.1%, which is the default; sets the cutoffs.",
 )
 @tokenizer_options
+@click.option(
+    "--view",
+    "view_settings",
+    metavar="SETTINGS",
+    help="Of a new model: how its counts are read, NAME=VALUE,… as `spamnb tune` finds it.",
+)
 @keyed_option
 @click.option(
     "--drop-rare",
@@ -84,6 +93,7 @@ def train(
     fresh: bool,
     forget: bool,
     ham_loss: str | None,
+    view_settings: str | None,
     keyed: bool,
     rare: int,
     ledger: bool,
@@ -100,12 +110,13 @@ def train(
     """
     sources = labelled(folders, ham, spam, label)
     wanted = tokenizer_settings(**settings)
+    view = view_of(view_settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
     if cluster and ledger:
         raise UsageError("--ledger is for a host that learns; train without --cluster, or without it")
     one = Learn(next(iter(sources)), model, forget)
-    plain = not (fresh or wanted or keyed or rare or ledger or cluster or skip_unreadable or ham_loss)
+    plain = not (fresh or wanted or view or keyed or rare or ledger or cluster or skip_unreadable or ham_loss)
     if list(sources.values()) == [["-"]] and plain and one.is_small:
         if not as_json:
             return one.run()
@@ -127,6 +138,7 @@ def train(
                 model,
                 sources,
                 wanted,
+                view=view,
                 ham_loss=share(ham_loss),
                 fresh=fresh,
                 forget=forget,
@@ -145,6 +157,16 @@ def train(
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")
     return code
+
+
+def view_of(text: str | None) -> View | None:
+    """Read `NAME=VALUE,…`; the tokenizer's settings have options of their own."""
+    if text is None:
+        return None
+    found = candidate(text)
+    if found.settings:
+        raise UsageError(f"--view takes {', '.join(VIEW_NAMES)}; all else has an option of its own")
+    return found.view
 
 
 def share(text: str | None) -> float | None:

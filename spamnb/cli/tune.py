@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -19,25 +22,32 @@ from spamnb.cli.options import (
     labelled,
     model_option,
     path_type,
+    skip_option,
 )
+from spamnb.cli.outputs import check_writable
 from spamnb.cli.progress import progress, telling
-from spamnb.cli.render import places, print_json, show
+from spamnb.cli.render import places, print_json, show, tell_unreadable
 from spamnb.cli.tables import comparison_table
-from spamnb.errors import UsageError
+from spamnb.errors import CannotCreate, UsageError
+from spamnb.files import shown
+from spamnb.lock import ELSEWHERE
 from spamnb.mail.sources import check, total_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from spamnb.bulk.batches import Batch
+    from spamnb.mail.sources import Unreadable
     from spamnb.tokens.settings import Settings
 
 EXAMPLES = """
 spamnb tune ham/ spam/
+spamnb tune --fresh ham/ spam/
 spamnb tune --language german --model tuned.msgpack ham/ spam/
 spamnb tune --dry-run ham/ spam/
 """
 TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
+FLAGS = {"headers=no": ["--no-headers"], "case=yes": ["--case"]}  # settings whose options take no value
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -45,64 +55,143 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 @click.option("--ham", multiple=True, type=path_type, metavar="PATH", help="Ham; again for more.")
 @click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise.")
 @model_option
+@click.option("--fresh", is_flag=True, help="Replace the model there is by one trained on this mail.")
 @click.option("--language", metavar="LANG", help="Try its stemmer and stop words, too.")
 @click.option("--folds", type=click.IntRange(2, 1000), default=5, show_default=True)
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--dry-run", is_flag=True, help="Only show what would be chosen.")
 @jobs_option
+@skip_option
 @json_option
 def tune(
     folders: tuple[str, ...],
     ham: tuple[str, ...],
     spam: tuple[str, ...],
     model: str,
+    fresh: bool,
     language: str | None,
     folds: int,
     seed: int,
     dry_run: bool,
     jobs: int | None,
+    skip_unreadable: bool,
     as_json: bool,
 ) -> int:
-    """Search the settings that judge this mail best, and train a new model with them.
+    """Search the settings that judge this mail best; where there is no model yet, train one with them.
 
     Changes one setting at a time, keeps what ranks better in cross-validation, and in the end only what
-    beats the default beyond chance. The model, if there is one, is replaced.
+    beats the default beyond chance. A model that is there is kept, and replaced only with --fresh: without
+    it, the settings are shown as options for `spamnb train`.
     """
     sources = labelled(folders, ham, spam, ())
     if len(sources) < 2:
         raise UsageError("ham and spam are needed, for instance: spamnb tune ham/ spam/")
-    paths = [path for many in sources.values() for path in many]
-    check(paths)
+    mail = Mail(sources, jobs or all_cores())
+    check(mail.paths)
     if not dry_run:
         check_replaceable(model)
-    processes = jobs or all_cores()
-
-    def corpus(settings: Settings) -> Corpus:
-        def batches() -> Iterator[Batch]:
-            with progress("reading", lambda: total_size(paths)) as step:
-                for batch in Here(processes).batches(sources, settings):
-                    yield batch
-                    step(batch.size, len(batch))
-
-        return Corpus.of(list(sources), batches())
+    if is_to_be_written(model, fresh, dry_run):
+        check_creatable(model)
 
     def judge(candidates: list[Candidate]) -> list[Compared]:
         wanted = [candidate("default"), *candidates]
-        return list(telling(comparing.compared(wanted, corpus, folds, seed, False, processes)))
+        return list(telling(comparing.compared(wanted, mail.corpus, folds, seed, False, mail.jobs)))
 
-    tried, winner = search(judge, language)
-    if not dry_run:
-        training.train(
-            model, sources, winner.candidate.settings, view=winner.candidate.view, fresh=True, jobs=jobs
-        )
-    if as_json:
-        found = {"winner": winner.candidate.name, "model": None if dry_run else model}
-        print_json({**found, "tried": [one.as_map() for one in tried]})
-    else:
-        comparison_table(tried, f"{folds} folds")
-        show(f"chosen: {winner.candidate.name}")
-        show(*(["nothing written"] if dry_run else places(model)))
-    return 0
+    try:
+        tried, winner = search(judge, language)
+        chosen = winner.candidate
+        found = Found(tried, chosen, f"{folds} folds", model)
+        try:
+            if is_to_be_written(model, fresh, dry_run):
+                training.train(model, sources, chosen.settings, view=chosen.view, fresh=fresh, jobs=jobs)
+                found.written = True
+        finally:
+            found.show(mail.unreadable.values(), as_json)
+    finally:
+        code = tell_unreadable(mail.unreadable.values(), skip_unreadable)
+    return code
+
+
+def is_to_be_written(model: str, fresh: bool, dry_run: bool) -> bool:
+    return not dry_run and (fresh or not os.path.lexists(model))
+
+
+def check_creatable(model: str) -> None:
+    """Raise an error if no model can be written there, before the search, which takes minutes."""
+    try:
+        os.makedirs(os.path.dirname(model) or ".", mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise CannotCreate(f"{model}: {error.strerror}; {ELSEWHERE}") from error
+    check_writable(f"{model}.new")
+
+
+@dataclass
+class Found:
+    """What a search has found, and whether a model was trained with it."""
+
+    tried: list[Compared]
+    chosen: Candidate
+    how: str
+    model: str
+    written: bool = False
+
+    def show(self, unreadable: Iterable[Unreadable], as_json: bool) -> None:
+        if as_json:
+            print_json(
+                {
+                    "winner": self.chosen.name,
+                    "options": options_for(self.chosen),
+                    "model": self.model if self.written else None,
+                    "tried": [one.as_map() for one in self.tried],
+                    "unreadable": [{"path": one.path, "why": one.why} for one in unreadable],
+                }
+            )
+        else:
+            comparison_table(self.tried, self.how)
+            show(f"chosen: {self.chosen.name}", *(places(self.model) if self.written else self.advice()))
+
+    def advice(self) -> list[str]:
+        """Say that no model was written, and how to make one with these settings."""
+        kept = f": {shown(self.model)} is kept; --fresh replaces it" if os.path.lexists(self.model) else ""
+        command = shlex.join(["spamnb", "train", "--fresh", *options_for(self.chosen)])
+        return [f"nothing written{kept}", f"to train with these settings: {command} HAM SPAM"]
+
+
+def options_for(chosen: Candidate) -> list[str]:
+    """Give the settings as options of `spamnb train`.
+
+    >>> options_for(candidate("silent=4,ngrams=2,headers=no,smoothing=0.1"))
+    ['--ngrams', '2', '--no-headers', '--view', 'silent=4,smoothing=0.1']
+    """
+    settings: list[str] = []
+    view: list[str] = []
+    for part in chosen.name.split(",") if chosen.name != "default" else ():
+        name, _, value = part.partition("=")
+        if name in comparing.VIEW_NAMES:
+            view.append(part)
+        else:
+            settings += FLAGS.get(part, [f"--{name}", value])
+    return [*settings, *(["--view", ",".join(view)] if view else [])]
+
+
+class Mail:
+    """The mail to search with, and what could not be read of it."""
+
+    def __init__(self, sources: dict[str, list[str]], jobs: int) -> None:
+        self.sources = sources
+        self.paths = [path for many in sources.values() for path in many]
+        self.jobs = jobs
+        self.unreadable: dict[str, Unreadable] = {}  # by path: mail is read more than once
+
+    def corpus(self, settings: Settings) -> Corpus:
+        return Corpus.of(list(self.sources), self.batches(settings))
+
+    def batches(self, settings: Settings) -> Iterator[Batch]:
+        with progress("reading", lambda: total_size(self.paths)) as step:
+            for batch in Here(self.jobs).batches(self.sources, settings):
+                self.unreadable |= {one.path: one for one in batch.unreadable}
+                yield batch
+                step(batch.size, len(batch))
 
 
 def search(
