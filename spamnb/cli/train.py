@@ -96,7 +96,7 @@ def train(
     """Learn from mailboxes, Maildirs, folders of messages, or one message on standard input.
 
     Adds to the model there is. A message learned before changes nothing; learned under another label, it
-    moves. Any file may be compressed (gzip, xz, bzip2), and lie on any store that fsspec reaches.
+    moves. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
     sources = labelled(folders, ham, spam, label)
     wanted = tokenizer_settings(**settings)
