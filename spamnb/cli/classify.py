@@ -23,7 +23,7 @@ from spamnb.cli.render import tell_unreadable
 from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mail import mbox
-from spamnb.mail.folders import in_maildir, is_folder
+from spamnb.mail.folders import in_maildir, is_folder, split_number
 from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
 from spamnb.mail.streams import read, unpacked, unpacker_for, why
 
@@ -108,6 +108,8 @@ def own_bytes(paths: tuple[str, ...]) -> bytes:
     path = paths[0]
     if len(paths) > 1 or is_folder(path):
         raise UsageError(ONE)
+    if split_number(path)[0]:
+        return only_message(paths).data
     try:
         data = b"".join(read(path))
     except OSError as error:

@@ -13,7 +13,7 @@ from spamnb.bulk.crew import Here
 from spamnb.counts.store import FORMAT
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
-from spamnb.mail.folders import is_remote
+from spamnb.mail.folders import is_remote, split_number
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.verdict import UNSURE, Cutoffs
 from spamnb.view import EVENTS, GLOBAL, View
@@ -258,9 +258,19 @@ def _check_once(sources: dict[str, list[str]]) -> None:
     names: dict[str, str] = {}
     for name, paths in sources.items():
         for path in paths:
-            place = path if path == "-" else os.path.realpath(path)
-            before = names.setdefault(place, name)
+            before = names.setdefault(_place(path), name)
             if before != name:
                 raise UsageError(f"{path}: named as {before} and as {name}; once is right")
+    for name, paths in sources.items():
+        for path in paths:
+            box = split_number(path)[0]
+            if box and names.get(_place(box), name) != name:
+                raise UsageError(
+                    f"{path}: named as {name}, and all of {box} as {names[_place(box)]}; once is right"
+                )
     if sum(paths.count("-") for paths in sources.values()) > 1:
         raise UsageError("-: named twice, and standard input has one message")
+
+
+def _place(path: str) -> str:
+    return path if path == "-" else os.path.realpath(path)

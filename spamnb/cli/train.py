@@ -42,6 +42,7 @@ spamnb train --ham ~/Maildir --spam ~/Maildir/.Junk
 spamnb train --spam - < message
 spamnb train --label work=work.mbox --label family=family.mbox.gz --fresh
 spamnb train --forget --spam - < message
+spamnb train --ham inbox.mbox:3
 spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --keyed --fresh ham/ spam/
@@ -94,6 +95,8 @@ def train(
     **settings: Any,
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or one message on standard input.
+
+    One message of a mailbox is named as classify names it: inbox.mbox:3.
 
     Adds to the model there is. A message learned before changes nothing; learned under another label, it
     moves. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import groupby
 
 from spamnb.mail.streams import why
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 STREAM = -1  # in place of a size: read once, here, and not by another process
 
+MAX_DIGITS = 9  # of a message's number in a mailbox
+
 _OURS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # mean something else in another process
 
 # What mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a folder of list archives
@@ -47,6 +50,17 @@ class Unreadable:
         self.why = why
 
 
+class Numbered:
+    """Messages of a mailbox, named by their numbers (`box.mbox:3`); `size` is that of the mailbox."""
+
+    __slots__ = ("numbers", "path", "size")
+
+    def __init__(self, path: str, numbers: set[int], size: int) -> None:
+        self.path = path
+        self.numbers = numbers
+        self.size = size
+
+
 class Walk:
     """Every file below some paths with its size, sorted; no folder is entered twice, so loops end."""
 
@@ -57,13 +71,21 @@ class Walk:
         self.elsewhere: Walk | None = None
         self.seen: set[tuple[int, int]] = set()
 
-    def files(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
+    def files(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Numbered | Unreadable]:
+        for box, names in groupby(paths, lambda path: split_number(path)[0]):
+            if box:
+                yield Numbered(box, {split_number(name)[1] for name in names}, _size_of(box))
+            else:
+                yield from self.whole(names)
+
+    def whole(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
+        """Files and folders that are to be read from their start to their end."""
         for path in paths:
             try:
                 if path == "-":
                     yield path, STREAM
                 elif is_remote(path):
-                    yield from self.remote().files([path])
+                    yield from self.remote().whole([path])
                 elif os.path.isdir(path):
                     yield from self.below(path)
                 elif path.startswith(_OURS) or (not os.path.isfile(path) and os.path.exists(path)):
@@ -146,6 +168,31 @@ class Walk:
 def is_remote(path: str) -> bool:
     """Whether a path is an address that fsspec opens, like s3://bucket/folder/."""
     return "://" in path
+
+
+def split_number(path: str) -> tuple[str, int]:
+    """The mailbox and the number of a path like `box.mbox:3`; "" and 0 for any other path.
+
+    A file that has this very name is meant by it. Messages are numbered from 0, as `classify` prints them.
+    """
+    box, _, digits = path.rpartition(":")
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_DIGITS or not box:
+        return "", 0
+    if is_remote(path):
+        from spamnb.mail.remote_folders import is_numbered
+
+        known = is_numbered(path, box)
+    else:
+        known = not os.path.lexists(path) and os.path.isfile(box)
+    return (box, int(digits)) if known else ("", 0)
+
+
+def _size_of(path: str) -> int:
+    """Bytes of a file; none if it is elsewhere, where asking takes long."""
+    try:
+        return 0 if is_remote(path) else os.stat(path).st_size
+    except OSError:  # gone meanwhile: who reads it will tell
+        return 0
 
 
 def is_folder(path: str) -> bool:

@@ -54,7 +54,7 @@ class RemoteWalk(Walk):
         self.unwanted = {_place(found) for url in without for found in _expanded(url)}
         self.entered: set[tuple[Any, str]] = set()
 
-    def files(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
+    def whole(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
         for url in paths:
             try:
                 for entry in named(url):
@@ -91,6 +91,21 @@ def check(url: str) -> None:
         next(named(url))
     except OSError as error:
         raise NoInput(f"{url}: {why(error)}") from error
+
+
+def is_numbered(url: str, box: str) -> bool:
+    """Whether there is no such file, but the mailbox whose address is all before the number."""
+    if "/" not in box.partition("://")[2]:  # the number is a host's port
+        return False
+    try:
+        _exact(url)
+        return False
+    except OSError:
+        pass
+    try:
+        return _exact(box).is_file()
+    except OSError:
+        return False
 
 
 def is_folder(url: str) -> bool:

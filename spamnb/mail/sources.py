@@ -1,9 +1,9 @@
 """Finding mail: paths become raw messages, or pieces of work that other processes turn into messages.
 
 A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
-elsewhere (s3://bucket/folder/), or `-` for one message on standard input; any file may be compressed. What a
-file is, its first bytes tell, never its name. Nothing holds a mailbox in memory: large ones go out as byte
-ranges, or piece by piece, cut between messages.
+elsewhere (s3://bucket/folder/), one message of an mbox by its number (box.mbox:3), or `-` for one message on
+standard input; any file may be compressed. What a file is, its first bytes tell, never its name. Nothing
+holds a mailbox in memory: large ones go out as byte ranges, or piece by piece, cut between messages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ import sys
 
 from spamnb.errors import NoInput
 from spamnb.mail import mbox
-from spamnb.mail.folders import STREAM, Unreadable, Walk, in_maildir, is_remote, whereabouts
+from spamnb.mail.folders import (
+    STREAM,
+    Numbered,
+    Unreadable,
+    Walk,
+    in_maildir,
+    is_remote,
+    split_number,
+    whereabouts,
+)
 from spamnb.mail.streams import (
     Source,
     blocks_of,
@@ -37,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Chunk",
     "Files",
+    "Picked",
     "Raw",
     "Ready",
     "Span",
@@ -107,6 +117,38 @@ class Span:
             yield Unreadable(self.path, source.why)
 
 
+class Picked:
+    """Some messages of a mailbox, by their numbers. It is read up to the last of them."""
+
+    __slots__ = ("numbers", "path", "size")
+
+    def __init__(self, path: str, numbers: set[int], size: int) -> None:
+        self.path = path
+        self.numbers = numbers
+        self.size = size
+
+    def messages(self) -> Iterator[Raw | Unreadable]:
+        missing = set(self.numbers)
+        many = 0
+        for item in _messages(self.path, read(self.path)):
+            if isinstance(item, Unreadable):
+                yield item
+                return
+            if item.index is None:
+                raise NoInput(f"{self._name(missing)}: {self.path} is one message; name it without a number")
+            many = item.index + 1
+            if item.index in missing:
+                yield item
+                missing.discard(item.index)
+                if not missing:
+                    return
+        last = f"the last one is {self.path}:{many - 1}" if many else "it is empty"
+        raise NoInput(f"{self._name(missing)}: there is no such message in it; {last}")
+
+    def _name(self, missing: set[int]) -> str:
+        return f"{self.path}:{min(missing)}"
+
+
 class Ready:
     """Messages already read, from what can be read only once or only from its start."""
 
@@ -120,12 +162,15 @@ class Ready:
         yield from self.items
 
 
-Chunk = Files | Span | Ready  # a piece of work, cheap to send to another process; `size` is its bytes on disk
+Chunk = (
+    Files | Span | Picked | Ready
+)  # a piece of work, cheap to send to another process; `size` is its bytes on disk
 
 
 def check(paths: Iterable[str]) -> None:
     """Raise NoInput for the first path that is missing or may not be read."""
-    for path in paths:
+    for named in paths:
+        path = split_number(named)[0] or named
         if path == "-":
             if sys.stdin is None:
                 raise NoInput("-: no standard input")
@@ -147,8 +192,13 @@ def check(paths: Iterable[str]) -> None:
 
 def total_size(paths: Iterable[str], *, without: Iterable[str] = ()) -> int:
     """Bytes on disk, without reading any; pipes and standard input count nothing."""
-    found = Walk(without).files(paths)
-    return sum(item[1] for item in found if not isinstance(item, Unreadable) and item[1] != STREAM)
+    total = 0
+    for item in Walk(without).files(paths):
+        if isinstance(item, Numbered):
+            total += item.size
+        elif not isinstance(item, Unreadable) and item[1] != STREAM:
+            total += item[1]
+    return total
 
 
 def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[Raw | Unreadable]:
@@ -170,13 +220,15 @@ def pieces(
     without: Iterable[str],
     size: int,
     large: Callable[[str, int, int], Iterable[Piece]],
-) -> Iterator[Files | Ready | Piece]:
+) -> Iterator[Files | Picked | Ready | Piece]:
     """Small files in batches; what becomes of a file that may hold more than a chunk, `large` says."""
     batch: list[str] = []
     weight = 0
     for item in Walk(without).files(paths):
         if isinstance(item, Unreadable):
-            alone: Iterable[Files | Ready | Piece] = (Ready([item], 0),)
+            alone: Iterable[Files | Picked | Ready | Piece] = (Ready([item], 0),)
+        elif isinstance(item, Numbered):
+            alone = (Picked(item.path, item.numbers, item.size),)
         elif item[1] == STREAM:
             alone = streamed(item[0], size)
         elif item[1] > size // PACKING:
