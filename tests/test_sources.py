@@ -493,6 +493,7 @@ def test_importing_it_loads_no_slow_module():
         "spamnb.mail",
         "spamnb.mail.folders",
         "spamnb.mail.mbox",
+        "spamnb.mail.not_mail",
         "spamnb.mail.sources",
         "spamnb.mail.streams",
     ]

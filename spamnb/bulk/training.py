@@ -22,6 +22,7 @@ from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
+from spamnb.mail.folders import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, settings_of, view_of
 from spamnb.tokens.settings import Settings
 from spamnb.verdict import HAM, SPAM, Calibration
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from spamnb.bulk.crew import Counted, Crew
     from spamnb.bulk.model_file import Spread
     from spamnb.counts.key import Key
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.folders import PassedOver, Unreadable
     from spamnb.view import View
 
 LABELS = (HAM, SPAM)
@@ -47,6 +48,7 @@ class Summary:
 
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
+    passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
 
     def count(self, label: str, what: str, many: int = 1) -> None:
         if many:
@@ -106,7 +108,8 @@ def train(
                     sample.add(batch, steps)
                     if lessons:
                         lessons.put(lessons_in(batch.whole(), steps[:, 0], key))
-                summary.unreadable += batch.unreadable
+                summary.unreadable += failures(batch.unreadable)
+                summary.passed_over += passed_over(batch.unreadable)
                 progress(batch)
                 del batch  # or it would stay until the next is there
             if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:

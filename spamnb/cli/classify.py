@@ -23,7 +23,7 @@ from spamnb.cli.render import tell_unreadable
 from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mail import mbox
-from spamnb.mail.folders import in_maildir, is_folder, split_number
+from spamnb.mail.folders import PassedOver, failures, in_maildir, is_folder, split_number
 from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
 from spamnb.mail.streams import read, unpacked, unpacker_for, why
 
@@ -90,11 +90,12 @@ def classify(
             unreadable += failed
             step(size, len(verdicts))
     tell_unreadable(unreadable)
-    return DataError.exit_code if unreadable and not skip_unreadable else 0
+    return DataError.exit_code if failures(unreadable) and not skip_unreadable else 0
 
 
 def only_message(paths: tuple[str, ...]) -> Raw:
-    found = list(zip(messages(paths), range(2), strict=False))
+    mail = (raw for raw in messages(paths) if not isinstance(raw, PassedOver))
+    found = list(zip(mail, range(2), strict=False))
     for raw, _ in found:
         if isinstance(raw, Unreadable):
             raise DataError(f"{raw.path}: {raw.why}")

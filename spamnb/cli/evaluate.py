@@ -32,10 +32,11 @@ from spamnb.cli.options import (
     working,
 )
 from spamnb.cli.progress import progress, telling
-from spamnb.cli.render import print_json, write_file
+from spamnb.cli.render import described, print_json, tell_unreadable, write_file
 from spamnb.cli.tables import comparison_table, show_evaluation
 from spamnb.cluster import LOCAL
 from spamnb.errors import DataError, UsageError
+from spamnb.mail.folders import failures, passed_over
 from spamnb.mail.sources import check, total_size
 from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.evaluation import Judged
+    from spamnb.mail.folders import Unreadable
 
 EXAMPLES = """
 spamnb evaluate ham/ spam/
@@ -209,6 +211,7 @@ class Task:
         self.jobs = jobs or all_cores()  # for the folds, which are done here
         self.readers = None if cluster not in (None, LOCAL) else jobs
         self.cluster, self.skip_unreadable = cluster, skip_unreadable
+        self.unreadable: list[Unreadable] = []  # of the last reading, and what was passed over
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
         key = self.model.key if self.model else None
@@ -221,7 +224,9 @@ class Task:
                 step(batch.size, len(batch))
 
     def corpus(self, settings: Settings) -> Corpus:
-        return Corpus.of(list(self.sources), self.batches(settings))
+        corpus = Corpus.of(list(self.sources), self.batches(settings))
+        self.unreadable = corpus.unreadable
+        return corpus
 
     def evaluation(self) -> Evaluation:
         if self.model:
@@ -278,6 +283,7 @@ class Task:
             print_json([one.as_map() for one in found])
         else:
             comparison_table(list(found), f"{self.folds} folds")
+        tell_unreadable(self.unreadable)
         return 0
 
 
@@ -295,7 +301,8 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
         "duplicates": evaluation.duplicates,
         "mistakes": [asdict(mistake) for mistake in evaluation.mistakes],
         "curve": [asdict(point) for point in evaluation.curve],
-        "unreadable": [{"path": one.path, "why": one.why} for one in judged.unreadable],
+        "unreadable": described(failures(judged.unreadable)),
+        "passed_over": described(passed_over(judged.unreadable)),
     }
 
 

@@ -13,6 +13,8 @@ from spamnb.counts.key import key_path
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, shown, write_all
+from spamnb.mail.folders import failures, passed_over
+from spamnb.mail.not_mail import ARCHIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from spamnb.mail.sources import Unreadable
 
 PIPE_WIDTH = 120
+NAMES = 3  # files that are named of those passed over
 
 
 def print_json(value: Any) -> None:
@@ -53,9 +56,19 @@ def write_file(path: str, content: str | bytes) -> None:
         os.close(handle)
 
 
-def tell_unreadable(failures: Iterable[Unreadable]) -> None:
-    for failure in failures:
+def tell_unreadable(found: Sequence[Unreadable]) -> None:
+    """A line for each failure, and one for all that was passed over."""
+    for failure in failures(found):
         complain(f"{failure.path}: {failure.why}")
+    if others := passed_over(found):
+        many = f"{len(others):,} file" + ("" if len(others) == 1 else "s")
+        todo = "; to read archives, unpack them" if any(ARCHIVE in one.why for one in others) else ""
+        complain(f"passed over {many} without mail: {listed([one.path for one in others], NAMES)}{todo}")
+
+
+def described(found: Iterable[Unreadable]) -> list[dict[str, str]]:
+    """Paths and reasons, for JSON."""
+    return [{"path": one.path, "why": one.why} for one in found]
 
 
 def console() -> Console:

@@ -24,7 +24,7 @@ from spamnb.cli.options import (
     working,
 )
 from spamnb.cli.progress import progress
-from spamnb.cli.render import places, print_json, tell_unreadable
+from spamnb.cli.render import described, places, print_json, tell_unreadable
 from spamnb.counts.store import Stored
 from spamnb.delivery import WORDS, Learn
 from spamnb.errors import DataError, UsageError
@@ -143,7 +143,7 @@ def train(
         print_json({"model": model, **as_map(summary, sources)})
     else:
         report(summary, sources, model)
-    tell_unreadable(summary.unreadable)
+    tell_unreadable([*summary.unreadable, *summary.passed_over])
     for name in sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")
@@ -167,7 +167,8 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
     of = {label: summary.outcomes.get(label, {}) for label in sources}
     return {
         **{name: {label: own.get(name, 0) for label, own in of.items()} for name in OUTCOMES},
-        "unreadable": [{"path": one.path, "why": one.why} for one in summary.unreadable],
+        "unreadable": described(summary.unreadable),
+        "passed_over": described(summary.passed_over),
     }
 
 

@@ -15,6 +15,7 @@ from spamnb.cluster import tasks
 from spamnb.cluster.reduction import Added, Reduction, depth_for
 from spamnb.counts.journal import Journal
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
+from spamnb.mail.folders import failures
 from spamnb.mail.ranges import Range, joined, ranges
 from spamnb.mail.sources import total_size
 
@@ -213,8 +214,9 @@ class Cluster:
             self._workers, self._threads, self._looked = len(threads), sum(threads.values()), now
 
     def _accept(self, unreadable: list[Unreadable]) -> None:
-        if unreadable and not self.skip_unreadable:
-            path, why = unreadable[0].path, unreadable[0].why
+        failed = failures(unreadable)
+        if failed and not self.skip_unreadable:
+            path, why = failed[0].path, failed[0].why
             raise DataError(f"{path}: {why}; {UNCHANGED} (--skip-unreadable goes on without it)")
 
 

@@ -50,6 +50,22 @@ class Unreadable:
         self.why = why
 
 
+class PassedOver(Unreadable):
+    """A file that was met in a folder and holds no mail: that is worth a word, and no error."""
+
+    __slots__ = ()
+
+
+def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
+    """What ought to have been read and could not be."""
+    return [one for one in found if not isinstance(one, PassedOver)]
+
+
+def passed_over(found: Iterable[Unreadable]) -> list[PassedOver]:
+    """What was not read on purpose."""
+    return [one for one in found if isinstance(one, PassedOver)]
+
+
 class Numbered:
     """Messages of a mailbox, named by their numbers (`box.mbox:3`); `size` is that of the mailbox."""
 
@@ -88,7 +104,7 @@ class Walk:
                     yield from self.remote().whole([path])
                 elif os.path.isdir(path):
                     yield from self.below(path)
-                elif path.startswith(_OURS) or (not os.path.isfile(path) and os.path.exists(path)):
+                elif is_stream(path):
                     yield path, STREAM
                 elif size := os.stat(path).st_size:
                     yield path, size
@@ -163,6 +179,11 @@ class Walk:
             return os.path.join(real, entry.name) in self.without
         target = os.path.realpath(entry.path)
         return any(target == path or target.startswith(path + os.sep) for path in self.without)
+
+
+def is_stream(path: str) -> bool:
+    """Whether a file can be read only once, or only in this process: a pipe, a handle of ours."""
+    return path.startswith(_OURS) or (not os.path.isfile(path) and os.path.exists(path))
 
 
 def is_remote(path: str) -> bool:

@@ -11,18 +11,21 @@ from __future__ import annotations
 import os
 import sys
 
-from spamnb.errors import NoInput
+from spamnb.errors import DataError, NoInput
 from spamnb.mail import mbox
 from spamnb.mail.folders import (
     STREAM,
     Numbered,
+    PassedOver,
     Unreadable,
     Walk,
     in_maildir,
     is_remote,
+    is_stream,
     split_number,
     whereabouts,
 )
+from spamnb.mail.not_mail import SUSPECT, not_mail
 from spamnb.mail.streams import (
     Source,
     blocks_of,
@@ -168,7 +171,7 @@ Chunk = (
 
 
 def check(paths: Iterable[str]) -> None:
-    """Raise NoInput for the first path that is missing or may not be read."""
+    """Raise NoInput for a path that is missing or may not be read, DataError for a file without mail."""
     for named in paths:
         path = split_number(named)[0] or named
         if path == "-":
@@ -179,6 +182,8 @@ def check(paths: Iterable[str]) -> None:
             from spamnb.mail import remote_folders
 
             remote_folders.check(path)
+            if path.lower().endswith(SUSPECT):
+                _check_mail(path)
             continue
         try:
             os.stat(path)
@@ -188,6 +193,15 @@ def check(paths: Iterable[str]) -> None:
             raise NoInput(f"{path}: {why(error)}") from error
         if not os.access(path, os.R_OK | os.X_OK if os.path.isdir(path) else os.R_OK):
             raise NoInput(f"{path}: permission denied")
+        if not os.path.isdir(path) and not is_stream(path):
+            _check_mail(path)
+
+
+def _check_mail(path: str) -> None:
+    """Refuse a file that is named and holds no mail. Why it cannot be read, if so, the reader will tell."""
+    reason = not_mail(path, gather(Source(unpacked(read(path))), mbox.MAX_ENVELOPE))
+    if reason:
+        raise DataError(f"{path}: {reason}")
 
 
 def total_size(paths: Iterable[str], *, without: Iterable[str] = ()) -> int:
@@ -316,6 +330,10 @@ def _messages(path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadable]:
     source = Source(unpacked(blocks))
     head = gather(source, mbox.MAX_ENVELOPE)
     envelope = mbox.is_envelope(head)
+    reason = not_mail(path, head)
+    if reason:
+        yield PassedOver(path, reason)
+        return
     if envelope and not in_maildir(path):
         yield from _split(path, head, source, 0)
     else:

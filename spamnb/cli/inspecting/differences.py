@@ -8,6 +8,7 @@ from spamnb.bulk.differences import Difference, changed_verdicts, difference
 from spamnb.cli.render import number, print_json, show, signed, table, tell_unreadable
 from spamnb.errors import DataError
 from spamnb.files import shown
+from spamnb.mail.folders import failures
 from spamnb.mail.sources import check
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def show_difference(
         said = tables(found, top, bool(here.stored.keyed))
         show(f"here:  {shown(found.here)}", f"there: {shown(found.there)}", *said)
     tell_unreadable(unreadable)
-    return DataError.exit_code if unreadable else 0
+    return DataError.exit_code if failures(unreadable) else 0
 
 
 def tables(found: Difference, top: int, keyed: bool) -> list[Table | str]:

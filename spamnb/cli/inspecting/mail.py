@@ -8,7 +8,7 @@ from spamnb.counts.store import FRONT
 from spamnb.delivery import standard_input
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
-from spamnb.mail.folders import split_number
+from spamnb.mail.folders import PassedOver, split_number
 from spamnb.mail.message import canonical, header_start
 from spamnb.mail.sources import Unreadable, check, messages
 
@@ -31,7 +31,7 @@ def from_file(path: str) -> bytes:
     check([path])
     if os.path.isfile(path) and not os.path.getsize(path):
         raise DataError(f"{path}: empty; a message has text")
-    found = messages([path])
+    found = (raw for raw in messages([path]) if not isinstance(raw, PassedOver))
     for raw in found:
         if isinstance(raw, Unreadable):
             raise DataError(f"{raw.path}: {raw.why}")
