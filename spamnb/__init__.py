@@ -75,12 +75,14 @@ def train(
     fresh: bool = False,
     forget: bool = False,
     keyed: bool = False,
+    all_folders: bool = False,
     jobs: int | None = None,
 ) -> Summary:
     """Learn (or forget) the mail below the paths of each label. The model changes as a whole or not at all.
 
     Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but hashes by a
-    key that has a file of its own. ham_loss is the share of ham that may be lost.
+    key that has a file of its own. ham_loss is the share of ham that may be lost. Without all_folders, those
+    below a path whose names speak against its label (Trash, Drafts …) are left out.
     """
     from spamnb.bulk import training
     from spamnb.mail.sources import check
@@ -96,6 +98,7 @@ def train(
         fresh=fresh,
         forget=forget,
         keyed=keyed,
+        all_folders=all_folders,
         jobs=jobs,
     )
 

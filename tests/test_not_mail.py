@@ -8,8 +8,6 @@ import zipfile
 import pytest
 from samples import ham, spam
 
-from spamnb.bulk import training
-from spamnb.cluster import connected
 from spamnb.mail.not_mail import not_mail
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
@@ -141,11 +139,3 @@ def test_named_they_are_refused(spamnb, own, mail, tmp_path, name):
         spamnb("evaluate", mail.ham, path).fails(65, f"{path}: ", todo)
         spamnb("inspect", path).fails(65, f"{path}: ", todo)
         spamnb("classify", f"file://{path}").fails(65, f"file://{path}: ", todo)
-
-
-def test_on_a_cluster_they_stop_nothing(tmp_path):
-    folder = put(tmp_path / "ham", ARCHIVES | {"1": ham(1)})
-    with connected("local", [folder], 1) as crew:
-        summary = training.train(str(tmp_path / "model"), {"ham": [folder]}, crew=crew)
-    assert summary.outcomes == {"ham": {"learned": 1}}
-    assert len(summary.passed_over) == len(ARCHIVES)

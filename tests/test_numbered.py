@@ -7,10 +7,7 @@ import os
 import pytest
 from samples import ham, spam
 
-from spamnb.bulk import training
-from spamnb.cluster import connected
 from spamnb.counts.store import Stored
-from spamnb.errors import NoInput
 from spamnb.mail import sources
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
@@ -168,14 +165,3 @@ def test_elsewhere(spamnb, plain):
     assert spamnb("classify", f"file://{plain}:2").succeeds().lines == lines[2:3]
     spamnb("classify", f"file://{plain}:4").fails(66, "no such message")
     spamnb("classify", f"file://{plain}x:4").fails(66, f"file://{plain}x:4: no such file or folder")
-
-
-def test_on_a_cluster(plain, tmp_path):
-    """Workers read it by its number, too."""
-    model = str(tmp_path / "model")
-    named = [f"{plain}:1", f"{plain}:3"]
-    with connected("local", named, 1) as crew:
-        assert training.train(model, {"ham": named}, crew=crew).outcomes == {"ham": {"learned": 2}}
-        with pytest.raises(NoInput, match="no such message"):
-            training.train(model, {"ham": [f"{plain}:9"]}, crew=crew)
-    assert [label_of(model, ham(n)) for n in range(100, 104)] == [None, "ham", None, "ham"]

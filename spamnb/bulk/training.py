@@ -71,13 +71,15 @@ def train(
     keyed: bool = False,
     rare: int = 0,
     ledger: bool = False,
+    all_folders: bool = False,
     jobs: int | None = None,
     crew: Crew | None = None,
     progress: Callable[[Counted], object] = len,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
-    Tokens in no more messages than are `rare` are dropped. A `ledger` keeps what each message adds.
+    Tokens in no more messages than are `rare` are dropped. A `ledger` keeps what each message adds. Without
+    `all_folders`, those below a path whose names speak against its label are left out.
     """
     crew = crew or Here(jobs)
     with Lock(path, kind=TRAINING):
@@ -101,7 +103,8 @@ def train(
         summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
         day = int(time.time() // 86400)
         with Ledger.beside(path, mark(settings.as_map()), start=ledger) as lessons:
-            for batch in crew.batches(sources, settings, None if forget else seen.is_known, key):
+            known = None if forget else seen.is_known
+            for batch in crew.batches(sources, settings, known, key, all_folders):
                 steps = seen.steps(batch, forget, summary)
                 if len(steps):
                     pile.add(batch.table(labels, steps, day))

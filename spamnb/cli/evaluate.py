@@ -10,6 +10,7 @@ import click
 from spamnb.bulk import comparing, mistakes, online
 from spamnb.bulk.classifying import Judge
 from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.crew import size_of
 from spamnb.bulk.evaluation import CrossValidation, Evaluation, cross_validated, fold_of, held_out
 from spamnb.bulk.index import read_index
 from spamnb.bulk.knowledge import Knowledge, most_telling
@@ -37,7 +38,7 @@ from spamnb.cli.tables import comparison_table, show_evaluation
 from spamnb.cluster import LOCAL
 from spamnb.errors import DataError, UsageError
 from spamnb.mail.folders import failures, passed_over
-from spamnb.mail.sources import check, total_size
+from spamnb.mail.sources import check
 from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
 
@@ -159,6 +160,7 @@ class Task:
         ham: tuple[str, ...],
         spam: tuple[str, ...],
         label: tuple[str, ...],
+        all_folders: bool,
         model: str | None,
         folds: int,
         seed: int,
@@ -192,6 +194,7 @@ class Task:
             self.sources = labelled(folders, ham, spam, label)
         if len(self.sources) < 2:
             raise UsageError("at least two labels, for instance: spamnb evaluate ham/ spam/")
+        self.all_folders = all_folders
         self.paths = [path for many in self.sources.values() for path in many]
         check(self.paths)
         if model is not None and as_it_came:
@@ -217,9 +220,9 @@ class Task:
         key = self.model.key if self.model else None
         with (
             working(self.paths, self.cluster, self.readers, self.skip_unreadable) as crew,
-            progress("reading", lambda: total_size(self.paths), note=crew.told) as step,
+            progress("reading", lambda: size_of(self.sources, self.all_folders), note=crew.told) as step,
         ):
-            for batch in crew.batches(self.sources, settings, key=key):
+            for batch in crew.batches(self.sources, settings, key=key, all_folders=self.all_folders):
                 yield batch.whole()
                 step(batch.size, len(batch))
 

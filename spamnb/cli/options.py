@@ -72,12 +72,18 @@ cluster_option = click.option(
 skip_option = click.option(
     "--skip-unreadable", is_flag=True, help="What cannot be read is told, but is no error."
 )
+all_folders_option = click.option(
+    "--all-folders",
+    is_flag=True,
+    help="Below a path, also read folders whose names speak against its label: Trash, Drafts, Junk …",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def mail_options(command: Decorated) -> Decorated:
     """Mail and its labels."""
     for option in (
+        all_folders_option,
         click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail of any other class."),
         click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise."),
         click.option(

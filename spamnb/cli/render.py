@@ -13,7 +13,7 @@ from spamnb.counts.key import key_path
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, shown, write_all
-from spamnb.mail.folders import failures, passed_over
+from spamnb.mail.folders import LeftOut, failures, passed_over
 from spamnb.mail.not_mail import ARCHIVE
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spamnb.mail.sources import Unreadable
 
 PIPE_WIDTH = 120
-NAMES = 3  # files that are named of those passed over
+FILES, FOLDERS = 3, 10  # that are named of those passed over and left out
 
 
 def print_json(value: Any) -> None:
@@ -57,13 +57,17 @@ def write_file(path: str, content: str | bytes) -> None:
 
 
 def tell_unreadable(found: Sequence[Unreadable]) -> None:
-    """A line for each failure, and one for all that was passed over."""
+    """A line for each failure, one for all files passed over, and one for all folders left out."""
     for failure in failures(found):
         complain(f"{failure.path}: {failure.why}")
-    if others := passed_over(found):
-        many = f"{len(others):,} file" + ("" if len(others) == 1 else "s")
-        todo = "; to read archives, unpack them" if any(ARCHIVE in one.why for one in others) else ""
-        complain(f"passed over {many} without mail: {listed([one.path for one in others], NAMES)}{todo}")
+    folders = [one.path for one in found if isinstance(one, LeftOut)]
+    files = [one for one in passed_over(found) if not isinstance(one, LeftOut)]
+    if files:
+        many = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
+        todo = "; to read archives, unpack them" if any(ARCHIVE in one.why for one in files) else ""
+        complain(f"passed over {many} without mail: {listed([one.path for one in files], FILES)}{todo}")
+    if folders:
+        complain(f"left out, by their names: {listed(folders, FOLDERS)}; --all-folders takes them, too")
 
 
 def described(found: Iterable[Unreadable]) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bulk import training
+from spamnb.bulk.crew import size_of
 from spamnb.bulk.knowledge import missing
 from spamnb.bulk.training import Summary
 from spamnb.cli.options import (
@@ -29,7 +30,7 @@ from spamnb.counts.store import Stored
 from spamnb.delivery import WORDS, Learn
 from spamnb.errors import DataError, UsageError
 from spamnb.files import complain
-from spamnb.mail.sources import check, total_size
+from spamnb.mail.sources import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,6 +74,7 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
 @click.option(
     "--ledger", is_flag=True, help="Keep what each message adds, beside the model, to merge it with others."
 )
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
 @jobs_option
 @cluster_options
 @json_option
@@ -81,6 +83,7 @@ def train(
     ham: tuple[str, ...],
     spam: tuple[str, ...],
     label: tuple[str, ...],
+    all_folders: bool,
     model: str,
     fresh: bool,
     forget: bool,
@@ -88,6 +91,7 @@ def train(
     keyed: bool,
     rare: int,
     ledger: bool,
+    quiet: bool,
     jobs: int | None,
     cluster: str | None,
     skip_unreadable: bool,
@@ -98,6 +102,9 @@ def train(
 
     One message of a mailbox is named as classify names it: inbox.mbox:3.
 
+    Below a path, folders whose names speak against its label (Trash, Drafts, Junk, Unsure and the like) are
+    left out, and it is said which; --all-folders takes them. A folder that is named itself is always read.
+
     Adds to the model there is. A message learned before changes nothing; learned under another label, it
     moves. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
@@ -105,12 +112,14 @@ def train(
     wanted = tokenizer_settings(**settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
+    if quiet and as_json:
+        raise UsageError("--quiet prints no report, --json prints one: one of them")
     if cluster and ledger:
         raise UsageError("--ledger is for a host that learns; train without --cluster, or without it")
     one = Learn(next(iter(sources)), model, forget)
     plain = not (fresh or wanted or keyed or rare or ledger or cluster or skip_unreadable or ham_loss)
     if list(sources.values()) == [["-"]] and plain and one.is_small:
-        if not as_json:
+        if not as_json and not quiet:
             return one.run()
         summary = Summary({one.label: {one.outcome(): 1}})
     else:
@@ -123,7 +132,9 @@ def train(
         with (
             working(paths, cluster, jobs, skip_unreadable) as crew,
             progress(
-                "forgetting" if forget else "training", lambda: total_size(paths), note=crew.told
+                "forgetting" if forget else "training",
+                lambda: size_of(sources, all_folders),
+                note=crew.told,
             ) as step,
         ):
             summary = training.train(
@@ -136,14 +147,15 @@ def train(
                 keyed=keyed,
                 rare=rare,
                 ledger=ledger,
+                all_folders=all_folders,
                 crew=crew,
                 progress=lambda batch: step(batch.size, len(batch)),
             )
     if as_json:
         print_json({"model": model, **as_map(summary, sources)})
-    else:
+    elif not quiet:
         report(summary, sources, model)
-    tell_unreadable([*summary.unreadable, *summary.passed_over])
+    tell_unreadable([*summary.unreadable, *(() if quiet else summary.passed_over)])
     for name in sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")

@@ -9,10 +9,11 @@ import click
 from spamnb.bulk import comparing, training
 from spamnb.bulk.comparing import CHANCE, Candidate, Compared, better, candidate, extended, steps_from
 from spamnb.bulk.corpus import Corpus
-from spamnb.bulk.crew import Here
+from spamnb.bulk.crew import Here, size_of
 from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import (
     Command,
+    all_folders_option,
     check_replaceable,
     jobs_option,
     json_option,
@@ -21,15 +22,16 @@ from spamnb.cli.options import (
     path_type,
 )
 from spamnb.cli.progress import progress, telling
-from spamnb.cli.render import places, print_json, show
+from spamnb.cli.render import places, print_json, show, tell_unreadable
 from spamnb.cli.tables import comparison_table
 from spamnb.errors import UsageError
-from spamnb.mail.sources import check, total_size
+from spamnb.mail.sources import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spamnb.bulk.batches import Batch
+    from spamnb.mail.folders import Unreadable
     from spamnb.tokens.settings import Settings
 
 EXAMPLES = """
@@ -44,6 +46,7 @@ TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 @click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type)
 @click.option("--ham", multiple=True, type=path_type, metavar="PATH", help="Ham; again for more.")
 @click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise.")
+@all_folders_option
 @model_option
 @click.option("--language", metavar="LANG", help="Try its stemmer and stop words, too.")
 @click.option("--folds", type=click.IntRange(2, 1000), default=5, show_default=True)
@@ -55,6 +58,7 @@ def tune(
     folders: tuple[str, ...],
     ham: tuple[str, ...],
     spam: tuple[str, ...],
+    all_folders: bool,
     model: str,
     language: str | None,
     folds: int,
@@ -76,15 +80,18 @@ def tune(
     if not dry_run:
         check_replaceable(model)
     processes = jobs or all_cores()
+    unreadable: list[Unreadable] = []  # of the last reading, and what was passed over
 
     def corpus(settings: Settings) -> Corpus:
         def batches() -> Iterator[Batch]:
-            with progress("reading", lambda: total_size(paths)) as step:
-                for batch in Here(processes).batches(sources, settings):
+            with progress("reading", lambda: size_of(sources, all_folders)) as step:
+                for batch in Here(processes).batches(sources, settings, all_folders=all_folders):
                     yield batch
                     step(batch.size, len(batch))
 
-        return Corpus.of(list(sources), batches())
+        found = Corpus.of(list(sources), batches())
+        unreadable[:] = found.unreadable
+        return found
 
     def judge(candidates: list[Candidate]) -> list[Compared]:
         wanted = [candidate("default"), *candidates]
@@ -93,7 +100,13 @@ def tune(
     tried, winner = search(judge, language)
     if not dry_run:
         training.train(
-            model, sources, winner.candidate.settings, view=winner.candidate.view, fresh=True, jobs=jobs
+            model,
+            sources,
+            winner.candidate.settings,
+            view=winner.candidate.view,
+            fresh=True,
+            all_folders=all_folders,
+            jobs=jobs,
         )
     if as_json:
         found = {"winner": winner.candidate.name, "model": None if dry_run else model}
@@ -102,6 +115,7 @@ def tune(
         comparison_table(tried, f"{folds} folds")
         show(f"chosen: {winner.candidate.name}")
         show(*(["nothing written"] if dry_run else places(model)))
+    tell_unreadable(unreadable)
     return 0
 
 

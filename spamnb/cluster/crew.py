@@ -100,7 +100,12 @@ class Cluster:
                 raise NoInput(f"{lacking[0]}: not there for the worker {worker}; share it, or use an address")
 
     def batches(
-        self, sources: Sources, settings: Settings, known: Any = None, key: Key | None = None
+        self,
+        sources: Sources,
+        settings: Settings,
+        known: Any = None,
+        key: Key | None = None,
+        all_folders: bool = False,
     ) -> Iterator[Far]:
         """All mail under each label, in order. What is known is read all the same: workers do not know it."""
         del known
@@ -120,7 +125,7 @@ class Cluster:
 
         def worked() -> Iterator[tuple[Work, Far]]:
             nonlocal label
-            for (chunk, label), futures in self._in_order(begun, by_label(sources, ranges)):
+            for (chunk, label), futures in self._in_order(begun, by_label(sources, ranges, all_folders)):
                 yield ended(chunk, label, *futures)
 
         def again(chunk: Range) -> tuple[Range, Far]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from itertools import groupby
 
-from spamnb.mail.streams import why
+from spamnb.mail import mbox
+from spamnb.mail.roles import role_of
+from spamnb.mail.streams import Source, gather, read, unpacked, why
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +58,12 @@ class PassedOver(Unreadable):
     __slots__ = ()
 
 
+class LeftOut(PassedOver):
+    """A folder or mailbox that was met in a folder, and whose name tells that its mail has another label."""
+
+    __slots__ = ()
+
+
 def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
     """What ought to have been read and could not be."""
     return [one for one in found if not isinstance(one, PassedOver)]
@@ -78,16 +86,23 @@ class Numbered:
 
 
 class Walk:
-    """Every file below some paths with its size, sorted; no folder is entered twice, so loops end."""
+    """Every file below some paths with its size, sorted; no folder is entered twice, so loops end.
 
-    def __init__(self, without: Iterable[str]) -> None:
+    `without` are paths that are passed over silently, with all below them. Folders and mailboxes that have
+    one of the roles to `leave_out` are told; what is named itself is read, whatever its role.
+    """
+
+    def __init__(self, without: Iterable[str], leave_out: frozenset[str] = frozenset()) -> None:
         without = list(without)
+        self.leave_out = leave_out
+        self.named: list[str] = []
         self.without = {os.path.realpath(path) for path in without if not is_remote(path)}
         self.without_remote = [path for path in without if is_remote(path)]
         self.elsewhere: Walk | None = None
         self.seen: set[tuple[int, int]] = set()
 
     def files(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Numbered | Unreadable]:
+        paths = self.named = list(paths)
         for box, names in groupby(paths, lambda path: split_number(path)[0]):
             if box:
                 yield Numbered(box, {split_number(name)[1] for name in names}, _size_of(box))
@@ -115,7 +130,8 @@ class Walk:
         if self.elsewhere is None:
             from spamnb.mail.remote_folders import RemoteWalk
 
-            self.elsewhere = RemoteWalk(self.without_remote)
+            self.elsewhere = RemoteWalk(self.without_remote, self.leave_out)
+            self.elsewhere.named = [path for path in self.named if is_remote(path)]
         return self.elsewhere
 
     def below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
@@ -128,13 +144,33 @@ class Walk:
             path = item if isinstance(item, str) else item.path
             try:
                 if isinstance(item, str) or item.is_dir():
-                    waiting += reversed(self.entries(path))
+                    waiting += reversed(self.wanted(self.entries(path)))
                 elif item.is_file() and (size := item.stat().st_size):
                     yield path, size
             except FileNotFoundError:  # gone or renamed: the one who opens it looks for it
                 yield path, 0
             except OSError as error:
                 yield Unreadable(path, why(error))
+
+    def wanted(self, found: list[Entry | Unreadable]) -> list[Entry | Unreadable]:
+        """What a folder holds, where a folder or mailbox is left out for its role."""
+        if not self.leave_out:
+            return found
+        return [one if isinstance(one, Unreadable) else self.left_out(one) or one for one in found]
+
+    def left_out(self, entry: Entry) -> LeftOut | None:
+        role = role_of(entry.name)
+        if (
+            role not in self.leave_out
+            or self.is_named(entry)
+            or not (_is_folder(entry) or _is_mailbox(entry))
+        ):
+            return None
+        return LeftOut(entry.path, f"{role}, by its name")
+
+    def is_named(self, entry: Entry) -> bool:
+        real = os.path.realpath(entry.path)
+        return any(os.path.realpath(path) == real for path in self.named)
 
     def entries(self, folder: str) -> list[Entry | Unreadable]:
         found = self.listed(folder)
@@ -233,6 +269,12 @@ def _is_folder(entry: Entry) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
+
+
+def _is_mailbox(entry: Entry) -> bool:
+    if not entry.is_file():
+        return False
+    return mbox.is_envelope(gather(Source(unpacked(read(entry.path))), mbox.MAX_ENVELOPE))
 
 
 def in_maildir(path: str) -> bool:

@@ -7,7 +7,7 @@ ranges of a mailbox meet shows afterwards: a body with a Content-Length may hold
 from __future__ import annotations
 
 from spamnb.mail import mbox
-from spamnb.mail.folders import is_remote
+from spamnb.mail.folders import Walk, is_remote
 from spamnb.mail.sources import Files, Picked, Raw, Ready, Unreadable, kind, pieces, streamed
 from spamnb.mail.streams import Source, chain, gather, read, untorn
 
@@ -83,12 +83,18 @@ class Range:
 Work = Files | Picked | Range | Ready  # a piece of work that any machine can do
 
 
-def ranges(paths: Iterable[str], *, without: Iterable[str] = (), size: int = RANGE) -> Iterator[Work]:
+def ranges(
+    paths: Iterable[str],
+    *,
+    without: Iterable[str] = (),
+    leave_out: frozenset[str] = frozenset(),
+    size: int = RANGE,
+) -> Iterator[Work]:
     """The mail below `paths` as `chunks` has it, but no mailbox is read to find where it can be cut.
 
     The ranges of a mailbox follow each other, the first starting at 0. The results belong into `joined`.
     """
-    return pieces(paths, without, size, _large)
+    return pieces(Walk(without, leave_out).files(paths), size, _large)
 
 
 def _large(path: str, length: int, size: int) -> Iterable[Files | Range | Ready]:

@@ -17,6 +17,8 @@ from spamnb.mail.streams import why
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from spamnb.mail.folders import Entry as AnyEntry
+
 FILE, FOLDER, LINK = "file", "directory", "link"  # as fsspec calls them
 CHAIN = "its name has :: in it, which would be taken for the start of another address"
 
@@ -50,7 +52,9 @@ class Entry:
 class RemoteWalk(Walk):
     """A walk below addresses. What a pattern matches counts as named."""
 
-    def __init__(self, without: Iterable[str]) -> None:
+    def __init__(self, without: Iterable[str], leave_out: frozenset[str] = frozenset()) -> None:
+        self.leave_out = leave_out
+        self.named: list[str] = []
         self.unwanted = {_place(found) for url in without for found in _expanded(url)}
         self.entered: set[tuple[Any, str]] = set()
 
@@ -72,6 +76,10 @@ class RemoteWalk(Walk):
                 yield entry.path, size
         except OSError as error:
             yield Unreadable(entry.path, why(error))
+
+    def is_named(self, entry: AnyEntry) -> bool:
+        place = _place(entry.path)
+        return any(_place(found) == place for url in self.named for found in _expanded(url))
 
     def listed(self, folder: str) -> list[Entry]:
         here = _place(folder)

@@ -204,10 +204,12 @@ def _check_mail(path: str) -> None:
         raise DataError(f"{path}: {reason}")
 
 
-def total_size(paths: Iterable[str], *, without: Iterable[str] = ()) -> int:
+def total_size(
+    paths: Iterable[str], *, without: Iterable[str] = (), leave_out: frozenset[str] = frozenset()
+) -> int:
     """Bytes on disk, without reading any; pipes and standard input count nothing."""
     total = 0
-    for item in Walk(without).files(paths):
+    for item in Walk(without, leave_out).files(paths):
         if isinstance(item, Numbered):
             total += item.size
         elif not isinstance(item, Unreadable) and item[1] != STREAM:
@@ -221,24 +223,30 @@ def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[R
         yield from chunk.messages()
 
 
-def chunks(paths: Iterable[str], *, without: Iterable[str] = (), size: int = CHUNK) -> Iterator[Chunk]:
+def chunks(
+    paths: Iterable[str],
+    *,
+    without: Iterable[str] = (),
+    leave_out: frozenset[str] = frozenset(),
+    size: int = CHUNK,
+) -> Iterator[Chunk]:
     """The mail below `paths` in pieces of about `size` bytes, in an order that repeats.
 
-    `without` names files and folders to pass over where walking comes upon them, with all below them.
+    `without` names files and folders to pass over where walking comes upon them, with all below them;
+    `leave_out` the roles of folders that are not to be read there (see spamnb.mail.roles).
     """
-    return pieces(paths, without, size, _large)
+    return pieces(Walk(without, leave_out).files(paths), size, _large)
 
 
 def pieces(
-    paths: Iterable[str],
-    without: Iterable[str],
+    files: Iterable[tuple[str, int] | Numbered | Unreadable],
     size: int,
     large: Callable[[str, int, int], Iterable[Piece]],
 ) -> Iterator[Files | Picked | Ready | Piece]:
     """Small files in batches; what becomes of a file that may hold more than a chunk, `large` says."""
     batch: list[str] = []
     weight = 0
-    for item in Walk(without).files(paths):
+    for item in files:
         if isinstance(item, Unreadable):
             alone: Iterable[Files | Picked | Ready | Piece] = (Ready([item], 0),)
         elif isinstance(item, Numbered):
