@@ -17,6 +17,7 @@ from spamnb.bulk.ledger import Ledger, lessons_in, mark
 from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
 from spamnb.bulk.sorting import portions
+from spamnb.bulk.swapped import check_moves
 from spamnb.bulk.totals import Totals, summed
 from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
@@ -72,6 +73,7 @@ def train(
     rare: int = 0,
     ledger: bool = False,
     all_folders: bool = False,
+    yes: bool = False,
     jobs: int | None = None,
     crew: Crew | None = None,
     progress: Callable[[Counted], object] = len,
@@ -79,7 +81,8 @@ def train(
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
     Tokens in no more messages than are `rare` are dropped. A `ledger` keeps what each message adds. Without
-    `all_folders`, those below a path whose names speak against its label are left out.
+    `all_folders`, those below a path whose names speak against its label are left out. Raises UsageError if
+    nearly all that was learned under a label would move to another one, unless `yes`, that is meant.
     """
     crew = crew or Here(jobs)
     with Lock(path, kind=TRAINING):
@@ -115,6 +118,8 @@ def train(
                 summary.passed_over += passed_over(batch.unreadable)
                 progress(batch)
                 del batch  # or it would stay until the next is there
+            if not yes:
+                check_moves(labels, seen.met, seen.known_of_each)
             if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:
                 if settings.closed:
                     sample = Sample()
@@ -184,6 +189,8 @@ class Seen:
         self.key = key
         self.runs: list[Learned] = []  # of this run, each longer than those behind it together
         self.changed = False
+        self.known_of_each = np.bincount(before.labels, minlength=len(labels))
+        self.met = np.zeros((len(labels), len(labels)), np.int64)  # known messages: [label before, label now]
 
     def is_known(self, digest: int, label: str) -> bool:
         """Whether learning it again would change nothing: then it need not be tokenized."""
@@ -204,6 +211,8 @@ class Seen:
         summary.count(label, TORN, int(copies[~new & (in_run != target)].sum()))
         digests, messages = digests[new], first[new]
         before = self.before.places(digests)
+        if target != NOWHERE:
+            self.met[:, target] += np.bincount(before[before != NOWHERE], minlength=len(self.labels))
         for place, many in zip(*np.unique(before, return_counts=True), strict=True):
             summary.count(label, outcome(self._name(place), self._name(target)), int(many))
         self._note(

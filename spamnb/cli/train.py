@@ -74,6 +74,9 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
 @click.option(
     "--ledger", is_flag=True, help="Keep what each message adds, beside the model, to merge it with others."
 )
+@click.option(
+    "--yes", is_flag=True, help="Go on even if nearly all that was learned under a label moves to another."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
 @jobs_option
 @cluster_options
@@ -91,6 +94,7 @@ def train(
     keyed: bool,
     rare: int,
     ledger: bool,
+    yes: bool,
     quiet: bool,
     jobs: int | None,
     cluster: str | None,
@@ -106,7 +110,8 @@ def train(
     left out, and it is said which; --all-folders takes them. A folder that is named itself is always read.
 
     Adds to the model there is. A message learned before changes nothing; learned under another label, it
-    moves. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
+    moves; but if nearly all of a label would move, as when folders are swapped, nothing is changed without
+    --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
     sources = labelled(folders, ham, spam, label)
     wanted = tokenizer_settings(**settings)
@@ -148,6 +153,7 @@ def train(
                 rare=rare,
                 ledger=ledger,
                 all_folders=all_folders,
+                yes=yes,
                 crew=crew,
                 progress=lambda batch: step(batch.size, len(batch)),
             )
