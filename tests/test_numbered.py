@@ -8,7 +8,7 @@ import pytest
 from samples import ham, spam
 
 from spamnb.counts.store import Stored
-from spamnb.mail import sources
+from spamnb.mail import chunks, sources
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
 
@@ -122,7 +122,7 @@ def test_a_file_of_that_name_wins(spamnb, plain):
 def test_no_more_is_read_than_is_needed(plain, monkeypatch):
     """What follows the last message that is wanted may be damaged, or long."""
     taken = []
-    whole = sources.read
+    whole = chunks.read
 
     def counted(path, *rest):
         for block in whole(path, *rest):
@@ -132,16 +132,16 @@ def test_no_more_is_read_than_is_needed(plain, monkeypatch):
 
     with open(plain, "ab") as file:
         file.write(written(map(ham, range(10_000))))
-    monkeypatch.setattr(sources, "read", counted)
+    monkeypatch.setattr(chunks, "read", counted)
     found = list(sources.messages([f"{plain}:1", f"{plain}:2"]))
     assert [raw.index for raw in found] == [1, 2]
     assert sum(taken) < 40_000  # a header block may be so long
 
 
 def test_a_mailbox_is_read_once_for_all_its_numbers(plain):
-    chunks = list(sources.chunks([f"{plain}:2", f"{plain}:0", plain, f"{plain}:1"]))
-    assert [type(chunk) for chunk in chunks] == [sources.Picked, sources.Files, sources.Picked]
-    assert [raw.index for chunk in chunks for raw in chunk.messages()] == [0, 2, 0, 1, 2, 3, 1]
+    found = list(sources.chunks([f"{plain}:2", f"{plain}:0", plain, f"{plain}:1"]))
+    assert [type(chunk) for chunk in found] == [sources.Picked, sources.Files, sources.Picked]
+    assert [raw.index for chunk in found for raw in chunk.messages()] == [0, 2, 0, 1, 2, 3, 1]
 
 
 def test_damaged_before_the_message(spamnb, tmp_path):

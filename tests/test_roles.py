@@ -217,3 +217,14 @@ def test_a_pipe_is_not_opened(tmp_path):
     os.mkfifo(tmp_path / "Trash")
     assert list(sources.messages([str(tmp_path)])) == []
     assert list(sources.chunks([str(tmp_path)], leave_out=left_out_of("ham"))) == []
+
+
+def test_a_link_that_leads_to_itself_is_told(tmp_path):
+    (tmp_path / "Trash").symlink_to("Trash")
+    (tmp_path / "mail").write_bytes(ham(1))
+    found = [
+        item
+        for chunk in sources.chunks([str(tmp_path)], leave_out=left_out_of("ham"))
+        for item in chunk.messages()
+    ]
+    assert [item.path for item in found] == [str(tmp_path / "Trash"), str(tmp_path / "mail")]

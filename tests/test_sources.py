@@ -492,10 +492,12 @@ def test_importing_it_loads_no_slow_module():
         "spamnb",
         "spamnb.errors",
         "spamnb.mail",
+        "spamnb.mail.chunks",
         "spamnb.mail.folders",
         "spamnb.mail.mbox",
         "spamnb.mail.not_mail",
         "spamnb.mail.roles",
+        "spamnb.mail.skipped",
         "spamnb.mail.sources",
         "spamnb.mail.streams",
     ]

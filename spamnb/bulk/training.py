@@ -23,7 +23,7 @@ from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
-from spamnb.mail.folders import failures, passed_over
+from spamnb.mail.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, settings_of, view_of
 from spamnb.tokens.settings import Settings
 from spamnb.verdict import HAM, SPAM, Calibration
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from spamnb.bulk.crew import Counted, Crew
     from spamnb.bulk.model_file import Spread
     from spamnb.counts.key import Key
-    from spamnb.mail.folders import PassedOver, Unreadable
+    from spamnb.mail.skipped import PassedOver, Unreadable
     from spamnb.view import View
 
 LABELS = (HAM, SPAM)

@@ -23,7 +23,8 @@ from spamnb.cli.render import tell_unreadable
 from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mail import mbox
-from spamnb.mail.folders import PassedOver, failures, in_maildir, is_folder, split_number
+from spamnb.mail.folders import in_maildir, is_folder, split_number
+from spamnb.mail.skipped import PassedOver, failures
 from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
 from spamnb.mail.streams import read, unpacked, unpacker_for, why
 

@@ -37,7 +37,7 @@ from spamnb.cli.render import described, print_json, tell_unreadable, write_file
 from spamnb.cli.tables import comparison_table, show_evaluation
 from spamnb.cluster import LOCAL
 from spamnb.errors import DataError, UsageError
-from spamnb.mail.folders import failures, passed_over
+from spamnb.mail.skipped import failures, passed_over
 from spamnb.mail.sources import check
 from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.evaluation import Judged
-    from spamnb.mail.folders import Unreadable
+    from spamnb.mail.skipped import Unreadable
 
 EXAMPLES = """
 spamnb evaluate ham/ spam/

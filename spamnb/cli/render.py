@@ -13,8 +13,8 @@ from spamnb.counts.key import key_path
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, shown, write_all
-from spamnb.mail.folders import LeftOut, failures, passed_over
 from spamnb.mail.not_mail import ARCHIVE
+from spamnb.mail.skipped import LeftOut, failures, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spamnb.bulk.batches import Batch
-    from spamnb.mail.folders import Unreadable
+    from spamnb.mail.skipped import Unreadable
     from spamnb.tokens.settings import Settings
 
 EXAMPLES = """

@@ -15,8 +15,8 @@ from spamnb.cluster import tasks
 from spamnb.cluster.reduction import Added, Reduction, depth_for
 from spamnb.counts.journal import Journal
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
-from spamnb.mail.folders import failures
 from spamnb.mail.ranges import Range, joined, ranges
+from spamnb.mail.skipped import failures
 from spamnb.mail.sources import total_size
 
 if TYPE_CHECKING:

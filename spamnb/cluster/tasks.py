@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from spamnb.bulk.classifying import Judgement
     from spamnb.bulk.columns import Array
     from spamnb.bulk.crew import Finish
-    from spamnb.mail.folders import Unreadable
     from spamnb.mail.ranges import Found, Work
+    from spamnb.mail.skipped import Unreadable
     from spamnb.tokens.settings import Settings
     from spamnb.verdict import Cutoffs
     from spamnb.view import View

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from spamnb.mail import mbox
 from spamnb.mail.roles import role_of
+from spamnb.mail.skipped import LeftOut, Unreadable
 from spamnb.mail.streams import Source, gather, read, unpacked, why
 
 TYPE_CHECKING = False
@@ -40,38 +41,6 @@ _OURS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # mean something else in anot
 # may well hold `dovecot.mbox`.
 _BESIDE = ("dovecot.index", "dovecot.list", "dovecot.mailbox", "dovecot-", "courierimap", "courierpop3")
 _BESIDE_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "dovecot.svbin"))
-
-
-class Unreadable:
-    """A file or folder that could not be read, or not to its end."""
-
-    __slots__ = ("path", "why")
-
-    def __init__(self, path: str, why: str) -> None:
-        self.path = path
-        self.why = why
-
-
-class PassedOver(Unreadable):
-    """A file that was met in a folder and holds no mail: that is worth a word, and no error."""
-
-    __slots__ = ()
-
-
-class LeftOut(PassedOver):
-    """A folder or mailbox that was met in a folder, and whose name tells that its mail has another label."""
-
-    __slots__ = ()
-
-
-def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
-    """What ought to have been read and could not be."""
-    return [one for one in found if not isinstance(one, PassedOver)]
-
-
-def passed_over(found: Iterable[Unreadable]) -> list[PassedOver]:
-    """What was not read on purpose."""
-    return [one for one in found if isinstance(one, PassedOver)]
 
 
 class Numbered:
@@ -272,7 +241,10 @@ def _is_folder(entry: Entry) -> bool:
 
 
 def _is_mailbox(entry: Entry) -> bool:
-    if not entry.is_file():
+    try:
+        if not entry.is_file():
+            return False
+    except OSError:  # a link to itself
         return False
     return mbox.is_envelope(gather(Source(unpacked(read(entry.path))), mbox.MAX_ENVELOPE))
 

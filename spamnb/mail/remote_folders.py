@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from spamnb.errors import NoInput, UsageError
-from spamnb.mail.folders import STREAM, Unreadable, Walk
+from spamnb.mail.folders import STREAM, Walk
 from spamnb.mail.remote import errors, info_of, is_web, located, unchained
+from spamnb.mail.skipped import Unreadable
 from spamnb.mail.streams import why
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.mail.folders import failures
+from spamnb.mail.skipped import failures
 from spamnb.report.document import document
 from spamnb.report.elements import Markup, element, foreign, joined, label
 from spamnb.report.evidence import PATH, mistakes, telling

@@ -8,7 +8,7 @@ from spamnb.bulk.differences import Difference, changed_verdicts, difference
 from spamnb.cli.render import number, print_json, show, signed, table, tell_unreadable
 from spamnb.errors import DataError
 from spamnb.files import shown
-from spamnb.mail.folders import failures
+from spamnb.mail.skipped import failures
 from spamnb.mail.sources import check
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from spamnb.counts.store import FRONT
 from spamnb.delivery import standard_input
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
-from spamnb.mail.folders import PassedOver, split_number
+from spamnb.mail.folders import split_number
 from spamnb.mail.message import canonical, header_start
+from spamnb.mail.skipped import PassedOver
 from spamnb.mail.sources import Unreadable, check, messages
 
 START = 4096  # bytes that are looked at
