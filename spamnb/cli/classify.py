@@ -34,6 +34,7 @@ spamnb classify -p < message > message-with-header
 spamnb classify -p --header-style bogofilter < message
 spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
+spamnb classify inbox.mbox:3
 spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
 """

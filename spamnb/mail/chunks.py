@@ -123,7 +123,7 @@ def file_messages(path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadab
     source = Source(unpacked(blocks))
     head = gather(source, mbox.MAX_ENVELOPE)
     envelope = mbox.is_envelope(head)
-    reason = not_mail(path, head)
+    reason = "" if envelope else not_mail(path, head)
     if reason:
         yield PassedOver(path, reason)
         return
