@@ -82,7 +82,7 @@ env: .venv/.ready
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip uninstall -q -y setuptools
-	$(BIN)/python -m pip install -q -e '.[languages,milter,plot,cluster]' --group dev
+	$(BIN)/python -m pip install -q -e '.[languages,milter,plot,cluster,zstd]' --group dev
 	@touch $@
 
 clean:  ## remove what was made

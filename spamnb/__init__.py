@@ -75,12 +75,16 @@ def train(
     fresh: bool = False,
     forget: bool = False,
     keyed: bool = False,
+    all_folders: bool = False,
+    yes: bool = False,
     jobs: int | None = None,
 ) -> Summary:
     """Learn (or forget) the mail below the paths of each label. The model changes as a whole or not at all.
 
     Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but hashes by a
-    key that has a file of its own. ham_loss is the share of ham that may be lost.
+    key that has a file of its own. ham_loss is the share of ham that may be lost. Without all_folders, those
+    below a path whose names speak against its label (Trash, Drafts …) are left out. Without yes, a run that
+    would move nearly all of a label to another one is refused: folders may have been swapped.
     """
     from spamnb.bulk import training
     from spamnb.mail.sources import check
@@ -96,6 +100,8 @@ def train(
         fresh=fresh,
         forget=forget,
         keyed=keyed,
+        all_folders=all_folders,
+        yes=yes,
         jobs=jobs,
     )
 

@@ -30,7 +30,7 @@ OPTIONS = {
     "import": "--from --model --fresh --json --help",
 }
 LECTURE = Path(__file__).parent.parent / "corpora" / "lectures" / "six-as-tabled"
-REPORT = "model learned known moved forgotten unknown again torn unreadable".split()
+REPORT = "model learned known moved forgotten unknown again torn unreadable passed_over".split()
 
 
 def examples(help_text):

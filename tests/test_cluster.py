@@ -279,6 +279,23 @@ def test_workers_started_here(post, alone, tmp_path):
         assert trained(tmp_path / "together", post.sources, crew) == alone
 
 
+def test_the_same_mail_is_chosen(cluster, post, tmp_path):
+    """Messages by their numbers, no archives, and no folder whose name speaks against the label."""
+    box, folder = post.folder / "ham.mbox", tmp_path / "ham"
+    shutil.copytree(post.folder / "more", folder / "Lists")
+    shutil.copytree(post.folder / "Maildir", folder / "Trash")
+    (folder / "mail.zip").write_bytes(b"PK\x03\x04")
+    named = {"ham": [f"{box}:3", f"{box}:7", str(folder)]}
+    with cluster.client() as client:
+        crew = Cluster(client, named["ham"])
+        summary = training.train(str(tmp_path / "together"), named, crew=crew)
+        with pytest.raises(NoInput, match="no such message"):
+            training.train(str(tmp_path / "together"), {"ham": [f"{box}:9999"]}, crew=crew)
+    assert summary.outcomes["ham"]["learned"] < 2 + 10 + 40
+    assert sorted(one.path for one in summary.passed_over) == [f"{folder}/Trash", f"{folder}/mail.zip"]
+    assert trained(tmp_path / "alone", named) == (tmp_path / "together").read_bytes()
+
+
 class TestWhatCannotBeRead:
     def test_fails_the_run_and_changes_nothing(self, cluster, tmp_path, post, spamnb):
         model, packed = str(tmp_path / "model"), tmp_path / "cut.mbox.gz"

@@ -21,8 +21,13 @@ from spamnb.mail import sources
 from spamnb.mail.mbox import MAX_MESSAGE
 from spamnb.mail.sources import Raw, Unreadable
 
+try:
+    from compression import zstd
+except ImportError:
+    from backports import zstd
+
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
-PACKERS = [gzip.compress, lzma.compress, bz2.compress]
+PACKERS = [gzip.compress, lzma.compress, bz2.compress, zstd.compress]
 
 
 def mail(n, lines=1):
@@ -134,10 +139,43 @@ def test_an_xz_file_cannot_ask_for_all_memory(tmp_path):
     assert "memory" in why.lower()
 
 
+def zstd_asking_for(window, data):
+    """Frames whose size is not known beforehand, so that the window stays as large."""
+    packer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: window})
+    return packer.compress(data) + packer.flush()
+
+
+def test_a_zstd_file_cannot_ask_for_all_memory(tmp_path):
+    """As much as `zstd -d` gives it without being asked, and no more."""
+    path = put(tmp_path / "x", zstd_asking_for(27, mail(1)))
+    assert read(path) == [(path, None, mail(1))]
+    ((_, why),) = read(put(tmp_path / "x", zstd_asking_for(28, mail(1))))
+    assert "too much memory" in why
+
+
+def test_a_zstd_file_of_many_frames_with_some_to_be_skipped(tmp_path):
+    skipped = b"\x5f\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
+    frames = [skipped + zstd.compress(box([n])) for n in range(20)]
+    path = put(tmp_path / "x", b"".join(frames) + skipped)
+    assert in_chunks(path) == in_chunks(path, size=1) == [(path, n, mail(n)) for n in range(20)]
+
+
+def test_without_its_library_zstd_is_told(tmp_path, monkeypatch):
+    for name in ("compression", "backports"):
+        monkeypatch.setitem(sys.modules, name, None)
+    path = put(tmp_path / "x", zstd.compress(mail(1)))
+    beside = put(tmp_path / "y")
+    assert read(tmp_path) == [
+        (path, "cannot be decompressed here: zstd needs an extra: pip install 'spamnb[zstd]'"),
+        (beside, None, mail(1)),
+    ]
+
+
+@pytest.mark.parametrize("pack", [gzip, zstd])
 @pytest.mark.parametrize("start", [b"", ENVELOPE])
-def test_a_bomb_costs_no_more_than_a_message(tmp_path, start):
+def test_a_bomb_costs_no_more_than_a_message(tmp_path, start, pack):
     path = tmp_path / "bomb"
-    with gzip.open(path, "wb", compresslevel=1) as file:
+    with pack.open(path, "wb", **({"compresslevel": 1} if pack is gzip else {})) as file:
         file.write(start)
         for _ in range(80):
             file.write(bytes(1 << 20))
@@ -449,11 +487,17 @@ def test_importing_it_loads_no_slow_module():
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert loaded.split() == [
+        "binascii",  # these two are part of the interpreter
+        "itertools",
         "spamnb",
         "spamnb.errors",
         "spamnb.mail",
+        "spamnb.mail.chunks",
         "spamnb.mail.folders",
         "spamnb.mail.mbox",
+        "spamnb.mail.not_mail",
+        "spamnb.mail.roles",
+        "spamnb.mail.skipped",
         "spamnb.mail.sources",
         "spamnb.mail.streams",
     ]

@@ -52,7 +52,7 @@ class Batch:
     hashes: Array
     ends: Array
     text: Array
-    unreadable: list[Unreadable]
+    unreadable: list[Unreadable]  # and what was passed over
     size: int  # bytes of mail
 
     def __len__(self) -> int:

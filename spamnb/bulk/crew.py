@@ -8,7 +8,8 @@ from spamnb.bulk.batches import Counting
 from spamnb.bulk.classifying import Judge
 from spamnb.bulk.columns import Columns, added
 from spamnb.bulk.workers import all_cores, in_parallel
-from spamnb.mail.sources import chunks
+from spamnb.mail.roles import left_out_of
+from spamnb.mail.sources import chunks, total_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,7 +55,12 @@ if TYPE_CHECKING:
         @property
         def spread(self) -> Spread: ...
         def batches(
-            self, sources: Sources, settings: Settings, known: Any = None, key: Key | None = None
+            self,
+            sources: Sources,
+            settings: Settings,
+            known: Any = None,
+            key: Key | None = None,
+            all_folders: bool = False,
         ) -> Iterator[Counted]: ...
         def pile(self, base: Stored | None, labels: Sequence[str]) -> Heap: ...
         def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]: ...
@@ -73,10 +79,16 @@ class Here:
         self.jobs = jobs or all_cores()
 
     def batches(
-        self, sources: Sources, settings: Settings, known: Any = None, key: Key | None = None
+        self,
+        sources: Sources,
+        settings: Settings,
+        known: Any = None,
+        key: Key | None = None,
+        all_folders: bool = False,
     ) -> Iterator[Batch]:
         """All mail under each label, in order; for a model with a key, its tokens hidden by it."""
-        yield from in_parallel(Counting(settings, known, key), by_label(sources, chunks), self.jobs)
+        work = by_label(sources, chunks, all_folders)
+        yield from in_parallel(Counting(settings, known, key), work, self.jobs)
 
     def pile(self, base: Stored | None, labels: Sequence[str]) -> Pile:
         return Pile(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
@@ -89,12 +101,29 @@ class Here:
         return ""
 
 
-def by_label(sources: Sources, split: Callable[..., Iterable[Any]]) -> Iterator[tuple[Any, str]]:
-    """Pieces of work and their labels; what is named under one label is not met under another."""
+def by_label(
+    sources: Sources, split: Callable[..., Iterable[Any]], all_folders: bool = False
+) -> Iterator[tuple[Any, str]]:
+    """Pieces of work and their labels; what is named under one label is not met under another.
+
+    Folders whose names speak against a label are left out, unless `all_folders` are wanted.
+    """
+    for label, paths, limits in _limited(sources, all_folders):
+        for chunk in split(paths, **limits):
+            yield chunk, label
+
+
+def size_of(sources: Sources, all_folders: bool = False) -> int:
+    """Bytes on disk of all mail that `by_label` finds."""
+    return sum(total_size(paths, **limits) for _, paths, limits in _limited(sources, all_folders))
+
+
+def _limited(sources: Sources, all_folders: bool) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
+    """Each label, its paths, and what is not to be read below them."""
     everything = {path for paths in sources.values() for path in paths}
     for label, paths in sources.items():
-        for chunk in split(paths, without=everything.difference(paths)):
-            yield chunk, label
+        leave_out = frozenset[str]() if all_folders else left_out_of(label)
+        yield label, paths, {"without": everything.difference(paths), "leave_out": leave_out}
 
 
 class Pile:

@@ -17,11 +17,13 @@ from spamnb.bulk.ledger import Ledger, lessons_in, mark
 from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
 from spamnb.bulk.sorting import portions
+from spamnb.bulk.swapped import check_moves
 from spamnb.bulk.totals import Totals, summed
 from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
+from spamnb.mail.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, settings_of, view_of
 from spamnb.tokens.settings import Settings
 from spamnb.verdict import HAM, SPAM, Calibration
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from spamnb.bulk.crew import Counted, Crew
     from spamnb.bulk.model_file import Spread
     from spamnb.counts.key import Key
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import PassedOver, Unreadable
     from spamnb.view import View
 
 LABELS = (HAM, SPAM)
@@ -47,6 +49,7 @@ class Summary:
 
     outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
     unreadable: list[Unreadable] = field(default_factory=list)
+    passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
 
     def count(self, label: str, what: str, many: int = 1) -> None:
         if many:
@@ -69,13 +72,17 @@ def train(
     keyed: bool = False,
     rare: int = 0,
     ledger: bool = False,
+    all_folders: bool = False,
+    yes: bool = False,
     jobs: int | None = None,
     crew: Crew | None = None,
     progress: Callable[[Counted], object] = len,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
-    Tokens in no more messages than are `rare` are dropped. A `ledger` keeps what each message adds.
+    Tokens in no more messages than are `rare` are dropped. A `ledger` keeps what each message adds. Without
+    `all_folders`, those below a path whose names speak against its label are left out. Raises UsageError if
+    nearly all that was learned under a label would move to another one, unless `yes`, that is meant.
     """
     crew = crew or Here(jobs)
     with Lock(path, kind=TRAINING):
@@ -99,16 +106,20 @@ def train(
         summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
         day = int(time.time() // 86400)
         with Ledger.beside(path, mark(settings.as_map()), start=ledger) as lessons:
-            for batch in crew.batches(sources, settings, None if forget else seen.is_known, key):
+            known = None if forget else seen.is_known
+            for batch in crew.batches(sources, settings, known, key, all_folders):
                 steps = seen.steps(batch, forget, summary)
                 if len(steps):
                     pile.add(batch.table(labels, steps, day))
                     sample.add(batch, steps)
                     if lessons:
                         lessons.put(lessons_in(batch.whole(), steps[:, 0], key))
-                summary.unreadable += batch.unreadable
+                summary.unreadable += failures(batch.unreadable)
+                summary.passed_over += passed_over(batch.unreadable)
                 progress(batch)
                 del batch  # or it would stay until the next is there
+            if not yes:
+                check_moves(labels, seen.met, seen.known_of_each)
             if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:
                 if settings.closed:
                     sample = Sample()
@@ -181,6 +192,8 @@ class Seen:
         self.key = key
         self.runs: list[Learned] = []  # of this run, each longer than those behind it together
         self.changed = False
+        self.known_of_each = np.bincount(before.labels, minlength=len(labels))
+        self.met = np.zeros((len(labels), len(labels)), np.int64)  # known messages: [label before, label now]
 
     def is_known(self, digest: int, label: str) -> bool:
         """Whether learning it again would change nothing: then it need not be tokenized."""
@@ -201,6 +214,8 @@ class Seen:
         summary.count(label, TORN, int(copies[~new & (in_run != target)].sum()))
         digests, messages = digests[new], first[new]
         before = self.before.places(digests)
+        if target != NOWHERE:
+            self.met[:, target] += np.bincount(before[before != NOWHERE], minlength=len(self.labels))
         for place, many in zip(*np.unique(before, return_counts=True), strict=True):
             summary.count(label, outcome(self._name(place), self._name(target)), int(many))
         self._note(

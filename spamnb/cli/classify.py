@@ -23,7 +23,8 @@ from spamnb.cli.render import tell_unreadable
 from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mail import mbox
-from spamnb.mail.folders import in_maildir, is_folder
+from spamnb.mail.folders import in_maildir, is_folder, split_number
+from spamnb.mail.skipped import PassedOver
 from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
 from spamnb.mail.streams import read, unpacked, unpacker_for, why
 
@@ -33,6 +34,7 @@ spamnb classify -p < message > message-with-header
 spamnb classify -p --header-style bogofilter < message
 spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
+spamnb classify inbox.mbox:3
 spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
 """
@@ -93,7 +95,8 @@ def classify(
 
 
 def only_message(paths: tuple[str, ...]) -> Raw:
-    found = list(zip(messages(paths), range(2), strict=False))
+    mail = (raw for raw in messages(paths) if not isinstance(raw, PassedOver))
+    found = list(zip(mail, range(2), strict=False))
     for raw, _ in found:
         if isinstance(raw, Unreadable):
             raise DataError(f"{raw.path}: {raw.why}")
@@ -107,6 +110,8 @@ def own_bytes(paths: tuple[str, ...]) -> bytes:
     path = paths[0]
     if len(paths) > 1 or is_folder(path):
         raise UsageError(ONE)
+    if split_number(path)[0]:
+        return only_message(paths).data
     try:
         data = b"".join(read(path))
     except OSError as error:

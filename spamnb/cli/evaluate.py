@@ -10,6 +10,7 @@ import click
 from spamnb.bulk import comparing, mistakes, online
 from spamnb.bulk.classifying import Judge
 from spamnb.bulk.corpus import Corpus
+from spamnb.bulk.crew import size_of
 from spamnb.bulk.evaluation import CrossValidation, Evaluation, cross_validated, fold_of, held_out
 from spamnb.bulk.index import read_index
 from spamnb.bulk.knowledge import Knowledge, most_telling
@@ -33,11 +34,12 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.outputs import check_writable, write_files
 from spamnb.cli.progress import progress, telling
-from spamnb.cli.render import print_json, tell_unreadable
+from spamnb.cli.render import described, print_json, tell_unreadable
 from spamnb.cli.tables import as_tsv, comparison_table, show_evaluation
 from spamnb.cluster import LOCAL
 from spamnb.errors import DataError, UsageError
-from spamnb.mail.sources import check, total_size
+from spamnb.mail.skipped import failures, passed_over
+from spamnb.mail.sources import check
 from spamnb.model import DEFAULT_VIEW
 from spamnb.tokens.settings import Settings
 
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.evaluation import Judged
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
     from spamnb.model import Model
 
 EXAMPLES = """
@@ -154,6 +156,7 @@ class Task:
         ham: tuple[str, ...],
         spam: tuple[str, ...],
         label: tuple[str, ...],
+        all_folders: bool,
         model: str | None,
         folds: int,
         seed: int,
@@ -188,6 +191,7 @@ class Task:
             self.sources = labelled(folders, ham, spam, label)
         if len(self.sources) < 2:
             raise UsageError("at least two labels, for instance: spamnb evaluate ham/ spam/")
+        self.all_folders = all_folders
         self.paths = [path for many in self.sources.values() for path in many]
         check(self.paths)
         if model is not None and as_it_came:
@@ -216,9 +220,9 @@ class Task:
         key = self.model.key if self.model else None
         with (
             working(self.paths, self.cluster, self.readers, self.skip_unreadable) as crew,
-            progress("reading", lambda: total_size(self.paths), note=crew.told) as step,
+            progress("reading", lambda: size_of(self.sources, self.all_folders), note=crew.told) as step,
         ):
-            for batch in crew.batches(self.sources, settings, key=key):
+            for batch in crew.batches(self.sources, settings, key=key, all_folders=self.all_folders):
                 self.unreadable |= {one.path: one for one in batch.unreadable}
                 yield batch.whole()
                 step(batch.size, len(batch))
@@ -328,5 +332,6 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
         "learned": evaluation.learned,
         "mistakes": [asdict(mistake) for mistake in evaluation.mistakes],
         "curve": [asdict(point) for point in evaluation.curve],
-        "unreadable": [{"path": one.path, "why": one.why} for one in judged.unreadable],
+        "unreadable": described(failures(judged.unreadable)),
+        "passed_over": described(passed_over(judged.unreadable)),
     }

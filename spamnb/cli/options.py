@@ -13,7 +13,7 @@ from spamnb.bulk.crew import Here
 from spamnb.counts.store import FORMAT
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
-from spamnb.mail.folders import is_remote
+from spamnb.mail.folders import is_remote, split_number
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.verdict import UNSURE, Cutoffs
 from spamnb.view import EVENTS, GLOBAL, View
@@ -72,12 +72,18 @@ cluster_option = click.option(
 skip_option = click.option(
     "--skip-unreadable", is_flag=True, help="What cannot be read is told, but is no error."
 )
+all_folders_option = click.option(
+    "--all-folders",
+    is_flag=True,
+    help="Below a path, also read folders whose names speak against its label: Trash, Drafts, Junk …",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def mail_options(command: Decorated) -> Decorated:
     """Mail and its labels."""
     for option in (
+        all_folders_option,
         click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail of any other class."),
         click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise."),
         click.option(
@@ -258,9 +264,19 @@ def _check_once(sources: dict[str, list[str]]) -> None:
     names: dict[str, str] = {}
     for name, paths in sources.items():
         for path in paths:
-            place = path if path == "-" else os.path.realpath(path)
-            before = names.setdefault(place, name)
+            before = names.setdefault(_place(path), name)
             if before != name:
                 raise UsageError(f"{path}: named as {before} and as {name}; once is right")
+    for name, paths in sources.items():
+        for path in paths:
+            box = split_number(path)[0]
+            if box and names.get(_place(box), name) != name:
+                raise UsageError(
+                    f"{path}: named as {name}, and all of {box} as {names[_place(box)]}; once is right"
+                )
     if sum(paths.count("-") for paths in sources.values()) > 1:
         raise UsageError("-: named twice, and standard input has one message")
+
+
+def _place(path: str) -> str:
+    return path if path == "-" else os.path.realpath(path)

@@ -13,6 +13,8 @@ from spamnb.counts.key import key_path
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError
 from spamnb.files import complain, shown
+from spamnb.mail.not_mail import ARCHIVE
+from spamnb.mail.skipped import LeftOut, failures, passed_over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from spamnb.mail.sources import Unreadable
 
 PIPE_WIDTH = 120
+FILES, FOLDERS = 3, 10  # that are named of those passed over and left out
 
 
 def print_json(value: Any) -> None:
@@ -39,13 +42,29 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
-def tell_unreadable(failures: Iterable[Unreadable], skip: bool = False) -> int:
-    """Say what could not be read; returns the exit code: that of bad data, unless such mail is skipped."""
-    code = 0
-    for failure in failures:
+def tell_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
+    """Print a line for each failure, one for all files passed over, and one for all folders left out.
+
+    Returns the exit code: that of bad data if something failed, unless such mail is skipped.
+    """
+    all_found = list(found)
+    failed = failures(all_found)
+    for failure in failed:
         complain(f"{failure.path}: {failure.why}")
-        code = DataError.exit_code
-    return 0 if skip else code
+    folders = [one.path for one in all_found if isinstance(one, LeftOut)]
+    files = [one for one in passed_over(all_found) if not isinstance(one, LeftOut)]
+    if files:
+        many = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
+        todo = "; to read archives, unpack them" if any(ARCHIVE in one.why for one in files) else ""
+        complain(f"passed over {many} without mail: {listed([one.path for one in files], FILES)}{todo}")
+    if folders:
+        complain(f"left out, by their names: {listed(folders, FOLDERS)}; --all-folders takes them, too")
+    return DataError.exit_code if failed and not skip else 0
+
+
+def described(found: Iterable[Unreadable]) -> list[dict[str, str]]:
+    """Paths and reasons, for JSON."""
+    return [{"path": one.path, "why": one.why} for one in found]
 
 
 def console() -> Console:

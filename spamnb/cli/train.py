@@ -8,6 +8,7 @@ import click
 
 from spamnb.bulk import training
 from spamnb.bulk.comparing import VIEW_NAMES, candidate
+from spamnb.bulk.crew import size_of
 from spamnb.bulk.knowledge import missing
 from spamnb.bulk.training import Summary
 from spamnb.cli.options import (
@@ -25,12 +26,12 @@ from spamnb.cli.options import (
     working,
 )
 from spamnb.cli.progress import progress
-from spamnb.cli.render import places, print_json, tell_unreadable
+from spamnb.cli.render import described, places, print_json, tell_unreadable
 from spamnb.counts.store import Stored
 from spamnb.delivery import WORDS, Learn
 from spamnb.errors import UsageError
 from spamnb.files import complain
-from spamnb.mail.sources import check, total_size
+from spamnb.mail.sources import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,6 +46,7 @@ spamnb train --ham ~/Maildir --spam ~/Maildir/.Junk
 spamnb train --spam - < message
 spamnb train --label work=work.mbox --label family=family.mbox.gz --fresh
 spamnb train --forget --spam - < message
+spamnb train --ham inbox.mbox:3
 spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --keyed --fresh ham/ spam/
@@ -81,6 +83,10 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
 @click.option(
     "--ledger", is_flag=True, help="Keep what each message adds, beside the model, to merge it with others."
 )
+@click.option(
+    "--yes", is_flag=True, help="Go on even if nearly all that was learned under a label moves to another."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
 @jobs_option
 @cluster_options
 @json_option
@@ -89,6 +95,7 @@ def train(
     ham: tuple[str, ...],
     spam: tuple[str, ...],
     label: tuple[str, ...],
+    all_folders: bool,
     model: str,
     fresh: bool,
     forget: bool,
@@ -97,6 +104,8 @@ def train(
     keyed: bool,
     rare: int,
     ledger: bool,
+    yes: bool,
+    quiet: bool,
     jobs: int | None,
     cluster: str | None,
     skip_unreadable: bool,
@@ -105,20 +114,28 @@ def train(
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or one message on standard input.
 
+    One message of a mailbox is named as classify names it: inbox.mbox:3.
+
+    Below a path, folders whose names speak against its label (Trash, Drafts, Junk, Unsure and the like) are
+    left out, and it is said which; --all-folders takes them. A folder that is named itself is always read.
+
     Adds to the model there is. A message learned before changes nothing; learned under another label, it
-    moves. Any file may be compressed (gzip, xz, bzip2), and lie on any store that fsspec reaches.
+    moves; but if nearly all of a label would move, as when folders are swapped, nothing is changed without
+    --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
     sources = labelled(folders, ham, spam, label)
     wanted = tokenizer_settings(**settings)
     view = view_of(view_settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
+    if quiet and as_json:
+        raise UsageError("--quiet prints no report, --json prints one: one of them")
     if cluster and ledger:
         raise UsageError("--ledger is for a host that learns; train without --cluster, or without it")
     one = Learn(next(iter(sources)), model, forget)
     plain = not (fresh or wanted or view or keyed or rare or ledger or cluster or skip_unreadable or ham_loss)
     if list(sources.values()) == [["-"]] and plain and one.is_small:
-        if not as_json:
+        if not as_json and not quiet:
             return one.run()
         summary = Summary({one.label: {one.outcome(): 1}})
     else:
@@ -131,7 +148,9 @@ def train(
         with (
             working(paths, cluster, jobs, skip_unreadable) as crew,
             progress(
-                "forgetting" if forget else "training", lambda: total_size(paths), note=crew.told
+                "forgetting" if forget else "training",
+                lambda: size_of(sources, all_folders),
+                note=crew.told,
             ) as step,
         ):
             summary = training.train(
@@ -145,14 +164,17 @@ def train(
                 keyed=keyed,
                 rare=rare,
                 ledger=ledger,
+                all_folders=all_folders,
+                yes=yes,
                 crew=crew,
                 progress=lambda batch: step(batch.size, len(batch)),
             )
     if as_json:
         print_json({"model": model, **as_map(summary, sources)})
-    else:
+    elif not quiet:
         report(summary, sources, model)
-    code = tell_unreadable(summary.unreadable, skip_unreadable)
+    passed_over = () if quiet else summary.passed_over
+    code = tell_unreadable([*summary.unreadable, *passed_over], skip_unreadable)
     for name in sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")
@@ -186,7 +208,8 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
     of = {label: summary.outcomes.get(label, {}) for label in sources}
     return {
         **{name: {label: own.get(name, 0) for label, own in of.items()} for name in OUTCOMES},
-        "unreadable": [{"path": one.path, "why": one.why} for one in summary.unreadable],
+        "unreadable": described(summary.unreadable),
+        "passed_over": described(summary.passed_over),
     }
 
 

@@ -12,10 +12,11 @@ import click
 from spamnb.bulk import comparing, training
 from spamnb.bulk.comparing import CHANCE, Candidate, Compared, better, candidate, extended, steps_from
 from spamnb.bulk.corpus import Corpus
-from spamnb.bulk.crew import Here
+from spamnb.bulk.crew import Here, size_of
 from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import (
     Command,
+    all_folders_option,
     check_replaceable,
     jobs_option,
     json_option,
@@ -26,18 +27,19 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.outputs import check_writable
 from spamnb.cli.progress import progress, telling
-from spamnb.cli.render import places, print_json, show, tell_unreadable
+from spamnb.cli.render import described, places, print_json, show, tell_unreadable
 from spamnb.cli.tables import comparison_table
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import shown
 from spamnb.lock import ELSEWHERE
-from spamnb.mail.sources import check, total_size
+from spamnb.mail.skipped import failures, passed_over
+from spamnb.mail.sources import check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from spamnb.bulk.batches import Batch
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
     from spamnb.tokens.settings import Settings
 
 EXAMPLES = """
@@ -54,6 +56,7 @@ FLAGS = {"headers=no": ["--no-headers"], "case=yes": ["--case"]}  # settings who
 @click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type)
 @click.option("--ham", multiple=True, type=path_type, metavar="PATH", help="Ham; again for more.")
 @click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise.")
+@all_folders_option
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model there is by one trained on this mail.")
 @click.option("--language", metavar="LANG", help="Try its stemmer and stop words, too.")
@@ -67,6 +70,7 @@ def tune(
     folders: tuple[str, ...],
     ham: tuple[str, ...],
     spam: tuple[str, ...],
+    all_folders: bool,
     model: str,
     fresh: bool,
     language: str | None,
@@ -86,7 +90,7 @@ def tune(
     sources = labelled(folders, ham, spam, ())
     if len(sources) < 2:
         raise UsageError("ham and spam are needed, for instance: spamnb tune ham/ spam/")
-    mail = Mail(sources, jobs or all_cores())
+    mail = Mail(sources, all_folders, jobs or all_cores())
     check(mail.paths)
     if not dry_run:
         check_replaceable(model)
@@ -103,10 +107,18 @@ def tune(
         found = Found(tried, chosen, f"{folds} folds", model)
         try:
             if is_to_be_written(model, fresh, dry_run):
-                training.train(model, sources, chosen.settings, view=chosen.view, fresh=fresh, jobs=jobs)
+                training.train(
+                    model,
+                    sources,
+                    chosen.settings,
+                    view=chosen.view,
+                    fresh=fresh,
+                    all_folders=all_folders,
+                    jobs=jobs,
+                )
                 found.written = True
         finally:
-            found.show(mail.unreadable.values(), as_json)
+            found.show(list(mail.unreadable.values()), as_json)
     finally:
         code = tell_unreadable(mail.unreadable.values(), skip_unreadable)
     return code
@@ -135,7 +147,7 @@ class Found:
     model: str
     written: bool = False
 
-    def show(self, unreadable: Iterable[Unreadable], as_json: bool) -> None:
+    def show(self, unreadable: list[Unreadable], as_json: bool) -> None:
         if as_json:
             print_json(
                 {
@@ -143,7 +155,8 @@ class Found:
                     "options": options_for(self.chosen),
                     "model": self.model if self.written else None,
                     "tried": [one.as_map() for one in self.tried],
-                    "unreadable": [{"path": one.path, "why": one.why} for one in unreadable],
+                    "unreadable": described(failures(unreadable)),
+                    "passed_over": described(passed_over(unreadable)),
                 }
             )
         else:
@@ -177,8 +190,9 @@ def options_for(chosen: Candidate) -> list[str]:
 class Mail:
     """The mail to search with, and what could not be read of it."""
 
-    def __init__(self, sources: dict[str, list[str]], jobs: int) -> None:
+    def __init__(self, sources: dict[str, list[str]], all_folders: bool, jobs: int) -> None:
         self.sources = sources
+        self.all_folders = all_folders
         self.paths = [path for many in sources.values() for path in many]
         self.jobs = jobs
         self.unreadable: dict[str, Unreadable] = {}  # by path: mail is read more than once
@@ -187,8 +201,8 @@ class Mail:
         return Corpus.of(list(self.sources), self.batches(settings))
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
-        with progress("reading", lambda: total_size(self.paths)) as step:
-            for batch in Here(self.jobs).batches(self.sources, settings):
+        with progress("reading", lambda: size_of(self.sources, self.all_folders)) as step:
+            for batch in Here(self.jobs).batches(self.sources, settings, all_folders=self.all_folders):
                 self.unreadable |= {one.path: one for one in batch.unreadable}
                 yield batch
                 step(batch.size, len(batch))

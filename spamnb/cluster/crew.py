@@ -16,6 +16,7 @@ from spamnb.cluster.reduction import Added, Reduction, depth_for
 from spamnb.counts.journal import Journal
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mail.ranges import Range, joined, ranges
+from spamnb.mail.skipped import failures
 from spamnb.mail.sources import total_size
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
     from spamnb.bulk.classifying import Judgement
     from spamnb.bulk.columns import Array
     from spamnb.bulk.crew import Sources
-    from spamnb.cluster.tasks import Heading, Work
+    from spamnb.cluster.tasks import Heading
     from spamnb.counts.key import Key
     from spamnb.counts.store import Stored
+    from spamnb.mail.ranges import Work
     from spamnb.mail.sources import Unreadable
     from spamnb.model import Model
     from spamnb.tokens.settings import Settings
@@ -98,7 +100,12 @@ class Cluster:
                 raise NoInput(f"{lacking[0]}: not there for the worker {worker}; share it, or use an address")
 
     def batches(
-        self, sources: Sources, settings: Settings, known: Any = None, key: Key | None = None
+        self,
+        sources: Sources,
+        settings: Settings,
+        known: Any = None,
+        key: Key | None = None,
+        all_folders: bool = False,
     ) -> Iterator[Far]:
         """All mail under each label, in order. What is known is read all the same: workers do not know it."""
         del known
@@ -118,7 +125,7 @@ class Cluster:
 
         def worked() -> Iterator[tuple[Work, Far]]:
             nonlocal label
-            for (chunk, label), futures in self._in_order(begun, by_label(sources, ranges)):
+            for (chunk, label), futures in self._in_order(begun, by_label(sources, ranges, all_folders)):
                 yield ended(chunk, label, *futures)
 
         def again(chunk: Range) -> tuple[Range, Far]:
@@ -212,8 +219,9 @@ class Cluster:
             self._workers, self._threads, self._looked = len(threads), sum(threads.values()), now
 
     def _accept(self, unreadable: list[Unreadable]) -> None:
-        if unreadable and not self.skip_unreadable:
-            path, why = unreadable[0].path, unreadable[0].why
+        failed = failures(unreadable)
+        if failed and not self.skip_unreadable:
+            path, why = failed[0].path, failed[0].why
             raise DataError(f"{path}: {why}; {UNCHANGED} (--skip-unreadable goes on without it)")
 
 

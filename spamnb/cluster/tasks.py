@@ -13,9 +13,9 @@ from spamnb.bulk.batches import Counting
 from spamnb.bulk.classifying import Judge
 from spamnb.bulk.columns import Columns, added
 from spamnb.errors import DataError
-from spamnb.mail.folders import is_remote
+from spamnb.mail.folders import is_remote, split_number
 from spamnb.mail.ranges import Range
-from spamnb.mail.sources import Files
+from spamnb.mail.sources import Files, Ready
 from spamnb.model import Model
 
 if TYPE_CHECKING:
@@ -26,14 +26,12 @@ if TYPE_CHECKING:
     from spamnb.bulk.classifying import Judgement
     from spamnb.bulk.columns import Array
     from spamnb.bulk.crew import Finish
-    from spamnb.mail.folders import Unreadable
-    from spamnb.mail.ranges import Found
-    from spamnb.mail.sources import Ready
+    from spamnb.mail.ranges import Found, Work
+    from spamnb.mail.skipped import Unreadable
     from spamnb.tokens.settings import Settings
     from spamnb.verdict import Cutoffs
     from spamnb.view import View
 
-    Work = Files | Range | Ready
     Read = tuple[Found | None, Batch]
 
 
@@ -61,7 +59,8 @@ def own_version() -> str:
 
 def missing(paths: Sequence[str]) -> list[str]:
     """Which of these are not here."""
-    return [path for path in paths if not is_remote(path) and not os.path.exists(path)]
+    own = [path for path in paths if not is_remote(path)]
+    return [path for path in own if not os.path.exists(path) and not split_number(path)[0]]
 
 
 def batch(chunk: Work, label: str, settings: Settings) -> Read:
@@ -129,7 +128,9 @@ def _found(chunk: Work) -> Found | None:
 
 def _check_seen(chunk: Work) -> None:
     """A message may be gone since it was found; a folder that is not here, this machine does not see."""
-    paths = chunk.paths if isinstance(chunk, Files) else [chunk.path] if isinstance(chunk, Range) else []
+    if isinstance(chunk, Ready):
+        return
+    paths = chunk.paths if isinstance(chunk, Files) else [chunk.path]
     for folder in {os.path.dirname(path) or "." for path in paths if not is_remote(path)}:
         if not os.path.isdir(folder):
             raise DataError(f"{folder}: not there on {socket.gethostname()}, where workers are to read it")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from itertools import groupby
 
-from spamnb.mail.streams import why
+from spamnb.mail import mbox
+from spamnb.mail.roles import role_of
+from spamnb.mail.skipped import LeftOut, Unreadable
+from spamnb.mail.streams import Source, gather, read, unpacked, why
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 
 STREAM = -1  # in place of a size: read once, here, and not by another process
 
+MAX_DIGITS = 9  # of a message's number in a mailbox
+
 _OURS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # mean something else in another process
 
 # What mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a folder of list archives
@@ -37,36 +43,52 @@ _BESIDE = ("dovecot.index", "dovecot.list", "dovecot.mailbox", "dovecot-", "cour
 _BESIDE_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "dovecot.svbin"))
 
 
-class Unreadable:
-    """A file or folder that could not be read, or not to its end."""
+class Numbered:
+    """Messages of a mailbox, named by their numbers (`box.mbox:3`); `size` is that of the mailbox."""
 
-    __slots__ = ("path", "why")
+    __slots__ = ("numbers", "path", "size")
 
-    def __init__(self, path: str, why: str) -> None:
+    def __init__(self, path: str, numbers: set[int], size: int) -> None:
         self.path = path
-        self.why = why
+        self.numbers = numbers
+        self.size = size
 
 
 class Walk:
-    """Every file below some paths with its size, sorted; no folder is entered twice, so loops end."""
+    """Every file below some paths with its size, sorted; no folder is entered twice, so loops end.
 
-    def __init__(self, without: Iterable[str]) -> None:
+    `without` are paths that are passed over silently, with all below them. Folders and mailboxes that have
+    one of the roles to `leave_out` are told; what is named itself is read, whatever its role.
+    """
+
+    def __init__(self, without: Iterable[str], leave_out: frozenset[str] = frozenset()) -> None:
         without = list(without)
+        self.leave_out = leave_out
+        self.named: list[str] = []
         self.without = {os.path.realpath(path) for path in without if not is_remote(path)}
         self.without_remote = [path for path in without if is_remote(path)]
         self.elsewhere: Walk | None = None
         self.seen: set[tuple[int, int]] = set()
 
-    def files(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
+    def files(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Numbered | Unreadable]:
+        paths = self.named = list(paths)
+        for box, names in groupby(paths, lambda path: split_number(path)[0]):
+            if box:
+                yield Numbered(box, {split_number(name)[1] for name in names}, _size_of(box))
+            else:
+                yield from self.whole(names)
+
+    def whole(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
+        """Files and folders that are to be read from their start to their end."""
         for path in paths:
             try:
                 if path == "-":
                     yield path, STREAM
                 elif is_remote(path):
-                    yield from self.remote().files([path])
+                    yield from self.remote().whole([path])
                 elif os.path.isdir(path):
                     yield from self.below(path)
-                elif path.startswith(_OURS) or (not os.path.isfile(path) and os.path.exists(path)):
+                elif is_stream(path):
                     yield path, STREAM
                 elif size := os.stat(path).st_size:
                     yield path, size
@@ -77,7 +99,8 @@ class Walk:
         if self.elsewhere is None:
             from spamnb.mail.remote_folders import RemoteWalk
 
-            self.elsewhere = RemoteWalk(self.without_remote)
+            self.elsewhere = RemoteWalk(self.without_remote, self.leave_out)
+            self.elsewhere.named = [path for path in self.named if is_remote(path)]
         return self.elsewhere
 
     def below(self, folder: str) -> Iterator[tuple[str, int] | Unreadable]:
@@ -90,13 +113,33 @@ class Walk:
             path = item if isinstance(item, str) else item.path
             try:
                 if isinstance(item, str) or item.is_dir():
-                    waiting += reversed(self.entries(path))
+                    waiting += reversed(self.wanted(self.entries(path)))
                 elif item.is_file() and (size := item.stat().st_size):
                     yield path, size
             except FileNotFoundError:  # gone or renamed: the one who opens it looks for it
                 yield path, 0
             except OSError as error:
                 yield Unreadable(path, why(error))
+
+    def wanted(self, found: list[Entry | Unreadable]) -> list[Entry | Unreadable]:
+        """What a folder holds, where a folder or mailbox is left out for its role."""
+        if not self.leave_out:
+            return found
+        return [one if isinstance(one, Unreadable) else self.left_out(one) or one for one in found]
+
+    def left_out(self, entry: Entry) -> LeftOut | None:
+        role = role_of(entry.name)
+        if (
+            role not in self.leave_out
+            or self.is_named(entry)
+            or not (_is_folder(entry) or _is_mailbox(entry))
+        ):
+            return None
+        return LeftOut(entry.path, f"{role}, by its name")
+
+    def is_named(self, entry: Entry) -> bool:
+        real = os.path.realpath(entry.path)
+        return any(os.path.realpath(path) == real for path in self.named)
 
     def entries(self, folder: str) -> list[Entry | Unreadable]:
         found = self.listed(folder)
@@ -143,9 +186,39 @@ class Walk:
         return any(target == path or target.startswith(path + os.sep) for path in self.without)
 
 
+def is_stream(path: str) -> bool:
+    """Whether a file can be read only once, or only in this process: a pipe, a handle of ours."""
+    return path.startswith(_OURS) or (not os.path.isfile(path) and os.path.exists(path))
+
+
 def is_remote(path: str) -> bool:
     """Whether a path is an address that fsspec opens, like s3://bucket/folder/."""
     return "://" in path
+
+
+def split_number(path: str) -> tuple[str, int]:
+    """The mailbox and the number of a path like `box.mbox:3`; "" and 0 for any other path.
+
+    A file that has this very name is meant by it. Messages are numbered from 0, as `classify` prints them.
+    """
+    box, _, digits = path.rpartition(":")
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_DIGITS or not box:
+        return "", 0
+    if is_remote(path):
+        from spamnb.mail.remote_folders import is_numbered
+
+        known = is_numbered(path, box)
+    else:
+        known = not os.path.lexists(path) and os.path.isfile(box)
+    return (box, int(digits)) if known else ("", 0)
+
+
+def _size_of(path: str) -> int:
+    """Bytes of a file; none if it is elsewhere, where asking takes long."""
+    try:
+        return 0 if is_remote(path) else os.stat(path).st_size
+    except OSError:  # gone meanwhile: who reads it will tell
+        return 0
 
 
 def is_folder(path: str) -> bool:
@@ -165,6 +238,15 @@ def _is_folder(entry: Entry) -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
+
+
+def _is_mailbox(entry: Entry) -> bool:
+    try:
+        if not entry.is_file():
+            return False
+    except OSError:  # a link to itself
+        return False
+    return mbox.is_envelope(gather(Source(unpacked(read(entry.path))), mbox.MAX_ENVELOPE))
 
 
 def in_maildir(path: str) -> bool:

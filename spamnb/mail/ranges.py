@@ -7,8 +7,8 @@ ranges of a mailbox meet shows afterwards: a body with a Content-Length may hold
 from __future__ import annotations
 
 from spamnb.mail import mbox
-from spamnb.mail.folders import is_remote
-from spamnb.mail.sources import Files, Raw, Ready, Unreadable, kind, pieces, streamed
+from spamnb.mail.folders import Walk, is_remote
+from spamnb.mail.sources import Files, Picked, Raw, Ready, Unreadable, kind, pieces, streamed
 from spamnb.mail.streams import Source, chain, gather, read, untorn
 
 TYPE_CHECKING = False
@@ -80,14 +80,21 @@ class Range:
             yield Unreadable(self.path, source.why)
 
 
+Work = Files | Picked | Range | Ready  # a piece of work that any machine can do
+
+
 def ranges(
-    paths: Iterable[str], *, without: Iterable[str] = (), size: int = RANGE
-) -> Iterator[Files | Range | Ready]:
+    paths: Iterable[str],
+    *,
+    without: Iterable[str] = (),
+    leave_out: frozenset[str] = frozenset(),
+    size: int = RANGE,
+) -> Iterator[Work]:
     """The mail below `paths` as `chunks` has it, but no mailbox is read to find where it can be cut.
 
     The ranges of a mailbox follow each other, the first starting at 0. The results belong into `joined`.
     """
-    return pieces(paths, without, size, _large)
+    return pieces(Walk(without, leave_out).files(paths), size, _large)
 
 
 def _large(path: str, length: int, size: int) -> Iterable[Files | Range | Ready]:
@@ -105,8 +112,8 @@ def _large(path: str, length: int, size: int) -> Iterable[Files | Range | Ready]
 
 
 def joined(
-    worked: Iterable[tuple[Files | Range | Ready, Result]], work: Callable[[Range], tuple[Range, Result]]
-) -> Iterator[tuple[Files | Range | Ready, Result, int]]:
+    worked: Iterable[tuple[Work, Result]], work: Callable[[Range], tuple[Range, Result]]
+) -> Iterator[tuple[Work, Result, int]]:
     """Chunks and what came of them, in order, without gaps and overlaps: each with the number of records of
     its mailbox before it, to be added to the index of its messages.
 

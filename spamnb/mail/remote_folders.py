@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from spamnb.errors import NoInput, UsageError
-from spamnb.mail.folders import STREAM, Unreadable, Walk
+from spamnb.mail.folders import STREAM, Walk
 from spamnb.mail.remote import errors, info_of, is_web, located, unchained
+from spamnb.mail.skipped import Unreadable
 from spamnb.mail.streams import why
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from spamnb.mail.folders import Entry as AnyEntry
 
 FILE, FOLDER, LINK = "file", "directory", "link"  # as fsspec calls them
 CHAIN = "its name has :: in it, which would be taken for the start of another address"
@@ -50,11 +53,13 @@ class Entry:
 class RemoteWalk(Walk):
     """A walk below addresses. What a pattern matches counts as named."""
 
-    def __init__(self, without: Iterable[str]) -> None:
+    def __init__(self, without: Iterable[str], leave_out: frozenset[str] = frozenset()) -> None:
+        self.leave_out = leave_out
+        self.named: list[str] = []
         self.unwanted = {_place(found) for url in without for found in _expanded(url)}
         self.entered: set[tuple[Any, str]] = set()
 
-    def files(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
+    def whole(self, paths: Iterable[str]) -> Iterator[tuple[str, int] | Unreadable]:
         for url in paths:
             try:
                 for entry in named(url):
@@ -72,6 +77,10 @@ class RemoteWalk(Walk):
                 yield entry.path, size
         except OSError as error:
             yield Unreadable(entry.path, why(error))
+
+    def is_named(self, entry: AnyEntry) -> bool:
+        place = _place(entry.path)
+        return any(_place(found) == place for url in self.named for found in _expanded(url))
 
     def listed(self, folder: str) -> list[Entry]:
         here = _place(folder)
@@ -91,6 +100,21 @@ def check(url: str) -> None:
         next(named(url))
     except OSError as error:
         raise NoInput(f"{url}: {why(error)}") from error
+
+
+def is_numbered(url: str, box: str) -> bool:
+    """Whether there is no such file, but the mailbox whose address is all before the number."""
+    if "/" not in box.partition("://")[2]:  # the number is a host's port
+        return False
+    try:
+        _exact(url)
+        return False
+    except OSError:
+        pass
+    try:
+        return _exact(box).is_file()
+    except OSError:
+        return False
 
 
 def is_folder(url: str) -> bool:

@@ -1,9 +1,9 @@
 """Finding mail: paths become raw messages, or pieces of work that other processes turn into messages.
 
 A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
-elsewhere (s3://bucket/folder/), or `-` for one message on standard input; any file may be compressed. What a
-file is, its first bytes tell, never its name. Nothing holds a mailbox in memory: large ones go out as byte
-ranges, or piece by piece, cut between messages.
+elsewhere (s3://bucket/folder/), one message of an mbox by its number (box.mbox:3), or `-` for one message on
+standard input; any file may be compressed. What a file is, its first bytes tell, never its name. Nothing
+holds a mailbox in memory: large ones go out as byte ranges, or piece by piece, cut between messages.
 """
 
 from __future__ import annotations
@@ -11,21 +11,13 @@ from __future__ import annotations
 import os
 import sys
 
-from spamnb.errors import NoInput
+from spamnb.errors import DataError, NoInput
 from spamnb.mail import mbox
-from spamnb.mail.folders import STREAM, Unreadable, Walk, in_maildir, is_remote, whereabouts
-from spamnb.mail.streams import (
-    Source,
-    blocks_of,
-    chain,
-    first,
-    gather,
-    read,
-    unpacked,
-    unpacker_for,
-    untorn,
-    why,
-)
+from spamnb.mail.chunks import Chunk, Files, Picked, Raw, Ready, Span, file_messages
+from spamnb.mail.folders import STREAM, Numbered, Walk, in_maildir, is_remote, is_stream, split_number
+from spamnb.mail.not_mail import SUSPECT, not_mail
+from spamnb.mail.skipped import Unreadable
+from spamnb.mail.streams import Source, blocks_of, gather, read, unpacked, unpacker_for, untorn, why
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Chunk",
     "Files",
+    "Picked",
     "Raw",
     "Ready",
     "Span",
@@ -52,80 +45,10 @@ PACKING = 16  # times its size is what a compressed mailbox may hold, and more
 MAX_FILES = 2000  # files in a piece of work, however small they are
 
 
-class Raw:
-    """One message as it was found; `index` is its number in an mbox, None for a file of its own."""
-
-    __slots__ = ("data", "index", "path")
-
-    def __init__(self, path: str, index: int | None, data: bytes) -> None:
-        self.path = path
-        self.index = index
-        self.data = data
-
-
-class Files:
-    """Files, all here or all elsewhere, which the one who asks for their messages opens."""
-
-    __slots__ = ("paths", "size")
-
-    def __init__(self, paths: list[str], size: int) -> None:
-        self.paths = paths
-        self.size = size
-
-    def messages(self) -> Iterator[Raw | Unreadable]:
-        if is_remote(self.paths[0]):
-            from spamnb.mail.remote import each
-
-            for path, blocks in each(self.paths):
-                yield from _messages(path, blocks)
-            return
-        known: dict[str, dict[str, str]] = {}
-        for path in self.paths:
-            now = whereabouts(path, known)
-            yield from _messages(now, read(now))
-
-
-class Span:
-    """A byte range of a plain mbox from one message boundary to another."""
-
-    __slots__ = ("index", "path", "size", "start")
-
-    def __init__(self, path: str, start: int, size: int, index: int) -> None:
-        self.path = path
-        self.start = start
-        self.size = size
-        self.index = index
-
-    def messages(self) -> Iterator[Raw | Unreadable]:
-        source = Source(first(read(self.path, self.start), self.size))
-        head = gather(source, mbox.MAX_ENVELOPE)
-        if mbox.is_envelope(head):
-            yield from _split(self.path, head, source, self.index)
-        elif head:
-            source.why = source.why or "changed while it was read"
-        if source.why:
-            yield Unreadable(self.path, source.why)
-
-
-class Ready:
-    """Messages already read, from what can be read only once or only from its start."""
-
-    __slots__ = ("items", "size")
-
-    def __init__(self, items: list[Raw | Unreadable], size: int) -> None:
-        self.items = items
-        self.size = size
-
-    def messages(self) -> Iterator[Raw | Unreadable]:
-        yield from self.items
-
-
-Chunk = Files | Span | Ready  # a piece of work, cheap to send to another process; `size` is its bytes on disk
-
-
 def check(paths: Iterable[str]) -> None:
-    """Raise NoInput for the first path that is missing or may not be read."""
-    for path in paths:
+    """Raise NoInput for a path that is missing or may not be read, DataError for a file without mail."""
+    for named in paths:
+        path = split_number(named)[0] or named
         if path == "-":
             if sys.stdin is None:
                 raise NoInput("-: no standard input")
@@ -134,6 +57,8 @@ def check(paths: Iterable[str]) -> None:
             from spamnb.mail import remote_folders
 
             remote_folders.check(path)
+            if path.lower().endswith(SUSPECT):
+                _check_mail(path)
             continue
         try:
             os.stat(path)
@@ -143,12 +68,28 @@ def check(paths: Iterable[str]) -> None:
             raise NoInput(f"{path}: {why(error)}") from error
         if not os.access(path, os.R_OK | os.X_OK if os.path.isdir(path) else os.R_OK):
             raise NoInput(f"{path}: permission denied")
+        if not os.path.isdir(path) and not is_stream(path):
+            _check_mail(path)
 
 
-def total_size(paths: Iterable[str], *, without: Iterable[str] = ()) -> int:
+def _check_mail(path: str) -> None:
+    """Refuse a file that is named and holds no mail. Why it cannot be read, if so, the reader will tell."""
+    reason = not_mail(path, gather(Source(unpacked(read(path))), mbox.MAX_ENVELOPE))
+    if reason:
+        raise DataError(f"{path}: {reason}")
+
+
+def total_size(
+    paths: Iterable[str], *, without: Iterable[str] = (), leave_out: frozenset[str] = frozenset()
+) -> int:
     """Bytes on disk, without reading any; pipes and standard input count nothing."""
-    found = Walk(without).files(paths)
-    return sum(item[1] for item in found if not isinstance(item, Unreadable) and item[1] != STREAM)
+    total = 0
+    for item in Walk(without, leave_out).files(paths):
+        if isinstance(item, Numbered):
+            total += item.size
+        elif not isinstance(item, Unreadable) and item[1] != STREAM:
+            total += item[1]
+    return total
 
 
 def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[Raw | Unreadable]:
@@ -157,26 +98,34 @@ def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[R
         yield from chunk.messages()
 
 
-def chunks(paths: Iterable[str], *, without: Iterable[str] = (), size: int = CHUNK) -> Iterator[Chunk]:
+def chunks(
+    paths: Iterable[str],
+    *,
+    without: Iterable[str] = (),
+    leave_out: frozenset[str] = frozenset(),
+    size: int = CHUNK,
+) -> Iterator[Chunk]:
     """The mail below `paths` in pieces of about `size` bytes, in an order that repeats.
 
-    `without` names files and folders to pass over where walking comes upon them, with all below them.
+    `without` names files and folders to pass over where walking comes upon them, with all below them;
+    `leave_out` the roles of folders that are not to be read there (see spamnb.mail.roles).
     """
-    return pieces(paths, without, size, _large)
+    return pieces(Walk(without, leave_out).files(paths), size, _large)
 
 
 def pieces(
-    paths: Iterable[str],
-    without: Iterable[str],
+    files: Iterable[tuple[str, int] | Numbered | Unreadable],
     size: int,
     large: Callable[[str, int, int], Iterable[Piece]],
-) -> Iterator[Files | Ready | Piece]:
+) -> Iterator[Files | Picked | Ready | Piece]:
     """Small files in batches; what becomes of a file that may hold more than a chunk, `large` says."""
     batch: list[str] = []
     weight = 0
-    for item in Walk(without).files(paths):
+    for item in files:
         if isinstance(item, Unreadable):
-            alone: Iterable[Files | Ready | Piece] = (Ready([item], 0),)
+            alone: Iterable[Files | Picked | Ready | Piece] = (Ready([item], 0),)
+        elif isinstance(item, Numbered):
+            alone = (Picked(item.path, item.numbers, item.size),)
         elif item[1] == STREAM:
             alone = streamed(item[0], size)
         elif item[1] > size // PACKING:
@@ -239,7 +188,7 @@ def streamed(path: str, size: int) -> Iterator[Ready]:
 
     batch: list[Raw | Unreadable] = []
     weight = 0
-    for item in _messages(path, counted()):
+    for item in file_messages(path, counted()):
         batch.append(item)
         weight += len(item.data) if isinstance(item, Raw) else 0
         if weight >= min(size, CHUNK) or len(batch) >= MAX_FILES:
@@ -257,27 +206,3 @@ def _standard_input() -> Raw | Unreadable:
         return Unreadable("-", "no standard input")
     data = gather(source, mbox.MAX_MESSAGE)[: mbox.MAX_MESSAGE]
     return Unreadable("-", source.why) if source.why else Raw("-", None, data)
-
-
-def _messages(path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadable]:
-    """The messages of one file."""
-    source = Source(unpacked(blocks))
-    head = gather(source, mbox.MAX_ENVELOPE)
-    envelope = mbox.is_envelope(head)
-    if envelope and not in_maildir(path):
-        yield from _split(path, head, source, 0)
-    else:
-        start = (head.find(b"\n") + 1 or len(head)) if envelope else 0
-        head = head[start:]
-        data = (head + gather(source, mbox.MAX_MESSAGE - len(head)))[: mbox.MAX_MESSAGE]
-        if data and not source.why:
-            yield Raw(path, None, data)
-    if source.why:
-        yield Unreadable(path, source.why)
-
-
-def _split(path: str, head: bytes, source: Source, first: int) -> Iterator[Raw]:
-    for index, (record, _) in enumerate(untorn(mbox.records(chain(head, source)), source), first):
-        data = mbox.message(record)
-        if data:
-            yield Raw(path, index, data)

@@ -13,6 +13,7 @@ BLOCK = 256 << 10  # bytes read at once: an mbox is split at 306 MB/s, at 272 wi
 FIRST = 64 << 10  # bytes of a file's first read: most messages whole, without asking for a large buffer
 PACKED = 16 << 10  # compressed bytes read at once: what follows the end of a member is copied every time
 MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks for 65 MB
+MAX_WINDOW = 27  # power of two: memory that a zstd file may ask for, 128 MB as `zstd -d` allows by default
 
 
 class Source:
@@ -102,6 +103,9 @@ def unpacker_for(head: bytes) -> Callable[[], Any] | None:
         return _xz
     if head.startswith(b"BZh") and head[4:10] in (b"1AY&SY", b"\x17rE8P\x90"):
         return _bzip2
+    # pzstd begins with a frame that is to be skipped; its magic number has sixteen values.
+    if head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] >> 4 == 5):
+        return _zstd
     return None
 
 
@@ -124,6 +128,17 @@ def _bzip2() -> Any:
     import bz2
 
     return bz2.BZ2Decompressor()
+
+
+def _zstd() -> Any:
+    try:
+        from compression import zstd  # Python 3.14
+    except ImportError:
+        try:
+            from backports import zstd
+        except ImportError:
+            raise ImportError("zstd needs an extra: pip install 'spamnb[zstd]'") from None
+    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: MAX_WINDOW})
 
 
 def unpacked(blocks: Iterator[bytes]) -> Iterator[bytes]:

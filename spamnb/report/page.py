@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spamnb.mail.skipped import failures
 from spamnb.report.document import document
 from spamnb.report.elements import Markup, element, foreign, joined, label
 from spamnb.report.evidence import PATH, mistakes, telling
@@ -119,7 +120,7 @@ def mail(evaluation: Evaluation) -> Markup:
         "section",
         element("h2", "The mail"),
         element("p", copies(evaluation.duplicates)),
-        unreadable(evaluation.judged.unreadable),
+        unreadable(failures(evaluation.judged.unreadable)),
         element(
             "p",
             "Unsure is neither lost nor missed, but counts against recall, F1 and accuracy.",

@@ -13,11 +13,13 @@ SEEN = recipe("cron", "Only what you have seen", "crontab")
 
 @pytest.fixture
 def maildir(home, mail):
-    """Ham in the inbox and a folder, spam in Junk, and of each one that is new."""
+    """Ham in the inbox and a folder, spam in Junk, of each one that is new, and one thrown away."""
     for folder, source in ((".", mail.ham), (".Junk", mail.spam), (".Work", mail.work)):
         for part in ("new", "tmp"):
             (home.maildir / folder / part).mkdir(parents=True)
         shutil.copytree(source, home.maildir / folder / "cur")
+    (home.maildir / ".Trash" / "cur").mkdir(parents=True)
+    (home.maildir / ".Trash" / "cur" / "1:2,S").write_bytes(mail.messages["unknown"])
     (home.maildir / "new" / "1").write_bytes(mail.messages["ham"])
     (home.maildir / ".Junk" / "new" / "1").write_bytes(mail.messages["spam"])
     home.model.unlink()
@@ -58,6 +60,7 @@ def test_folders_are_labels(home, maildir, mail, by_night):
     for message, label in (("ham", "ham"), ("spam", "spam")):
         assert home.label_of(mail.messages[message]) == label
     assert home.label_of((maildir / ".Work" / "cur" / "01").read_bytes()) == "ham"
+    assert home.label_of(mail.messages["unknown"]) is None
 
 
 def test_what_is_new_is_left_for_later(home, maildir, mail, by_night):

@@ -8,7 +8,9 @@ from spamnb.counts.store import FRONT
 from spamnb.delivery import standard_input
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
+from spamnb.mail.folders import split_number
 from spamnb.mail.message import canonical, header_start
+from spamnb.mail.skipped import PassedOver
 from spamnb.mail.sources import Unreadable, check, messages
 
 START = 4096  # bytes that are looked at
@@ -27,20 +29,15 @@ def one_message(path: str) -> bytes:
 
 
 def from_file(path: str) -> bytes:
-    box, _, digits = path.rpartition(":")
-    numbered = digits.isdecimal() and not os.path.exists(path) and os.path.exists(box)
-    name, wanted = (box, int(digits)) if numbered else (path, 0)
-    check([name])
-    if os.path.isfile(name) and not os.path.getsize(name):
-        raise DataError(f"{name}: empty; a message has text")
-    found = messages([name])
-    for place, raw in enumerate(found):
+    check([path])
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise DataError(f"{path}: empty; a message has text")
+    found = (raw for raw in messages([path]) if not isinstance(raw, PassedOver))
+    for raw in found:
         if isinstance(raw, Unreadable):
             raise DataError(f"{raw.path}: {raw.why}")
-        if (place if raw.index is None else raw.index) == wanted:
-            if not numbered and (more := next(found, None)) is not None:
-                other = more.path if raw.index is None else f"{name}:{wanted + 1}"
-                complain(f"{path}: the first of several messages; for another: spamnb inspect {other}")
-            return raw.data
-    what = "no such message" if numbered else "no message"
-    raise NoInput(f"{path}: there is {what} in it")
+        if not split_number(path)[0] and (more := next(found, None)) is not None:
+            other = more.path if raw.index is None else f"{path}:{raw.index + 1}"
+            complain(f"{path}: the first of several messages; for another: spamnb inspect {other}")
+        return raw.data
+    raise NoInput(f"{path}: there is no message in it")

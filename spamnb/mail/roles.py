@@ -1,0 +1,108 @@
+"""What the name of a mail folder tells about its mail: trash, unsent, junk or unsure, in many languages.
+
+IMAP has SPECIAL-USE for this (RFC 6154), but servers keep that in their settings or databases, not beside the
+mail of a Maildir or an mbox. Their names are all there is to go by.
+"""
+
+from __future__ import annotations
+
+import binascii
+
+TRASH, UNSENT, JUNK, UNSURE = "trash", "unsent", "junk", "unsure"
+
+# As mail programs name them, without regard to case, spaces, hyphens and the like.
+_NAMES = {
+    TRASH: """
+        trash bin deleted deleteditems deletedmessages deletedmail recyclebin wastebasket rubbish
+        papierkorb gelöscht gelöschteelemente gelöschteobjekte gelöschtenachrichten
+        corbeille élémentssupprimés messagessupprimés
+        papelera papeleradereciclaje elementoseliminados mensajeseliminados eliminados
+        cestino postaeliminata messaggieliminati elementieliminati
+        prullenbak prullenmand verwijderd verwijderdeitems verwijderdeberichten
+        lixeira lixo itensexcluídos itenseliminados mensagenseliminadas
+        kosz usunięte elementyusunięte koš odstraněnápošta lomtár töröltelemek
+        papperskorg papperskorgen borttaget papirkurv papirkurven slettetpost slettedeelementer
+        roskakori poistetut çöpkutusu silinmişöğeler κάδος κάδοςαπορριμμάτων
+        корзина удаленные удалённые удаленныеэлементы кошик
+        ごみ箱 ゴミ箱 削除済みアイテム 已删除 已删除邮件 已刪除 已刪除郵件 刪除的郵件 废纸篓 回收站 垃圾桶
+        휴지통 지운편지함
+    """,
+    UNSENT: """
+        drafts draft templates outbox unsent unsentmessages
+        entwürfe entwurf vorlagen postausgang brouillons modèles boîtedenvoi
+        borradores plantillas bandejadesalida bozze modelli postainuscita
+        concepten sjablonen postvakuit rascunhos modelos caixadesaída
+        wersjerobocze kopierobocze szkice szablony skrzynkanadawcza koncepty šablony piszkozatok sablonok
+        utkast mallar utkorg utkorgen kladder skabeloner udbakke maler utboks
+        luonnokset lähtevät taslaklar πρόχειρα
+        черновики шаблоны исходящие чернетки
+        下書き テンプレート 送信トレイ 草稿 草稿箱 草稿匣 草稿夹 模板 发件箱 寄件匣 임시보관함
+    """,
+    JUNK: """
+        junk junkmail junkemail junkmessages spam spammail spamverdacht bulk bulkmail quarantine
+        unerwünscht unerwünschtewerbung quarantäne indésirable indésirables
+        courrierindésirable pourriel pourriels
+        correonodeseado correobasura nodeseado cuarentena postaindesiderata indesiderata quarantena
+        ongewenst ongewenstemail ongewenstepost lixoeletrônico lixoeletrónico lixoeletronico correioindesejado
+        śmieci wiadomościśmieci niechciane nevyžádaná nevyžádanápošta levélszemét
+        skräppost uønsketpost uønsketmail søppelpost roskaposti istenmeyen gereksiz ανεπιθύμητα
+        спам нежелательная нежелательнаяпочта 迷惑メール 垃圾邮件 垃圾郵件 垃圾信件
+        스팸 스팸메일 스팸메일함 스팸편지함
+    """,
+    UNSURE: "unsure uncertain undecided unsicher incertain incierto incerto twijfel",
+}
+_IGNORED = str.maketrans("", "", " -_'’.()[]\t")
+_ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # .sbd: sub-folders, in Thunderbird
+
+
+def left_out_of(label: str) -> frozenset[str]:
+    """Roles of the folders below a path that are not learned as a label, unless it is named for that role.
+
+    What is unsent or unsure belongs to no label: the one is not mail that came, the other not yet sorted. The
+    trash and the junk are not ham, nor of any label but spam; below a folder that is named as spam, both are
+    spam that was sorted out.
+    """
+    own = _role(label)
+    others = frozenset((UNSENT, UNSURE) if own == JUNK else (UNSENT, UNSURE, TRASH, JUNK))
+    return others - {own}
+
+
+def role_of(name: str) -> str:
+    """The role that a folder or a mailbox of this name has, "" if none is known.
+
+    >>> role_of(".INBOX.Entw&APw-rfe"), role_of("Deleted Items.sbd"), role_of("Lists")
+    ('unsent', 'trash', '')
+    """
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    # Maildir++ keeps all folders side by side: in `.Trash.2024` the levels are between the dots.
+    levels = name.split(".") if name.startswith((".", "INBOX.")) else [name]
+    return next((role for level in levels if (role := _role(level))), "")
+
+
+def _role(name: str) -> str:
+    if "&" in name:
+        name = _decoded(name)
+    if not name.isascii():
+        from unicodedata import normalize
+
+        name = normalize("NFKC", name)  # macOS takes letters and their accents apart
+    return _ROLES.get(name.translate(_IGNORED).casefold(), "")
+
+
+def _decoded(name: str) -> str:
+    """Undo IMAP's modified UTF-7 (RFC 3501): `&`, base64 of UTF-16, `-`. What is none stays as it is."""
+    first, *rest = name.split("&")
+    parts = [first]
+    for part in rest:
+        code, dash, plain = part.partition("-")
+        padded = code.replace(",", "/") + "=" * (-len(code) % 4)
+        try:
+            text = binascii.a2b_base64(padded).decode("utf-16-be") if code else "&"
+        except ValueError:  # UnicodeError and binascii.Error, too
+            text = ""
+        parts.append(text + plain if dash and text else "&" + part)
+    return "".join(parts)
+
+
+_ROLES = {name.casefold(): role for role, names in _NAMES.items() for name in names.split()}
