@@ -211,7 +211,8 @@ def test_words_that_collide_are_one(alike):
 
 
 @given(st.lists(st.text(max_size=40), max_size=8))
-@settings(max_examples=100)
+@example(["00\x80\U00010000\x00"])  # a NUL at the end, and the only one of its eight bytes
+@example(["eightby8" + "\x00" * 8, "\x00" * 17, "eightby8\x00ninth", ""])
 def test_fingerprints_in_a_text(tokens):
     data = [token.encode("utf-8", "replace") for token in tokens]
     ends = np.cumsum([len(token) for token in data], dtype=np.int64)
