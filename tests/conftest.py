@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import generated  # noqa: F401 (the profile of hypothesis, for all tests)
 import pytest
 from samples import ENOUGH, PROGRAM, ham, spam, work
 

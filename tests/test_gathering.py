@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.bulk.batches import batch_of
@@ -165,7 +165,6 @@ mail = st.builds(
 @example([], {})
 @example([b""], {})
 @example([b"", b"", b"a", b""], {"headers": False})
-@settings(max_examples=150, deadline=None)
 def test_made_mail(raws, choices):
     assert_same(raws, **choices)
 
@@ -222,7 +221,6 @@ def test_fingerprints_in_a_text(tokens):
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 40) | st.integers(2**64 - 9, 2**64 - 1)))
-@settings(max_examples=200)
 def test_the_order_of_numbers_is_stable(numbers):
     """Whether their first bits tell them apart or their last."""
     order = order_of(np.array(numbers, np.uint64)).tolist()

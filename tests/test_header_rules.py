@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.mail.identity import VOLATILE
@@ -335,6 +335,5 @@ NAMES = st.sampled_from([*ADDRESSED, "subject", "received", "message-id", "refer
 
 
 @given(NAMES, st.text(max_size=80) | st.text(alphabet="<>@.;,:[]() 1a\x01\x7f\n\t", max_size=80))
-@settings(max_examples=400)
 def test_any_value(name, value):
     assert all(token.isprintable() for token in tokens(name, value))

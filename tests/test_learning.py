@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bulk import training
@@ -91,7 +92,7 @@ steps = st.lists(
 
 
 @given(steps, st.sampled_from([300, 1500, 1 << 20]))
-@settings(max_examples=25, deadline=None)
+@examples_times(0.25)
 def test_any_sequence_counts_like_bulk_training_of_what_is_left(sequence, limit):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("spamnb.counts.journal.LIMIT", limit)
@@ -247,7 +248,6 @@ LINES = [
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=5), st.lists(st.sampled_from(LINES), max_size=2), st.data())
-@settings(max_examples=250, deadline=None)
 def test_messages_of_one_digest_have_the_same_features(lines, more, data):
     """Else forgetting one by the other would leave counts below zero, and such a model cannot be written."""
     at = data.draw(st.integers(0, len(lines)))

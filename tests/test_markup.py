@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.mail import markup, tags
@@ -315,7 +315,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join)))
 @example("<font style='font:.. 1..1px;color:rgb(a,,);color:#-1;background:#+1'>x")
 @example("<body text=' ' bgcolor=# text=''>\ud800")
@@ -326,7 +325,6 @@ def test_nothing_raises(page: str) -> None:
     assert all(found.images)
 
 
-@settings(max_examples=500, deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -360,7 +358,6 @@ def test_splitting_attributes_is_scanning_them(rest: str) -> None:
     assert tags._attributes(rest) == (found if end >= 0 else None)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text(alphabet=st.characters(exclude_characters="<&\0")))
 def test_text_without_markup_stays(text: str) -> None:
     assert render(text).text == text

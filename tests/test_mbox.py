@@ -3,7 +3,7 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.mail import mbox
@@ -197,7 +197,6 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(st.lists(LINES, min_size=1)), st.sampled_from([b"\n", b"\r\n"]), st.integers(1, 100))
-@settings(max_examples=200)
 def test_what_was_written_is_read(messages, eol, size):
     messages = [b"A: b" + eol + eol.join(lines) + eol for lines in messages]
     assert split(written(messages, eol), size) == messages
@@ -206,7 +205,6 @@ def test_what_was_written_is_read(messages, eol, size):
 @given(
     st.lists(LINES | st.binary(max_size=20) | st.just(b"Content-Length: 9"), max_size=30), st.integers(1, 60)
 )
-@settings(max_examples=200)
 def test_no_byte_is_lost_whatever_the_bytes(lines, size):
     data = ENVELOPE + b"\n".join(lines)
     records = list(mbox.records(pieces(data, size)))

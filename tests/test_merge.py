@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from generated import examples_times
+from hypothesis import example, given
 from hypothesis import strategies as st
 from samples import ham, spam, work
 
@@ -133,7 +134,7 @@ some_host = st.tuples(st.sets(st.sampled_from(LABELS)), some_changes, st.boolean
     ],
     size=1 << 10,
 )
-@settings(max_examples=12, deadline=None)
+@examples_times(0.12)
 def test_one_machine_would_have_counted_the_same(began, hosts, size):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "PART", size)

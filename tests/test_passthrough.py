@@ -4,8 +4,8 @@ import gzip
 import os
 
 import pytest
+from generated import examples_times
 from hypothesis import example, given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from spamnb.passthrough import passed_through
@@ -150,14 +150,13 @@ PIECES = [
 ]  # fmt: skip
 
 
-@hypothesis_settings(max_examples=500)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
 def test_any_mixture_of_what_matters(raw):
     check(raw, passed_through(raw, VERDICT))
 
 
 @given(st.binary(max_size=200))
-@hypothesis_settings(max_examples=15, deadline=None)
+@examples_times(0.15)
 def test_any_bytes_through_the_program(spamnb, raw):
     check(raw, spamnb("classify", "-p", stdin=raw).succeeds().out)
 

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -304,7 +304,6 @@ class TestEdges:
         st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=40),
         st.lists(st.floats(-1e12, 1e12), max_size=2),
     )
-    @settings(max_examples=100, deadline=None)
     def test_an_axis_has_a_sensible_number_of_bars(self, scores, marks):
         bars = fitting(np.array(scores), sorted(marks))
         assert 1 <= bars.many <= 60
@@ -346,7 +345,6 @@ class TestHostileMail:
     @given(
         st.text(max_size=60) | st.text(alphabet="<>&\"'/\\=-!`sSvg\x00\x0b\u202e\u2028\ud800", max_size=60)
     )
-    @settings(max_examples=200, deadline=None)
     def test_any_text_comes_back_as_text(self, text):
         page = element("p", foreign(text, 100), title=text)
         page.encode()

@@ -13,7 +13,8 @@ import threading
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import NoInput
@@ -178,7 +179,7 @@ def test_chunks_have_the_messages_in_order(tmp_path, size):
 
 
 @given(st.lists(st.integers(0, 60)), st.integers(1, 3000))
-@settings(max_examples=40)
+@examples_times(0.4)
 def test_an_mbox_in_pieces_is_the_same_mbox(tmp_path_factory, lengths, size):
     data = b"".join(box([n], lines) for n, lines in enumerate(lengths))
     path = put(tmp_path_factory.mktemp("box") / "mail", data)

@@ -6,7 +6,8 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import example, given, settings
+from generated import examples_times
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.mail.message import read
@@ -364,7 +365,7 @@ def test_a_flood_of_headers_hides_no_subject():
 
 
 @given(st.sampled_from(sorted(FLOODS)), st.sampled_from([1, 2, 5]))
-@settings(max_examples=10, deadline=None)
+@examples_times(0.1)
 def test_what_has_neighbours_is_a_token(flood, ngrams):
     found = features(FLOODS[flood], ngrams=ngrams)
     assert {token for run in found.runs for token in run} <= set(found.tokens)
@@ -431,7 +432,6 @@ CHOICES = st.sampled_from([{}, {"ngrams": 5}, {"keep_case": True, "headers": Fal
 
 
 @given(ANY, CHOICES)
-@settings(max_examples=400, deadline=None)
 @example(b"Message-ID: <a@b\x01c>\n\n", {})
 @example(b"Date: \x7f\n\n", {})
 @example(b"Content-Type: text/pl\x01ain\n\nx", {})
@@ -450,7 +450,6 @@ def test_any_bytes(raw, choices):
 
 
 @given(ANY)
-@settings(max_examples=300, deadline=None)
 @example(b"Subject: a\n b\n\none\ntwo\n\nthree\n")
 @example(b"Content-Type: text/html\n\n<p>a\nb<br>\nc")
 @example(b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b\n\ntwo\n--b--\n")
@@ -463,7 +462,6 @@ def test_line_ends_change_nothing(raw):
 
 
 @given(ANY)
-@settings(max_examples=100, deadline=None)
 def test_the_same_message_has_the_same_features(raw):
     first, again = features(raw), Tokenizer(Settings()).features(read(raw))
     assert (first.tokens, first.numbers) == (again.tokens, again.numbers)

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.tokens.urls import LONGEST_LINK, MOST_LINKS, link_tokens, links_in, unquoted
@@ -250,7 +250,6 @@ def test_a_very_long_link():
 
 
 @given(st.text(max_size=100), st.text(alphabet="htp:/w.@%?#[]()\\41aé\x01\n ", max_size=80))
-@settings(max_examples=300)
 def test_any_text(before, link):
     for found in (tokens(before, link), tokens(*links_in(before + "://" + link))):
         assert all(token.startswith("url:") and token != "url:" and token.isprintable() for token in found)

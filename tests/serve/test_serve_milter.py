@@ -6,7 +6,6 @@ from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from serving import everything
 from test_passthrough import FORGED
@@ -224,7 +223,6 @@ PIECES = [
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=20), max_size=12))
-@hypothesis_settings(deadline=None)
 @example([HELLO, END])
 def test_any_bytes(spamnb, pieces):
     server = Server(spamnb.model, quiet=True)
