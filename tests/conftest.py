@@ -20,6 +20,8 @@ from samples import ENOUGH, PROGRAM, ham, spam, work
 from spamnb.bulk import gathering
 from spamnb.counts import fingerprint
 
+pytest_plugins = ["tiers"]
+
 
 def clothed(head: bytes, body: bytes) -> bytes:
     return head.partition(b"\n\n")[0] + b"\n\n" + body.partition(b"\n\n")[2]

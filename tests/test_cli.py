@@ -451,6 +451,7 @@ def test_completion_scripts(spamnb, shell):
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.slow
 def test_bash_completes(spamnb):
     script = """
         source <(spamnb completion bash)

@@ -78,6 +78,7 @@ def test_the_sum_is_that_of_the_tables_in_memory(shards):
 
 @given(st.lists(mail, min_size=2, max_size=5), st.randoms(use_true_random=False))
 @examples_times(0.6)
+@pytest.mark.slow
 def test_the_order_of_a_sum_makes_no_difference(shards, chance):
     tables = [bulk(shard, learned=[7 * number, 7 * number + 3]) for number, shard in enumerate(shards)]
     shuffled = chance.sample(tables, len(tables))
@@ -144,6 +145,7 @@ def test_places_of_known_and_unknown_tokens():
     assert Columns.empty(LABELS).places(unknown).tolist() == [-1, -1, -1]
 
 
+@pytest.mark.slow
 def test_a_large_vocabulary_keeps_its_text():
     """More tokens than are gathered at once."""
     words = sorted("wörter"[: n % 5 + 1] + str(n) for n in range(70_000))

@@ -176,6 +176,7 @@ def test_golden_mail(choices):
 
 @pytest.mark.skipif(not CORPORA.exists(), reason="the source distribution leaves the corpora out")
 @pytest.mark.parametrize("name", ["hard-ham", "spam"])
+@pytest.mark.slow
 def test_real_mail(name):
     found = islice(messages([str(CORPORA / f"{name}.mbox.xz")]), 120)
     assert_same([raw.data for raw in found])
@@ -193,6 +194,7 @@ def test_real_mail(name):
     ],
     ids=lambda body: body[:8],
 )
+@pytest.mark.slow
 def test_floods(body, ngrams):
     assert_same(
         [plain("a flood", body), parts(body, "beside it"), plain("behind it", "one more")], ngrams=ngrams

@@ -343,6 +343,7 @@ def trained(command, tmp_path, mail):
 
 
 @pytest.mark.parametrize("command", ["bogofilter", "spamprobe"])
+@pytest.mark.slow
 def test_real_filters(spamnb, model, mail, tmp_path, command):
     if not shutil.which(command):
         pytest.skip(f"{command} is not installed")

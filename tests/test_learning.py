@@ -348,6 +348,7 @@ while not os.path.exists(sys.argv[1] + ".stop"):
 """
 
 
+@pytest.mark.slow
 def test_many_at_once_count_like_one_after_the_other(tmp_path):
     """Eight that learn ten each from nothing on, with deliveries that read and one that folds among them."""
     path = str(tmp_path / "model")

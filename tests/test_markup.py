@@ -401,6 +401,7 @@ def seconds(page: str, tries: int = 1) -> float:
 
 @pytest.mark.parametrize("family", HOSTILE)
 @pytest.mark.parametrize(("before", "after"), [("", ""), ("<p><div><b>", "x'\"-->>")])
+@pytest.mark.slow
 def test_hostile_pages_take_linear_time(family: str, before: str, after: str) -> None:
     small, large = (
         before + HOSTILE[family] * (size // len(HOSTILE[family])) + after for size in (30_000, 120_000)
@@ -429,6 +430,7 @@ def test_hostile_pages_take_linear_time(family: str, before: str, after: str) ->
     ],
     ids=range(11),
 )
+@pytest.mark.slow
 def test_hostile_pages_of_a_megabyte(page: str) -> None:
     assert seconds(page) < 1.5 or seconds(page) < 1.5
 

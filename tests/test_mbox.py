@@ -228,6 +228,7 @@ def test_a_message_over_the_limit_is_cut_and_the_next_is_found():
 
 
 @pytest.mark.parametrize("text", [b"a" * 100_000, b"\n\nFrom " + b"a" * 300, b"\n" * 99_999 + b"a"])
+@pytest.mark.slow
 def test_a_message_without_end_costs_no_memory(text):
     def endless():
         yield ENVELOPE + b"Content-Length: 60000000\n\n"
@@ -257,6 +258,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
 def test_hostile_mailboxes_take_linear_time(name):
     def seconds(data):
         start = time.process_time()

@@ -135,6 +135,7 @@ some_host = st.tuples(st.sets(st.sampled_from(LABELS)), some_changes, st.boolean
     size=1 << 10,
 )
 @examples_times(0.12)
+@pytest.mark.slow
 def test_one_machine_would_have_counted_the_same(began, hosts, size):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "PART", size)
@@ -571,6 +572,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
     """Two models of 200,000 tokens, 6 MB each."""
     many, chance = 200_000, np.random.default_rng(1)

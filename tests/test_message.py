@@ -338,6 +338,7 @@ def test_caps() -> None:
     ],
     ids=lambda raw: repr(raw[-20:]),
 )
+@pytest.mark.slow
 def test_hostile_mail_takes_linear_time(raw: bytes) -> None:
     start = time.process_time()
     read(raw)

@@ -132,6 +132,7 @@ def check(raw: bytes, out: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", ODD)
+@pytest.mark.slow
 def test_every_byte_but_our_header(spamnb, name):
     done = spamnb.afresh("classify", "-p", stdin=ODD[name]).succeeds()
     check(ODD[name], done.out)
@@ -236,6 +237,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("name", ERRORS)
+@pytest.mark.slow
 def test_an_error_gives_no_output(spamnb, name, mail):
     line, code = ERRORS[name]
     done = spamnb.shell(f'"$0" {line}', mail.messages["spam"])

@@ -410,6 +410,7 @@ def browse(folder, page, *options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
+@pytest.mark.slow
 @in_a_browser
 @pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by escaping alone"])
 def test_no_script_runs_in_a_browser(tmp_path, policy):
@@ -439,6 +440,7 @@ MEASURE = """<!doctype html><body>{frames}<pre></pre><script>onload = () => {{
 FRAME = '<iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"></iframe>'
 
 
+@pytest.mark.slow
 @in_a_browser
 def test_nothing_overflows_and_plots_can_be_read(tmp_path):
     """In frames as wide as a phone, a tablet and a desk: a window cannot be that narrow everywhere."""

@@ -101,6 +101,7 @@ def test_compressed_files(tmp_path, pack, size):
 
 @pytest.mark.parametrize("pack", PACKERS)
 @pytest.mark.parametrize("size", [1 << 20, 500])
+@pytest.mark.slow
 def test_damaged_compression_keeps_what_came_before(tmp_path, pack, size):
     noise = random.Random(1)
     whole = b"".join(ENVELOPE + mail(n) + noise.randbytes(3000).hex().encode() + b"\n\n" for n in range(250))
@@ -136,6 +137,7 @@ def test_an_xz_file_cannot_ask_for_all_memory(tmp_path):
 
 
 @pytest.mark.parametrize("start", [b"", ENVELOPE])
+@pytest.mark.slow
 def test_a_bomb_costs_no_more_than_a_message(tmp_path, start):
     path = tmp_path / "bomb"
     with gzip.open(path, "wb", compresslevel=1) as file:

@@ -356,6 +356,7 @@ def test_a_longer_file_is_no_model(tmp_path, sound):
 
 
 @pytest.mark.parametrize("region", ["front", "head", "columns", "names"])
+@pytest.mark.slow
 def test_one_bit_wrong_is_found(tmp_path, sound, region):
     """Every bit of the first 300 bytes, and every fifth one after them."""
     wrong = {}

@@ -296,6 +296,7 @@ FLOODS = {
 
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 @pytest.mark.parametrize("ngrams", [1, MOST_NGRAMS])
+@pytest.mark.slow
 def test_a_flood_stays_within_bounds(flood, ngrams):
     start = time.perf_counter()
     found = tokens(flood, ngrams=ngrams)

@@ -174,6 +174,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize("room", [0, 1, 700, 1400])
+@pytest.mark.slow
 def test_where_there_is_no_room_the_old_model_stays(mail, room):
     train(mail)
     before = content(mail)
@@ -232,6 +233,7 @@ def test_a_run_that_fails_changes_nothing(mail):
 # The same file
 
 
+@pytest.mark.slow
 def test_the_same_mail_gives_the_same_file(mail):
     """In one process or two, in whatever order and in whatever kind of box; more than one chunk of it."""
     many = [

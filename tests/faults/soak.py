@@ -1,4 +1,4 @@
-"""`make soak`: kills, crowds and failing disks in great number, and a table of what came of them.
+"""`make soak`: kills, crowds, failing disks, new examples in great number, and a table of what came of them.
 
 Whatever goes wrong is told, and makes this fail; all else goes on.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,11 +27,14 @@ from lives import Life
 from operations import LESSONS, READING, WRITING, Operation
 from worlds import World
 
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIFE = "one model all along"
 IN_A_LIFE = 40  # commands
 CROWD = 64  # that learn, and as many that judge
 MANY = 25  # calls of a kind that are each killed or made to fail; of more, as many from the first to the last
 PAGES = 4096 * 8
+# Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
+LONGER = ("test_flips.py", "test_inspect_check.py", "test_journal_damage.py", "test_keyed.py", "integrations")
 
 
 class Soak:
@@ -119,6 +123,37 @@ class Soak:
                 codes = self.tried(name, filled, self.world, operation, disk) or []
                 row(name, (len(codes) - codes.count(0), codes.count(0)))
 
+    def search(self) -> None:
+        """Generated tests with examples that no run had before. What fails is to be made an @example."""
+        row("new examples", ("tests",))
+        for number in range(self.options.searches):
+            row(f"search {number + 1}", (self.tested(["-m", "hypothesis"], SPAMNB_EXAMPLES="search"),))
+
+    def lengthen(self) -> None:
+        """Tests in their longer forms."""
+        row("longer forms", ("tests",))
+        paths = [os.path.join(TESTS, name) for name in LONGER]
+        row("all of them", (self.tested([*paths, "-k", "not integrations or every_byte"], SPAMNB_LONG="1"),))
+
+    def tested(self, arguments: list[str], **environment: str) -> str:
+        """The last line of pytest; all of them are shown when a test fails."""
+        if not self.goes_on:
+            return "no time"
+        command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "worksteal", *arguments]
+        process = subprocess.Popen(
+            command, env=os.environ | environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        try:
+            output, _ = process.communicate(timeout=self.deadline - time.monotonic())
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.communicate()
+            return "no time"
+        if process.returncode:
+            self.wrong += 1
+            print(output, file=sys.stderr)
+        return output.splitlines()[-1]
+
 
 def lived(world: World, chance: Random) -> list[bool]:
     life = Life(world, chance)
@@ -145,13 +180,21 @@ def row(name: str, cells: tuple[Any, ...]) -> None:
 
 
 def main() -> int:
-    parts = {"kills": Soak.kill, "crowds": Soak.crowd, "calls": Soak.fail, "full": Soak.fill}
+    parts = {
+        "kills": Soak.kill,
+        "crowds": Soak.crowd,
+        "calls": Soak.fail,
+        "full": Soak.fill,
+        "examples": Soak.search,
+        "longer": Soak.lengthen,
+    }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"all, or some of: {', '.join(parts)}")
     parser.add_argument("--kills", type=int, default=500, help="that strike at random (500)")
     parser.add_argument(
         "--crowds", type=int, default=10, help=f"of {CROWD} that learn and {CROWD} that judge (10)"
     )
+    parser.add_argument("--searches", type=int, default=1, help="for examples that make a test fail (1)")
     parser.add_argument("--minutes", type=float, default=60, help="at most (60)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
