@@ -142,6 +142,6 @@ def test_no_text_raises(text):
     "unit", ["(", ")", "1", "-", ":", "1:", "+1", " Nov", "16 Nov 2026 12:00:00 ", "\ud800"]
 )
 def test_length_costs_nothing(unit):
-    start = time.perf_counter()
+    start = time.process_time()
     timestamp(unit * 3_000_000)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

@@ -313,9 +313,9 @@ def test_a_date_without_zone_leaves_nothing_of_the_day(value):
 def test_a_flood_of_addresses():
     value = ", ".join(f"Ann <ann{n}@a{n}.example>" for n in range(10_000))
     for name in [*ADDRESSED, "received", "subject", "x-other", "references", "date"]:
-        start = time.perf_counter()
+        start = time.process_time()
         found = tokens(name, value)
-        assert time.perf_counter() - start < 1
+        assert time.process_time() - start < 1
         assert len(found) <= 3 * MOST_HEADER_WORDS
 
 

@@ -267,13 +267,13 @@ def test_a_search_ends_in_time(start, generation):
     """A damaged record full of what may be the beginning of another, each as long as all that follows."""
     bait = b"\x92\xce\x01\x02\x03\x04\xc6\x00\x10\x00\x00\x8d"
     many, sound = 2 << 20, journal_of(start[0]).read_bytes()
-    begun = time.monotonic()
+    begun = time.process_time()
     found = Journal.of(b"\x93" + bait * (many // len(bait)) + sound, generation, LABELS)
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
     assert found.damaged[0][0] == 0
-    begun = time.monotonic()
+    begun = time.process_time()
     found = Journal.of(b"\x93" + b"\x92" * many + sound, generation, LABELS)
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
     assert found.damaged == [(0, many + 1)]
     assert len(found.entries) == len(LESSONS)
 

@@ -410,7 +410,7 @@ def test_hostile_pages_take_linear_time(family: str, before: str, after: str) ->
     if took >= 0.05:
         took = min(took, seconds(large, tries=3))  # another program may have been in the way
     assert took < 8 * seconds(small, tries=2) + 0.02
-    assert took < 1.5 * 0.12
+    assert took < 1  # usually 0.02 to 0.1
 
 
 @pytest.mark.parametrize(

@@ -298,9 +298,9 @@ FLOODS = {
 @pytest.mark.parametrize("ngrams", [1, MOST_NGRAMS])
 @pytest.mark.slow
 def test_a_flood_stays_within_bounds(flood, ngrams):
-    start = time.perf_counter()
+    start = time.process_time()
     found = tokens(flood, ngrams=ngrams)
-    assert time.perf_counter() - start < 5  # quadratic time would be minutes
+    assert time.process_time() - start < 5  # quadratic time would be minutes
     assert sum(found.values()) <= MOST_TOKENS
 
 
@@ -337,9 +337,9 @@ def test_a_flood_of_pictures_hides_no_link():
 def test_a_flood_takes_linear_time():
     def seconds(times):
         raw = (FLOODS["words"][:1000] + " http://a.example/x vіаgrа <b>\n" * times).encode()
-        start = time.perf_counter()
+        start = time.process_time()
         TOKENIZER.features(read(raw))
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(100)
     assert min(seconds(16_000) for _ in range(3)) < 16 * min(seconds(4_000) for _ in range(3))

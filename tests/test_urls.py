@@ -224,10 +224,10 @@ def test_bytes_that_are_no_utf8():
 
 @pytest.mark.parametrize("text", ["http://a.example/b ", "www.a.example ", "xwww.", "://", "http://"])
 def test_a_flood_of_links_ends_soon(text):
-    start = time.perf_counter()
+    start = time.process_time()
     links = links_in(text * 100_000)
     found = link_tokens(links * 100, WORDS)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert len(links) <= MOST_LINKS
     assert len(found) <= MOST_LINKS * 30
 
