@@ -8,7 +8,7 @@ SPAM = --spam $(CORPUS)/spam.mbox.xz
 .PHONY: help env demo test test-fast test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
 
 demo: env  ## from nothing to a trained model, a verdict and the table
 	@echo '$$ spamnb train ham spam'
