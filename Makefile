@@ -1,13 +1,14 @@
 PYTHON ?= python3
-BIN = .venv/bin
+VENV = .venv
+BIN = $(VENV)/bin
 CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env demo test test-long lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
+.PHONY: help env demo test test-fast test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
 
 demo: env  ## from nothing to a trained model, a verdict and the table
 	@echo '$$ spamnb train ham spam'
@@ -21,8 +22,11 @@ demo: env  ## from nothing to a trained model, a verdict and the table
 test: env  ## all tests
 	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal  # many wait for other programs
 
-test-long: env  ## a thousand messages through each mail program
-	SPAMNB_LONG=1 $(BIN)/python -m pytest -n auto tests/integrations -k every_byte
+test-fast: env  ## the tests that need nothing but Python, in under a minute
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
+
+test-pythons:  ## the fast tests on every Python from 3.11 on that is installed
+	$(PYTHON) tests/pythons.py
 
 lint: env  ## style, types, and which module may import which
 	$(BIN)/ruff check .
@@ -54,7 +58,7 @@ attacks: env  ## known attacks, and what they gain
 growth: env  ## time against size, for hostile mail of every kind
 	PYTHONPATH=tests $(BIN)/python -m fuzz.growth $(ARGS)
 
-soak: env  ## kills, crowds and failing disks: ARGS="--kills 500 --minutes 60"
+soak: env  ## kills, crowds, failing disks, new examples, long forms of tests: ARGS="--kills 500 --minutes 60"
 	PYTHONPATH=tests $(BIN)/python tests/faults/soak.py $(ARGS)
 
 fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 reader page"
@@ -74,16 +78,16 @@ wheel: env  ## the wheel in dist/, built twice and compared
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit
 
-env: .venv/.ready
+env: $(VENV)/.ready
 
 # A current pip first: the start scripts of old ones import `re`, 9 ms at every delivery. And no
 # setuptools: the .pth file it leaves in old environments is read at every start.
-.venv/.ready: pyproject.toml
-	$(PYTHON) -m venv --clear .venv
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip uninstall -q -y setuptools
 	$(BIN)/python -m pip install -q -e '.[languages,milter,plot,cluster,zstd]' --group dev
 	@touch $@
 
 clean:  ## remove what was made
-	rm -rf .venv .audit .demo .fuzz dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv* .audit .demo .fuzz dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import generated  # noqa: F401 (the profile of hypothesis, for all tests)
 import pytest
 from samples import ENOUGH, PROGRAM, ham, spam, work
 
 from spamnb.bulk import gathering
 from spamnb.counts import fingerprint
+
+pytest_plugins = ["tiers"]
 
 
 def clothed(head: bytes, body: bytes) -> bytes:

@@ -25,7 +25,7 @@ class Terminal:
     def press(self, keys):
         self.tmux("send-keys", "-l", "--", keys)
 
-    def see(self, *texts, seconds=10):
+    def see(self, *texts, seconds=60):
         """Wait until all these are on the screen."""
         deadline = time.monotonic() + seconds
         while not all(text in self.screen for text in texts):

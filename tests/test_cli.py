@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import random
 import shlex
 import shutil
 import site
@@ -284,7 +285,7 @@ def test_mail_of_all_kinds(spamnb, mail, tmp_path):
 
 def test_what_cannot_be_read_is_counted_and_told(spamnb, mail, tmp_path, own):
     cut = tmp_path / "cut.gz"
-    cut.write_bytes(gzip.compress(os.urandom(9000))[:4000])
+    cut.write_bytes(gzip.compress(random.Random(1).randbytes(9000))[:4000])
     done = spamnb("train", "--model", own, "--spam", cut, "--spam", mail.work)
     assert "unreadable: 1" in done.lines
     assert str(cut) in done.err.decode()
@@ -451,6 +452,7 @@ def test_completion_scripts(spamnb, shell):
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.slow
 def test_bash_completes(spamnb):
     script = """
         source <(spamnb completion bash)

@@ -356,10 +356,10 @@ class TestNoCluster:
     def test_nobody_answers(self, spamnb, post, tmp_path, monkeypatch):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-        monkeypatch.setattr("spamnb.cluster.connecting.PATIENCE", 0.5)
-        with pytest.raises(NoInput, match="no cluster answers there"), connected(address, post.paths):
-            pass
+            address = f"tcp://127.0.0.1:{free.getsockname()[1]}"  # bound, so that nobody else gets it
+            monkeypatch.setattr("spamnb.cluster.connecting.PATIENCE", 0.5)
+            with pytest.raises(NoInput, match="no cluster answers there"), connected(address, post.paths):
+                pass
         spamnb("train", "--cluster", "nonsense://x", "--model", tmp_path / "m", *post.paths[:2]).fails(
             66, "nonsense", "no cluster answers"
         )

@@ -5,7 +5,8 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 from test_store import columns_of, fingerprint, saved
 
@@ -65,7 +66,7 @@ def assert_same(mine, theirs):
 
 
 @given(st.lists(mail, min_size=1, max_size=5))
-@settings(max_examples=60, deadline=None)
+@examples_times(0.6)
 def test_the_sum_is_that_of_the_tables_in_memory(shards):
     total = as_table(added([bulk(shard) for shard in shards]))
     one_pass = table_of([message for shard in shards for message in shard])
@@ -76,7 +77,8 @@ def test_the_sum_is_that_of_the_tables_in_memory(shards):
 
 
 @given(st.lists(mail, min_size=2, max_size=5), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@examples_times(0.6)
+@pytest.mark.slow
 def test_the_order_of_a_sum_makes_no_difference(shards, chance):
     tables = [bulk(shard, learned=[7 * number, 7 * number + 3]) for number, shard in enumerate(shards)]
     shuffled = chance.sample(tables, len(tables))
@@ -86,7 +88,7 @@ def test_the_order_of_a_sum_makes_no_difference(shards, chance):
 
 
 @given(mail)
-@settings(max_examples=40, deadline=None)
+@examples_times(0.4)
 def test_what_is_taken_away_again_leaves_nothing(some):
     there = bulk(some)
     gone = Columns(
@@ -111,7 +113,7 @@ def test_the_later_day_is_kept():
 
 
 @given(mail, st.permutations([*LABELS, "new"]))
-@settings(max_examples=30, deadline=None)
+@examples_times(0.3)
 def test_labels_may_come_and_change_places(some, labels):
     there = bulk(some, learned=[4, 5])
     moved = there.relabelled(labels)
@@ -143,6 +145,7 @@ def test_places_of_known_and_unknown_tokens():
     assert Columns.empty(LABELS).places(unknown).tolist() == [-1, -1, -1]
 
 
+@pytest.mark.slow
 def test_a_large_vocabulary_keeps_its_text():
     """More tokens than are gathered at once."""
     words = sorted("wörter"[: n % 5 + 1] + str(n) for n in range(70_000))
@@ -159,7 +162,7 @@ def test_a_large_vocabulary_keeps_its_text():
 @given(
     st.lists(st.dictionaries(st.integers(0, 6), st.integers(NOWHERE, 2), max_size=5), min_size=1, max_size=5)
 )
-@settings(max_examples=60)
+@examples_times(0.6)
 def test_what_is_learned_in_turn_is_what_was_said_last(turns):
     said = {}
     for turn in turns:

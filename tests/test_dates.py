@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.mail.dates import timestamp
@@ -133,7 +133,6 @@ pieces = st.sampled_from(
 
 
 @given(st.text() | st.lists(pieces).map(" ".join) | st.lists(pieces).map("".join))
-@settings(max_examples=300)
 def test_no_text_raises(text):
     found = timestamp(text)
     assert found is None or utc(1899, 12, 31) <= found <= utc(9999, 12, 31, 23, 59, 59) + 86400
@@ -143,6 +142,6 @@ def test_no_text_raises(text):
     "unit", ["(", ")", "1", "-", ":", "1:", "+1", " Nov", "16 Nov 2026 12:00:00 ", "\ud800"]
 )
 def test_length_costs_nothing(unit):
-    start = time.perf_counter()
+    start = time.process_time()
     timestamp(unit * 3_000_000)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.mail.identity import VOLATILE
@@ -313,9 +313,9 @@ def test_a_date_without_zone_leaves_nothing_of_the_day(value):
 def test_a_flood_of_addresses():
     value = ", ".join(f"Ann <ann{n}@a{n}.example>" for n in range(10_000))
     for name in [*ADDRESSED, "received", "subject", "x-other", "references", "date"]:
-        start = time.perf_counter()
+        start = time.process_time()
         found = tokens(name, value)
-        assert time.perf_counter() - start < 1
+        assert time.process_time() - start < 1
         assert len(found) <= 3 * MOST_HEADER_WORDS
 
 
@@ -335,6 +335,5 @@ NAMES = st.sampled_from([*ADDRESSED, "subject", "received", "message-id", "refer
 
 
 @given(NAMES, st.text(max_size=80) | st.text(alphabet="<>@.;,:[]() 1a\x01\x7f\n\t", max_size=80))
-@settings(max_examples=400)
 def test_any_value(name, value):
     assert all(token.isprintable() for token in tokens(name, value))

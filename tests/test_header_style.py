@@ -46,6 +46,7 @@ def test_what_the_programs_write_is_what_is_tested_for(pattern):
 
 
 @pytest.mark.skipif(not shutil.which("bogofilter"), reason="bogofilter is not installed")
+@pytest.mark.slow
 def test_bogofilter_still_writes_so(tmp_path, mail):
     call = ["bogofilter", "-C", "-d", str(tmp_path)]
     for flag, folder in (("-n", mail.ham), ("-s", mail.spam)):

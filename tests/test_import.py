@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from spamnb.bulk.importing.exports import LONGEST_LINE, Lines
@@ -305,7 +304,6 @@ def test_what_is_not_there(spamnb, model, tmp_path):
 
 
 @given(st.sampled_from([*EXPORTS]), st.binary(max_size=200))
-@hypothesis_settings(max_examples=200)
 def test_whatever_comes_is_read_or_refused(name, data):
     for export in (data, EXPORTS[name] + data):
         with suppress(DataError):
@@ -345,6 +343,7 @@ def trained(command, tmp_path, mail):
 
 
 @pytest.mark.parametrize("command", ["bogofilter", "spamprobe"])
+@pytest.mark.slow
 def test_real_filters(spamnb, model, mail, tmp_path, command):
     if not shutil.which(command):
         pytest.skip(f"{command} is not installed")

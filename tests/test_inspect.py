@@ -256,6 +256,7 @@ class TestMessage:
 
 class TestOnATerminal:
     @pytest.mark.parametrize("columns", [80, 120])
+    @pytest.mark.slow
     def test_it_fits_and_has_colours(self, spamnb, mail, columns, tmp_path):
         (tmp_path / "message").write_bytes(mail.messages["spam"])
         text = on_a_terminal(spamnb, columns, "inspect", str(tmp_path / "message"))

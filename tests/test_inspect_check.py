@@ -313,6 +313,7 @@ def test_nothing_else_beside_it(spamnb, more):
     spamnb("inspect", "--check", *more).fails(64, "--check", "not both")
 
 
+@pytest.mark.slow
 @needs_strace
 def test_what_cannot_be_read_is_said_and_the_rest_is_looked_at(spamnb, own, tmp_path):
     """A bad block of a disk: the read of it fails."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bayes import Classifier
@@ -141,7 +141,6 @@ class TestSpellings:
         st.lists(st.binary(min_size=5, max_size=5), min_size=1, max_size=9),
         st.integers(1, 3),
     )
-    @settings(max_examples=200, deadline=None)
     def test_distances_are_levenshteins(self, word, others, most):
         words = np.frombuffer(b"".join(others), np.uint8).reshape(len(others), 5).T
         found = np.minimum(distances(word, words, most), most + 1).tolist()

@@ -211,6 +211,7 @@ def browse(folder, text, *options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
+@pytest.mark.slow
 @in_a_browser
 @pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by escaping alone"])
 def test_no_script_runs_in_a_browser(tmp_path, taught, policy):
@@ -248,6 +249,7 @@ MEASURE = """<!doctype html><body>{frames}<pre></pre><script>onload = () => {{
 FRAME = '<iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"></iframe>'
 
 
+@pytest.mark.slow
 @in_a_browser
 @pytest.mark.parametrize("kind", ["hostile", "spam"])
 def test_it_fits_a_phone_and_can_be_read_by_keyboard(tmp_path, taught, mail, kind):
@@ -273,6 +275,7 @@ onload = () => {{
 }}</script>"""
 
 
+@pytest.mark.slow
 @in_a_browser
 def test_it_is_dark_where_the_reader_wants_that(tmp_path, spamnb, mail):
     text = escape(page(Model.open(spamnb.model), mail.messages["spam"]))

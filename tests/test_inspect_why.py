@@ -4,7 +4,7 @@ from itertools import chain, combinations
 from math import inf
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bayes import Evidence
@@ -102,7 +102,6 @@ weights = st.lists(st.floats(-12, 12).map(lambda x: round(x, 2)), max_size=5)
 
 
 @given(weights, weights, st.sampled_from([None, 0.0, 4.0]), st.floats(-3, 3), st.sampled_from([1, -1]))
-@settings(max_examples=300, deadline=None)
 def test_no_smaller_set_of_tokens_would_do(head, body, silent, bound, sign):
     """Against all subsets there are."""
     parts = [[reason(w, part, len(own), silent) for w in own] for part, own in enumerate((body, head))]
@@ -161,7 +160,6 @@ def test_where_a_token_stands(token, where):
 
 class TestReading:
     @given(st.text(max_size=200) | st.text(alphabet="ab'$!-_ .,\n\té漢字\u200b\u2028\xa0“”:/w", max_size=80))
-    @settings(max_examples=300, deadline=None)
     def test_the_words_are_those_that_are_counted(self, text):
         """However a text is cut to be shown: whole, in order, and with the same words."""
         words = Words()

@@ -125,6 +125,7 @@ def check(path, expected, damaged):
 # One record
 
 
+@pytest.mark.slow
 def test_any_byte_wrong_costs_its_record_and_no_other(start, generation):
     """A bit of each; of the bytes in front of a record's map and of its first and last ones, every bit."""
     whole, stretches = journal_of(start[0]).read_bytes(), start[1]
@@ -261,17 +262,18 @@ def test_what_looks_like_a_record_within_a_record_is_none(start, generation):
     assert [entry.after for entry in found.entries] == ["spam"]
 
 
+@pytest.mark.slow
 def test_a_search_ends_in_time(start, generation):
     """A damaged record full of what may be the beginning of another, each as long as all that follows."""
     bait = b"\x92\xce\x01\x02\x03\x04\xc6\x00\x10\x00\x00\x8d"
     many, sound = 2 << 20, journal_of(start[0]).read_bytes()
-    begun = time.monotonic()
+    begun = time.process_time()
     found = Journal.of(b"\x93" + bait * (many // len(bait)) + sound, generation, LABELS)
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
     assert found.damaged[0][0] == 0
-    begun = time.monotonic()
+    begun = time.process_time()
     found = Journal.of(b"\x93" + b"\x92" * many + sound, generation, LABELS)
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
     assert found.damaged == [(0, many + 1)]
     assert len(found.entries) == len(LESSONS)
 
@@ -519,6 +521,7 @@ def test_a_delivery_that_finds_damage_loads_nothing_heavy(spamnb, damaged, mail)
     )
 
 
+@pytest.mark.slow
 def test_a_server_judges_and_learns_on(spamnb, damaged, mail, tmp_path):
     own, _, line = damaged
     server = Serving(spamnb, tmp_path, model=own, workers=1, allow_tell=True)

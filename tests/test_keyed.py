@@ -344,6 +344,7 @@ class TestAllThatIsDoneWithAModel:
             65, "--keyed", "--fresh"
         )
 
+    @pytest.mark.slow
     def test_a_server_judges_and_learns(self, spamnb, both, tmp_path, mail, mail_words):
         replies = []
         for path in both:

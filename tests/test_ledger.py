@@ -117,6 +117,7 @@ def test_the_journal_is_in_the_ledger_before_it_is_gone(model, monkeypatch):
     assert None not in lessons(model, ham(1))
 
 
+@pytest.mark.slow
 def test_it_is_its_owners_only_and_has_no_words(spamnb, mail, tmp_path):
     path = tmp_path / "model"
     before = os.umask(0)
@@ -349,6 +350,7 @@ def test_without_sqlite(model, tmp_path, monkeypatch):
     merge(str(tmp_path / "out"), [model])
 
 
+@pytest.mark.slow
 def test_a_training_that_is_killed_leaves_every_lesson_that_counts(tmp_path):
     """And one that is begun again gets to its end."""
     path, folder = str(tmp_path / "model"), tmp_path / "mail"

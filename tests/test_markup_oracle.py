@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.mail.markup import render
@@ -110,7 +111,7 @@ FLOW = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@examples_times(0.8)
 @given(several(FLOW))
 def test_trees(page: str) -> None:
     assert render(page).text.split() == oracle(page)
@@ -127,7 +128,7 @@ HIDDEN = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples_times(0.6)
 @given(FLOW, HIDDEN, several(INLINE))
 def test_hidden_trees(page: str, around: tuple[str, str], inner: str) -> None:
     """A hidden element takes its words out of the text, and only those."""

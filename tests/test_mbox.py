@@ -3,7 +3,7 @@ import time
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.mail import mbox
@@ -197,7 +197,6 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(st.lists(LINES, min_size=1)), st.sampled_from([b"\n", b"\r\n"]), st.integers(1, 100))
-@settings(max_examples=200)
 def test_what_was_written_is_read(messages, eol, size):
     messages = [b"A: b" + eol + eol.join(lines) + eol for lines in messages]
     assert split(written(messages, eol), size) == messages
@@ -206,7 +205,6 @@ def test_what_was_written_is_read(messages, eol, size):
 @given(
     st.lists(LINES | st.binary(max_size=20) | st.just(b"Content-Length: 9"), max_size=30), st.integers(1, 60)
 )
-@settings(max_examples=200)
 def test_no_byte_is_lost_whatever_the_bytes(lines, size):
     data = ENVELOPE + b"\n".join(lines)
     records = list(mbox.records(pieces(data, size)))
@@ -230,6 +228,7 @@ def test_a_message_over_the_limit_is_cut_and_the_next_is_found():
 
 
 @pytest.mark.parametrize("text", [b"a" * 100_000, b"\n\nFrom " + b"a" * 300, b"\n" * 99_999 + b"a"])
+@pytest.mark.slow
 def test_a_message_without_end_costs_no_memory(text):
     def endless():
         yield ENVELOPE + b"Content-Length: 60000000\n\n"
@@ -259,6 +258,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
 def test_hostile_mailboxes_take_linear_time(name):
     def seconds(data):
         start = time.process_time()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from generated import examples_times
+from hypothesis import example, given
 from hypothesis import strategies as st
 from samples import ham, spam, work
 
@@ -133,7 +134,8 @@ some_host = st.tuples(st.sets(st.sampled_from(LABELS)), some_changes, st.boolean
     ],
     size=1 << 10,
 )
-@settings(max_examples=12, deadline=None)
+@examples_times(0.12)
+@pytest.mark.slow
 def test_one_machine_would_have_counted_the_same(began, hosts, size):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "PART", size)
@@ -570,6 +572,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
     """Two models of 200,000 tokens, 6 MB each."""
     many, chance = 200_000, np.random.default_rng(1)

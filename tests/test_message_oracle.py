@@ -8,7 +8,7 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from spamnb.mail.message import Part, read
@@ -123,7 +123,6 @@ def test_shapes(shape, policy, text) -> None:  # type: ignore[no-untyped-def]
 
 
 @given(st.sampled_from(SHAPES), st.sampled_from(POLICIES), bodies)
-@settings(max_examples=150, deadline=None)
 def test_any_text_in_any_shape(shape, policy, text) -> None:  # type: ignore[no-untyped-def]
     check(shape(text).as_bytes(policy=policy))
 
@@ -166,7 +165,6 @@ def test_old_style_multiparts(subtype: str) -> None:
 
 
 @given(words, st.sampled_from(POLICIES))
-@settings(max_examples=150, deadline=None)
 def test_encoded_subjects(text: list[str], policy) -> None:  # type: ignore[no-untyped-def]
     assume("=?" not in "".join(text))
     built = EmailMessage()
@@ -178,7 +176,6 @@ def test_encoded_subjects(text: list[str], policy) -> None:  # type: ignore[no-u
 
 
 @given(words, st.sampled_from(["utf-8", "iso-8859-1", "koi8-r", "iso-2022-jp", "gb18030"]))
-@settings(max_examples=150, deadline=None)
 def test_old_style_encoded_headers(text: list[str], charset: str) -> None:
     assume("=?" not in "".join(text))
     subject = " ".join(text).encode(charset, "ignore").decode(charset).strip() or "x"

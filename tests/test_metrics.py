@@ -8,7 +8,8 @@ from math import comb, erfc, isclose, log, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
@@ -360,7 +361,7 @@ def test_imbalance_never_rounds_up_to_all():
 # Intervals
 
 
-@settings(max_examples=60, deadline=None)
+@examples_times(0.6)
 @given(st.integers(0, 2**32), st.integers(1, 80), st.integers(1, 4))
 def test_intervals_hold_their_estimate_within_what_is_possible(seed, messages, many):
     truth, verdict, score, probability = mail(np.random.default_rng(seed), messages, many)
@@ -567,7 +568,7 @@ def test_roc_by_hand():
     assert missed.tolist() == [100, 50, 25, 0, 0]
 
 
-@settings(max_examples=50, deadline=None)
+@examples_times(0.5)
 @given(st.lists(st.tuples(st.booleans(), st.integers(-6, 6)), max_size=60))
 def test_roc_keeps_the_area(messages):
     is_spam = np.array([spam for spam, _ in messages], bool)

@@ -81,6 +81,7 @@ VIEWS = {
 class TestEqualToTraining:
     @pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "news", "spam"), ("news", "home", "work")])
     @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+    @pytest.mark.slow
     def test_on_all_messages_before(self, corpus_of, view, labels):
         corpus = corpus_of(some_mail(labels, 20))
         order = np.random.default_rng(2).permutation(len(corpus))

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import msgpack
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.counts.packing import Damaged, pack, unpack
@@ -57,7 +57,6 @@ def test_true_false_and_small_floats():
 
 
 @given(values, st.data())
-@settings(max_examples=200)
 def test_a_cut_file_is_an_error_and_nothing_else(value, data):
     packed = msgpack.packb(value)
     cut = data.draw(st.integers(0, len(packed) - 1))

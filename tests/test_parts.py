@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 from test_columns import assert_same, bulk, mail
 
@@ -74,7 +75,7 @@ def test_the_same_file_in_however_many_parts(many, top, tmp_path):
 
 
 @given(mail, st.sampled_from(PARTS))
-@settings(max_examples=20, deadline=None)
+@examples_times(0.2)
 def test_parts_add_up_to_the_whole(some, many):
     table = bulk(some)
     parts = parts_of(table, many)

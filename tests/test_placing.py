@@ -292,6 +292,7 @@ def at_every_step(start, folder, prepare, check, **how):
 
 
 @pytest.mark.parametrize("half", [False, True])
+@pytest.mark.slow
 def test_a_fold_stopped_at_any_step(start, tmp_path, old, half):
     later = after(OLD, {"kim": "spam"})
     in_the_end = expected(tmp_path / "later", later)
@@ -310,6 +311,7 @@ def test_a_fold_stopped_at_any_step(start, tmp_path, old, half):
 
 
 @pytest.mark.parametrize("half", [False, True])
+@pytest.mark.slow
 def test_a_run_stopped_at_any_step(start, tmp_path, old, new, half):
     """All of it holds, or nothing; what was learned meanwhile holds in any case."""
     states = []
@@ -415,6 +417,7 @@ def is_held(path):
         return True
 
 
+@pytest.mark.slow
 def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
     """Training waits at a pipe for its mail; meanwhile messages are learned, as fast as ever."""
     pipes = {label: str(tmp_path / f"{label}.pipe") for label in ("ham", "spam")}
@@ -444,6 +447,7 @@ def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
     assert counts_of(model) == new
 
 
+@pytest.mark.slow
 def test_a_real_fold_and_real_lessons(spamnb, model, old):
     """The folding process is held up where it would put its model in place."""
     with Lock(model):
@@ -474,6 +478,7 @@ def is_whole(path):
         return False
 
 
+@pytest.mark.slow
 def test_two_runs_one_after_the_other(spamnb, model, tmp_path):
     """The second waits for the first, and begins with what that has made."""
     for name in ("fay", "gus"):

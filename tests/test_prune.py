@@ -95,6 +95,7 @@ def test_bulk_forgetting_after_pruning(model, clock, tmp_path):
     assert (stored.messages, stored.vocabulary, stored.pair_vocabulary) == ([0, 0], 0, 0)
 
 
+@pytest.mark.slow
 def test_a_year_of_learning_stays_bounded(model, clock):
     """New words every day; pruned every month, half a year back."""
     draw = random.Random(1)

@@ -6,7 +6,8 @@ import pickle
 import random
 
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 from test_mbox import ENVELOPE, INNER, LINES, MIXED, quoted, written
 
@@ -117,7 +118,7 @@ def mailboxes(draw):
 
 
 @given(mailboxes(), st.integers(1, 400))
-@settings(max_examples=60, deadline=None)
+@examples_times(0.6)
 def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, data, size):
     path = put(tmp_path_factory.getbasetemp(), data, "any")
     chunks = list(ranges([path], size=size))
@@ -126,7 +127,7 @@ def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, 
 
 
 @given(st.lists(BODIES, max_size=8), st.integers(1, 400))
-@settings(max_examples=30, deadline=None)
+@examples_times(0.3)
 def test_only_a_content_length_makes_work_twice(tmp_path_factory, bodies, size):
     lines = [[line for line in body if not line.startswith(b"Content")] for body in bodies]
     path = put(tmp_path_factory.getbasetemp(), written([b"\n".join(body) for body in lines]), "plain")

@@ -620,10 +620,10 @@ def bucket():
         yield Bucket(int(server.stdout.readline()))
     finally:
         try:
-            server.communicate(timeout=10)
+            server.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             server.kill()
-            server.communicate(timeout=10)
+            server.communicate(timeout=60)
 
 
 @pytest.fixture(scope="session")

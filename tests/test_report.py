@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -314,7 +314,6 @@ class TestEdges:
         st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=40),
         st.lists(st.floats(-1e12, 1e12), max_size=2),
     )
-    @settings(max_examples=100, deadline=None)
     def test_an_axis_has_a_sensible_number_of_bars(self, scores, marks):
         bars = fitting(np.array(scores), sorted(marks))
         assert 1 <= bars.many <= 60
@@ -356,7 +355,6 @@ class TestHostileMail:
     @given(
         st.text(max_size=60) | st.text(alphabet="<>&\"'/\\=-!`sSvg\x00\x0b\u202e\u2028\ud800", max_size=60)
     )
-    @settings(max_examples=200, deadline=None)
     def test_any_text_comes_back_as_text(self, text):
         page = element("p", foreign(text, 100), title=text)
         page.encode()
@@ -422,6 +420,7 @@ def browse(folder, page, *options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
+@pytest.mark.slow
 @in_a_browser
 @pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by escaping alone"])
 def test_no_script_runs_in_a_browser(tmp_path, policy):
@@ -451,6 +450,7 @@ MEASURE = """<!doctype html><body>{frames}<pre></pre><script>onload = () => {{
 FRAME = '<iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"></iframe>'
 
 
+@pytest.mark.slow
 @in_a_browser
 def test_nothing_overflows_and_plots_can_be_read(tmp_path):
     """In frames as wide as a phone, a tablet and a desk: a window cannot be that narrow everywhere."""

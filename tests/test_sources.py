@@ -13,7 +13,8 @@ import threading
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import NoInput
@@ -105,6 +106,7 @@ def test_compressed_files(tmp_path, pack, size):
 
 @pytest.mark.parametrize("pack", PACKERS)
 @pytest.mark.parametrize("size", [1 << 20, 500])
+@pytest.mark.slow
 def test_damaged_compression_keeps_what_came_before(tmp_path, pack, size):
     noise = random.Random(1)
     whole = b"".join(ENVELOPE + mail(n) + noise.randbytes(3000).hex().encode() + b"\n\n" for n in range(250))
@@ -173,6 +175,7 @@ def test_without_its_library_zstd_is_told(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("pack", [gzip, zstd])
 @pytest.mark.parametrize("start", [b"", ENVELOPE])
+@pytest.mark.slow
 def test_a_bomb_costs_no_more_than_a_message(tmp_path, start, pack):
     path = tmp_path / "bomb"
     with pack.open(path, "wb", **({"compresslevel": 1} if pack is gzip else {})) as file:
@@ -216,7 +219,7 @@ def test_chunks_have_the_messages_in_order(tmp_path, size):
 
 
 @given(st.lists(st.integers(0, 60)), st.integers(1, 3000))
-@settings(max_examples=40)
+@examples_times(0.4)
 def test_an_mbox_in_pieces_is_the_same_mbox(tmp_path_factory, lengths, size):
     data = b"".join(box([n], lines) for n, lines in enumerate(lengths))
     path = put(tmp_path_factory.mktemp("box") / "mail", data)

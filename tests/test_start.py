@@ -247,7 +247,7 @@ def interrupted(spamnb, command, how_often=1):
             for _ in range(how_often):
                 os.killpg(running.pid, signal.SIGINT)
                 time.sleep(0.05)
-            out, err = running.communicate(timeout=8)  # until the last of its processes is gone
+            out, err = running.communicate(timeout=60)  # until the last of its processes is gone
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
@@ -261,7 +261,7 @@ def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, long_mailbox, jobs
     command = ["train", "--jobs", jobs, "--model", own, long_mailbox, mail.spam]
     code, out, err, seconds = interrupted(spamnb, command)
     assert (code, out, err) == (75, b"", "spamnb: stopped")
-    assert seconds < 6  # it does not wait for pieces of work under way, however busy the machine is
+    assert seconds < 20  # it does not wait for pieces of work under way, however busy the machine is
     with open(own, "rb") as file:
         assert file.read() == before
     assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]

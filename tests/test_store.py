@@ -21,7 +21,8 @@ from zlib import crc32
 import msgpack
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bulk import training
@@ -132,7 +133,7 @@ def columns_of(table, learned):
 
 
 @given(tables())
-@settings(max_examples=40, deadline=None)
+@examples_times(0.4)
 def test_what_is_saved_is_loaded(made):
     table, learned = made
     before = columns_of(table, learned)
@@ -355,6 +356,7 @@ def test_a_longer_file_is_no_model(tmp_path, sound):
 
 
 @pytest.mark.parametrize("region", ["front", "head", "columns", "names"])
+@pytest.mark.slow
 def test_one_bit_wrong_is_found(tmp_path, sound, region):
     """Every bit of the first 300 bytes, and every fifth one after them."""
     wrong = {}

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bulk import training
@@ -173,6 +174,7 @@ sys.exit(main())
 
 
 @pytest.mark.parametrize("room", [0, 1, 700, 1400])
+@pytest.mark.slow
 def test_where_there_is_no_room_the_old_model_stays(mail, room):
     train(mail)
     before = content(mail)
@@ -231,6 +233,7 @@ def test_a_run_that_fails_changes_nothing(mail):
 # The same file
 
 
+@pytest.mark.slow
 def test_the_same_mail_gives_the_same_file(mail):
     """In one process or two, in whatever order and in whatever kind of box; more than one chunk of it."""
     many = [
@@ -277,7 +280,7 @@ def as_mail(made):
 
 
 @given(some_mail, st.integers(1, 6))
-@settings(max_examples=15, deadline=None)
+@examples_times(0.15)
 def test_shards_summed_are_one_pass(made, cut):
     labelled = as_mail(made)
     with tempfile.TemporaryDirectory() as folder:
@@ -295,7 +298,7 @@ def test_shards_summed_are_one_pass(made, cut):
 
 
 @given(some_mail, st.integers(1, 6))
-@settings(max_examples=15, deadline=None)
+@examples_times(0.15)
 def test_in_two_runs_it_is_the_same_counts(made, cut):
     labelled = as_mail(made)
     with tempfile.TemporaryDirectory() as folder:
@@ -309,7 +312,7 @@ def test_in_two_runs_it_is_the_same_counts(made, cut):
 
 
 @given(some_mail, st.booleans(), st.sampled_from([0.0, 2.5]), st.sampled_from([0.0, 4.0]))
-@settings(max_examples=15, deadline=None)
+@examples_times(0.15)
 def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, least, silent):
     labelled = as_mail(made)
     view = View("binary", 0.01, pairs=pairs, least_evidence=least, silent=silent, apart=pairs)
@@ -340,7 +343,6 @@ scores = st.lists(st.floats(-50, 50, width=32), min_size=10, max_size=60)
 
 
 @given(scores, scores, st.floats(0, 0.3), st.floats(0, 0.3))
-@settings(max_examples=100, deadline=None)
 def test_cutoffs_are_in_order_and_lose_no_more_than_accepted(ham, spam, ham_loss, spam_loss):
     found = cutoffs(np.array(ham), np.array(spam), ham_loss, spam_loss)
     assert found.ham <= found.spam

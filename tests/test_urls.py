@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.tokens.urls import LONGEST_LINK, MOST_LINKS, link_tokens, links_in, unquoted
@@ -224,10 +224,10 @@ def test_bytes_that_are_no_utf8():
 
 @pytest.mark.parametrize("text", ["http://a.example/b ", "www.a.example ", "xwww.", "://", "http://"])
 def test_a_flood_of_links_ends_soon(text):
-    start = time.perf_counter()
+    start = time.process_time()
     links = links_in(text * 100_000)
     found = link_tokens(links * 100, WORDS)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert len(links) <= MOST_LINKS
     assert len(found) <= MOST_LINKS * 30
 
@@ -250,7 +250,6 @@ def test_a_very_long_link():
 
 
 @given(st.text(max_size=100), st.text(alphabet="htp:/w.@%?#[]()\\41aé\x01\n ", max_size=80))
-@settings(max_examples=300)
 def test_any_text(before, link):
     for found in (tokens(before, link), tokens(*links_in(before + "://" + link))):
         assert all(token.startswith("url:") and token != "url:" and token.isprintable() for token in found)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 import Stemmer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
@@ -461,15 +461,14 @@ FLOODS = {
 
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 def test_a_flood_ends_soon(flood):
-    start = time.perf_counter()
+    start = time.process_time()
     words = Settings(ngrams=1).words().of(flood)
-    assert time.perf_counter() - start < 5  # quadratic time would be minutes
+    assert time.process_time() - start < 5  # quadratic time would be minutes
     assert len(words) <= MOST_WORDS
     assert max(map(len, words), default=0) <= LONGEST
 
 
 @given(st.text(max_size=300), st.booleans())
-@settings(max_examples=300)
 def test_any_text(text, keep_case):
     words = Words(keep_case=keep_case).of(text)
     assert all(word.isprintable() and not any(map(str.isspace, word)) for word in words)
@@ -481,7 +480,6 @@ def test_any_text(text, keep_case):
     st.booleans(),
     st.sampled_from([(), ("a", "é")]),
 )
-@settings(max_examples=300)
 def test_only_spaces_stand_between_spaced_words(text, keep_case, stop_words):
     """In bulk they are cut at these, and only then shortened."""
     words = Words(keep_case=keep_case, stop_words=frozenset(stop_words))
@@ -495,7 +493,6 @@ def test_spaced_words_have_the_same_limit(text):
 
 
 @given(st.text(alphabet="aZé$!-_ .,中国ที่жα1\u200b", max_size=60))
-@settings(max_examples=200)
 def test_words_again_are_the_same_words(text):
     words = WORDS.of(text)
     assert WORDS.of(" . ".join(words)) == words

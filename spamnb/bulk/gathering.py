@@ -14,7 +14,7 @@ import numpy as np
 from spamnb.bulk.keying import hidden
 from spamnb.bulk.scoring import MISSING, Rows
 from spamnb.bulk.sorting import changes, order_of, texts_at
-from spamnb.counts.fingerprint import FACTOR, HALF, PAIR_FACTOR
+from spamnb.counts.fingerprint import EIGHT, FACTOR, HALF, PAIR_FACTOR
 from spamnb.tokens.parts import BODY, part_of
 from spamnb.tokens.words import LONGEST, shortened
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from spamnb.tokens.tokenizer import Features
 
 SPACE = ord(" ")
-EIGHT = 8  # bytes of a word that are taken as one number
 FIRST = np.array([(1 << (8 * n)) - 1 for n in range(EIGHT + 1)], np.uint64)  # masks for the first n of them
 
 

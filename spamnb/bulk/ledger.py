@@ -90,9 +90,13 @@ class Ledger:
         self.tables = sqlite3.connect(
             f"file:{quote(path)}?mode=rw", timeout=PATIENCE, isolation_level=None, uri=True
         )
-        if not read_only:
-            self.tables.execute(SCHEMA)
-        found = self.tables.execute("SELECT name FROM sqlite_master WHERE name = 'lessons'").fetchall()
+        try:
+            if not read_only:
+                self.tables.execute(SCHEMA)
+            found = self.tables.execute("SELECT name FROM sqlite_master WHERE name = 'lessons'").fetchall()
+        except sqlite3.Error:
+            self.tables.close()  # a connection left to the garbage collector is a warning since Python 3.13
+            raise
         self.is_empty = not found
 
     @classmethod

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FACTOR = 0x9E3779B97F4A7C15
 PAIR_FACTOR = 0xB5D3C96A1F84E27D
+EIGHT = 8  # bytes of a token that are taken as one number
 EIGHT_BYTES, HALF = 64, 32
 MASK = (1 << EIGHT_BYTES) - 1
 
@@ -22,10 +23,13 @@ MASK = (1 << EIGHT_BYTES) - 1
 def fingerprints(tokens: Iterable[str]) -> list[int]:
     found = []
     for token in tokens:
-        number = int.from_bytes(token.encode(), "little")
+        data = token.encode()
+        number = int.from_bytes(data, "little")
         mixed = (number & MASK) * FACTOR & MASK
         mixed = (mixed ^ mixed >> HALF) * FACTOR & MASK
-        while number > MASK:
+        left = len(data)  # not what is left of the number: NULs at the end count, too
+        while left > EIGHT:
+            left -= EIGHT
             number >>= EIGHT_BYTES
             mixed = (mixed ^ number & MASK) * FACTOR & MASK
             mixed = (mixed ^ mixed >> HALF) * FACTOR & MASK

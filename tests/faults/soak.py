@@ -1,4 +1,4 @@
-"""`make soak`: kills, crowds, failing disks and hostile clients in great number, and what came of them.
+"""`make soak`: kills, crowds, failing disks, hostile clients and new examples in great number.
 
 Whatever goes wrong is told, and makes this fail; all else goes on.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +24,7 @@ import crowds
 import disks
 import failures
 import kills
+import pytest
 from conftest import Spamnb
 from lives import Life
 from load import MEGABYTE, Load
@@ -30,6 +33,7 @@ from samples import ENOUGH, ham, spam
 from serving import Serving
 from worlds import World
 
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIFE = "one model all along"
 IN_A_LIFE = 40  # commands
 CROWD = 64  # that learn, and as many that judge
@@ -37,6 +41,8 @@ MANY = 25  # calls of a kind that are each killed or made to fail; of more, as m
 PAGES = 4096 * 8
 LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
 MOST_GROWN = 10  # megabytes, of all workers together
+# Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
+LONGER = ("test_flips.py", "test_inspect_check.py", "test_journal_damage.py", "test_keyed.py", "integrations")
 
 
 class Soak:
@@ -125,6 +131,36 @@ class Soak:
                 codes = self.tried(name, filled, self.world, operation, disk) or []
                 row(name, (len(codes) - codes.count(0), codes.count(0)))
 
+    def search(self) -> None:
+        """Generated tests with examples that no run had before. What fails is to be made an @example."""
+        row("new examples", ("tests",))
+        for number in range(self.options.searches):
+            row(f"search {number + 1}", (self.tested(["-m", "hypothesis"], SPAMNB_EXAMPLES="search"),))
+
+    def lengthen(self) -> None:
+        """Tests in their longer forms."""
+        row("longer forms", ("tests",))
+        paths = [os.path.join(TESTS, name) for name in LONGER]
+        row("all of them", (self.tested([*paths, "-k", "not integrations or every_byte"], SPAMNB_LONG="1"),))
+
+    def tested(self, arguments: list[str], **environment: str) -> str:
+        """The last line of pytest; all of them are shown when a test fails."""
+        if not self.goes_on:
+            return "no time"
+        command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "worksteal", *arguments]
+        process = subprocess.Popen(
+            command, env=os.environ | environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        try:
+            output, _ = process.communicate(timeout=self.deadline - time.monotonic())
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)  # then it tells what failed so far
+            output, _ = process.communicate()
+        if process.returncode not in (0, pytest.ExitCode.INTERRUPTED) or " failed" in output:
+            self.wrong += 1
+            print(output, file=sys.stderr)
+        return output.splitlines()[-1]
+
     def load(self) -> None:
         """Random clients at the server; then many requests, to see whether its memory grows."""
         load = self._started_load()
@@ -208,6 +244,8 @@ def main() -> int:
         "calls": Soak.fail,
         "full": Soak.fill,
         "load": Soak.load,
+        "examples": Soak.search,
+        "longer": Soak.lengthen,
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"all, or some of: {', '.join(parts)}")
@@ -217,6 +255,7 @@ def main() -> int:
     )
     parser.add_argument("--load-minutes", type=float, default=10, help="of random clients at the server (10)")
     parser.add_argument("--requests", type=int, default=200_000, help="at the server, then (200,000)")
+    parser.add_argument("--searches", type=int, default=1, help="for examples that make a test fail (1)")
     parser.add_argument("--minutes", type=float, default=60, help="at most (60)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

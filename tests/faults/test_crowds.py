@@ -8,11 +8,9 @@ pytest_plugins = ["setting"]  # a second conftest would hide the first from thos
 
 
 def test_a_crowd_learns_and_judges(world):
-    times = crowds.at_once(world, 16, 16, Random(1))
-    assert max(times.learning, times.judging) < crowds.LONGEST
+    crowds.at_once(world, 16, 16, Random(1))  # how long they may take, `make soak` tells
 
 
 def test_some_of_a_crowd_are_killed(world):
     """The locks they leave block nobody."""
-    times = crowds.at_once(world, 12, 4, Random(2), killed=6)
-    assert max(times.learning, times.judging) < crowds.LONGEST
+    crowds.at_once(world, 12, 4, Random(2), killed=6)

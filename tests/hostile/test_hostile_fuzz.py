@@ -5,11 +5,12 @@ import random
 import pytest
 from fuzz.targets import TARGETS, WORDS
 from fuzz.timing import in_time
-from hypothesis import given, settings
+from generated import examples_times
+from hypothesis import given
 from hypothesis import strategies as st
 
 LARGEST = 8192  # bytes of a seed here
-EXAMPLES = {"bulk": 80, "tokenizer": 120}
+FACTORS = {"bulk": 0.5}
 
 
 def mutated(seed: bytes, chance: random.Random) -> bytes:
@@ -32,6 +33,7 @@ def mutated(seed: bytes, chance: random.Random) -> bytes:
     return bytes(data[: 2 * LARGEST])
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", TARGETS)
 def test_any_bytes(name):
     check = in_time(TARGETS[name].check)
@@ -39,7 +41,7 @@ def test_any_bytes(name):
     for seed in seeds:
         check(seed)
 
-    @settings(max_examples=EXAMPLES.get(name, 200), deadline=None, derandomize=True, database=None)
+    @examples_times(FACTORS.get(name, 1))
     @given(st.sampled_from(seeds), st.integers(0, 1 << 32))
     def search(seed, chance):
         check(mutated(seed, random.Random(chance)))

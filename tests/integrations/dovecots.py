@@ -120,7 +120,7 @@ class Dovecot:
         hand_over(self.folder)
         command = [*on, *AS_A_USER, DOVECOT, "-F", "-c", self.config]
         self.process = subprocess.Popen(command, start_new_session=True)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not all((self.folder / name).exists() for name in ("imap", "lmtp")):
             assert time.monotonic() < deadline, (self.folder / "log").read_text()
             time.sleep(0.02)
@@ -158,7 +158,7 @@ class UnixIMAP(imaplib.IMAP4):
 
     def _create_socket(self, timeout):
         """Dovecot makes the file a moment before it listens."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while True:
             connection = socket.socket(socket.AF_UNIX)
             connection.settimeout(timeout)

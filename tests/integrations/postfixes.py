@@ -1,13 +1,14 @@
 """A Postfix of one's own: configuration, queue and ports apart from any other."""
 
+import fcntl
 import os
-import random
 import re
 import shutil
 import signal
 import smtplib
 import socket
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -21,6 +22,7 @@ QUEUES = "active bounce corrupt defer deferred flush hold incoming maildrop priv
 QUEUES = [f"queue/{name}" for name in QUEUES.split()]
 SENDER, RECIPIENT = "ann@sender.example", "bob@example.org"
 HELO = "client.example"
+TAKEN = {}  # ports, and the locked files that keep others from them
 
 # What any Postfix has, before the page; and all mail goes into one Maildir.
 MAIN = """
@@ -192,13 +194,24 @@ def answers(port):
 
 
 def free_ports(count):
-    """None of those the system gives to whoever wants any: one might be taken before Postfix comes."""
-    found = set()
-    while len(found) < count:
-        port = random.randrange(10_000, 30_000)
-        if not answers(port):
-            found.add(port)
-    return found
+    """Ports that no other test takes, in this process or another, until this process ends.
+
+    None of those the system gives to whoever wants any: one might be taken before Postfix comes.
+    """
+    found = []
+    for port in range(10_000, 30_000):
+        if port not in TAKEN and not answers(port):
+            mark = open(os.path.join(tempfile.gettempdir(), f"spamnb-test-port-{port}"), "wb")  # noqa: SIM115
+            try:
+                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                mark.close()
+                continue
+            TAKEN[port] = mark
+            found.append(port)
+            if len(found) == count:
+                return found
+    raise AssertionError("no port is free")
 
 
 def halves(delivered):

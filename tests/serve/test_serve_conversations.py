@@ -2,6 +2,7 @@
 
 import struct
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 from packets import END, HELLO, message, offer, packet
@@ -212,11 +213,10 @@ class MilterSessions(Sessions):
         assert self.milter.held == 0
 
 
-def test_spamd(spamnb):
-    SpamdSessions.model = spamnb.model
-    SpamdSessions.TestCase().runTest()
+@pytest.fixture(autouse=True, scope="module")
+def model(spamnb):
+    Sessions.model = spamnb.model
 
 
-def test_milter(spamnb):
-    MilterSessions.model = spamnb.model
-    MilterSessions.TestCase().runTest()
+TestSpamd = SpamdSessions.TestCase
+TestMilter = MilterSessions.TestCase

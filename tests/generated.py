@@ -1,0 +1,32 @@
+"""The examples that hypothesis generates: the same in every run, or new ones if $SPAMNB_EXAMPLES is `search`.
+
+`make soak` searches. What it finds becomes an `@example` of the test, so that every later run has it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
+
+PROFILE = os.environ.get("SPAMNB_EXAMPLES", "same")
+UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+
+settings.register_profile("same", max_examples=100, derandomize=True, database=None, **UNTIMED)
+settings.register_profile(
+    "search",
+    max_examples=1000,
+    derandomize=False,
+    database=DirectoryBasedExampleDatabase(".hypothesis/examples"),
+    print_blob=True,
+    **UNTIMED,
+)
+settings.load_profile(PROFILE)
+
+
+def examples_times(factor: float) -> Callable[[Any], Any]:
+    """Decorator of a test that takes longer than most for each example: a share of the profile's number."""
+    return settings(max_examples=max(1, round(settings.default.max_examples * factor)))

@@ -1,0 +1,52 @@
+"""A test that is not marked `slow` cannot start another program or a server, and knows no luck."""
+
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+from hypothesis import settings
+from samples import PROGRAM
+from tiers import NotFast
+
+COMMANDS = {
+    "a program": ["true"],
+    "a path": ["/bin/sh", "-c", "true"],
+    "a server": [PROGRAM, "serve"],
+    "a server as a module": [sys.executable, "-m", "spamnb", "serve"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_programs_are_refused(command):
+    with pytest.raises(NotFast, match=r"test_programs_are_refused.*mark it"):
+        subprocess.run(command)
+
+
+def test_programs_are_refused_however_they_are_started():
+    with pytest.raises(NotFast):
+        os.system("true")
+    with pytest.raises(NotFast):
+        os.posix_spawn("/bin/true", ["true"], {})
+
+
+def test_servers_are_refused():
+    with socket.socket() as server, pytest.raises(NotFast):
+        server.bind(("127.0.0.1", 0))
+
+
+def test_python_is_not():
+    subprocess.run([sys.executable, "-c", ""], check=True)
+
+
+@pytest.mark.slow
+def test_a_slow_test_may():
+    subprocess.run(["true"], check=True)
+
+
+@pytest.mark.skipif("SPAMNB_EXAMPLES" in os.environ, reason="other examples are asked for")
+def test_examples_are_the_same_in_every_run():
+    assert settings.default.derandomize
+    assert settings.default.database is None
+    assert settings.default.deadline is None
