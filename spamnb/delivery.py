@@ -6,7 +6,7 @@ past the command line's libraries; any other comes here through them.
 
 from __future__ import annotations
 
-from spamnb.errors import CannotCreate, InputOutputError, NoModel, SpamnbError, UsageError
+from spamnb.errors import CannotCreate, InputOutputError, NoModel, ReaderGone, SpamnbError, UsageError
 from spamnb.files import STDIN, STDOUT, default_model, read_all, shown, write_all
 
 TYPE_CHECKING = False
@@ -65,7 +65,10 @@ class Classify:
 
     def judge(self, model: Model, raw: bytes, path: str = "-", index: int | None = None) -> int:
         verdict = model.classify(raw)
-        standard_output(self.passed(raw, verdict) if self.passthrough else self.said(verdict, path, index))
+        if self.passthrough:
+            standard_output(self.passed(raw, verdict), is_mail=True)
+        else:
+            standard_output(self.said(verdict, path, index))
         return exit_code(verdict.label) if self.exit_code else 0
 
     def passed(self, raw: bytes, verdict: Verdict) -> bytes:
@@ -166,8 +169,15 @@ def standard_input() -> bytes:
         raise InputOutputError(f"cannot read standard input: {error.strerror}") from error
 
 
-def standard_output(data: bytes) -> None:
+def standard_output(data: bytes, is_mail: bool = False) -> None:
+    """Write an answer. Mail whose reader went away is an error like any other: it must not get lost."""
     try:
         write_all(STDOUT, data)
     except OSError as error:
-        raise InputOutputError(f"cannot write to standard output: {error.strerror}") from error
+        raise output_error(error, is_mail) from error
+
+
+def output_error(error: OSError, is_mail: bool = False) -> InputOutputError:
+    """Tell a reader that has enough, as `head` does, from output that cannot be written."""
+    kind = ReaderGone if isinstance(error, BrokenPipeError) and not is_mail else InputOutputError
+    return kind(f"cannot write to standard output: {error.strerror}")

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from spamnb.errors import InputOutputError
+from spamnb.delivery import output_error
 from spamnb.files import STDOUT
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Output(io.FileIO):
         except OSError as error:
             # Told once: the interpreter tries the rest again when it ends, and would complain again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
-            raise InputOutputError(f"cannot write to standard output: {error.strerror}") from error
+            raise output_error(error) from error
 
 
 def settle_output() -> None:
