@@ -359,6 +359,25 @@ class TestTokens:
         assert [one["token"] for one in known] == ["viagra", "subject:cheap", "Plugh"]
         assert [one["known"] for one in known] == [True, True, False]
 
+    def test_pairs_of_neighbours_as_evidence_spells_them(self, spamnb, mail):
+        """Each pair of an explanation is known by the words it has there, with the same counts and weight."""
+        why = spamnb("inspect", "--json", f"{mail.spam}/03").succeeds().json
+        pairs = {one["token"]: one for one in why["evidence"] if " " in one["token"]}
+        assert any(token.startswith("subject:") for token in pairs)
+        known = spamnb("inspect", "--json", *(f"--token={pair}" for pair in pairs)).succeeds().json
+        for own, told in zip(pairs.values(), known, strict=True):
+            assert own["messages"] == told["messages"]
+            assert own["weight"] == pytest.approx(told["weights"]["spam"])
+            assert (told["is_pair"], told["counts"], told["occurrences"]) == (True, True, None)
+
+    def test_a_pair_as_text(self, spamnb):
+        text = spamnb("inspect", "--token", "Casino Bonus").succeeds().out.decode()
+        assert text.startswith("casino bonus\n")
+        assert "92.86 %" in text
+        assert "evidence   yes" in text
+        spamnb("inspect", "--token", "viagra agenda").fails(65, "viagra agenda: no learned message")
+        spamnb("inspect", "--event", "multinomial", "--token", "casino bonus").succeeds()
+
     def test_three_labels(self, spamnb, three):
         run = ("inspect", "--json", "--model", three, "--token", "subject:deadline")
         (known,) = spamnb(*run).succeeds().json

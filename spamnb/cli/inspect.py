@@ -35,7 +35,7 @@ spamnb inspect --plot model.svg
 spamnb inspect message.eml
 spamnb inspect archive.mbox:3 --html why.html
 spamnb inspect - < message
-spamnb inspect --token viagra subject:free
+spamnb inspect --token viagra subject:free 'click here'
 spamnb inspect --sample spam -n 20 --seed 7
 spamnb inspect --diff other.msgpack ~/Maildir/new
 spamnb inspect --check
@@ -51,7 +51,11 @@ MOST_SAMPLES = 100_000
 @click.option("--all", "everything", is_flag=True, help="Of a message, show all that there is to show.")
 @click.option("--html", type=path_type, metavar="FILE", help="The same of a message as one HTML page.")
 @click.option(
-    "--token", "tokens", multiple=True, metavar="WORD", help="What is known of a token; of several."
+    "--token",
+    "tokens",
+    multiple=True,
+    metavar="WORD",
+    help="What is known of a token; of several. Two neighbours: 'WORD WORD'.",
 )
 @click.option("--sample", metavar="LABEL", help="Messages made up by the model.")
 @click.option("-n", "many", type=click.IntRange(1, MOST_SAMPLES), help="How many; 3 by default.")
