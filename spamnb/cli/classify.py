@@ -89,15 +89,15 @@ def classify(
             standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))
-    tell_unreadable(unreadable)
-    return DataError.exit_code if unreadable and not skip_unreadable else 0
+    code = tell_unreadable(unreadable)
+    return 0 if skip_unreadable else code
 
 
 def only_message(paths: tuple[str, ...]) -> Raw:
     found = list(zip(messages(paths), range(2), strict=False))
     for raw, _ in found:
         if isinstance(raw, Unreadable):
-            raise DataError(f"{raw.path}: {raw.why}")
+            raise raw.error(f"{raw.path}: {raw.why}")
         if len(found) == 1:
             return raw
     raise UsageError(ONE)

@@ -48,7 +48,7 @@ def _here(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
     return path
 
 
-path_type = click.Path()  # nothing is checked here; but shells complete it
+path_type = click.Path(readable=False)  # nothing is checked here; but shells complete it
 model_option = click.option(
     "--model",
     type=path_type,

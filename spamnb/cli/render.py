@@ -53,9 +53,11 @@ def write_file(path: str, content: str | bytes) -> None:
         os.close(handle)
 
 
-def tell_unreadable(failures: Iterable[Unreadable]) -> None:
+def tell_unreadable(failures: Sequence[Unreadable]) -> int:
+    """Name what could not be read. Returns the exit code: the lowest, if they differ."""
     for failure in failures:
         complain(f"{failure.path}: {failure.why}")
+    return min((failure.error.exit_code for failure in failures), default=0)
 
 
 def console() -> Console:

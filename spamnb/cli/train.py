@@ -27,7 +27,7 @@ from spamnb.cli.progress import progress
 from spamnb.cli.render import places, print_json, tell_unreadable
 from spamnb.counts.store import Stored
 from spamnb.delivery import ANY, WORDS, Learn
-from spamnb.errors import DataError, UsageError
+from spamnb.errors import UsageError
 from spamnb.files import complain
 from spamnb.mail.sources import check, total_size
 
@@ -142,11 +142,11 @@ def train(
         print_json({"model": model, **as_map(summary, sources)})
     else:
         report(summary, sources, model)
-    tell_unreadable(summary.unreadable)
+    code = tell_unreadable(summary.unreadable)
     for name in sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")
-    return DataError.exit_code if summary.unreadable and not skip_unreadable else 0
+    return 0 if skip_unreadable else code
 
 
 def share(text: str | None) -> float | None:

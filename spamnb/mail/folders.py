@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 
-from spamnb.mail.streams import why
+from spamnb.errors import DataError, NoInput
+from spamnb.mail.streams import DENIED, why
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Protocol
+
+    from spamnb.errors import SpamnbError
 
     class Size(Protocol):
         @property
@@ -45,6 +48,11 @@ class Unreadable:
     def __init__(self, path: str, why: str) -> None:
         self.path = path
         self.why = why
+
+    @property
+    def error(self) -> type[SpamnbError]:
+        """No input, as a path that is missing, if it may not be read; if it is damaged, bad data."""
+        return NoInput if self.why == DENIED else DataError
 
 
 class Walk:

@@ -15,6 +15,9 @@ PACKED = 16 << 10  # compressed bytes read at once: what follows the end of a me
 MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks for 65 MB
 
 
+DENIED = "permission denied"  # as `why` words it
+
+
 class Source:
     """Blocks of bytes; an error ends them and leaves its reason in `why`, so what came before is kept.
 

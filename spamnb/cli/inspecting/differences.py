@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.bulk.differences import Difference, changed_verdicts, difference
 from spamnb.cli.render import number, print_json, show, signed, table, tell_unreadable
-from spamnb.errors import DataError
 from spamnb.files import shown
 from spamnb.mail.sources import check
 
@@ -33,8 +32,7 @@ def show_difference(
     else:
         said = tables(found, top, bool(here.stored.keyed))
         show(f"here:  {shown(found.here)}", f"there: {shown(found.there)}", *said)
-    tell_unreadable(unreadable)
-    return DataError.exit_code if unreadable else 0
+    return tell_unreadable(unreadable)
 
 
 def tables(found: Difference, top: int, keyed: bool) -> list[Table | str]:

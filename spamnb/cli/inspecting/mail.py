@@ -36,7 +36,7 @@ def from_file(path: str) -> bytes:
     found = messages([name])
     for place, raw in enumerate(found):
         if isinstance(raw, Unreadable):
-            raise DataError(f"{raw.path}: {raw.why}")
+            raise raw.error(f"{raw.path}: {raw.why}")
         if (place if raw.index is None else raw.index) == wanted:
             if not numbered and (more := next(found, None)) is not None:
                 other = more.path if raw.index is None else f"{name}:{wanted + 1}"
