@@ -307,6 +307,51 @@ def on_a_terminal(spamnb, columns, *arguments, **more):
     return done.stdout.decode()
 
 
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("--ham={}", "only ham so far; learn other mail, too: spamnb train --spam PATH"),
+        ("--spam={}", "only spam so far; learn other mail, too: spamnb train --ham PATH"),
+        ("--label=work={}", "only work so far; learn other mail, too: spamnb train --label NAME=PATH"),
+    ],
+)
+def test_a_model_of_one_label_is_not_trained_well(spamnb, tmp_path, option, advice):
+    """However much of it there is."""
+    box = tmp_path / "box"
+    envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
+    box.write_bytes(b"".join(envelope + b"Subject: %d\n\nhello\n\n" % n for n in range(250)))
+    run = ("--model", tmp_path / "model")
+    assert advice in spamnb("train", *run, option.format(box)).succeeds().out.decode()
+    assert f"trained     {advice}\n" in spamnb("inspect", *run).succeeds().out.decode()
+
+
+class TestStandardOutput:
+    """Where a file would be named, - is standard output, and nothing else goes there."""
+
+    def test_a_page(self, spamnb, mail, tmp_path):
+        message = f"{mail.spam}/03"
+        spamnb("inspect", message, "--html", tmp_path / "page.html").succeeds()
+        page = spamnb("inspect", message, "--html", "-").succeeds().out
+        assert page == (tmp_path / "page.html").read_bytes()
+
+    def test_a_picture(self, spamnb, tmp_path):
+        spamnb("inspect", "--plot", tmp_path / "model.svg").succeeds()
+        assert spamnb("inspect", "--plot", "-").succeeds().out == (tmp_path / "model.svg").read_bytes()
+
+    def test_an_evaluation(self, spamnb, mail, tmp_path):
+        for option, name in (("--report", "report.html"), ("--scores", "scores.tsv")):
+            run = ("evaluate", "--folds", "2", "--jobs", "1", mail.ham, mail.spam, option)
+            spamnb(*run, tmp_path / name).succeeds()
+            assert spamnb(*run, "-").succeeds().out == (tmp_path / name).read_bytes()
+
+    def test_not_two_things_at_once(self, spamnb, mail):
+        spamnb("inspect", "--json", f"{mail.spam}/03", "--html", "-").fails(64, "--html - and --json")
+        spamnb("inspect", "--json", "--plot", "-").fails(64, "--plot - and --json")
+
+    def test_no_file_of_that_name_is_left(self, spamnb):
+        assert not os.path.exists(os.path.join(spamnb.home, "-"))
+
+
 class TestTokens:
     def test_as_json(self, spamnb):
         (known,) = spamnb("inspect", "--json", "--token", "viagra").succeeds().json

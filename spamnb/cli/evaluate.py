@@ -32,7 +32,7 @@ from spamnb.cli.options import (
     working,
 )
 from spamnb.cli.progress import progress, telling
-from spamnb.cli.render import print_json, write_file
+from spamnb.cli.render import OUTPUT, print_json, write_file
 from spamnb.cli.tables import comparison_table, show_evaluation
 from spamnb.cluster import LOCAL
 from spamnb.errors import DataError, UsageError
@@ -141,6 +141,8 @@ def evaluate(
         from spamnb.report import report as as_page
 
         write_file(report, as_page(evaluation))
+    if OUTPUT in (scores, report):
+        return 0
     if as_json:
         print_json(as_map(evaluation))
     else:

@@ -21,7 +21,7 @@ from spamnb.cli.options import (
     view_options,
 )
 from spamnb.cli.progress import progress
-from spamnb.cli.render import print_json, write_file
+from spamnb.cli.render import OUTPUT, print_json, write_file
 from spamnb.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ MOST_SAMPLES = 100_000
     "--top", type=click.IntRange(0), help="How many tokens to show: 20 of a message, 10 of each label."
 )
 @click.option("--all", "everything", is_flag=True, help="Of a message, show all that there is to show.")
-@click.option("--html", type=path_type, metavar="FILE", help="The same of a message as one HTML page.")
+@click.option(
+    "--html", type=path_type, metavar="FILE", help="The same of a message as one HTML page; - prints it."
+)
 @click.option(
     "--token",
     "tokens",
@@ -63,7 +65,9 @@ MOST_SAMPLES = 100_000
 @click.option(
     "--diff", type=path_type, metavar="OTHER", help="What another model says differently; also of mail."
 )
-@click.option("--plot", type=path_type, metavar="FILE", help="The model in pictures, as .svg or .png.")
+@click.option(
+    "--plot", type=path_type, metavar="FILE", help="The model in pictures, as .svg or .png; - prints SVG."
+)
 @click.option(
     "--check", "verify", is_flag=True, help="Verify the model as a whole; exit code 65 if it is damaged."
 )
@@ -139,8 +143,10 @@ class Inspection:
             raise UsageError("one message at a time")
         if alone != "--sample" and (self.many is not None or self.seed is not None):
             raise UsageError("-n and --seed belong to --sample LABEL")
-        if self.plot is not None and not self.plot.lower().endswith((".svg", ".png")):
+        if self.plot not in (None, OUTPUT) and not str(self.plot).lower().endswith((".svg", ".png")):
             raise UsageError(f"--plot draws .svg or .png, not {self.plot!r}")
+        if self.as_json and OUTPUT in (self.html, self.plot):
+            raise UsageError(f"{alone} - and --json both write to standard output; name a file")
 
     def explain(self, model: Model) -> int:
         from spamnb.cli.inspecting.message import TOP, show_message
@@ -152,6 +158,8 @@ class Inspection:
             from spamnb.report.message import explained
 
             write_file(self.html, explained(why, path))
+        if self.html == OUTPUT:
+            return 0
         if self.as_json:
             print_json(described(why, path))
         else:
@@ -164,6 +172,8 @@ class Inspection:
 
         known = Knowledge.of(model, TOP if self.top is None else self.top)
         drawn = self.draw_plot(model) if self.plot else {}
+        if self.plot == OUTPUT:
+            return 0
         if self.as_json:
             print_json(known.as_map() | drawn)
         else:

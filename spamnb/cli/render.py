@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spamnb.mail.sources import Unreadable
 
 PIPE_WIDTH = 120
+OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
 
 
 def print_json(value: Any) -> None:
@@ -40,7 +41,11 @@ def finite(value: Any) -> Any:
 
 
 def write_file(path: str, content: str | bytes) -> None:
+    """Write a file; - is standard output."""
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    if path == OUTPUT:
+        sys.stdout.buffer.write(data)
+        return
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     except OSError as error:
