@@ -64,7 +64,7 @@ def test_examples_are_parsed_by_what_refuses_nonsense():
 def test_help_of_the_program(spamnb):
     text = spamnb("--help").succeeds().out.decode()
     for command in COMMANDS:
-        assert f"\n  {command} " in text
+        assert f"\n  spamnb {command} " in text
     assert "75" in text
 
 

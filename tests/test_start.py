@@ -434,10 +434,3 @@ def test_a_terminal_gets_tables_and_colours_a_pipe_does_not(spamnb):
 def test_as_a_module(spamnb, mail):
     done = spamnb.run([sys.executable, "-m", "spamnb", "classify"], mail.messages["spam"])
     assert done == spamnb.afresh("classify", stdin=mail.messages["spam"])
-
-
-def test_a_terminal_that_lacks_our_letters(spamnb, mail):
-    """The tables have lines in them that old encodings do not."""
-    environment = spamnb.environment | {"PYTHONIOENCODING": "latin-1"}
-    done = spamnb.afresh("inspect", f"{mail.spam}/01", env=environment).succeeds()
-    assert b"casino" in done.out

@@ -9,6 +9,7 @@ import sys
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from spamnb.cli.streams import drawable
 from spamnb.counts.key import key_path
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, InputOutputError
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console, RenderableType
-    from rich.table import Table
     from rich.text import Text
 
+    from spamnb.cli.grid import Grid
     from spamnb.mail.sources import Unreadable
 
 PIPE_WIDTH = 120
@@ -75,21 +76,51 @@ def console() -> Console:
 def show(*things: RenderableType) -> None:
     screen = console()
     for thing in things:
-        screen.print(thing, soft_wrap=isinstance(thing, str))  # a path stays whole
+        if isinstance(thing, str):
+            screen.print(drawable(thing), soft_wrap=True)  # a path stays whole
+        else:
+            screen.print(thing)
 
 
-def table(title: str | None, columns: Sequence[str | Text], rows: Iterable[Sequence[Any]]) -> Table:
-    """The first column is a name, the others are figures; a Text is shown as it is."""
-    from rich import box
-    from rich.table import Table
+def wrapped(*lines: str) -> Sequence[RenderableType]:
+    """Lines without a path in them: on a terminal no word of them is broken."""
     from rich.text import Text
 
-    grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False)
-    for place, name in enumerate(columns):
-        grid.add_column(name, justify="right" if place else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else shown(str(cell)) for cell in row))
-    return grid
+    return [Text(drawable(line)) for line in lines] if sys.stdout.isatty() else lines
+
+
+def table(
+    title: str | None,
+    columns: Sequence[str | Text],
+    rows: Iterable[Sequence[Any]],
+    texts: Sequence[str] = (),
+    picture: bool = False,
+) -> Grid:
+    """The first column is a name, the others are figures, but for `texts` and a picture in the last.
+
+    A Text is shown as it is.
+    """
+    from spamnb.cli.grid import Grid
+
+    named = [place for place, name in enumerate(columns) if not place or str(name) in texts]
+    return Grid(
+        title and drawable(title),
+        [as_cell(name) for name in columns],
+        [[as_cell(cell) for cell in row] for row in rows],
+        frozenset(named),
+        picture,
+    )
+
+
+def as_cell(content: Any) -> Text:
+    from rich.text import Text
+
+    if not isinstance(content, Text):
+        lines = str(content).split("\n")
+        return Text("\n".join(drawable(shown(line)) for line in lines))
+    drawn = content.copy()
+    drawn.plain = drawable(content.plain)
+    return drawn
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -109,6 +109,7 @@ def show_mistakes(mistakes: Sequence[Mistake]) -> None:
                 )
                 for one in mistakes
             ],
+            texts=("subject", "truly", "judged", "because of"),
         )
     )
 
@@ -149,6 +150,7 @@ def comparison_table(compared: Sequence[Compared], how: str) -> None:
                 "chance?",
             ),
             [comparison_row(one) for one in compared],
+            texts=("chance?",),
         )
     )
 

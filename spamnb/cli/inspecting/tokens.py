@@ -13,9 +13,8 @@ from spamnb.files import complain, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.table import Table
-
     from spamnb.bulk.lookup import Known, Other
+    from spamnb.cli.grid import Grid
     from spamnb.model import Model
 
 LISTED = 8  # near spellings
@@ -46,7 +45,7 @@ def look_up(model: Model, tokens: Sequence[str], as_json: bool) -> int:
     return 0 if all(one.known for one in found) else DataError.exit_code
 
 
-def counts_table(model: Model, one: Known) -> Table:
+def counts_table(model: Model, one: Known) -> Grid:
     return table(
         None,
         ("label", "messages", "of", "share", "occurrences", "weight"),
@@ -88,7 +87,7 @@ def others(found: Sequence[Other]) -> str:
     )
 
 
-def estimates_table(one: Known) -> Table:
+def estimates_table(one: Known) -> Grid:
     return table(
         "P(token | label)",
         ("event model, smoothing", *one.messages),
