@@ -9,14 +9,15 @@ from spamnb.errors import Locked
 from spamnb.lock import Lock
 
 NOTES = b"milk, bread, butter\n"
+NAMES = "notes.txt damaged ham spam two new new/deep/er export nosuch".split()  # in a folder of the test
 
 
 @pytest.fixture
-def place(tmp_path, mail, three, spamnb):
+def place(tmp_path, mail, spamnb):
     """A folder with a file that is no model, and whatever a command may name."""
     (tmp_path / "notes.txt").write_bytes(NOTES)
     (tmp_path / "damaged").write_bytes(b"\x84\xa6format\xa6spamnb")
-    for name, target in (("ham", mail.ham), ("spam", mail.spam), ("three", three), ("two", spamnb.model)):
+    for name, target in (("ham", mail.ham), ("spam", mail.spam), ("two", spamnb.model)):
         (tmp_path / name).symlink_to(target)
     return tmp_path
 
@@ -64,8 +65,8 @@ REFUSED = {
 def test_a_refusal_leaves_nothing_behind(spamnb, place, line):
     (place / "export").write_bytes(spamnb("export").out)
     before = sorted(os.listdir(place))
-    done = spamnb.shell(f'cd {place} && "$0" {line}', b"Subject: x\n\nhello\n")
-    done.fails(REFUSED[line])
+    words = [str(place / word) if word in NAMES else word for word in line.split()]
+    spamnb(*words, stdin=b"Subject: x\n\nhello\n").fails(REFUSED[line])
     assert sorted(os.listdir(place)) == before
     assert (place / "notes.txt").read_bytes() == NOTES
 

@@ -292,7 +292,7 @@ def interrupted(spamnb, command, how_often=1):
             for _ in range(how_often):
                 os.killpg(running.pid, signal.SIGINT)
                 time.sleep(0.05)
-            out, err = running.communicate(timeout=8)  # until the last of its processes is gone
+            out, err = running.communicate(timeout=20)  # until the last of its processes is gone
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
@@ -310,6 +310,12 @@ def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, long_mailbox, jobs
     with open(own, "rb") as file:
         assert file.read() == before
     assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]
+
+
+def test_ctrl_c_is_not_for_the_workers_of_a_cluster(spamnb, own, mail, long_mailbox):
+    command = ["train", "--cluster", "local", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
+    code, out, err, _ = interrupted(spamnb, command)
+    assert (code, out, err) == (-signal.SIGINT, b"", "spamnb: stopped")
 
 
 def test_ctrl_c_again_and_again_leaves_no_process_behind(spamnb, own, mail, long_mailbox):

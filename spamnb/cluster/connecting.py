@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import socket
+import threading
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -53,8 +55,8 @@ def client_of(address: str, jobs: int | None) -> Iterator[Client]:
 @contextmanager
 def _started_here(workers: int) -> Iterator[Client]:
     """Their connections are encrypted: who else may log in here must not give them orders."""
-    with (
-        LocalCluster(
+    with _ignoring_interrupts():
+        cluster = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
@@ -62,10 +64,25 @@ def _started_here(workers: int) -> Iterator[Client]:
             scheduler_kwargs={"dashboard": False},
             security=Security.temporary(),
             silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+        )
+    with cluster, Client(cluster, set_as_default=False) as client:
         yield client
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Processes started meanwhile leave Ctrl-C to this one: they would die of it, each with a traceback.
+
+    A mask of signals would not do: multiprocessing lifts it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may change what becomes of signals
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
 @contextmanager
