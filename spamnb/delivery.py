@@ -6,7 +6,15 @@ past the command line's libraries; any other comes here through them.
 
 from __future__ import annotations
 
-from spamnb.errors import CannotCreate, InputOutputError, NoModel, SpamnbError, UsageError
+from spamnb.errors import (
+    CannotCreate,
+    InputOutputError,
+    NoInput,
+    NoModel,
+    ReaderGone,
+    SpamnbError,
+    UsageError,
+)
 from spamnb.files import STDIN, STDOUT, default_model, read_all, shown, write_all
 
 TYPE_CHECKING = False
@@ -65,7 +73,10 @@ class Classify:
 
     def judge(self, model: Model, raw: bytes, path: str = "-", index: int | None = None) -> int:
         verdict = model.classify(raw)
-        standard_output(self.passed(raw, verdict) if self.passthrough else self.said(verdict, path, index))
+        if self.passthrough:
+            standard_output(self.passed(raw, verdict), is_mail=True)
+        else:
+            standard_output(self.said(verdict, path, index))
         return exit_code(verdict.label) if self.exit_code else 0
 
     def passed(self, raw: bytes, verdict: Verdict) -> bytes:
@@ -88,8 +99,11 @@ def exit_code(label: str) -> int:
     return {"spam": 0, "unsure": 2}.get(label, 1)
 
 
+ANY = "messages"  # in place of a label: to be forgotten, mail needs none
+
+
 class Learn:
-    """`spamnb train --ham|--spam|--label NAME= - [--forget] [--model PATH]`."""
+    """`spamnb train --ham|--spam|--label NAME= - [--model PATH]`, or `spamnb train --forget -`."""
 
     def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
         self.label = label
@@ -116,6 +130,8 @@ class Learn:
         from spamnb.learning import learn
 
         raw = standard_input()
+        if not raw.strip():
+            raise NoInput("-: standard input is empty; a message has text")
         if self.forget:
             return learn(self.model, raw, None)
         try:
@@ -147,13 +163,15 @@ def parsed(arguments: Sequence[str]) -> Callable[[], int] | None:
         elif command == "train" and word in ("--ham", "--spam") and rest[:1] == ["-"] and label is None:
             label = word[2:]
             rest.pop(0)
+        elif command == "train" and word == "-" and label is None:
+            label = ANY
         elif command == "train" and word == "--forget":
             flags.add("forget")
         else:
             return None
     if command == "classify":
         return Classify(model, "passthrough" in flags, "exit_code" in flags, "json" in flags, style).run
-    if command == "train" and label is not None:
+    if command == "train" and label is not None and (label != ANY or "forget" in flags):
         learn = Learn(label, model, "forget" in flags)
         return learn.run if learn.is_small else None
     return None
@@ -166,8 +184,15 @@ def standard_input() -> bytes:
         raise InputOutputError(f"cannot read standard input: {error.strerror}") from error
 
 
-def standard_output(data: bytes) -> None:
+def standard_output(data: bytes, is_mail: bool = False) -> None:
+    """Write an answer. Mail whose reader went away is an error like any other: it must not get lost."""
     try:
         write_all(STDOUT, data)
     except OSError as error:
-        raise InputOutputError(f"cannot write to standard output: {error.strerror}") from error
+        raise output_error(error, is_mail) from error
+
+
+def output_error(error: OSError, is_mail: bool = False) -> InputOutputError:
+    """Tell a reader that has enough, as `head` does, from output that cannot be written."""
+    kind = ReaderGone if isinstance(error, BrokenPipeError) and not is_mail else InputOutputError
+    return kind(f"cannot write to standard output: {error.strerror}")

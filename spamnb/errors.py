@@ -7,6 +7,7 @@ SpamnbError            75  anything unexpected: try again
 ├── NoInput            66  a path is missing or cannot be read
 ├── CannotCreate       73  the model cannot be written
 ├── InputOutputError   74  reading or writing failed half-way
+│   └── ReaderGone         nobody reads the output any more: the program ends as if by SIGPIPE
 ├── NoModel            75  nothing has been trained yet
 └── Locked             75  another process holds the model
 """
@@ -45,6 +46,10 @@ class CannotCreate(SpamnbError):
 
 class InputOutputError(SpamnbError):
     exit_code = 74
+
+
+class ReaderGone(InputOutputError):
+    pass
 
 
 class NoModel(SpamnbError):

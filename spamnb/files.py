@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from spamnb.errors import NoModel
+
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 
@@ -70,8 +72,13 @@ def sync_folder(path: str) -> None:
 
 def default_model() -> str:
     """$SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder."""
-    named = os.environ.get("SPAMNB_MODEL")
-    if named:
-        return named
-    data = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
-    return os.path.join(data, "spamnb", "model.msgpack")
+    return os.environ.get("SPAMNB_MODEL") or os.path.join(data_folder(), "spamnb", "model.msgpack")
+
+
+def data_folder() -> str:
+    """$XDG_DATA_HOME, which the XDG standard says to ignore if it is relative; else the one in the home."""
+    in_home = os.path.join(os.path.expanduser("~"), ".local", "share")
+    for folder in (os.environ.get("XDG_DATA_HOME", ""), in_home):
+        if os.path.isabs(folder):  # a user without a home has `~`
+            return folder
+    raise NoModel("no home folder to look for a model in; name the model with --model or $SPAMNB_MODEL")

@@ -25,39 +25,73 @@ WRITING, TRAINING = ".lock", ".training"
 
 
 class Lock:
-    """Held while a model or its journal is changed. Readers need none."""
+    """Held while a model or its journal is changed. Readers need none.
+
+    Its file stays, for those who wait for it; unless this process made it and then failed: who is refused
+    leaves nothing behind.
+    """
 
     def __init__(self, model: str, patience: float = PATIENCE, kind: str = WRITING) -> None:
         self.path = model + kind
         self.model = model
         self.patience = patience
+        self.made: list[str] = []  # the file if it was not there, then its folders, innermost first
 
     def __enter__(self) -> None:
         if os.path.isdir(self.model):
             raise CannotCreate(f"{self.model}: a folder; {ELSEWHERE}")
+        self.made = missing(self.path)
+        deadline = time.monotonic() + self.patience
+        while not self._taken():
+            if time.monotonic() > deadline:
+                raise Locked(f"{self.model}: another spamnb is writing it; try again later")
+            time.sleep(PAUSE)
+
+    def _taken(self) -> bool:
+        """Open the file and lock it; False if another process holds it, or has just removed it."""
         try:
             os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
             self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
+            self._tidy()
             raise CannotCreate(f"{self.path}: {error.strerror}; {ELSEWHERE}") from error
-        deadline = time.monotonic() + self.patience
-        while True:
-            try:
-                fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    os.close(self.handle)
-                    raise Locked(f"{self.model}: another spamnb is writing it; try again later") from None
-                time.sleep(PAUSE)
-            except OSError as error:
-                os.close(self.handle)
-                raise CannotCreate(f"{self.path}: {why_not(error)}") from error
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(self.handle).st_nlink:
+                return True
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            os.close(self.handle)
+            self._tidy()
+            raise CannotCreate(f"{self.path}: {why_not(error)}") from error
+        os.close(self.handle)
+        return False
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self.handle)
+        try:
+            if kind:
+                self._tidy()  # before others can take it
+        finally:
+            os.close(self.handle)
+
+    def _tidy(self) -> None:
+        for path in self.made:
+            try:
+                (os.unlink if path == self.path else os.rmdir)(path)
+            except OSError:
+                return  # not there, or a folder with something in it by now
+
+
+def missing(path: str) -> list[str]:
+    """What of a path is not there: the file, and the folders it would lie in."""
+    found = []
+    while path and not os.path.lexists(path):
+        found.append(path)
+        path = os.path.dirname(path)
+    return found
 
 
 def why_not(error: OSError) -> str:

@@ -7,7 +7,7 @@ import os
 import sys
 
 from spamnb import delivery
-from spamnb.errors import InputOutputError, SpamnbError
+from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
 from spamnb.files import complain, keep_handles
 
 TYPE_CHECKING = False
@@ -46,19 +46,35 @@ def command_line() -> int:
 def heeded(run: Callable[[], int | None]) -> int | None:
     try:
         return run()
+    except ReaderGone:
+        signal = "SIGPIPE"
     except SpamnbError as error:
         complain(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         complain("stopped")
+        signal = "SIGINT"
     except MemoryError:
         complain("out of memory")
+        return TRY_AGAIN
     except OSError as error:
         complain(f"input or output failed: {error}")
         return InputOutputError.exit_code
     except Exception as error:
         complain(f"unexpected {type(error).__name__}: {error}")
+        return TRY_AGAIN
+    die_of(signal)  # only here: with the exception go the frames it held, and they tidy up
     return TRY_AGAIN
+
+
+def die_of(name: str) -> None:
+    """End by a signal, as programs do that leave it alone: a shell then ends its loop or pipeline, too."""
+    import signal
+
+    number = signal.Signals[name]
+    signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
 
 
 def heed_interrupts_once() -> None:

@@ -65,7 +65,7 @@ def test_examples_are_parsed_by_what_refuses_nonsense():
 def test_help_of_the_program(spamnb):
     text = spamnb("--help").succeeds().out.decode()
     for command in COMMANDS:
-        assert f"\n  {command} " in text
+        assert f"\n  spamnb {command} " in text
     assert "75" in text
 
 
@@ -164,7 +164,7 @@ def test_training_twice_changes_nothing(spamnb, mail, own):
 
 def test_forgetting_everything_leaves_an_empty_model(spamnb, mail, own):
     report = spamnb("train", "--forget", "--json", "--model", own, mail.ham, mail.spam).succeeds().json
-    assert report["forgotten"] == {"ham": 14, "spam": 14}
+    assert report["forgotten"] == {"messages": 28}
     empty = spamnb("inspect", "--json", "--model", own).succeeds().json
     assert (empty["messages"], empty["vocabulary"], empty["occurrences"]) == ([0, 0], 0, [0, 0])
 
@@ -196,6 +196,31 @@ def test_fresh_does_not_replace_what_is_no_model(spamnb, mail, tmp_path):
     train = ("train", "--fresh", "--model", box, mail.ham, mail.spam)
     spamnb(*train).fails(73, str(box), "is no model; remove it first")
     assert box.read_bytes().endswith(mail.messages["ham"])
+
+
+def test_to_be_forgotten_mail_needs_no_label(spamnb, mail, own):
+    """One message or many, named in any way, whatever they were learned as."""
+    raw, forget = mail.messages["spam"], ("train", "--forget", "--model", own)
+    spamnb("train", "--model", own, "--spam", "-", stdin=raw).succeeds()
+    for run in (spamnb, spamnb.afresh):
+        known = ["messages: 1 forgotten"] if run is spamnb else ["messages: 1 never learned"]
+        assert run(*forget, "-", stdin=raw).succeeds().lines == known
+    one, many = f"{mail.ham}/03", (f"{mail.spam}/03", f"{mail.spam}/04")
+    assert spamnb(*forget, one).succeeds().lines[0] == "messages: 1 forgotten"
+    assert spamnb(*forget, one, *many).succeeds().lines[0] == "messages: 2 forgotten, 1 never learned"
+    mixed = spamnb(*forget, "--json", mail.ham, "--spam", mail.spam).succeeds().json
+    assert mixed["forgotten"] == {"messages": 13, "spam": 12}
+    spamnb(*forget).fails(64, "spamnb train --forget message")
+    spamnb("train", "--model", own, "-", stdin=raw).fails(64, "--spam PATH")
+
+
+@pytest.mark.parametrize("nothing", [b"", b"\n\r\n"])
+@pytest.mark.parametrize("extra", [[], ["--json"], ["--jobs", "1", "--ham-loss", "1%"], ["--forget"]])
+def test_an_empty_message_is_not_learned(spamnb, own, nothing, extra):
+    before = Path(own).read_bytes()
+    spamnb("train", *extra, "--model", own, "--ham", "-", stdin=nothing).fails(66, "standard input is empty")
+    assert Path(own).read_bytes() == before
+    assert not os.path.exists(own + ".journal")
 
 
 def test_forgetting_needs_a_model(spamnb, mail, tmp_path):

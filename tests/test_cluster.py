@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -353,16 +354,37 @@ def _steps(batch):
 
 
 class TestNoCluster:
-    def test_nobody_answers(self, spamnb, post, tmp_path, monkeypatch):
+    def test_nobody_answers(self, spamnb, post):
+        """Told at once; Dask alone would try for ten seconds."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            address = f"tcp://127.0.0.1:{free.getsockname()[1]}"  # bound, so that nobody else gets it
-            monkeypatch.setattr("spamnb.cluster.connecting.PATIENCE", 0.5)
-            with pytest.raises(NoInput, match="no cluster answers there"), connected(address, post.paths):
-                pass
-        spamnb("train", "--cluster", "nonsense://x", "--model", tmp_path / "m", *post.paths[:2]).fails(
-            66, "nonsense", "no cluster answers"
-        )
+            address = f"127.0.0.1:{free.getsockname()[1]}"  # bound, so that nobody else gets it
+            for name in (address, f"tcp://{address}", f"tls://{address}", "nonsense://x"):
+                started = time.monotonic()
+                spamnb("classify", "--cluster", name, post.paths[0]).fails(66, name, "no cluster answers")
+                assert time.monotonic() - started < TOO_LONG
+
+    @pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9.2p1\r\n"])
+    def test_another_server_answers(self, spamnb, post, greeting):
+        """One that waits for a word, and one that speaks first."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            name = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+            run = partial(spamnb.afresh, "classify", "--cluster", name, post.paths[0])
+            with ThreadPoolExecutor(1) as pool:
+                waiting = pool.submit(run)
+                server.settimeout(TOO_LONG)
+                peer, _ = server.accept()
+                with peer:
+                    peer.sendall(greeting)
+                    waiting.result(TOO_LONG).fails(66, name, "no cluster answers")
+
+    def test_a_file_that_no_scheduler_wrote(self, spamnb, post, tmp_path):
+        for name, content in (("junk", "junk"), ("list", "[]"), ("empty", "{}")):
+            (tmp_path / name).write_text(content)
+            run = spamnb("classify", "--cluster", tmp_path / name, post.paths[0])
+            run.fails(65, str(tmp_path / name), "not a file that a Dask scheduler wrote")
+        missing = tmp_path / "missing.json"
+        spamnb("classify", "--cluster", missing, post.paths[0]).fails(66, str(missing), "tcp://HOST:PORT")
 
     def test_a_cluster_without_workers(self, tmp_path, post, monkeypatch):
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})

@@ -308,6 +308,51 @@ def on_a_terminal(spamnb, columns, *arguments, **more):
     return done.stdout.decode()
 
 
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("--ham={}", "only ham so far; learn other mail, too: spamnb train --spam PATH"),
+        ("--spam={}", "only spam so far; learn other mail, too: spamnb train --ham PATH"),
+        ("--label=work={}", "only work so far; learn other mail, too: spamnb train --label NAME=PATH"),
+    ],
+)
+def test_a_model_of_one_label_is_not_trained_well(spamnb, tmp_path, option, advice):
+    """However much of it there is."""
+    box = tmp_path / "box"
+    envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
+    box.write_bytes(b"".join(envelope + b"Subject: %d\n\nhello\n\n" % n for n in range(250)))
+    run = ("--model", tmp_path / "model")
+    assert advice in spamnb("train", *run, option.format(box)).succeeds().out.decode()
+    assert f"trained     {advice}\n" in spamnb("inspect", *run).succeeds().out.decode()
+
+
+class TestStandardOutput:
+    """Where a file would be named, - is standard output, and nothing else goes there."""
+
+    def test_a_page(self, spamnb, mail, tmp_path):
+        message = f"{mail.spam}/03"
+        spamnb("inspect", message, "--html", tmp_path / "page.html").succeeds()
+        page = spamnb("inspect", message, "--html", "-").succeeds().out
+        assert page == (tmp_path / "page.html").read_bytes()
+
+    def test_a_picture(self, spamnb, tmp_path):
+        spamnb("inspect", "--plot", tmp_path / "model.svg").succeeds()
+        assert spamnb("inspect", "--plot", "-").succeeds().out == (tmp_path / "model.svg").read_bytes()
+
+    def test_an_evaluation(self, spamnb, mail, tmp_path):
+        for option, name in (("--report", "report.html"), ("--scores", "scores.tsv")):
+            run = ("evaluate", "--folds", "2", "--jobs", "1", mail.ham, mail.spam, option)
+            spamnb(*run, tmp_path / name).succeeds()
+            assert spamnb(*run, "-").succeeds().out == (tmp_path / name).read_bytes()
+
+    def test_not_two_things_at_once(self, spamnb, mail):
+        spamnb("inspect", "--json", f"{mail.spam}/03", "--html", "-").fails(64, "--html - and --json")
+        spamnb("inspect", "--json", "--plot", "-").fails(64, "--plot - and --json")
+
+    def test_no_file_of_that_name_is_left(self, spamnb):
+        assert not os.path.exists(os.path.join(spamnb.home, "-"))
+
+
 class TestTokens:
     def test_as_json(self, spamnb):
         (known,) = spamnb("inspect", "--json", "--token", "viagra").succeeds().json
@@ -359,6 +404,25 @@ class TestTokens:
         known = spamnb("inspect", "--json", *(f"--token={word}" for word in asked)).json
         assert [one["token"] for one in known] == ["viagra", "subject:cheap", "Plugh"]
         assert [one["known"] for one in known] == [True, True, False]
+
+    def test_pairs_of_neighbours_as_evidence_spells_them(self, spamnb, mail):
+        """Each pair of an explanation is known by the words it has there, with the same counts and weight."""
+        why = spamnb("inspect", "--json", f"{mail.spam}/03").succeeds().json
+        pairs = {one["token"]: one for one in why["evidence"] if " " in one["token"]}
+        assert any(token.startswith("subject:") for token in pairs)
+        known = spamnb("inspect", "--json", *(f"--token={pair}" for pair in pairs)).succeeds().json
+        for own, told in zip(pairs.values(), known, strict=True):
+            assert own["messages"] == told["messages"]
+            assert own["weight"] == pytest.approx(told["weights"]["spam"])
+            assert (told["is_pair"], told["counts"], told["occurrences"]) == (True, True, None)
+
+    def test_a_pair_as_text(self, spamnb):
+        text = spamnb("inspect", "--token", "Casino Bonus").succeeds().out.decode()
+        assert text.startswith("casino bonus\n")
+        assert "92.86 %" in text
+        assert "evidence   yes" in text
+        spamnb("inspect", "--token", "viagra agenda").fails(65, "viagra agenda: no learned message")
+        spamnb("inspect", "--event", "multinomial", "--token", "casino bonus").succeeds()
 
     def test_three_labels(self, spamnb, three):
         run = ("inspect", "--json", "--model", three, "--token", "subject:deadline")

@@ -256,13 +256,19 @@ def test_a_mailbox_that_changes_is_told(tmp_path):
 
 
 @pytest.mark.parametrize("pack", [bytes, *PACKERS])
-@pytest.mark.parametrize("data", [mail(1), ENVELOPE + mail(1), box(range(5)), b"", b"just words"])
+@pytest.mark.parametrize("data", [mail(1), ENVELOPE + mail(1), box(range(5)), b"just words"])
 def test_standard_input_is_one_message_as_it_is(monkeypatch, pack, data):
     piped = pack(data)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
     sources.check(["-"])
     assert sources.total_size(["-"]) == 0
     assert in_chunks("-", size=100) == [("-", None, piped)]
+
+
+def test_standard_input_that_is_empty_is_no_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
+    with pytest.raises(NoInput, match="-: standard input is empty"):
+        read("-")
 
 
 def test_no_standard_input(monkeypatch):

@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ DELIVERIES = [
     ["classify", "-p", "-e"],
     ["train", "--spam", "-"],
     ["train", "--forget", "--ham", "-"],
+    ["train", "--forget", "-"],
 ]
 
 
@@ -118,7 +120,7 @@ STREAMS = {
     "--version > /dev/full": 74,
     "--help > /dev/full": 74,
     "completion bash > /dev/full": 74,
-    "train --json --forget --spam - < /dev/null > /dev/full": 74,
+    "train --json --forget - > /dev/full": 74,
 }
 
 
@@ -128,11 +130,54 @@ def test_output_that_cannot_be_written_is_an_error(spamnb, mail, line):
     spamnb.shell(f'"$0" {line}', mail.messages["spam"]).fails(STREAMS[line])
 
 
-def test_a_reader_that_goes_away_is_an_error(spamnb, mail):
-    line = f'{{ "$0" classify {mail.ham}; echo $? >&2; }} | true'
-    said = spamnb.shell(line).err.decode()
-    assert said.endswith("74\n")
-    assert "Traceback" not in said
+def left_alone(spamnb, command, stdin=b"Subject: x\n\n"):
+    """What a program says, and its exit code, whose reader goes away before it has written anything."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    try:
+        done = subprocess.run(
+            [spamnb.program, *command],
+            input=stdin,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            env=spamnb.environment,
+            timeout=60,
+        )
+    finally:
+        os.close(theirs)
+    return done.stderr.decode(), done.returncode
+
+
+PRINTING = [
+    "classify",
+    "classify --json -",
+    "classify HAM --jobs 2",
+    "train --model OWN --spam -",
+    "train --model OWN --ham WORK",
+    "inspect",
+    "inspect -",
+    "inspect --token viagra --json",
+    "inspect --sample spam",
+    "evaluate --folds 2 --jobs 2 HAM SPAM",
+    "export",
+    "completion bash",
+    "--help",
+    "--version",
+]
+
+
+@pytest.mark.parametrize("line", PRINTING)
+def test_a_reader_that_has_enough_is_no_error(spamnb, mail, own, line):
+    """`spamnb export | head` ends as other programs do: by SIGPIPE, without a word."""
+    named = {"OWN": own, "HAM": mail.ham, "SPAM": mail.spam, "WORK": mail.work}
+    command = [named.get(word, word) for word in line.split()]
+    assert left_alone(spamnb, command) == ("", -signal.SIGPIPE)
+
+
+@pytest.mark.parametrize("extra", [[], ["-"]], ids=["delivery", "command line"])
+def test_mail_that_nobody_takes_is_an_error(spamnb, mail, extra):
+    said, code = left_alone(spamnb, ["classify", "-p", *extra], mail.messages["spam"])
+    assert (said, code) == ("spamnb: cannot write to standard output: Broken pipe\n", 74)
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "2> /dev/full"])
@@ -260,18 +305,70 @@ def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, long_mailbox, jobs
         before = file.read()
     command = ["train", "--jobs", jobs, "--model", own, long_mailbox, mail.spam]
     code, out, err, seconds = interrupted(spamnb, command)
-    assert (code, out, err) == (75, b"", "spamnb: stopped")
+    assert (code, out, err) == (-signal.SIGINT, b"", "spamnb: stopped")
     assert seconds < 20  # it does not wait for pieces of work under way, however busy the machine is
     with open(own, "rb") as file:
         assert file.read() == before
     assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]
 
 
+def test_ctrl_c_is_not_for_the_workers_of_a_cluster(spamnb, own, mail, long_mailbox):
+    command = ["train", "--cluster", "local", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
+    code, out, err, _ = interrupted(spamnb, command)
+    assert (code, out, err) == (-signal.SIGINT, b"", "spamnb: stopped")
+
+
 def test_ctrl_c_again_and_again_leaves_no_process_behind(spamnb, own, mail, long_mailbox):
     command = ["train", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
     code, out, err, _ = interrupted(spamnb, command, how_often=3)
-    assert (code, out) == (75, b"")
+    assert (code, out) == (-signal.SIGINT, b"")
     assert "Traceback" not in err
+
+
+# Goes on with its loop, unless the program died of the signal.
+LOOP = 'for round in 1 2; do "$@" <&3; echo "went on after $?"; done'
+
+
+@contextlib.contextmanager
+def looping(spamnb, *command, stdin=None):
+    """A shell that runs the program again and again, in a session of its own."""
+    with subprocess.Popen(
+        ["bash", "-c", f"exec 3<&0; {LOOP}", "bash", spamnb.program, *command],
+        stdin=stdin or subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=spamnb.environment,
+        start_new_session=True,
+    ) as shell:
+        try:
+            yield shell
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
+
+
+def stopped(shell):
+    """Press Ctrl-C; the loop must be over."""
+    os.killpg(shell.pid, signal.SIGINT)
+    out, err = shell.communicate(timeout=8)  # until the last process is gone
+    assert (out, err.decode().strip()) == (b"", "spamnb: stopped")
+    assert shell.returncode == -signal.SIGINT
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_ctrl_c_ends_a_loop_of_a_shell(spamnb, own, mail, long_mailbox):
+    with looping(spamnb, "train", "--jobs", "2", "--model", own, long_mailbox, mail.spam) as shell:
+        wait_for_lock(own + ".training")
+        stopped(shell)
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["classify", "-"]], ids=" ".join)
+def test_ctrl_c_ends_a_loop_of_deliveries(spamnb, command):
+    with looping(spamnb, *command, stdin=subprocess.PIPE) as shell:
+        shell.stdin.write(b"Subject: x\n\n" + bytes(1 << 20))  # more than a pipe holds: it reads by now
+        shell.stdin.flush()
+        stopped(shell)
 
 
 def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, long_mailbox):
@@ -343,10 +440,3 @@ def test_a_terminal_gets_tables_and_colours_a_pipe_does_not(spamnb):
 def test_as_a_module(spamnb, mail):
     done = spamnb.run([sys.executable, "-m", "spamnb", "classify"], mail.messages["spam"])
     assert done == spamnb.afresh("classify", stdin=mail.messages["spam"])
-
-
-def test_a_terminal_that_lacks_our_letters(spamnb, mail):
-    """The tables have lines in them that old encodings do not."""
-    environment = spamnb.environment | {"PYTHONIOENCODING": "latin-1"}
-    done = spamnb.afresh("inspect", f"{mail.spam}/01", env=environment).succeeds()
-    assert b"casino" in done.out

@@ -16,6 +16,7 @@ from spamnb.bulk.learned import Learned
 from spamnb.bulk.scoring import Table, probabilities
 from spamnb.bulk.vocabulary import Vocabulary
 from spamnb.counts.journal import LIMIT
+from spamnb.verdict import HAM, SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,11 +39,21 @@ INFINITE = 99.0  # nats, in place of an infinite weight
 
 def missing(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
     """What mail a model lacks to be well trained."""
+    there = [label for label, count in zip(labels, messages, strict=True) if count]
+    if len(there) == 1:
+        other = next((label for label in labels if label not in there), None)
+        return [f"only {there[0]} so far; learn other mail, too: {how_to_train(other)}"]
     return [
         f"{ENOUGH - count} more {label} would help"
         for label, count in zip(labels, messages, strict=True)
         if count < ENOUGH
     ]
+
+
+def how_to_train(label: str | None) -> str:
+    """A command line that learns mail of a label, or of any other than there is."""
+    options = {HAM: "--ham PATH", SPAM: "--spam PATH", None: "--label NAME=PATH"}
+    return f"spamnb train {options.get(label, f'--label {label}=PATH')}"
 
 
 @dataclass(frozen=True)

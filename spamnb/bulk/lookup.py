@@ -1,4 +1,4 @@
-"""All that a model knows of a single token."""
+"""All that a model knows of a single token, or of a pair of neighbours."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spamnb.counts.fingerprint import fingerprints
 from spamnb.view import GLOBAL, View
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from spamnb.counts.table import Row
+    from spamnb.counts.table import Pair, Row
     from spamnb.model import Model
 
 Value = TypeVar("Value", int, float)
@@ -48,7 +48,7 @@ class Known:
     token: str
     known: bool
     messages: dict[str, int]
-    occurrences: dict[str, int]
+    occurrences: dict[str, int] | None  # of a pair only messages are counted
     probabilities: dict[str, float] | None  # by the model's own view
     weights: dict[str, float] | None  # how far each label is ahead of the best other one, in nats
     counts: bool  # whether that is enough to be evidence
@@ -57,6 +57,7 @@ class Known:
     last_seen: str | None
     elsewhere: list[Other]  # the same word in other places of a message
     near: list[Other]  # spelled nearly so
+    is_pair: bool = False  # two words side by side
 
     def as_map(self) -> dict[str, Any]:
         return asdict(self)
@@ -79,6 +80,8 @@ class Lookup:
         if number is None:
             number = model.stored.hidden(fingerprints([token]))[0]
         row = model.stored.token_rows([number]).get(number)
+        if row is None and (pair := self._known_pair(asked)):
+            return pair
         near = self._near(token)
         if row is None:
             nothing = dict.fromkeys(model.labels, 0)
@@ -98,6 +101,34 @@ class Lookup:
             *self._seen(self.vocabulary.place(number)),
             self._others([other for other in elsewhere if other != token]),
             near,
+        )
+
+    def _known_pair(self, asked: str) -> Known | None:
+        """Look up two neighbours, written as evidence writes them; None if they are not known as such."""
+        model, spelled = self.model, list(spellings_of_pair(self.model, asked))
+        rows = model.stored.pair_rows(spelled)
+        pair = next((pair for pair in spelled if pair in rows), None)
+        if pair is None:
+            return None
+        row, classifier = rows[pair], model.classifier
+        weights = classifier.weights(row) if model.view.pairs else None
+        bare = [word.rpartition(":")[2].lstrip("/") for word in pair]
+        tagged = [(tag + bare[0], tag + bare[1]) for tag in TAGS]
+        elsewhere = model.stored.pair_rows([other for other in tagged if other != pair])
+        return Known(
+            " ".join(pair),
+            True,
+            self._named(row),
+            None,
+            self._named(classifier.probabilities(row)) if weights else None,
+            self._named(ahead(weights)) if weights else None,
+            weights is not None and spread(weights) >= model.view.least_evidence,
+            [],
+            None,
+            None,
+            [Other(" ".join(other), self._named(counts)) for other, counts in elsewhere.items()],
+            [],
+            is_pair=True,
         )
 
     def _named(self, values: Sequence[Value]) -> dict[str, Value]:
@@ -137,6 +168,19 @@ def ahead(weights: Sequence[float]) -> list[float]:
 
 def as_kept(model: Model, token: str) -> str:
     """The token that a word becomes: people ask for `Viagra` and `Subject:Free`."""
-    tag, colon, word = token.rpartition(":")
-    kept = tag.lower() + colon + " ".join(model.tokenizer.words.of(word))
+    kept = folded(model, token)
     return kept if kept in model.stored.rows([kept]) and not model.stored.rows([token]) else token
+
+
+def spellings_of_pair(model: Model, asked: str) -> Iterator[Pair]:
+    """Two words as they are written, and as the tokenizer would write them; nothing of one or of many."""
+    match asked.split():
+        case [first, second]:
+            yield first, second
+            yield folded(model, first), folded(model, second)
+
+
+def folded(model: Model, token: str) -> str:
+    """A token with its tag and its word as the tokenizer writes them."""
+    tag, colon, word = token.rpartition(":")
+    return tag.lower() + colon + " ".join(model.tokenizer.words.of(word))

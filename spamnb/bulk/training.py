@@ -90,6 +90,7 @@ def train(
         stored = None if fresh else before
         if stored is None:
             labels = list(LABELS if set(sources) <= set(LABELS) else sources)
+            Settings(**wanted or {}).words()  # a language that there is not is told before a key is made
             key = key_for(path, keyed)
             settings, view = Settings(**wanted or {}, keyed=key.id if key else ""), view or DEFAULT_VIEW
             accepted = HAM_LOSS if ham_loss is None else ham_loss

@@ -25,7 +25,15 @@ from spamnb.files import say_aside
 NAME = "spamnb"
 
 
+class Commands(click.Group):
+    """Commands that the help lists by example, and not once more by name."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        pass
+
+
 @click.group(
+    cls=Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 success, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 input/output, "
@@ -47,6 +55,7 @@ def main(ctx: click.Context) -> None:
     spamnb export                    the model as text, for a backup
     spamnb import EXPORT             bring it back, or what another filter has learned
     spamnb serve                     answer spamc, with the model kept in memory
+    spamnb completion SHELL          a script that completes commands and options
     """
     if ctx.invoked_subcommand is None:
         say_aside(ctx.get_help() + "\n")

@@ -99,7 +99,7 @@ def only_message(paths: tuple[str, ...]) -> Raw:
     found = list(zip(mail, range(2), strict=False))
     for raw, _ in found:
         if isinstance(raw, Unreadable):
-            raise DataError(f"{raw.path}: {raw.why}")
+            raise raw.error(f"{raw.path}: {raw.why}")
         if len(found) == 1:
             return raw
     raise UsageError(ONE)

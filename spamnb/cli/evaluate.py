@@ -32,7 +32,7 @@ from spamnb.cli.options import (
     view_options,
     working,
 )
-from spamnb.cli.outputs import check_writable, write_files
+from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress, telling
 from spamnb.cli.render import described, print_json, tell_unreadable
 from spamnb.cli.tables import as_tsv, comparison_table, show_evaluation
@@ -234,7 +234,9 @@ class Task:
         """Show the evaluation and write its files, each whatever becomes of the others."""
         evaluation = self.evaluation()
         try:
-            if as_json:
+            if OUTPUT in (scores, report):
+                pass
+            elif as_json:
                 print_json(as_map(evaluation))
             else:
                 show_evaluation(evaluation)

@@ -100,8 +100,7 @@ def report(imported: Imported, model: str) -> None:
     ham, spam = imported.messages
     kinds = sorted(imported.kinds.items(), key=lambda kind: -kind[1].carried)
     rows = [(kind, f"{tally.carried:,}", f"{tally.dropped:,}", tally.why) for kind, tally in kinds]
-    grid = table(None, ("tokens of", "carried", "dropped", "why"), rows)
-    grid.columns[-1].justify = "left"
+    grid = table(None, ("tokens of", "carried", "dropped", "why"), rows, texts=("why",))
     show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, *places(model))
     show("\nIt learns more about these tokens, but no new ones. What the export does not tell:")
     show(*(f"- {what}" for what in (*UNKNOWN, imported.format.unknown) if what))

@@ -20,7 +20,7 @@ from spamnb.cli.options import (
     path_type,
     view_options,
 )
-from spamnb.cli.outputs import check_writable, write_files
+from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
 from spamnb.cli.render import print_json
 from spamnb.errors import UsageError
@@ -37,7 +37,7 @@ spamnb inspect --plot model.svg
 spamnb inspect message.eml
 spamnb inspect archive.mbox:3 --html why.html
 spamnb inspect - < message
-spamnb inspect --token viagra subject:free
+spamnb inspect --token viagra subject:free 'click here'
 spamnb inspect --sample spam -n 20 --seed 7
 spamnb inspect --diff other.msgpack ~/Maildir/new
 spamnb inspect --check
@@ -51,9 +51,15 @@ MOST_SAMPLES = 100_000
     "--top", type=click.IntRange(0), help="How many tokens to show: 20 of a message, 10 of each label."
 )
 @click.option("--all", "everything", is_flag=True, help="Of a message, show all that there is to show.")
-@click.option("--html", type=path_type, metavar="FILE", help="The same of a message as one HTML page.")
 @click.option(
-    "--token", "tokens", multiple=True, metavar="WORD", help="What is known of a token; of several."
+    "--html", type=path_type, metavar="FILE", help="The same of a message as one HTML page; - prints it."
+)
+@click.option(
+    "--token",
+    "tokens",
+    multiple=True,
+    metavar="WORD",
+    help="What is known of a token; of several. Two neighbours: 'WORD WORD'.",
 )
 @click.option("--sample", metavar="LABEL", help="Messages made up by the model.")
 @click.option("-n", "many", type=click.IntRange(1, MOST_SAMPLES), help="How many; 3 by default.")
@@ -61,7 +67,9 @@ MOST_SAMPLES = 100_000
 @click.option(
     "--diff", type=path_type, metavar="OTHER", help="What another model says differently; also of mail."
 )
-@click.option("--plot", type=path_type, metavar="FILE", help="The model in pictures, as .svg or .png.")
+@click.option(
+    "--plot", type=path_type, metavar="FILE", help="The model in pictures, as .svg or .png; - prints SVG."
+)
 @click.option(
     "--check", "verify", is_flag=True, help="Verify the model as a whole; exit code 65 if it is damaged."
 )
@@ -138,8 +146,10 @@ class Inspection:
             raise UsageError("one message at a time")
         if alone != "--sample" and (self.many is not None or self.seed is not None):
             raise UsageError("-n and --seed belong to --sample LABEL")
-        if self.plot is not None and not self.plot.lower().endswith((".svg", ".png")):
+        if self.plot not in (None, OUTPUT) and not str(self.plot).lower().endswith((".svg", ".png")):
             raise UsageError(f"--plot draws .svg or .png, not {self.plot!r}")
+        if self.as_json and OUTPUT in (self.html, self.plot):
+            raise UsageError(f"{alone} - and --json both write to standard output; name a file")
 
     def explain(self, model: Model) -> int:
         from spamnb.cli.inspecting.message import TOP, show_message
@@ -150,7 +160,7 @@ class Inspection:
         try:
             if self.as_json:
                 print_json(described(why, path))
-            else:
+            elif self.html != OUTPUT:
                 show_message(why, TOP if self.top is None else self.top, self.everything)
         finally:
             code = self.write_page(why, path)
@@ -172,7 +182,7 @@ class Inspection:
         try:
             if self.as_json:
                 print_json(known.as_map() | drawn)
-            else:
+            elif self.plot != OUTPUT:
                 show_summary(known)
         finally:
             code = write_files(picture)

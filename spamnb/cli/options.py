@@ -48,7 +48,7 @@ def _here(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
     return path
 
 
-path_type = click.Path()  # nothing is checked here; but shells complete it
+path_type = click.Path(readable=False)  # nothing is checked here; but shells complete it
 model_option = click.option(
     "--model",
     type=path_type,
@@ -237,11 +237,20 @@ def check_replaceable(path: str) -> None:
 
 
 def labelled(
-    folders: Sequence[str], ham: Sequence[str], spam: Sequence[str], label: Sequence[str]
+    folders: Sequence[str],
+    ham: Sequence[str],
+    spam: Sequence[str],
+    label: Sequence[str],
+    any_label: str | None = None,
 ) -> dict[str, list[str]]:
-    """The paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH` and `--label NAME=PATH`."""
+    """The paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH` and `--label NAME=PATH`.
+
+    Where mail needs no label, all that is named without one goes under `any_label`.
+    """
     sources: dict[str, list[str]] = {}
-    if folders:
+    if folders and any_label:
+        sources = {any_label: [*folders]}
+    elif folders:
         if len(folders) != 2:
             raise UsageError("two folders or mailboxes, ham first; for more use --ham PATH and --spam PATH")
         sources = {"ham": [folders[0]], "spam": [folders[1]]}
@@ -253,6 +262,8 @@ def labelled(
         if not (name and equals and path) or not name.isprintable() or name == UNSURE or len(name) > 100:
             raise UsageError(f"--label takes NAME=PATH, not {item!r}")
         sources.setdefault(name, []).append(path)
+    if not sources and any_label:
+        raise UsageError("nothing to read; name the mail, for instance: spamnb train --forget message")
     if not sources:
         raise UsageError("nothing to read; name ham and spam, for instance: spamnb train ham/ spam/")
     _check_once(sources)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING
 
 from spamnb.errors import CannotCreate, InputOutputError
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
+
+
 def check_writable(*paths: str | None) -> None:
     """Raise an error for a file that cannot be written, so that no work is done in vain."""
     for path in paths:
-        if path is not None:
+        if path not in (None, OUTPUT):
             try:
                 _try(path)
             except OSError as error:
@@ -57,6 +61,9 @@ def write_files(contents: Mapping[str, str | bytes]) -> int:
 
 def write_file(path: str, content: str | bytes) -> None:
     data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    if path == OUTPUT:
+        sys.stdout.buffer.write(data)
+        return
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     except OSError as error:

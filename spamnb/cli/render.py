@@ -9,9 +9,9 @@ import sys
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from spamnb.cli.streams import drawable
 from spamnb.counts.key import key_path
 from spamnb.counts.store import Stored
-from spamnb.errors import DataError
 from spamnb.files import complain, shown
 from spamnb.mail.not_mail import ARCHIVE
 from spamnb.mail.skipped import LeftOut, failures, passed_over
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console, RenderableType
-    from rich.table import Table
     from rich.text import Text
 
+    from spamnb.cli.grid import Grid
     from spamnb.mail.sources import Unreadable
 
 PIPE_WIDTH = 120
@@ -45,7 +45,7 @@ def finite(value: Any) -> Any:
 def tell_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
     """Print a line for each failure, one for all files passed over, and one for all folders left out.
 
-    Returns the exit code: that of bad data if something failed, unless such mail is skipped.
+    Returns the exit code: that of the failures, the lowest if they differ, unless such mail is skipped.
     """
     all_found = list(found)
     failed = failures(all_found)
@@ -59,7 +59,7 @@ def tell_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
         complain(f"passed over {many} without mail: {listed([one.path for one in files], FILES)}{todo}")
     if folders:
         complain(f"left out, by their names: {listed(folders, FOLDERS)}; --all-folders takes them, too")
-    return DataError.exit_code if failed and not skip else 0
+    return 0 if skip else min((failure.error.exit_code for failure in failed), default=0)
 
 
 def described(found: Iterable[Unreadable]) -> list[dict[str, str]]:
@@ -77,21 +77,51 @@ def console() -> Console:
 def show(*things: RenderableType) -> None:
     screen = console()
     for thing in things:
-        screen.print(thing, soft_wrap=isinstance(thing, str))  # a path stays whole
+        if isinstance(thing, str):
+            screen.print(drawable(thing), soft_wrap=True)  # a path stays whole
+        else:
+            screen.print(thing)
 
 
-def table(title: str | None, columns: Sequence[str | Text], rows: Iterable[Sequence[Any]]) -> Table:
-    """The first column is a name, the others are figures; a Text is shown as it is."""
-    from rich import box
-    from rich.table import Table
+def wrapped(*lines: str) -> Sequence[RenderableType]:
+    """Lines without a path in them: on a terminal no word of them is broken."""
     from rich.text import Text
 
-    grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold", pad_edge=False)
-    for place, name in enumerate(columns):
-        grid.add_column(name, justify="right" if place else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else shown(str(cell)) for cell in row))
-    return grid
+    return [Text(drawable(line)) for line in lines] if sys.stdout.isatty() else lines
+
+
+def table(
+    title: str | None,
+    columns: Sequence[str | Text],
+    rows: Iterable[Sequence[Any]],
+    texts: Sequence[str] = (),
+    picture: bool = False,
+) -> Grid:
+    """The first column is a name, the others are figures, but for `texts` and a picture in the last.
+
+    A Text is shown as it is.
+    """
+    from spamnb.cli.grid import Grid
+
+    named = [place for place, name in enumerate(columns) if not place or str(name) in texts]
+    return Grid(
+        title and drawable(title),
+        [as_cell(name) for name in columns],
+        [[as_cell(cell) for cell in row] for row in rows],
+        frozenset(named),
+        picture,
+    )
+
+
+def as_cell(content: Any) -> Text:
+    from rich.text import Text
+
+    if not isinstance(content, Text):
+        lines = str(content).split("\n")
+        return Text("\n".join(drawable(shown(line)) for line in lines))
+    drawn = content.copy()
+    drawn.plain = drawable(content.plain)
+    return drawn
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -120,6 +120,7 @@ def show_mistakes(mistakes: Sequence[Mistake]) -> None:
                 )
                 for one in mistakes
             ],
+            texts=("subject", "truly", "judged", "because of"),
         )
     )
 
@@ -160,6 +161,7 @@ def comparison_table(compared: Sequence[Compared], how: str) -> None:
                 "chance?",
             ),
             [comparison_row(one) for one in compared],
+            texts=("chance?",),
         )
     )
 

@@ -28,7 +28,7 @@ from spamnb.cli.options import (
 from spamnb.cli.progress import progress
 from spamnb.cli.render import described, places, print_json, tell_unreadable
 from spamnb.counts.store import Stored
-from spamnb.delivery import WORDS, Learn
+from spamnb.delivery import ANY, WORDS, Learn
 from spamnb.errors import UsageError
 from spamnb.files import complain
 from spamnb.mail.sources import check
@@ -45,8 +45,8 @@ spamnb train ham/ spam/
 spamnb train --ham ~/Maildir --spam ~/Maildir/.Junk
 spamnb train --spam - < message
 spamnb train --label work=work.mbox --label family=family.mbox.gz --fresh
-spamnb train --forget --spam - < message
 spamnb train --ham inbox.mbox:3
+spamnb train --forget message archive.mbox
 spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --keyed --fresh ham/ spam/
@@ -58,7 +58,9 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
 @mail_options
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
-@click.option("--forget", is_flag=True, help="Take these messages out again.")
+@click.option(
+    "--forget", is_flag=True, help="Take messages out again: --forget PATH..., whatever their label."
+)
 @click.option(
     "--ham-loss",
     metavar="PERCENT",
@@ -123,7 +125,7 @@ def train(
     moves; but if nearly all of a label would move, as when folders are swapped, nothing is changed without
     --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
-    sources = labelled(folders, ham, spam, label)
+    sources = labelled(folders, ham, spam, label, ANY if forget else None)
     wanted = tokenizer_settings(**settings)
     view = view_of(view_settings)
     if fresh and forget:

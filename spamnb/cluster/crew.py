@@ -14,7 +14,7 @@ from spamnb.bulk.crew import by_label
 from spamnb.cluster import tasks
 from spamnb.cluster.reduction import Added, Reduction, depth_for
 from spamnb.counts.journal import Journal
-from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
+from spamnb.errors import NoInput, SpamnbError, UsageError
 from spamnb.mail.ranges import Range, joined, ranges
 from spamnb.mail.skipped import failures
 from spamnb.mail.sources import total_size
@@ -221,8 +221,9 @@ class Cluster:
     def _accept(self, unreadable: list[Unreadable]) -> None:
         failed = failures(unreadable)
         if failed and not self.skip_unreadable:
-            path, why = failed[0].path, failed[0].why
-            raise DataError(f"{path}: {why}; {UNCHANGED} (--skip-unreadable goes on without it)")
+            first = failed[0]
+            why = f"{first.why}; {UNCHANGED} (--skip-unreadable goes on without it)"
+            raise first.error(f"{first.path}: {why}")
 
 
 def _numbered(path: str, index: int | None, before: int) -> tuple[str, int | None]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from spamnb.errors import DataError, NoInput
+from spamnb.mail.streams import DENIED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from spamnb.errors import SpamnbError
 
 
 class Unreadable:
@@ -15,6 +20,11 @@ class Unreadable:
     def __init__(self, path: str, why: str) -> None:
         self.path = path
         self.why = why
+
+    @property
+    def error(self) -> type[SpamnbError]:
+        """No input, as a path that is missing, if it may not be read; if it is damaged, bad data."""
+        return NoInput if self.why == DENIED else DataError
 
 
 class PassedOver(Unreadable):

@@ -205,4 +205,6 @@ def _standard_input() -> Raw | Unreadable:
     except AttributeError:
         return Unreadable("-", "no standard input")
     data = gather(source, mbox.MAX_MESSAGE)[: mbox.MAX_MESSAGE]
+    if not source.why and not data.strip():
+        raise NoInput("-: standard input is empty; a message has text")
     return Unreadable("-", source.why) if source.why else Raw("-", None, data)

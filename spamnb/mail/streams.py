@@ -16,6 +16,9 @@ MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks f
 MAX_WINDOW = 27  # power of two: memory that a zstd file may ask for, 128 MB as `zstd -d` allows by default
 
 
+DENIED = "permission denied"  # as `why` words it
+
+
 class Source:
     """Blocks of bytes; an error ends them and leaves its reason in `why`, so what came before is kept.
 

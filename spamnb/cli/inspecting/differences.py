@@ -12,9 +12,8 @@ from spamnb.mail.sources import check
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.table import Table
-
     from spamnb.bulk.differences import Changed, Moved
+    from spamnb.cli.grid import Grid
     from spamnb.model import Model
 
 TOP = 20  # tokens and messages, if not said otherwise
@@ -35,10 +34,17 @@ def show_difference(
     return tell_unreadable(unreadable)
 
 
-def tables(found: Difference, top: int, keyed: bool) -> list[Table | str]:
-    said: list[Table | str] = []
+def tables(found: Difference, top: int, keyed: bool) -> list[Grid | str]:
+    said: list[Grid | str] = []
     if found.settings:
-        said.append(table(None, ("", "here", "there"), [(name, *pair) for name, pair in worded(found)]))
+        said.append(
+            table(
+                None,
+                ("", "here", "there"),
+                [(name, *pair) for name, pair in worded(found)],
+                ("here", "there"),
+            )
+        )
     if found.moved:
         said.append(moved_table(found.moved))
         if keyed:
@@ -73,7 +79,7 @@ def words(value: Any) -> str:
     return f"{value:,.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
 
 
-def moved_table(moved: Sequence[Moved]) -> Table:
+def moved_table(moved: Sequence[Moved]) -> Grid:
     return table(
         "weights that moved most",
         ("token", "for", "messages here", "there", "weight here", "there", "moved"),
@@ -89,10 +95,11 @@ def moved_table(moved: Sequence[Moved]) -> Table:
             )
             for one in moved
         ],
+        texts=("for",),
     )
 
 
-def changed_table(changed: Sequence[Changed], of: int) -> Table:
+def changed_table(changed: Sequence[Changed], of: int) -> Grid:
     return table(
         f"verdicts that change ({len(changed):,} of {of:,})",
         ("message", "here", "there", "score here", "there"),

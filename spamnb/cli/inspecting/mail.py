@@ -35,7 +35,7 @@ def from_file(path: str) -> bytes:
     found = (raw for raw in messages([path]) if not isinstance(raw, PassedOver))
     for raw in found:
         if isinstance(raw, Unreadable):
-            raise DataError(f"{raw.path}: {raw.why}")
+            raise raw.error(f"{raw.path}: {raw.why}")
         if not split_number(path)[0] and (more := next(found, None)) is not None:
             other = more.path if raw.index is None else f"{path}:{raw.index + 1}"
             complain(f"{path}: the first of several messages; for another: spamnb inspect {other}")

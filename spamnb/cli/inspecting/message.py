@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.inspecting.reading import message_text, tone
-from spamnb.cli.render import bar, console, listed, number, show, sides, signed, table
+from spamnb.cli.render import bar, console, listed, number, show, sides, signed, table, wrapped
 from spamnb.explain.unread import headers_unread, hidden_words, parts_unread
 from spamnb.files import shown
 from spamnb.verdict import SPAM
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import RenderableType
-    from rich.table import Table
     from rich.text import Text
 
+    from spamnb.cli.grid import Grid
     from spamnb.explain import Explanation, Reason
 
 TOP = 20  # tokens, if not said otherwise
@@ -32,8 +32,7 @@ def show_message(why: Explanation, top: int, everything: bool) -> None:
     top = len(why.reasons) if everything else top
     most = len(why.features.tokens) if everything else LISTED
     show(
-        headline(why),
-        cutoffs_line(why),
+        *wrapped(headline(why), cutoffs_line(why)),
         *message_text(why, everything),
         evidence_table(why, top, everything),
         sum_table(why),
@@ -59,7 +58,7 @@ def cutoffs_line(why: Explanation) -> str:
     return f"cutoffs: {ham} up to {why.cutoffs.ham:.4f}, {spam} from {why.cutoffs.spam:.4f} on"
 
 
-def evidence_table(why: Explanation, top: int, everything: bool) -> Table:
+def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
     """The strongest evidence, by where it stands, and how much more there is."""
     places = why.by_place()
     shown_anyway = [reason for own in places.values() for reason in own[: min(AT_LEAST, top)]]
@@ -87,7 +86,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Table:
         if why.reasons
         else "evidence: none that counts"
     )
-    return table(title, columns, rows)
+    return table(title, columns, rows, picture=True)
 
 
 def columns_of(why: Explanation) -> Sequence[str]:

@@ -14,9 +14,8 @@ from spamnb.verdict import SPAM
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.table import Table
-
     from spamnb.bulk.knowledge import Knowledge, Telling
+    from spamnb.cli.grid import Grid
 
 TOP = 10  # tokens of each label, if not said otherwise
 WIDEST = 4  # labels up to which each has a column
@@ -33,7 +32,7 @@ def show_summary(known: Knowledge) -> None:
     )
 
 
-def labels_table(known: Knowledge) -> Table:
+def labels_table(known: Knowledge) -> Grid:
     columns = ("label", "messages", "prior", "tokens", "occurrences", "a message")
     rows = zip(known.labels, known.messages, known.priors, known.tokens, known.occurrences, strict=True)
     return table(
@@ -148,7 +147,7 @@ def journal(known: Knowledge) -> str:
     return f"{known.journal:,} messages since the model file was written; {share:.0f} % full, then folded in"
 
 
-def telling_table(known: Knowledge, label: str, tokens: list[Telling]) -> Table:
+def telling_table(known: Knowledge, label: str, tokens: list[Telling]) -> Grid:
     """Of many labels, only the counts in this one are shown."""
     many = len(known.labels) <= WIDEST
     places = range(len(known.labels)) if many else [known.labels.index(label)]
@@ -165,4 +164,5 @@ def telling_table(known: Knowledge, label: str, tokens: list[Telling]) -> Table:
             )
             for one in tokens
         ],
+        picture=True,
     )

@@ -1,4 +1,4 @@
-"""What a model knows of single tokens."""
+"""What a model knows of single tokens and of pairs of neighbours."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from spamnb.files import complain, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rich.table import Table
-
     from spamnb.bulk.lookup import Known, Other
+    from spamnb.cli.grid import Grid
     from spamnb.model import Model
 
 LISTED = 8  # near spellings
@@ -35,7 +34,7 @@ def look_up(model: Model, tokens: Sequence[str], as_json: bool) -> int:
                 shown(one.token),
                 counts_table(model, one),
                 *told(facts(model, one)),
-                estimates_table(one),
+                *([estimates_table(one)] if one.estimates else []),
             )
     for one in found:
         if not one.known:
@@ -46,7 +45,7 @@ def look_up(model: Model, tokens: Sequence[str], as_json: bool) -> int:
     return 0 if all(one.known for one in found) else DataError.exit_code
 
 
-def counts_table(model: Model, one: Known) -> Table:
+def counts_table(model: Model, one: Known) -> Grid:
     return table(
         None,
         ("label", "messages", "of", "share", "occurrences", "weight"),
@@ -56,7 +55,7 @@ def counts_table(model: Model, one: Known) -> Table:
                 f"{one.messages[label]:,}",
                 f"{total:,}",
                 f"{100 * one.messages[label] / max(1, total):.2f} %",
-                f"{one.occurrences[label]:,}",
+                "–" if one.occurrences is None else f"{one.occurrences[label]:,}",
                 signed((one.weights or {}).get(label, 0.0), 2),
             )
             for label, total in zip(model.labels, model.stored.messages, strict=True)
@@ -66,7 +65,11 @@ def counts_table(model: Model, one: Known) -> Table:
 
 def facts(model: Model, one: Known) -> Iterator[tuple[str, str]]:
     least = model.view.least_evidence
-    yield "evidence", "yes" if one.counts else f"no: less than {least:g} nats between the labels"
+    no = f"less than {least:g} nats between the labels" if one.weights else "this view reads no pairs"
+    yield "evidence", "yes" if one.counts else f"no: {no}"
+    if one.is_pair:
+        yield "elsewhere", others(one.elsewhere)
+        return
     yield "first seen", one.first_seen or "not recorded"
     yield "last seen", one.last_seen or "not recorded"
     yield "elsewhere", others(one.elsewhere)
@@ -84,7 +87,7 @@ def others(found: Sequence[Other]) -> str:
     )
 
 
-def estimates_table(one: Known) -> Table:
+def estimates_table(one: Known) -> Grid:
     return table(
         "P(token | label)",
         ("event model, smoothing", *one.messages),

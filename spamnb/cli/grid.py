@@ -1,0 +1,119 @@
+"""A table that fits any terminal: no figure in it is ever broken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+
+SPACES = (3, 1)  # between two columns; the fewer where the more do not fit
+EDGES = 2
+PLAIN_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+READABLE = 16  # columns of the terminal that a longer text gets at least
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of a name, figures, texts, and perhaps a picture at the end.
+
+    Where there is no room, names and texts are folded first; then columns come closer, then the picture is
+    left out; and at last each row becomes a paragraph.
+    """
+
+    title: str | None
+    columns: Sequence[Text]
+    rows: Sequence[Sequence[Text]]
+    texts: frozenset[int]  # the places of columns that may be folded; all others but the picture are figures
+    picture: bool = False  # whether the last column is one
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        for spaces in SPACES:
+            if widths := self._widths(options.max_width, spaces):
+                yield self._table(widths, spaces, PLAIN_HEAD if options.ascii_only else box.SIMPLE_HEAD)
+                return
+        if self.picture:
+            columns, rows = self.columns[:-1], [row[:-1] for row in self.rows]
+            yield Grid(self.title, columns, rows, self.texts)
+        else:
+            yield from self._paragraphs(options.max_width)
+
+    def _widths(self, width: int, spaces: int) -> list[int]:
+        """The width of each column; nothing if there is too little room."""
+        cells = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
+        widest = [max((cell.cell_len for cell in column), default=0) for column in cells]
+        heads = [max((line.cell_len for line in head.split("\n")), default=0) for head in self.columns]
+        natural = [max(both) for both in zip(widest, heads, strict=True)]
+        words = [max((len(word) for word in head.plain.split()), default=0) for head in self.columns]
+        least = [
+            min(whole, READABLE)
+            if place in self.texts
+            else whole
+            if self._is_picture(place)
+            else max(cell, word)
+            for place, (whole, cell, word) in enumerate(zip(natural, widest, words, strict=True))
+        ]
+        room = width - EDGES - spaces * (len(least) - 1)
+        if sum(least) > room:
+            return []
+        while least != natural and sum(least) < room:
+            short = [place for place, own in enumerate(least) if own < natural[place]]
+            least[min(short, key=least.__getitem__)] += 1
+        return least
+
+    def _is_picture(self, place: int) -> bool:
+        return self.picture and place == len(self.columns) - 1
+
+    def _table(self, widths: Sequence[int], spaces: int, lines: box.Box) -> Table:
+        table = Table(
+            title=self.title,
+            title_justify="left",
+            title_style="bold",
+            box=lines,
+            pad_edge=False,
+            padding=(0, spaces // 2),
+        )
+        for place, (head, width) in enumerate(zip(self.columns, widths, strict=True)):
+            left = place in self.texts or self._is_picture(place)
+            table.add_column(head, justify="left" if left else "right", overflow="fold", width=width)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def _paragraphs(self, width: int) -> Iterator[RenderableType]:
+        if self.title:
+            yield Text(self.title, "bold")
+        yield Text()
+        for name, *cells in self.rows:
+            yield Text(name.plain, name.style, overflow="fold")
+            indent = 2 + len(name.plain) - len(name.plain.lstrip())
+            short = []
+            for place, cell in enumerate(cells, 1):
+                said = f"{' '.join(self.columns[place].plain.split())} {cell.plain}".strip()
+                if place in self.texts and cell.cell_len > READABLE:
+                    yield Padding(Text(said, overflow="fold"), (0, 0, 0, indent))
+                elif cell.plain:
+                    short.append(said)
+            yield from (Text(" " * indent + line) for line in filled(short, width - indent))
+        yield Text()
+
+
+def filled(items: Sequence[str], width: int) -> Iterator[str]:
+    """Items on as few lines as there is room for, none broken."""
+    line = ""
+    for item in items:
+        if line and len(line) + len(item) + 3 > width:  # with two commas
+            yield line + ","
+            line = item
+        else:
+            line = f"{line}, {item}" if line else item
+    if line:
+        yield line

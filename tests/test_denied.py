@@ -1,0 +1,80 @@
+"""Mail that may not be read: no input, whether it is named or lies in a folder."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+# What lets root read everything.
+WITHOUT = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+
+def cannot_deny():
+    """Say why nothing can be closed to this user, if so."""
+    if os.geteuid():
+        return ""
+    if not shutil.which("setpriv"):
+        return "needs setpriv, as root may read everything"
+    tried = subprocess.run([*WITHOUT, "true"], capture_output=True, text=True)
+    return tried.stderr.strip() if tried.returncode else ""
+
+
+pytestmark = pytest.mark.skipif(bool(cannot_deny()), reason=cannot_deny())
+
+
+@pytest.fixture
+def run(spamnb):
+    """The program, run as somebody to whom a file can be closed."""
+
+    def run(*arguments, **options):
+        return spamnb.run([*([] if os.geteuid() else WITHOUT), spamnb.program, *arguments], **options)
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path, mail):
+    """Two messages, one of which may not be read."""
+    place = tmp_path / "mail"
+    place.mkdir()
+    (place / "open").write_bytes(mail.messages["ham"])
+    (place / "closed").write_bytes(mail.messages["spam"])
+    (place / "closed").chmod(0)
+    return place
+
+
+@pytest.mark.parametrize(
+    "command", ["train --ham", "train --forget", "classify", "classify -p", "classify -e", "inspect"]
+)
+def test_a_file_that_is_named(run, own, folder, command):
+    for path, why in ((folder / "closed", "permission denied"), (folder / "missing", "no such file")):
+        run(*command.split(), path, "--model", own).fails(66, str(path), why)
+
+
+@pytest.mark.parametrize("command", ["train --ham", "train --forget", "classify", "inspect --diff {own}"])
+def test_a_file_in_a_folder(run, own, folder, command):
+    done = run(*command.format(own=own).split(), folder, "--model", own)
+    assert (done.code, done.err.decode()) == (66, f"spamnb: {folder}/closed: permission denied\n")
+    assert done.out
+
+
+def test_damage_beside_it_is_bad_data(run, own, folder):
+    (folder / "damaged").write_bytes(b"\x1f\x8b\x08\0damaged")
+    done = run("classify", folder, "--model", own)
+    assert (done.code, done.err.count(b"\n")) == (65, 2)
+
+
+def test_what_was_found_to_be_closed_can_be_skipped(run, own, folder):
+    done = run("train", "--skip-unreadable", "--ham", folder, "--model", own)
+    assert done.code == 0
+    assert b"closed: permission denied" in done.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["import closed", "merge new closed", "classify --model closed", "evaluate --online --index closed"],
+)
+def test_other_files(run, folder, command):
+    words = [str(folder / word) if word in ("closed", "new") else word for word in command.split()]
+    run(*words, stdin=b"Subject: x\n\n").fails(66, "ermission denied")
