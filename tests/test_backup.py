@@ -87,6 +87,7 @@ def test_cut_short_by_one_character(spamnb, own):
     assert content(own) == content(spamnb.model)
 
 
+@pytest.mark.slow
 def test_cut_short_on_the_way(spamnb, tmp_path):
     """The program that cuts it succeeds, and so does the pipe as a whole, but for the import."""
     back = tmp_path / "back"

@@ -313,6 +313,7 @@ def test_a_file_that_is_there_stays_if_the_work_fails(spamnb, mail, tmp_path, ou
     assert "spam" in (tmp_path / "target").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_pipe_has_its_reader_until_all_is_written(spamnb, mail, tmp_path, output):
     pipe = tmp_path / "pipe"

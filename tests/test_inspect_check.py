@@ -72,7 +72,7 @@ def made(spamnb, mail, folder, how):
         "imported and trained": [("import", str(folder / "words")), trained],
         "pruned": [trained, ("prune", "--older-than", "0", "--rarer-than", "9")],
         "forgotten": [trained, ("train", "--forget", "--jobs", "1", mail.ham, mail.spam)],
-        "moved": [trained, ("train", "--jobs", "1", "--spam", mail.ham)],
+        "moved": [trained, ("train", "--jobs", "1", "--yes", "--spam", mail.ham)],
         "n-grams": [("train", "--ngrams", "3", *trained[1:])],
         "keyed": [("train", "--keyed", *trained[1:]), ("train", "--spam", "-")],
     }[how]:

@@ -430,7 +430,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path, what):
         assert str(caught.value).startswith(path)
         assert "\n" not in str(caught.value)
     assert Path(path).read_bytes() == FOREIGN[what]
-    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
+    assert sorted(os.listdir(tmp_path)) == ["mail", "model"]
 
 
 def train_money(path, **options):
@@ -492,7 +492,7 @@ def test_an_older_version_is_trained_anew(tmp_path, spamnb):
     assert Path(path).read_bytes() == first_version()
     train_money(path, fresh=True)
     assert Stored.open(path).messages == [0, 1]
-    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
+    assert sorted(os.listdir(tmp_path)) == ["mail", "model"]
 
 
 def test_another_tokenizer_s_model_is_not_mixed(tmp_path):
@@ -571,7 +571,7 @@ def test_a_temporary_left_by_a_crash_is_no_hindrance(tmp_path):
     Path(path + ".new").write_bytes(b"half a model")
     train_money(path)
     assert Stored.open(path).messages == [0, 1]
-    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
+    assert sorted(os.listdir(tmp_path)) == ["mail", "model"]
 
 
 def test_what_was_opened_stays_whole_when_it_is_replaced(tmp_path):

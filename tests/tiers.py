@@ -22,6 +22,7 @@ SLOW = {
     "integrations": "mail programs",
     "serve": "servers",
     "test_cluster.py": "a cluster",
+    "test_denied.py": "setpriv",
     "test_corpora.py": "all of the corpora",
     "test_file_systems.py": "strace",
     "test_flips.py": "damage of every kind at many places",

@@ -267,7 +267,7 @@ class Connection:
         if self.socket.send(answer) < len(answer):
             raise ConnectionAbortedError
         self._join(self.of_worker.reading)
-        self.wait_at_most(self.of_worker.limits.seconds)
+        self.wait_at_most(SILENT_GRACE if self.of_worker.stopping else self.of_worker.limits.seconds)
 
     def _wait_for(self, awaited: Readable) -> None:
         """Wait until something else can be read; nothing is read of the client meanwhile."""
