@@ -492,7 +492,7 @@ def test_an_older_version_is_trained_anew(tmp_path, spamnb):
     assert Path(path).read_bytes() == first_version()
     train_money(path, fresh=True)
     assert Stored.open(path).messages == [0, 1]
-    assert sorted(os.listdir(tmp_path)) == ["mail", "model"]
+    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
 
 
 def test_another_tokenizer_s_model_is_not_mixed(tmp_path):
@@ -571,7 +571,7 @@ def test_a_temporary_left_by_a_crash_is_no_hindrance(tmp_path):
     Path(path + ".new").write_bytes(b"half a model")
     train_money(path)
     assert Stored.open(path).messages == [0, 1]
-    assert sorted(os.listdir(tmp_path)) == ["mail", "model"]
+    assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
 
 
 def test_what_was_opened_stays_whole_when_it_is_replaced(tmp_path):
