@@ -11,7 +11,7 @@ from spamnb.mail.sources import Raw, messages
 CORPUS = ROOT / "corpora" / "spamassassin"
 TORTURE = os.environ.get("SPAMNB_TORTURE")  # a folder of more
 # maildrop alone takes 9 s for one line of 3 MB.
-REAL, MOST = (1000, 10_000_000) if os.environ.get("SPAMNB_LONG") else (15, 100_000)
+REAL, MOST = (1000, 10_000_000) if os.environ.get("SPAMNB_LONG") else (10, 100_000)
 
 # No mail program changes these.
 PLAIN = b"Subject: caf\xe9\n\nno ASCII \xff\x80, >From and\nFrom here\n\n\n.\n..\nto the end\n"
