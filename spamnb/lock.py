@@ -53,6 +53,7 @@ class Lock:
             os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
             self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
+            self.made = [path for path in self.made if path != self.path]  # by now, it may be another's
             self._tidy()
             raise CannotCreate(f"{self.path}: {error.strerror}; {ELSEWHERE}") from error
         try:
