@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from math import nan
 
+from spamnb.clock import today
 from spamnb.counts import journal
 from spamnb.counts.changes import change
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
@@ -47,7 +47,7 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
         score = model.classify_features(features).score if result == LEARNED else nan
         tokens = kept(stored, by_fingerprint(features.tokens))
         pairs = sorted(set(stored.hidden(pair_fingerprints(list(features.pairs)))))
-        day = int(time.time() // 86400)
+        day = today()
         record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score)
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])

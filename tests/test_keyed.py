@@ -94,8 +94,7 @@ def keyed(both):
 @pytest.fixture
 def later(monkeypatch):
     """Three days have gone by."""
-    now = time.time() + 3 * 86400
-    monkeypatch.setattr(time, "time", lambda: now)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(time.time()) + 3 * 86400))
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from spamnb.bulk.calibration import ham_and_spam, has_spam
 from spamnb.bulk.learned import Learned
 from spamnb.bulk.scoring import Table, probabilities
 from spamnb.bulk.vocabulary import Vocabulary
+from spamnb.clock import DAY, today
 from spamnb.counts.journal import LIMIT
 from spamnb.verdict import HAM, SPAM
 
@@ -188,7 +189,7 @@ def ages(days: Array) -> tuple[str | None, str | None, str | None]:
 
 
 def date(day: int) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime(86400 * day))
+    return time.strftime("%Y-%m-%d", time.gmtime(DAY * day))
 
 
 def advice(stored: Stored, own_mail: OwnMail | None, last: int) -> list[str]:
@@ -198,7 +199,7 @@ def advice(stored: Stored, own_mail: OwnMail | None, last: int) -> list[str]:
     if fewest >= ENOUGH and most > LOPSIDED * fewest:
         few, many = (stored.labels[stored.messages.index(count)] for count in (fewest, most))
         said.append(f"{most // fewest} times as many {many} as {few}: more {few} would help")
-    quiet = int(time.time() // 86400) - last
+    quiet = today() - last
     if last and quiet > STALE:
         said.append(f"nothing learned for {quiet} days: spam changes")
     if own_mail and own_mail.doubtful > DOUBTFUL:

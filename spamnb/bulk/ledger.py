@@ -7,7 +7,6 @@ are in their sum, only this can tell what to take out again.
 from __future__ import annotations
 
 import os
-import time
 from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +18,7 @@ import numpy as np
 from spamnb.bulk.keying import hidden_digests
 from spamnb.bulk.learned import NOWHERE, Learned
 from spamnb.bulk.scoring import MISSING
+from spamnb.clock import today
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, Locked, ModelError, UsageError
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from spamnb.counts.key import Key
 
 PATIENCE = 5.0  # seconds to wait for another process
-DAY = 86400
 HALF = 1 << 63  # SQLite has signed numbers
 SCHEMA = "CREATE TABLE IF NOT EXISTS lessons (id INTEGER PRIMARY KEY, day INTEGER, lesson BLOB)"
 DAMAGED = "not a ledger, or damaged; move it away: what only it knew can be merged with --twice"
@@ -208,7 +207,3 @@ def tidy(path: str, since: int | None = None) -> None:
         with Ledger.beside(path, mark_of(model)) as ledger:
             if ledger:
                 ledger.only(Learned.load(model), today() + 1 if since is None else since)
-
-
-def today() -> int:
-    return int(time.time() // DAY)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.ledger import tidy
 from spamnb.bulk.training import write
+from spamnb.clock import today
 from spamnb.counts.store import Stored
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
@@ -34,7 +34,7 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
     with Lock(path, kind=TRAINING):
         stored = Stored.open(path)
         table, size = Columns.load(stored).settled(), os.path.getsize(path)
-        since = int(time.time() // 86400) - days
+        since = today() - days
         kept = table.only(~expired(table, since, rare))
         if not try_only:
             if len(kept) < len(table) or stored.journal.entries:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from spamnb.bulk.placing import put_in_place
 from spamnb.bulk.sorting import portions
 from spamnb.bulk.swapped import check_moves
 from spamnb.bulk.totals import Totals, summed
+from spamnb.clock import today
 from spamnb.counts.outcomes import AGAIN, TORN, outcome
 from spamnb.counts.store import Stored
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -105,7 +105,7 @@ def train(
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         pile = crew.pile(stored, labels)  # or it says that the model is damaged
         summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
-        day = int(time.time() // 86400)
+        day = today()
         with Ledger.beside(path, mark(settings.as_map()), start=ledger) as lessons:
             known = None if forget else seen.is_known
             for batch in crew.batches(sources, settings, known, key, all_folders):

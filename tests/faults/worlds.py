@@ -45,9 +45,8 @@ TOO_LONG = 120  # seconds
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2027\n"
 # The program as it was some time ago: what is trained with it can be pruned.
 LONG_AGO = """
-import sys, time
-then = time.time() - 300 * 86400
-time.time = lambda: then
+import os, sys, time
+os.environ["SOURCE_DATE_EPOCH"] = str(int(time.time()) - 300 * 86400)
 from spamnb.start import main
 sys.exit(main())
 """

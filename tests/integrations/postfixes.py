@@ -1,18 +1,16 @@
 """A Postfix of one's own: configuration, queue and ports apart from any other."""
 
-import fcntl
 import os
 import re
 import shutil
 import signal
 import smtplib
-import socket
 import subprocess
-import tempfile
 import time
 
 import pytest
 from homes import NOBODY, needs
+from ports import answers, free_ports
 from test_passthrough import without_forged
 
 PROGRAMS = "/usr/lib/postfix/sbin"
@@ -22,7 +20,6 @@ QUEUES = "active bounce corrupt defer deferred flush hold incoming maildrop priv
 QUEUES = [f"queue/{name}" for name in QUEUES.split()]
 SENDER, RECIPIENT = "ann@sender.example", "bob@example.org"
 HELO = "client.example"
-TAKEN = {}  # ports, and the locked files that keep others from them
 
 # What any Postfix has, before the page; and all mail goes into one Maildir.
 MAIN = """
@@ -183,35 +180,6 @@ class Postfix:
 
 def as_on_the_wire(raw):
     return re.sub(rb"\r?\n", b"\r\n", raw)
-
-
-def answers(port):
-    try:
-        socket.create_connection(("127.0.0.1", port)).close()
-    except ConnectionRefusedError:
-        return False
-    return True
-
-
-def free_ports(count):
-    """Ports that no other test takes, in this process or another, until this process ends.
-
-    None of those the system gives to whoever wants any: one might be taken before Postfix comes.
-    """
-    found = []
-    for port in range(10_000, 30_000):
-        if port not in TAKEN and not answers(port):
-            mark = open(os.path.join(tempfile.gettempdir(), f"spamnb-test-port-{port}"), "wb")  # noqa: SIM115
-            try:
-                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                mark.close()
-                continue
-            TAKEN[port] = mark
-            found.append(port)
-            if len(found) == count:
-                return found
-    raise AssertionError("no port is free")
 
 
 def halves(delivered):

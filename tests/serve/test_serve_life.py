@@ -26,6 +26,14 @@ def until(condition, seconds=10):
         time.sleep(0.01)
 
 
+def refuses(server):
+    try:
+        server.connect().close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 def alive(process):
     try:
         with open(f"/proc/{process}/stat") as file:
@@ -153,11 +161,8 @@ def test_requests_under_way_are_answered_when_it_stops(serving, mail):
     asked = request("CHECK", mail.messages["spam"])
     with server.connect() as begun, server.connect() as silent:
         begun.sendall(asked[:50])
-        time.sleep(0.1)
         server.process.send_signal(signal.SIGTERM)
-        time.sleep(0.2)
-        with pytest.raises(ConnectionRefusedError):
-            server.connect()
+        until(lambda: refuses(server))
         begun.sendall(asked[50:])
         assert everything(begun).startswith(OK)
         assert everything(silent).startswith(b"SPAMD/1.0 79 ")
@@ -210,7 +215,7 @@ def test_nobody_waits_for_a_lesson(serving, own, mail):
         start = time.monotonic()
         for _ in range(10):
             assert server.ask(request("CHECK", mail.messages["spam"])).startswith(OK)
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 20  # who waits for a lock waits for thirty seconds
         fcntl.flock(lock, fcntl.LOCK_UN)
         for pupil in pupils:
             with pupil:

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -12,6 +11,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from ports import free_ports
 from serving import Client, request
 
 pytestmark = pytest.mark.skipif(not shutil.which("spamd"), reason="spamd is not installed")
@@ -85,10 +85,9 @@ def shape(answer):
 @pytest.fixture(scope="module")
 def spamd():
     """In a folder that nobody can read and write, for root's spamd becomes that user."""
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as free:
+    (port,) = free_ports(1)
+    with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o777)
-        port = free.getsockname()[1]
-        free.close()
         for name, text in (("rules.pre", RULES), ("rules.cf", SETTINGS.format(folder=folder))):
             with open(os.path.join(folder, name), "w") as file:
                 file.write(text)

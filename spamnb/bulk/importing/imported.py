@@ -7,7 +7,6 @@ ham was lost by that, 0.1 % in a closed model (docs/importing.md).
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from spamnb.bulk.importing.spambayes import SPAMBAYES
 from spamnb.bulk.importing.spamprobe import SPAMPROBE
 from spamnb.bulk.keying import key_for, without_words
 from spamnb.bulk.training import existing, replaceable, write
+from spamnb.clock import today
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.errors import DataError
 from spamnb.lock import TRAINING, Lock
@@ -80,7 +80,7 @@ class Imported:
         rows = [self.counts[token] for token in tokens] + [self.counts[pair] for pair in pairs]
         *labels, days = np.array(rows, np.int64).T
         containing = np.minimum(labels, np.array([self.messages]).T).astype(np.int32)
-        days = np.where(days == 0, int(time.time() // 86400), np.minimum(days, LAST_DAY))
+        days = np.where(days == 0, today(), np.minimum(days, LAST_DAY))
         hashes = np.array(fingerprints(tokens) + pair_fingerprints(pairs), np.uint64)
         order = np.argsort(hashes, kind="stable")
         texts = [token.encode() for token in tokens] + [b""] * len(pairs)

@@ -1,0 +1,37 @@
+"""Ports for servers that cannot choose one for themselves."""
+
+import fcntl
+import os
+import socket
+import tempfile
+
+TAKEN = {}  # ports, and the locked files that keep others from them
+
+
+def answers(port):
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def free_ports(count):
+    """Ports that no other test takes, in this process or another, until this process ends.
+
+    None of those the system gives to whoever wants any: one might be taken before Postfix comes.
+    """
+    found = []
+    for port in range(10_000, 30_000):
+        if port not in TAKEN and not answers(port):
+            mark = open(os.path.join(tempfile.gettempdir(), f"spamnb-test-port-{port}"), "wb")  # noqa: SIM115
+            try:
+                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                mark.close()
+                continue
+            TAKEN[port] = mark
+            found.append(port)
+            if len(found) == count:
+                return found
+    raise AssertionError("no port is free")
