@@ -6,6 +6,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -22,6 +23,12 @@ from spamnb.bulk import gathering
 from spamnb.counts import fingerprint
 
 pytest_plugins = ["tiers"]
+
+
+def pytest_configure() -> None:
+    """Have programs die of Ctrl-C, even if these tests run where it is ignored: as a shell's `&` does."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def clothed(head: bytes, body: bytes) -> bytes:

@@ -10,8 +10,10 @@ from letters import letters
 from recipes import recipe
 from terminal import Terminal
 
-NEW = b"From: Ann <ann@example.org>\nSubject: plugh\nMessage-ID: <plugh@example.org>\n\nxyzzy again\n"
-OTHER = b"From: Ann <ann@example.org>\nSubject: frotz\nMessage-ID: <frotz@example.org>\n\nxyzzy and gnusto\n"
+# Each with its date: mail readers sort by it, and are free to where it is the same.
+ANN = b"From: Ann <ann@example.org>\nDate: Mon, 16 Nov 2026 0%d:00:00 +0000\n"
+NEW = ANN % 1 + b"Subject: plugh\nMessage-ID: <plugh@example.org>\n\nxyzzy again\n"
+OTHER = ANN % 2 + b"Subject: frotz\nMessage-ID: <frotz@example.org>\n\nxyzzy and gnusto\n"
 
 
 def with_mail(home, *messages, folder="."):
