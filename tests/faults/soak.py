@@ -187,7 +187,8 @@ class Soak:
         self.world.run("train", "--model", model, str(folder / "ham"), str(folder / "spam")).succeeds()
         logs = folder / "logs"
         logs.mkdir()
-        return Load(partial(Serving, self.world.run, logs), model, [ham(98), spam(98), spam(97) * 20])
+        messages = [ham(98), spam(98), spam(97) * 20]
+        return Load(partial(Serving, self.world.run, logs), model, messages, self.options.workers)
 
     def _memory(self, load: Load) -> None:
         """The first tenth of the requests fills what is kept for speed; after that nothing may grow."""
@@ -254,6 +255,7 @@ def main() -> int:
         "--crowds", type=int, default=10, help=f"of {CROWD} that learn and {CROWD} that judge (10)"
     )
     parser.add_argument("--load-minutes", type=float, default=10, help="of random clients at the server (10)")
+    parser.add_argument("--workers", type=int, default=2, help="of each server (2)")
     parser.add_argument("--requests", type=int, default=200_000, help="at the server, then (200,000)")
     parser.add_argument("--searches", type=int, default=1, help="for examples that make a test fail (1)")
     parser.add_argument("--minutes", type=float, default=60, help="at most (60)")
