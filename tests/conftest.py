@@ -220,6 +220,15 @@ def own(spamnb: Spamnb, tmp_path: Path) -> str:
     return shutil.copy(spamnb.model, str(tmp_path / "model.msgpack"))
 
 
+@pytest.fixture
+def damaged(mail: Mail, tmp_path: Path) -> Path:
+    """The ham, and a file among it that cannot be read."""
+    ham = tmp_path / "ham"
+    shutil.copytree(mail.ham, ham)
+    (ham / "cut.gz").write_bytes(b"\x1f\x8b\x08\0")
+    return ham
+
+
 @pytest.fixture(scope="session")
 def three(spamnb: Spamnb, mail: Mail) -> str:
     """A model of three labels, one of them spam."""

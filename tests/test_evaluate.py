@@ -241,15 +241,6 @@ def test_compare_alone_is_the_evaluation(spamnb, mail, judged):
     assert one["one_minus_auc_percent"] == judged.json["one_minus_auc_percent"]
 
 
-@pytest.fixture
-def damaged(mail, tmp_path):
-    """The ham, and a file among it that cannot be read."""
-    ham = tmp_path / "ham"
-    shutil.copytree(mail.ham, ham)
-    (ham / "cut.gz").write_bytes(b"\x1f\x8b\x08\0")
-    return ham
-
-
 WAYS = {
     "in folds": "--folds 2",
     "by a model": "--model {model}",

@@ -98,15 +98,6 @@ def test_another_view_than_that_of_the_model(spamnb, mail, own):
     spamnb(*words, "--ham", "-", stdin=mail.messages["ham"]).fails(65, "view", "--fresh")
 
 
-@pytest.fixture
-def damaged(mail, tmp_path):
-    """The ham, and a file among it that cannot be read."""
-    ham = tmp_path / "ham"
-    shutil.copytree(mail.ham, ham)
-    (ham / "cut.gz").write_bytes(b"\x1f\x8b\x08\0")
-    return ham
-
-
 def test_what_cannot_be_read_is_told(spamnb, mail, damaged, tmp_path):
     """By name and by the exit code, as `train` does; the model is there all the same."""
     for skip, code in ((), 65), (("--skip-unreadable",), 0):
