@@ -20,7 +20,7 @@ demo: env  ## from nothing to a trained model, a verdict and the table
 	@$(BIN)/spamnb evaluate $(HAM) $(SPAM)
 
 test: env  ## all tests
-	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 2)) --dist worksteal  # many wait for other programs
+	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal  # many wait for other programs
 
 test-fast: env  ## the tests that need nothing but Python, in under a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
