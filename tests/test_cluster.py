@@ -155,7 +155,7 @@ def trained(path, sources, crew=None, **options):
 class TestTheSameModel:
     """As one machine makes it, byte for byte."""
 
-    @pytest.mark.parametrize(("workers", "depth"), [(2, 0), (2, 1), (4, 2)])
+    @pytest.mark.parametrize(("workers", "depth"), [(2, 0), (4, 2)])
     def test_for_any_number_of_workers_and_parts(self, cluster, post, alone, tmp_path, workers, depth):
         cluster.employ(workers)
         with cluster.client() as client:
