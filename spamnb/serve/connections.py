@@ -1,8 +1,8 @@
 """One worker's connections: what each waits for, and how much they may take.
 
 Events and times are asyncio's, the sockets are read and written here: a request of 4 KB that asks nothing
-takes 0.10 ms, with asyncio's transports 0.29, with its streams 0.32. uvloop would make it 0.08: most requests are
-there as a whole when their connection is accepted (bench/event_loops.py). An event for a socket that was
+takes 0.10 ms, with asyncio's transports 0.29, with its streams 0.32. uvloop would make it 0.08: most requests
+are there as a whole when their connection is accepted (bench/event_loops.py). An event for a socket that was
 closed meanwhile reaches nobody: asyncio cancels what is due for a socket once it is no longer watched, and in
 `Connection.close` this comes before the socket is closed.
 """
