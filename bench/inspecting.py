@@ -16,7 +16,8 @@ from models import LARGE, make
 from peers import Command
 
 from spamnb.explain import explain
-from spamnb.mail.sources import Raw, messages
+from spamnb.mail.chunks import Raw
+from spamnb.mail.sources import messages
 from spamnb.model import Model
 
 if TYPE_CHECKING:

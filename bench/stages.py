@@ -17,9 +17,10 @@ from spamnb.bulk.crew import Pile
 from spamnb.bulk.gathering import Gathering
 from spamnb.bulk.learned import Learned
 from spamnb.bulk.training import LABELS, Finish, Seen, Summary, write_parts
+from spamnb.mail.chunks import Raw
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
-from spamnb.mail.sources import Raw, chunks
+from spamnb.mail.sources import chunks
 from spamnb.tokens.header_rules import header_tokens
 from spamnb.tokens.settings import Settings
 from spamnb.tokens.tokenizer import Tokenizer, pages_of

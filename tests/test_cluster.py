@@ -28,7 +28,7 @@ from spamnb.cluster import crew as crew_module
 from spamnb.cluster.crew import Cluster
 from spamnb.cluster.reduction import LEAF, depth_for
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
-from spamnb.mail.ranges import ranges
+from spamnb.mail.stores import LOCAL
 from spamnb.model import Model
 from spamnb.tokens.settings import Settings
 
@@ -143,7 +143,7 @@ def alone(tmp_path_factory, post):
 @pytest.fixture
 def small_ranges(monkeypatch):
     """Mailboxes cut into many pieces."""
-    monkeypatch.setattr(crew_module, "ranges", partial(ranges, size=SMALL))
+    monkeypatch.setattr(crew_module, "cut", partial(crew_module.cut, size=SMALL))
 
 
 def trained(path, sources, crew=None, **options):
@@ -321,7 +321,7 @@ class TestWhatCannotBeRead:
             shutil.move(hidden, tmp_path / "elsewhere")
             far = client.submit(
                 crew_module.tasks.batch,
-                crew_module.tasks.Files([str(hidden / "more" / "00")], 1),
+                crew_module.tasks.Files(LOCAL, [str(hidden / "more" / "00")], 1),
                 "ham",
                 Settings(),
                 pure=False,
@@ -345,7 +345,7 @@ class TestWhatCannotBeRead:
 
 
 def _work(folder):
-    ((chunk, label),) = crew_module.by_label({"ham": [str(folder)]}, ranges)
+    ((chunk, label),) = crew_module.by_label({"ham": [str(folder)]}, crew_module.cut)
     return chunk, label
 
 

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import pickle
 import random
 
 import pytest
@@ -10,12 +9,14 @@ from generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
 from test_mbox import ENVELOPE, INNER, LINES, MIXED, quoted, written
+from test_sources import elsewhere, joined_messages, told
 
-from spamnb.mail import ranges as cutting
 from spamnb.mail import sources
+from spamnb.mail.chunks import Files, Ready
 from spamnb.mail.mbox import MAX_MESSAGE
-from spamnb.mail.ranges import Range, joined, ranges
-from spamnb.mail.sources import PACKING, Files, Raw, Ready
+from spamnb.mail.ranges import Range, joined
+from spamnb.mail.sources import PACKING
+from spamnb.mail.stores import LOCAL, Local
 from spamnb.mail.streams import BLOCK
 
 
@@ -27,43 +28,22 @@ def put(folder, data, name="box"):
 
 def cut(path, size):
     length = os.path.getsize(path)
-    return [Range(path, start, min(start + size, length)) for start in range(0, length, size)]
-
-
-def elsewhere(chunk):
-    """Work as another process does it: what it found is sent back, and its messages."""
-    chunk = pickle.loads(pickle.dumps(chunk))
-    items = list(chunk.messages())
-    return pickle.loads(pickle.dumps((chunk, items)))
+    return [Range(LOCAL, path, start, min(start + size, length)) for start in range(0, length, size)]
 
 
 def whole(path):
     return [told(item) for item in sources.messages([path])]
 
 
-def told(item, before=0):
-    index = item.index if isinstance(item, Raw) else None
-    return item.path, index if index is None else index + before, getattr(item, "data", None) or item.why
-
-
-def in_spans(path, size):
-    return [told(item) for chunk in sources.chunks([path], size=size) for item in chunk.messages()]
-
-
 class Again:
-    """`elsewhere`, counted."""
+    """Work done again, counted."""
 
     def __init__(self):
         self.ranges = []
 
-    def __call__(self, chunk):
+    def __call__(self, chunk, _):
         self.ranges.append(chunk)
         return elsewhere(chunk)
-
-
-def together(chunks, again=elsewhere):
-    kept = joined(map(elsewhere, chunks), again)
-    return [told(item, before) for _, items, before in kept for item in items]
 
 
 def with_length(message, eol):
@@ -91,7 +71,7 @@ def test_a_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path, data):
     path = put(tmp_path, data)
     sizes = [*range(1, 10), 16, 23, 37, 47, 64, 100, 333, 1000, len(data)]
     for size in sizes:
-        assert together(cut(path, size)) == whole(path), size
+        assert joined_messages(cut(path, size)) == whole(path), size
 
 
 KINDS = {
@@ -121,8 +101,8 @@ def mailboxes(draw):
 @examples_times(0.6)
 def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, data, size):
     path = put(tmp_path_factory.getbasetemp(), data, "any")
-    chunks = list(ranges([path], size=size))
-    assert together(chunks) == whole(path) == in_spans(path, size)
+    chunks = list(sources.chunks([path], size=size))
+    assert joined_messages(chunks) == whole(path)
     assert len(data) * PACKING <= size or [chunk.start for chunk in chunks] == [*range(0, len(data), size)]
 
 
@@ -132,7 +112,7 @@ def test_only_a_content_length_makes_work_twice(tmp_path_factory, bodies, size):
     lines = [[line for line in body if not line.startswith(b"Content")] for body in bodies]
     path = put(tmp_path_factory.getbasetemp(), written([b"\n".join(body) for body in lines]), "plain")
     again = Again()
-    assert together(cut(path, size), again) == whole(path)
+    assert joined_messages(cut(path, size), again) == whole(path)
     assert not again.ranges
 
 
@@ -149,7 +129,7 @@ def test_a_range_tells_where_it_began_and_ended(tmp_path, eol):
         (length + 1, end, 2 * length, end, 2),
         (3 * length + 1, end, end, end, 0),
     ):
-        chunk = Range(path, start, stop)
+        chunk = Range(LOCAL, path, start, stop)
         assert [item.index for item in chunk.messages()] == list(range(records))
         found = chunk.found
         assert (found.began, found.ended, found.records, found.whole) == (began, ended, records, True)
@@ -162,27 +142,28 @@ def test_a_body_that_looks_like_a_mailbox(tmp_path):
     again = Again()
     chunks = cut(path, 1000)
     assert sum(len(list(chunk.messages())) for chunk in chunks) > 50  # taken for messages
-    assert together(chunks, again) == whole(path)
+    assert joined_messages(chunks, again) == whole(path)
     assert len(whole(path)) == 4
     assert [chunk.exact for chunk in again.ranges] == [True] * len(again.ranges)
     assert 1 <= len(again.ranges) <= 3  # and not those that lie within
 
 
-def test_no_range_reads_much_more_than_itself(tmp_path, monkeypatch):
+def test_no_range_reads_much_more_than_itself(tmp_path):
     """In the middle of a long message: not back to its start, not on to its end."""
     noise = b"a line of a very long message\n" * 400_000  # 12 MB
     path = put(tmp_path, written([b"A: b\n\n" + noise, b"C: d\n", b"E: f\n\n" + noise[:300_000]]))
     taken = []
 
-    def read(path, start, expected):
-        taken.append(0)
-        for block in sources.read(path, start, expected):
-            taken[-1] += len(block)
-            yield block
+    class Counted(Local):
+        def read(self, path, start=0, expected=0):
+            taken.append(0)
+            for block in super().read(path, start, expected):
+                taken[-1] += len(block)
+                yield block
 
-    monkeypatch.setattr(cutting, "read", read)
     chunks = cut(path, 1 << 20)
     for chunk in chunks:
+        chunk.store = Counted()
         for _ in chunk.messages():
             pass
     assert len(taken) == len(chunks)
@@ -193,7 +174,7 @@ def test_no_range_reads_much_more_than_itself(tmp_path, monkeypatch):
 def test_a_record_over_the_limit_and_over_many_ranges(tmp_path):
     long = b"A: b\n\n" + b"0123456789 " * ((MAX_MESSAGE + (1 << 20)) // 11) + b"\n"
     path = put(tmp_path, written([b"C: d\n", long, b"E: f\n"]))
-    found = together(cut(path, 5_000_000))
+    found = joined_messages(cut(path, 5_000_000))
     assert [(index, len(data)) for _, index, data in found] == [(0, 5), (1, MAX_MESSAGE), (2, 5)]
 
 
@@ -203,24 +184,24 @@ def test_a_mailbox_that_grows_shrinks_or_goes(tmp_path):
     chunks = cut(path, 100)
     before = whole(path)
     put(tmp_path, one * 12)
-    assert together(chunks) == before
+    assert joined_messages(chunks) == before
     put(tmp_path, one * 3)
-    assert together(chunks) == before[:3]
+    assert joined_messages(chunks) == before[:3]
     os.unlink(path)
-    assert together(chunks) == []
+    assert joined_messages(chunks) == []
 
 
 def test_behind_one_that_fails_the_next_is_taken_as_it_is(tmp_path):
     one = written([b"A: b\n\ntext\n"])
     path = put(tmp_path, one * 9)
     first, second, third = cut(path, 3 * len(one))
-    broken = Range(path, second.start + 1, second.stop, exact=True)  # as if it had changed
+    broken = Range(LOCAL, path, second.start + 1, second.stop, exact=True)  # as if it had changed
     kept = list(joined(map(elsewhere, [first, broken, third]), Again()))
-    items = [item for _, found, _ in kept for item in found]
+    items = [item for found, _ in kept for item in found]
     assert [getattr(item, "why", "mail") for item in items] == ["mail"] * 3 + ["mail"] * 3 + ["mail"] * 3
 
-    kept = list(joined([elsewhere(first), elsewhere(broken), elsewhere(third)], lambda _: elsewhere(broken)))
-    whys = [getattr(item, "why", "mail") for _, found, _ in kept for item in found]
+    kept = list(joined([elsewhere(first), elsewhere(broken), elsewhere(third)], lambda *_: elsewhere(broken)))
+    whys = [getattr(item, "why", "mail") for found, _ in kept for item in found]
     assert whys == ["mail"] * 3 + ["changed while it was read"] + ["mail"] * 3
 
 
@@ -239,20 +220,20 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
     put(tmp_path, small[:-99], "7")
     put(tmp_path, noise, "8")
     size = 100_000
-    chunks = list(ranges([str(tmp_path)], size=size))
+    chunks = list(sources.chunks([str(tmp_path)], size=size, max_packed=4 << 20))
     kinds = [type(chunk) for chunk in chunks]
     read_here = kinds.count(Ready)
     assert kinds == [Files, *[Range] * -(-len(box) // size), Files, *[Ready] * read_here, Files, Files]
     assert read_here > 2
     assert [os.path.basename(path) for path in chunks[0].paths] == ["1", "2"]
     assert sum(chunk.size for chunk in chunks) == sources.total_size([str(tmp_path)])
-    found = together(chunks)
+    found = joined_messages(chunks)
     assert found == whole(str(tmp_path))
-    damaged = [os.path.basename(path) for path, index, data in found if "damaged" in str(data)]
+    damaged = [os.path.basename(path) for path, *rest in found if "damaged" in str(rest)]
     assert damaged == ["6", "7"]
 
 
 def test_a_range_must_have_been_read(tmp_path):
-    chunk = Range(put(tmp_path, MIXED), 0, len(MIXED))
+    chunk = Range(LOCAL, put(tmp_path, MIXED), 0, len(MIXED))
     with pytest.raises(ValueError, match="not been read"):
-        list(joined([(chunk, None)], elsewhere))
+        list(joined([(chunk, None)], Again()))

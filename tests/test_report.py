@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from spamnb.bulk.evaluation import CurvePoint, Evaluation, Judged, Mistake
 from spamnb.bulk.knowledge import Telling
 from spamnb.bulk.metrics import measure
-from spamnb.mail.sources import Unreadable
+from spamnb.mail.skipped import Unreadable
 from spamnb.report import report
 from spamnb.report.elements import element, foreign, visible
 from spamnb.report.figures import percent, short, signed, tick

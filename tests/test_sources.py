@@ -19,8 +19,11 @@ from hypothesis import strategies as st
 
 from spamnb.errors import NoInput
 from spamnb.mail import sources
+from spamnb.mail.chunks import Raw
 from spamnb.mail.mbox import MAX_MESSAGE
-from spamnb.mail.sources import Raw, Unreadable
+from spamnb.mail.ranges import RangeTask, joined
+from spamnb.mail.skipped import Unreadable
+from spamnb.mail.stores import LOCAL
 
 try:
     from compression import zstd
@@ -51,8 +54,10 @@ def maildir(path):
     return path
 
 
-def told(item):
-    return (item.path, item.index, item.data) if isinstance(item, Raw) else (item.path, item.why)
+def told(item, before=0):
+    if not isinstance(item, Raw):
+        return item.path, item.why
+    return item.path, None if item.index is None else item.index + before, item.data
 
 
 def read(*paths, **options):
@@ -61,10 +66,19 @@ def read(*paths, **options):
 
 def in_chunks(*paths, **options):
     """As another process would see them."""
-    found = []
-    for chunk in sources.chunks(map(str, paths), **options):
-        found += map(told, pickle.loads(pickle.dumps(chunk)).messages())
-    return found
+    return joined_messages(sources.chunks(map(str, paths), **options))
+
+
+def joined_messages(chunks, again=None):
+    """What other processes find in chunks, put together again."""
+    again = again or (lambda chunk, _: elsewhere(chunk))
+    return [told(item, before) for items, before in joined(map(elsewhere, chunks), again) for item in items]
+
+
+def elsewhere(chunk):
+    """Work as another process does it: the chunk is sent there, and sent back with its messages."""
+    task = RangeTask(lambda chunk: list(chunk.messages()))
+    return pickle.loads(pickle.dumps(task(pickle.loads(pickle.dumps(chunk)))))
 
 
 def names(folder, **options):
@@ -245,9 +259,9 @@ def test_a_large_mbox_costs_no_memory(tmp_path):
 
 def test_a_mailbox_that_changes_is_told(tmp_path):
     path = put(tmp_path / "mail", box(range(100)))
-    first, second, *_ = sources.chunks([path], size=1000)
+    first, *_ = sources.chunks([path], size=1000)
     put(tmp_path / "mail", b"X" + box(range(100)))
-    assert [told(item) for item in second.messages()] == [(path, "changed while it was read")]
+    assert [told(item) for item in first.messages()] == [(path, "changed while it was read")]
     os.unlink(path)
     assert list(first.messages()) == []
 
@@ -466,7 +480,7 @@ def test_what_may_not_be_read_is_told(tmp_path):
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path):
-    found = list(sources.Files([str(tmp_path), put(tmp_path / "x")], 0).messages())
+    found = list(sources.Files(LOCAL, [str(tmp_path), put(tmp_path / "x")], 0).messages())
     assert [told(item)[:2] for item in found] == [
         (str(tmp_path), "is a directory"),
         (str(tmp_path / "x"), None),
@@ -505,8 +519,10 @@ def test_importing_it_loads_no_slow_module():
         "spamnb.mail.folders",
         "spamnb.mail.mbox",
         "spamnb.mail.not_mail",
+        "spamnb.mail.ranges",
         "spamnb.mail.roles",
         "spamnb.mail.skipped",
         "spamnb.mail.sources",
+        "spamnb.mail.stores",
         "spamnb.mail.streams",
     ]

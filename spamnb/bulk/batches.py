@@ -19,7 +19,7 @@ from spamnb.bulk.scoring import MISSING, Rows
 from spamnb.mail.dates import MAX_DATE
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
-from spamnb.mail.sources import Unreadable
+from spamnb.mail.skipped import Unreadable
 from spamnb.tokens.tokenizer import Features, Tokenizer
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from spamnb.bulk.columns import Array
     from spamnb.counts.key import Key
-    from spamnb.mail.sources import Raw
+    from spamnb.mail.chunks import Raw
     from spamnb.tokens.settings import Settings
 
     class Chunk(Protocol):
@@ -60,6 +60,12 @@ class Batch:
 
     def whole(self) -> Batch:
         return self
+
+    def numbered_from(self, first: int) -> Batch:
+        """A batch of messages that come behind others in their mailbox."""
+        if not first:
+            return self
+        return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
 
     def piece(self, messages: Array, places: Array) -> Piece:
         """Some messages to be scored, and the places of their labels."""

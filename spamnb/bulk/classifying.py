@@ -13,12 +13,20 @@ from spamnb.bulk.scoring import BulkClassifier, Table
 
 if TYPE_CHECKING:
     from spamnb.bulk.batches import Batch, Chunk
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
     from spamnb.model import Model
     from spamnb.verdict import Verdict
 
     # Path, number in an mbox and verdict of each message; what could not be read; bytes done.
     Judgement = tuple[list[tuple[str, int | None, Verdict]], list[Unreadable], int]
+
+
+def numbered_from(first: int, judgement: Judgement) -> Judgement:
+    """A judgement of messages that come behind others in their mailbox."""
+    verdicts, unreadable, size = judgement
+    if first:
+        verdicts = [(path, None if at is None else at + first, verdict) for path, at, verdict in verdicts]
+    return verdicts, unreadable, size
 
 
 class Judge:

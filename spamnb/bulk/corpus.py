@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.columns import Array
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
     from spamnb.view import View
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bulk.batches import Counting
-from spamnb.bulk.classifying import Judge
+from spamnb.bulk.classifying import Judge, numbered_from
 from spamnb.bulk.columns import Columns, added
 from spamnb.bulk.workers import all_cores, in_parallel
+from spamnb.mail.ranges import RangeTask, joined
 from spamnb.mail.roles import left_out_of
 from spamnb.mail.sources import chunks, total_size
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from spamnb.bulk.model_file import Spread
     from spamnb.counts.key import Key
     from spamnb.counts.store import Stored
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
     from spamnb.model import Model
     from spamnb.tokens.settings import Settings
 
@@ -87,14 +88,19 @@ class Here:
         all_folders: bool = False,
     ) -> Iterator[Batch]:
         """All mail under each label, in order; for a model with a key, its tokens hidden by it."""
-        work = by_label(sources, chunks, all_folders)
-        yield from in_parallel(Counting(settings, known, key), work, self.jobs)
+        task = RangeTask(Counting(settings, known, key))
+        worked = in_parallel(task, by_label(sources, chunks, all_folders), self.jobs)
+        for batch, before in joined(worked, lambda chunk, batch: task(chunk, batch.label)):
+            yield batch.numbered_from(before)
 
     def pile(self, base: Stored | None, labels: Sequence[str]) -> Pile:
         return Pile(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
-        yield from in_parallel(Judge(model), ((chunk,) for chunk in chunks(paths)), self.jobs)
+        task = RangeTask(Judge(model))
+        worked = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
+        for judgement, before in joined(worked, lambda chunk, _: task(chunk)):
+            yield numbered_from(before, judgement)
 
     def told(self) -> str:
         """What there is to tell of the workers meanwhile."""

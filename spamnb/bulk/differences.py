@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.bulk.vocabulary import Array
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
     from spamnb.model import Model
 
 

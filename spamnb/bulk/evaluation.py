@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spamnb.bulk.columns import Array
     from spamnb.bulk.corpus import Corpus
     from spamnb.bulk.knowledge import Telling
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
     from spamnb.verdict import Verdict
     from spamnb.view import View
 

@@ -10,7 +10,8 @@ from spamnb.bulk.evaluation import UNDECIDED, Mistake
 from spamnb.bulk.scoring import Weights
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.mail.message import read
-from spamnb.mail.sources import Unreadable, messages
+from spamnb.mail.skipped import Unreadable
+from spamnb.mail.sources import messages
 from spamnb.tokens.tokenizer import Tokenizer
 from spamnb.verdict import SPAM, UNSURE
 

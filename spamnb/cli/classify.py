@@ -23,10 +23,12 @@ from spamnb.cli.render import tell_unreadable
 from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mail import mbox
-from spamnb.mail.folders import in_maildir, is_folder, split_number
-from spamnb.mail.skipped import PassedOver
-from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
-from spamnb.mail.streams import read, unpacked, unpacker_for, why
+from spamnb.mail.chunks import Raw
+from spamnb.mail.folders import in_maildir
+from spamnb.mail.skipped import PassedOver, Unreadable
+from spamnb.mail.sources import check, messages, read, split_number, store_for, total_size
+from spamnb.mail.stores import FOLDER
+from spamnb.mail.streams import unpacked, unpacker_for, why
 
 EXAMPLES = """
 spamnb classify < message
@@ -108,7 +110,7 @@ def only_message(paths: tuple[str, ...]) -> Raw:
 def own_bytes(paths: tuple[str, ...]) -> bytes:
     """A file as it is, envelope line and all: what is passed on must not lack a byte."""
     path = paths[0]
-    if len(paths) > 1 or is_folder(path):
+    if len(paths) > 1 or store_for(path).kind(path) == FOLDER:
         raise UsageError(ONE)
     if split_number(path)[0]:
         return only_message(paths).data
@@ -122,7 +124,7 @@ def own_bytes(paths: tuple[str, ...]) -> bytes:
         except OSError as error:
             raise DataError(f"{path}: {why(error)}") from error
         raise UsageError(f"{path}: compressed, and -p changes no byte; unpack it first")
-    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(path):
+    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
         records = zip(mbox.records([data]), range(2), strict=False)
         if len(list(records)) > 1:
             raise UsageError(f"{path}: a mailbox of several messages; {ONE}")

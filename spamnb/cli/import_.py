@@ -22,7 +22,8 @@ from spamnb.cli.options import (
 from spamnb.cli.render import places, print_json, show, table
 from spamnb.errors import DataError, NoInput
 from spamnb.files import STDIN
-from spamnb.mail.streams import blocks_of, read, unpacked, why
+from spamnb.mail.sources import read
+from spamnb.mail.streams import blocks_of, unpacked, why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

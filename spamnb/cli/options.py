@@ -13,7 +13,7 @@ from spamnb.bulk.crew import Here
 from spamnb.counts.store import FORMAT
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
-from spamnb.mail.folders import is_remote, split_number
+from spamnb.mail.sources import is_remote, split_number
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.verdict import UNSURE, Cutoffs
 from spamnb.view import EVENTS, GLOBAL, View

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from spamnb.cli.grid import Grid
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
 
 PIPE_WIDTH = 120
 FILES, FOLDERS = 3, 10  # that are named of those passed over and left out

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from spamnb.bulk.evaluation import Evaluation
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mail.skipped import Unreadable
 
 WORDS = 160  # characters of a title or a reason
 FAILURES = 20  # unreadable messages that are listed

@@ -14,8 +14,9 @@ from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 
 from spamnb.bulk.backup import exported
+from spamnb.mail.chunks import Raw
 from spamnb.mail.message import read
-from spamnb.mail.sources import Raw, messages
+from spamnb.mail.sources import messages
 
 TESTS = Path(__file__).parent.parent
 CORPORA = TESTS.parent / "corpora" / "spamassassin"

@@ -12,7 +12,8 @@ from serving import request
 
 import spamnb as library
 from spamnb.counts.store import Stored
-from spamnb.mail.sources import Raw, messages
+from spamnb.mail.chunks import Raw
+from spamnb.mail.sources import messages
 
 CORPUS = os.path.join(os.path.dirname(__file__), "..", "..", "corpora", "spamassassin")
 TRAINED, ASKED = 150, 450  # of each label

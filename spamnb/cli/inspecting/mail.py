@@ -8,10 +8,9 @@ from spamnb.counts.store import FRONT
 from spamnb.delivery import standard_input
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
-from spamnb.mail.folders import split_number
 from spamnb.mail.message import canonical, header_start
-from spamnb.mail.skipped import PassedOver
-from spamnb.mail.sources import Unreadable, check, messages
+from spamnb.mail.skipped import PassedOver, Unreadable
+from spamnb.mail.sources import check, messages, split_number
 
 START = 4096  # bytes that are looked at
 
