@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora import SPAMASSASSIN
-from spamnb.bulk.comparing import candidate
-from spamnb.bulk.corpus import Corpus
-from spamnb.bulk.crew import Here
-from spamnb.bulk.metrics import measure
-from spamnb.bulk.scoring import BulkClassifier, Table
-from spamnb.tokens.settings import Settings
+from spamnb.bayes.scoring import BulkClassifier, Table
+from spamnb.evaluation.compare import candidate
+from spamnb.evaluation.corpus import Corpus
+from spamnb.evaluation.metrics import measure
+from spamnb.reading.settings import Settings
+from spamnb.training.pool import Here
 
 if TYPE_CHECKING:
-    from spamnb.bulk.comparing import Candidate
+    from spamnb.evaluation.compare import Candidate
 
     Array = np.ndarray[Any, Any]
 

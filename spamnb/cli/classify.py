@@ -20,13 +20,13 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import tell_unreadable
-from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
+from spamnb.delivery.stdin import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
-from spamnb.mail import mbox
-from spamnb.mail.folders import in_maildir, is_folder, split_number
-from spamnb.mail.skipped import PassedOver
-from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
-from spamnb.mail.streams import read, unpacked, unpacker_for, why
+from spamnb.mailboxes import mbox
+from spamnb.mailboxes.folders import in_maildir, is_folder, split_number
+from spamnb.mailboxes.skipped import PassedOver
+from spamnb.mailboxes.sources import Raw, Unreadable, check, messages, total_size
+from spamnb.mailboxes.streams import read, unpacked, unpacker_for, why
 
 EXAMPLES = """
 spamnb classify < message

@@ -7,15 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk import comparing, mistakes, online
-from spamnb.bulk.classifying import Judge
-from spamnb.bulk.corpus import Corpus
-from spamnb.bulk.crew import size_of
-from spamnb.bulk.evaluation import CrossValidation, Evaluation, cross_validated, fold_of, held_out
-from spamnb.bulk.index import read_index
-from spamnb.bulk.knowledge import Knowledge, most_telling
-from spamnb.bulk.metrics import measure
-from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import (
     Command,
     checked_prior,
@@ -37,19 +28,29 @@ from spamnb.cli.progress import progress, telling
 from spamnb.cli.render import described, print_json, tell_unreadable
 from spamnb.cli.tables import as_tsv, comparison_table, show_evaluation
 from spamnb.cluster import LOCAL
+from spamnb.delivery.many import Judge
 from spamnb.errors import DataError, UsageError
-from spamnb.mail.skipped import failures, passed_over
-from spamnb.mail.sources import check
+from spamnb.evaluation import compare as comparing
+from spamnb.evaluation import mistakes, online
+from spamnb.evaluation.corpus import Corpus
+from spamnb.evaluation.folds import CrossValidation, Evaluation, cross_validated, fold_of, held_out
+from spamnb.evaluation.metrics import measure
+from spamnb.inspection.knowledge import Knowledge, most_telling
+from spamnb.mailboxes.skipped import failures, passed_over
+from spamnb.mailboxes.sources import check
+from spamnb.mailboxes.trec_index import read_index
 from spamnb.model import DEFAULT_VIEW
-from spamnb.tokens.settings import Settings
+from spamnb.reading.settings import Settings
+from spamnb.training.pool import size_of
+from spamnb.training.processes import all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.bulk.batches import Batch
-    from spamnb.bulk.evaluation import Judged
-    from spamnb.mail.skipped import Unreadable
+    from spamnb.evaluation.folds import Judged
+    from spamnb.mailboxes.skipped import Unreadable
     from spamnb.model import Model
+    from spamnb.training.batches import Batch
 
 EXAMPLES = """
 spamnb evaluate ham/ spam/

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk.workers import all_cores
 from spamnb.cli.inspecting.mail import one_message
 from spamnb.cli.options import (
     Command,
@@ -24,11 +23,12 @@ from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
 from spamnb.cli.render import print_json
 from spamnb.errors import UsageError
+from spamnb.training.processes import all_cores
 
 if TYPE_CHECKING:
-    from spamnb.explain import Explanation
+    from spamnb.bayes.view import View
+    from spamnb.inspection import Explanation
     from spamnb.model import Model
-    from spamnb.view import View
 
 EXAMPLES = """
 spamnb inspect
@@ -153,7 +153,7 @@ class Inspection:
 
     def explain(self, model: Model) -> int:
         from spamnb.cli.inspecting.message import TOP, show_message
-        from spamnb.explain import described, explain
+        from spamnb.inspection import described, explain
 
         (path,) = self.names
         why = explain(model, one_message(path))
@@ -174,8 +174,8 @@ class Inspection:
         return write_files({self.html: explained(why, path)})
 
     def summarise(self, model: Model) -> int:
-        from spamnb.bulk.knowledge import Knowledge
         from spamnb.cli.inspecting.summary import TOP, show_summary
+        from spamnb.inspection.knowledge import Knowledge
 
         known = Knowledge.of(model, TOP if self.top is None else self.top)
         drawn, picture = self.draw_plot(model, self.plot) if self.plot else ({}, {})
@@ -190,7 +190,7 @@ class Inspection:
 
     def draw_plot(self, model: Model, path: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
         """Draw the picture; returns what is drawn, and the file to be written."""
-        from spamnb.bulk.portrait import Portrait
+        from spamnb.inspection.portrait import Portrait
         from spamnb.report.portrait import portrait
 
         found = Portrait.of(model)
@@ -203,8 +203,8 @@ class Inspection:
         return drawn, {path: svg}
 
     def check_model(self) -> int:
-        from spamnb.bulk.checking import check
         from spamnb.cli.inspecting.checked import show_checked
+        from spamnb.inspection.check import check
 
         def size() -> int:
             return os.path.getsize(self.model) if os.path.isfile(self.model) else 0

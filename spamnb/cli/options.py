@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk.crew import Here
-from spamnb.counts.store import FORMAT
+from spamnb.bayes.verdict import UNSURE, Cutoffs
+from spamnb.bayes.view import EVENTS, GLOBAL, View
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
-from spamnb.mail.folders import is_remote, split_number
+from spamnb.mailboxes.folders import is_remote, split_number
 from spamnb.model import DEFAULT_VIEW, Model
-from spamnb.verdict import UNSURE, Cutoffs
-from spamnb.view import EVENTS, GLOBAL, View
+from spamnb.store.stored import FORMAT
+from spamnb.training.pool import Here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from spamnb.bulk.crew import Crew
+    from spamnb.training.pool import Crew
 
     Decorated = Callable[..., Any]
 

@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk import training
-from spamnb.bulk.comparing import VIEW_NAMES, candidate
-from spamnb.bulk.crew import size_of
-from spamnb.bulk.knowledge import missing
-from spamnb.bulk.training import Summary
 from spamnb.cli.options import (
     Command,
     check_replaceable,
@@ -27,16 +22,21 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import described, places, print_json, tell_unreadable
-from spamnb.counts.store import Stored
-from spamnb.delivery import ANY, WORDS, Learn
+from spamnb.delivery.stdin import ANY, WORDS, Learn
 from spamnb.errors import UsageError
+from spamnb.evaluation.compare import VIEW_NAMES, candidate
 from spamnb.files import complain
-from spamnb.mail.sources import check
+from spamnb.inspection.knowledge import missing
+from spamnb.mailboxes.sources import check
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.pool import size_of
+from spamnb.training.train import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.view import View
+    from spamnb.bayes.view import View
 
     Sources = Mapping[str, Sequence[str]]
 

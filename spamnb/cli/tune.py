@@ -9,11 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.bulk import comparing, training
-from spamnb.bulk.comparing import CHANCE, Candidate, Compared, better, candidate, extended, steps_from
-from spamnb.bulk.corpus import Corpus
-from spamnb.bulk.crew import Here, size_of
-from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import (
     Command,
     all_folders_option,
@@ -30,17 +25,23 @@ from spamnb.cli.progress import progress, telling
 from spamnb.cli.render import described, places, print_json, show, tell_unreadable
 from spamnb.cli.tables import comparison_table
 from spamnb.errors import CannotCreate, UsageError
+from spamnb.evaluation import compare as comparing
+from spamnb.evaluation.compare import CHANCE, Candidate, Compared, better, candidate, extended, steps_from
+from spamnb.evaluation.corpus import Corpus
 from spamnb.files import shown
 from spamnb.lock import ELSEWHERE
-from spamnb.mail.skipped import failures, passed_over
-from spamnb.mail.sources import check
+from spamnb.mailboxes.skipped import failures, passed_over
+from spamnb.mailboxes.sources import check
+from spamnb.training import train as training
+from spamnb.training.pool import Here, size_of
+from spamnb.training.processes import all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spamnb.bulk.batches import Batch
-    from spamnb.mail.skipped import Unreadable
-    from spamnb.tokens.settings import Settings
+    from spamnb.mailboxes.skipped import Unreadable
+    from spamnb.reading.settings import Settings
+    from spamnb.training.batches import Batch
 
 EXAMPLES = """
 spamnb tune ham/ spam/

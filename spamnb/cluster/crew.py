@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 from distributed import KilledWorker
 
-from spamnb.bulk.crew import by_label
 from spamnb.cluster import tasks
 from spamnb.cluster.reduction import Added, Reduction, depth_for
-from spamnb.counts.journal import Journal
 from spamnb.errors import NoInput, SpamnbError, UsageError
-from spamnb.mail.ranges import Range, joined, ranges
-from spamnb.mail.skipped import failures
-from spamnb.mail.sources import total_size
+from spamnb.mailboxes.ranges import Range, joined, ranges
+from spamnb.mailboxes.skipped import failures
+from spamnb.mailboxes.sources import total_size
+from spamnb.store.journal import Journal
+from spamnb.training.pool import by_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from distributed import Client, Future
 
-    from spamnb.bulk.batches import Batch
-    from spamnb.bulk.calibration import Piece
-    from spamnb.bulk.classifying import Judgement
-    from spamnb.bulk.columns import Array
-    from spamnb.bulk.crew import Sources
     from spamnb.cluster.tasks import Heading
-    from spamnb.counts.key import Key
-    from spamnb.counts.store import Stored
-    from spamnb.mail.ranges import Work
-    from spamnb.mail.sources import Unreadable
+    from spamnb.delivery.many import Judgement
+    from spamnb.mailboxes.ranges import Work
+    from spamnb.mailboxes.sources import Unreadable
     from spamnb.model import Model
-    from spamnb.tokens.settings import Settings
+    from spamnb.reading.settings import Settings
+    from spamnb.store.key import Key
+    from spamnb.store.stored import Stored
+    from spamnb.tables.count_table import Array
+    from spamnb.training.batches import Batch
+    from spamnb.training.calibration import Piece
+    from spamnb.training.pool import Sources
 
 AHEAD = 3  # pieces of work for each thread of the workers, so that none has to wait for us
 GLANCE = 2.0  # seconds until we look again how many workers there are

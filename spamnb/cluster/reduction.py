@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spamnb.bulk.columns import Columns, added
-from spamnb.bulk.vocabulary import Vocabulary
 from spamnb.cluster import tasks
+from spamnb.tables.count_table import Columns, added
+from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from distributed import Client, Future
 
-    from spamnb.bulk.crew import Finish
-    from spamnb.counts.store import Stored
+    from spamnb.store.stored import Stored
+    from spamnb.training.pool import Finish
 
 FAN = 8
 LEAF = 256 << 20  # bytes of mail whose tokens one table may have: some 300 MB of memory while it is summed

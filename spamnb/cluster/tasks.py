@@ -9,28 +9,28 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from spamnb.bulk.batches import Counting
-from spamnb.bulk.classifying import Judge
-from spamnb.bulk.columns import Columns, added
+from spamnb.delivery.many import Judge
 from spamnb.errors import DataError
-from spamnb.mail.folders import is_remote, split_number
-from spamnb.mail.ranges import Range
-from spamnb.mail.sources import Files, Ready
+from spamnb.mailboxes.folders import is_remote, split_number
+from spamnb.mailboxes.ranges import Range
+from spamnb.mailboxes.sources import Files, Ready
 from spamnb.model import Model
+from spamnb.tables.count_table import Columns, added
+from spamnb.training.batches import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bulk.batches import Batch
-    from spamnb.bulk.calibration import Piece
-    from spamnb.bulk.classifying import Judgement
-    from spamnb.bulk.columns import Array
-    from spamnb.bulk.crew import Finish
-    from spamnb.mail.ranges import Found, Work
-    from spamnb.mail.skipped import Unreadable
-    from spamnb.tokens.settings import Settings
-    from spamnb.verdict import Cutoffs
-    from spamnb.view import View
+    from spamnb.bayes.verdict import Cutoffs
+    from spamnb.bayes.view import View
+    from spamnb.delivery.many import Judgement
+    from spamnb.mailboxes.ranges import Found, Work
+    from spamnb.mailboxes.skipped import Unreadable
+    from spamnb.reading.settings import Settings
+    from spamnb.tables.count_table import Array
+    from spamnb.training.batches import Batch
+    from spamnb.training.calibration import Piece
+    from spamnb.training.pool import Finish
 
     Read = tuple[Found | None, Batch]
 

@@ -31,14 +31,14 @@ from operations import (
     Operation,
 )
 
-from spamnb.bulk import training
-from spamnb.bulk.backup import exported
-from spamnb.counts.store import Stored
 from spamnb.errors import Locked, NoModel
-from spamnb.learning import learn
+from spamnb.exchange.backup import exported
 from spamnb.lock import TRAINING, WRITING, Lock
-from spamnb.mail.identity import digest
-from spamnb.mail.message import read
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
 
 ENDINGS = ("", ".journal", ".lock", ".training", ".new", ".journal.new", ".ledger", ".ledger-journal")
 TOO_LONG = 120  # seconds

@@ -1,0 +1,275 @@
+"""The journal beside a model: what was learned since the file was written, one record a message.
+
+A record is the msgpack array [crc32, bin], the bin a msgpack map. It names the generation of the model that
+it belongs to. So a journal that was folded in and not yet removed is known as stale, and what is learned
+while a new model is made can be carried over to it before it takes the old one's place.
+
+A torn last record is dropped: it was never acknowledged. A damaged one is passed over, and reading goes on
+behind it.
+"""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32  # zlib's, without loading zlib
+
+from spamnb.errors import InputOutputError
+from spamnb.files import sync_folder, write_all
+from spamnb.store import packing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    Answer = tuple[frozenset[int], dict[int, list[int]]]  # to what was asked last
+    Stretch = tuple[int, int]  # where it starts, and where it ends
+
+# Beyond this the journal is folded into the model. A reader goes through all of it: some 25 messages.
+LIMIT = 1 << 18
+
+PAIR = 0x92  # the first byte of a record: an array of two
+NUMBERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # what a checksum may begin with, and the bytes behind that
+BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}
+
+
+class Entry:
+    """One message that was learned, forgotten, or moved from one label to another."""
+
+    __slots__ = (
+        "after",
+        "before",
+        "day",
+        "digest",
+        "end",
+        "hashes",
+        "length",
+        "new_pairs",
+        "new_tokens",
+        "numbers",
+        "occurrences",
+        "pairs",
+        "score",
+        "steps",
+        "text",
+    )
+
+    def __init__(self, fields: Mapping[str, Any], labels: Sequence[str], end: int = 0) -> None:
+        self.end = end  # where its record does
+        self.digest: int = fields["digest"]
+        self.after: str | None = fields["after"]
+        self.day: int = fields["day"]
+        self.hashes: Sequence[int] = memoryview(fields["hashes"]).cast("Q")
+        self.occurrences: Sequence[int] = memoryview(fields["occurrences"]).cast("H")
+        self.text = memoryview(fields["text"])
+        self.pairs: Sequence[int] = memoryview(fields["pairs"]).cast("Q")
+        self.numbers: dict[str, int | float] = fields["numbers"]
+        self.new_tokens: int = fields["new_tokens"]
+        self.new_pairs: int = fields["new_pairs"]
+        self.score: float = fields["score"]
+        self.length = sum(self.occurrences)
+        self.move_from(fields["before"], labels)
+
+    def move_from(self, before: str | None, labels: Sequence[str]) -> None:
+        """What is to be added, and taken away, if the message had this label."""
+        self.before = before
+        self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
+        if before is not None:
+            self.steps.append((labels.index(before), -1))
+
+    def add_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
+        """Add this message's counts of some tokens to their rows."""
+        times = dict(zip(self.hashes, self.occurrences, strict=True))
+        for number in numbers:
+            row = rows.get(number)
+            if row is None:
+                row = rows[number] = [0] * (2 * many)
+            for place, sign in self.steps:
+                row[place] += sign
+                row[many + place] += sign * times[number]
+
+    def add_pairs_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
+        for number in numbers:
+            row = rows.get(number)
+            if row is None:
+                row = rows[number] = [0] * many
+            for place, sign in self.steps:
+                row[place] += sign
+
+
+class Journal:
+    """The records of one generation."""
+
+    __slots__ = ("_pair_rows", "_rows", "damaged", "entries", "labels", "learned", "size")
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        entries: Sequence[Entry] = (),
+        size: int = 0,
+        damaged: Sequence[Stretch] = (),
+    ) -> None:
+        self.labels = labels
+        self.entries = list(entries)
+        # Up to the last record of this generation, or the last damaged one; what follows is of no use.
+        self.size = size
+        self.damaged = list(damaged)
+        self.learned = {entry.digest: entry.after for entry in entries}
+        self._rows: Answer = frozenset(), {}
+        self._pair_rows: Answer = frozenset(), {}
+
+    @classmethod
+    def read(cls, path: str, generation: int, labels: Sequence[str]) -> Journal:
+        """The sound records of a generation; an absent or stale journal is empty."""
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except FileNotFoundError:
+            return cls(labels)
+        except OSError as error:
+            raise InputOutputError(f"{path}: {error.strerror}") from error
+        return cls.of(data, generation, labels)
+
+    @classmethod
+    def of(cls, data: bytes, generation: int, labels: Sequence[str]) -> Journal:
+        entries, damaged, size = [], [], 0
+        for fields, start, end in _records(data):
+            try:
+                if fields is None:
+                    raise ValueError("not what its checksum says")
+                if fields["model"] != generation:
+                    continue
+                entries.append(Entry(fields, labels, end))
+            except (KeyError, TypeError, ValueError, AttributeError):
+                damaged.append((start, end))
+            size = end
+        return cls(labels, entries, size, damaged)
+
+    def add(self, fields: Mapping[str, Any]) -> None:
+        """One more entry, here only."""
+        entry = Entry(fields, self.labels)
+        self.entries.append(entry)
+        self.learned[entry.digest] = entry.after
+        self._rows = self._pair_rows = frozenset(), {}
+
+    def rows(self, numbers: Iterable[int]) -> Mapping[int, list[int]]:
+        """What the journal adds to the counts of some tokens.
+
+        Who learns a message asks twice, to judge it and for what is new: the last answer is kept.
+        """
+        if not self.entries:
+            return {}
+        asked, rows = self._rows
+        wanted = frozenset(numbers)
+        if asked != wanted:
+            rows = {}
+            for entry in self.entries:
+                entry.add_to(rows, wanted.intersection(entry.hashes), len(self.labels))
+            self._rows = wanted, rows
+        return rows
+
+    def pair_rows(self, numbers: Iterable[int]) -> Mapping[int, list[int]]:
+        """The same of some pairs."""
+        if not self.entries:
+            return {}
+        asked, rows = self._pair_rows
+        wanted = frozenset(numbers)
+        if asked != wanted:
+            rows = {}
+            for entry in self.entries:
+                entry.add_pairs_to(rows, wanted.intersection(entry.pairs), len(self.labels))
+            self._pair_rows = wanted, rows
+        return rows
+
+    def everything(self) -> dict[int, list[int]]:
+        rows: dict[int, list[int]] = {}
+        for entry in self.entries:
+            entry.add_to(rows, entry.hashes, len(self.labels))
+        return rows
+
+    def append(self, path: str, generation: int, changes: Iterable[Mapping[str, Any]]) -> int:
+        """Write more records, synced; the caller holds the lock. Returns the journal's new size."""
+        records = b"".join([sealed({"model": generation, **fields}) for fields in changes])
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.ftruncate(handle, self.size)  # off with a torn record, and with those of no model there is
+            os.lseek(handle, self.size, os.SEEK_SET)
+            write_all(handle, records)
+            os.fsync(handle)
+            if not self.size:
+                sync_folder(path)
+        except OSError:
+            try:  # noqa: SIM105 (contextlib costs a delivery 3 ms)
+                os.ftruncate(handle, self.size)  # what is said not to be learned must not be there
+            except OSError:
+                pass
+            raise
+        finally:
+            os.close(handle)
+        return self.size + len(records)
+
+
+def sealed(fields: Mapping[str, Any]) -> bytes:
+    payload = packing.pack(fields)
+    return packing.pack([crc32(payload), payload])
+
+
+def _records(data: bytes) -> list[tuple[dict[str, Any] | None, int, int]]:
+    """The fields of each record, None of a damaged one; where it starts and ends. A torn one is left out."""
+    view = memoryview(data)
+    records, search = [], None
+    at = 0
+    while at < len(data):
+        fields, end = record_at(view, at)
+        if not end:
+            if search is None:
+                from spamnb.store.damage import Search  # a sound journal has no use for it
+
+                search = Search(data)
+            end = search.behind(at)
+            if end == len(data) and search.is_torn(at):
+                break
+        records.append((fields, at, end))
+        at = end
+    return records
+
+
+def record_at(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
+    """The fields of the record at an offset, None if they are damaged, and its end.
+
+    The end is 0 if it is not to be trusted: the map in it ends elsewhere, or no other record begins there.
+    """
+    checksum, start, end = frame_at(data, at)
+    payload = data[start:end]
+    try:
+        fields, size = packing.unpack(payload)
+    except packing.Damaged:
+        return None, 0
+    if start + size != end or not isinstance(fields, dict):
+        return None, 0
+    if crc32(payload) == checksum:
+        return fields, end
+    return None, end if end == len(data) or frame_at(data, end)[2] else 0
+
+
+def frame_at(data: memoryview, at: int) -> tuple[int, int, int]:
+    """Of a record that begins at an offset: its checksum, where its map starts, and where it ends.
+
+    All are 0 if none can begin here. If it is cut off, its end lies behind that of the data.
+    """
+    cut_off = 0, len(data), len(data) + 1
+    try:
+        kind = data[at + 1]
+        behind = at + 2 + NUMBERS.get(kind, 0)
+        if data[at] != PAIR or (kind > 0x7F and kind not in NUMBERS):
+            return 0, 0, 0
+        width = BINARIES.get(data[behind])
+    except IndexError:
+        return cut_off if data[at] == PAIR else (0, 0, 0)
+    if width is None:
+        return 0, 0, 0
+    start = behind + 1 + width
+    if start > len(data):
+        return cut_off
+    checksum = int.from_bytes(data[at + 2 : behind], "big") if kind in NUMBERS else kind
+    return checksum, start, start + int.from_bytes(data[behind + 1 : start], "big")
