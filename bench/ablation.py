@@ -18,7 +18,7 @@ from spamnb.evaluation.compare import candidate
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.reading.settings import Settings
-from spamnb.training.pool import Here
+from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
     from spamnb.evaluation.compare import Candidate
@@ -65,7 +65,7 @@ class Mail:
     def __init__(self, sources: dict[str, dict[str, list[str]]], settings: dict[str, Any]) -> None:
         batches, sizes = [], []
         for paths in sources.values():
-            read = list(Here().batches(paths, Settings(**settings)))
+            read = list(LocalPool().batches(paths, Settings(**settings)))
             batches += read
             sizes.append(sum(map(len, read)))
         self.corpus = Corpus.of(LABELS, batches)

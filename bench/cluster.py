@@ -100,8 +100,8 @@ def held(folder: str, tokens: int) -> Iterator[Row]:
 
 
 def reduced(depth: int, tokens: int, folder: str) -> None:
-    from spamnb.cluster.connecting import client_of
-    from spamnb.cluster.crew import Cluster
+    from spamnb.workers.cluster.connecting import client_of
+    from spamnb.workers.cluster.pool import Cluster
 
     with client_of("local", WORKERS) as client:
         crew = Cluster(client, [folder], depth=depth)

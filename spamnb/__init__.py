@@ -88,6 +88,7 @@ def train(
     """
     from spamnb.mailboxes.sources import check
     from spamnb.training import train as training
+    from spamnb.workers.local import LocalPool
 
     named = {label: [os.fspath(one) for one in paths] for label, paths in sources.items()}
     check([one for paths in named.values() for one in paths])
@@ -102,7 +103,7 @@ def train(
         keyed=keyed,
         all_folders=all_folders,
         yes=yes,
-        jobs=jobs,
+        pool=LocalPool(jobs),
     )
 
 

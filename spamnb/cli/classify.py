@@ -84,10 +84,10 @@ def classify(
         return answer.judge(judge, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
     with (
-        working(paths, cluster, jobs, skip_unreadable) as crew,
-        progress("classifying", lambda: total_size(paths), among_lines=True, note=crew.told) as step,
+        working(paths, cluster, jobs, skip_unreadable) as pool,
+        progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
-        for verdicts, failed, size in crew.verdicts(judge, paths):
+        for verdicts, failed, size in pool.verdicts(judge, paths):
             standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))

@@ -27,7 +27,6 @@ from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress, telling
 from spamnb.cli.render import described, print_json, tell_unreadable
 from spamnb.cli.tables import as_tsv, comparison_table, show_evaluation
-from spamnb.cluster import LOCAL
 from spamnb.delivery.many import Judge
 from spamnb.errors import DataError, UsageError
 from spamnb.evaluation import compare as comparing
@@ -36,13 +35,14 @@ from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, Evaluation, cross_validated, fold_of, held_out
 from spamnb.evaluation.metrics import measure
 from spamnb.inspection.knowledge import Knowledge, most_telling
+from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.mailboxes.sources import check
 from spamnb.mailboxes.trec_index import read_index
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
-from spamnb.training.pool import size_of
-from spamnb.training.processes import all_cores
+from spamnb.workers.cluster import LOCAL
+from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -220,10 +220,10 @@ class Task:
     def batches(self, settings: Settings) -> Iterator[Batch]:
         key = self.model.key if self.model else None
         with (
-            working(self.paths, self.cluster, self.readers, self.skip_unreadable) as crew,
-            progress("reading", lambda: size_of(self.sources, self.all_folders), note=crew.told) as step,
+            working(self.paths, self.cluster, self.readers, self.skip_unreadable) as pool,
+            progress("reading", lambda: size_of(self.sources, self.all_folders), note=pool.status) as step,
         ):
-            for batch in crew.batches(self.sources, settings, key=key, all_folders=self.all_folders):
+            for batch in pool.batches(self.sources, settings, key=key, all_folders=self.all_folders):
                 self.unreadable |= {one.path: one for one in batch.unreadable}
                 yield batch.whole()
                 step(batch.size, len(batch))

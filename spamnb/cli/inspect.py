@@ -23,7 +23,7 @@ from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
 from spamnb.cli.render import print_json
 from spamnb.errors import UsageError
-from spamnb.training.processes import all_cores
+from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
     from spamnb.bayes.view import View

@@ -16,12 +16,12 @@ from spamnb.files import default_model
 from spamnb.mailboxes.folders import is_remote, split_number
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.store.stored import FORMAT
-from spamnb.training.pool import Here
+from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from spamnb.training.pool import Crew
+    from spamnb.workers.cluster.pool import ClusterPool
 
     Decorated = Callable[..., Any]
 
@@ -107,15 +107,15 @@ def cluster_options(command: Decorated) -> Decorated:
 @contextmanager
 def working(
     paths: Sequence[str], cluster: str | None, jobs: int | None, skip_unreadable: bool
-) -> Iterator[Crew]:
+) -> Iterator[LocalPool | ClusterPool]:
     """Who does the work on some mail: this machine, or a cluster."""
     if cluster is None:
-        yield Here(jobs)
+        yield LocalPool(jobs)
         return
-    from spamnb.cluster import connected
+    from spamnb.workers.cluster import connected
 
-    with connected(cluster, paths, jobs, skip_unreadable) as crew:
-        yield crew
+    with connected(cluster, paths, jobs, skip_unreadable) as pool:
+        yield pool
 
 
 def tokenizer_options(command: Decorated) -> Decorated:

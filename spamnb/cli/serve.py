@@ -12,7 +12,7 @@ from spamnb.cli.options import Command, model_option, path_type
 from spamnb.delivery.stdin import HEADER_STYLES
 from spamnb.errors import UsageError
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER, SESSION, Options
-from spamnb.training.processes import all_cores
+from spamnb.workers.processes import all_cores
 
 EXAMPLES = """
 spamnb serve

@@ -27,10 +27,10 @@ from spamnb.errors import UsageError
 from spamnb.evaluation.compare import VIEW_NAMES, candidate
 from spamnb.files import complain
 from spamnb.inspection.knowledge import missing
+from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
-from spamnb.training.pool import size_of
 from spamnb.training.train import Summary
 
 if TYPE_CHECKING:
@@ -148,11 +148,11 @@ def train(
         if forget:
             Stored.open(model)  # or it says what to do
         with (
-            working(paths, cluster, jobs, skip_unreadable) as crew,
+            working(paths, cluster, jobs, skip_unreadable) as pool,
             progress(
                 "forgetting" if forget else "training",
                 lambda: size_of(sources, all_folders),
-                note=crew.told,
+                note=pool.status,
             ) as step,
         ):
             summary = training.train(
@@ -168,7 +168,7 @@ def train(
                 ledger=ledger,
                 all_folders=all_folders,
                 yes=yes,
-                crew=crew,
+                pool=pool,
                 progress=lambda batch: step(batch.size, len(batch)),
             )
     if as_json:

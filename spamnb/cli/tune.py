@@ -30,11 +30,12 @@ from spamnb.evaluation.compare import CHANCE, Candidate, Compared, better, candi
 from spamnb.evaluation.corpus import Corpus
 from spamnb.files import shown
 from spamnb.lock import ELSEWHERE
+from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.mailboxes.sources import check
 from spamnb.training import train as training
-from spamnb.training.pool import Here, size_of
-from spamnb.training.processes import all_cores
+from spamnb.workers.local import LocalPool
+from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,7 +116,7 @@ def tune(
                     view=chosen.view,
                     fresh=fresh,
                     all_folders=all_folders,
-                    jobs=jobs,
+                    pool=LocalPool(jobs),
                 )
                 found.written = True
         finally:
@@ -203,7 +204,7 @@ class Mail:
 
     def batches(self, settings: Settings) -> Iterator[Batch]:
         with progress("reading", lambda: size_of(self.sources, self.all_folders)) as step:
-            for batch in Here(self.jobs).batches(self.sources, settings, all_folders=self.all_folders):
+            for batch in LocalPool(self.jobs).batches(self.sources, settings, all_folders=self.all_folders):
                 self.unreadable |= {one.path: one for one in batch.unreadable}
                 yield batch
                 step(batch.size, len(batch))

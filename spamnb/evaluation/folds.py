@@ -13,7 +13,7 @@ from spamnb.bayes.verdict import Calibration, Cutoffs, decided
 from spamnb.errors import DataError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.training.calibration import calibrated, cutoffs, ham_and_spam, has_spam, sampled, spam_scores
-from spamnb.training.processes import in_parallel
+from spamnb.workers.processes import in_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from spamnb.errors import DataError
 from spamnb.inspection.knowledge import highest, leads
 from spamnb.tables.vocabulary import Vocabulary
-from spamnb.training.pool import Here
+from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,11 +152,11 @@ def changed_verdicts(
     """Messages judged, those judged differently, farthest first, and what could not be read."""
     before = {}
     unreadable: list[Unreadable] = []
-    for verdicts, failed, _ in Here(jobs).verdicts(here, paths):
+    for verdicts, failed, _ in LocalPool(jobs).verdicts(here, paths):
         before.update({(path, index): verdict for path, index, verdict in verdicts})
         unreadable += failed
     changed = []
-    for verdicts, _, _ in Here(jobs).verdicts(there, paths):
+    for verdicts, _, _ in LocalPool(jobs).verdicts(there, paths):
         for path, index, now in verdicts:
             then = before.get((path, index))
             if then and then.label != now.label:

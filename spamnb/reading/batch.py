@@ -14,7 +14,8 @@ import numpy as np
 from spamnb.bayes.scoring import MISSING, Rows
 from spamnb.reading.fingerprint import EIGHT, FACTOR, HALF, PAIR_FACTOR
 from spamnb.reading.parts import BODY, part_of
-from spamnb.reading.words import LONGEST, shortened
+from spamnb.reading.word_rules import LONGEST
+from spamnb.reading.words import shortened
 from spamnb.tables.keying import hidden
 from spamnb.tables.sorting import changes, order_of, texts_at
 

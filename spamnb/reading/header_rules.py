@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spamnb.reading.identity import is_volatile
-from spamnb.reading.words import remembered
+from spamnb.reading.word_rules import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

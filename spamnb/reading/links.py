@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.reading.words import remembered
+from spamnb.reading.word_rules import remembered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from unicodedata import category, normalize
 
 from spamnb.reading.letters import PLAINER, unmasked
-from spamnb.reading.words import JOINERS, LONGEST, MOST_WORDS, remembered
+from spamnb.reading.word_rules import JOINERS, LONGEST, MOST_WORDS, remembered
 
 PIECE = 512  # characters normalised at once
 

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
+from spamnb.reading.word_rules import JOINERS, LONGEST, MOST_WORDS, remembered
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
 
     from spamnb.reading.scripts import Scripts
-
-    Key = TypeVar("Key")
-    Value = TypeVar("Value")
-
-LONGEST = 32  # longer ones are file names, encoded data, random strings: kept as a short form
-MOST_WORDS = 20_000  # of one text; a flood of words stops counting here
-MOST_KNOWN = 20_000  # words, stems, or characters that are remembered
-
-# Inside a word, beside letters and digits. The rest separates.
-JOINERS = "'$!-_"
 
 # By byte: what is not ASCII stays for a closer look.
 _SPACED = bytes(c if c > 127 or chr(c).isalnum() or chr(c) in JOINERS else 32 for c in range(256))
@@ -125,11 +116,3 @@ def typography(text: str) -> str:
 def shortened(word: str) -> str:
     """A useful short form of an over-long word: how it starts, and roughly how long it is."""
     return f"{word[:6]}~{len(word).bit_length()}"
-
-
-def remembered(memory: dict[Key, Value], key: Key, value: Value, most: int = MOST_KNOWN) -> Value:
-    """The value, put into a memory. A full one is emptied: what is common is soon there again."""
-    if len(memory) >= most:
-        memory.clear()
-    memory[key] = value
-    return value

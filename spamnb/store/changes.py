@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from spamnb.store.journal import Entry
+    from spamnb.store.journal_record import Entry
     from spamnb.store.stored import Stored
     from spamnb.store.table import Row
 

@@ -6,11 +6,11 @@ from binascii import crc32
 
 from spamnb.files import complain
 from spamnb.store import packing
-from spamnb.store.journal import NUMBERS, PAIR, frame_at, record_at
+from spamnb.store.journal_record import NUMBERS, PAIR, frame_at, record_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.store.journal import Stretch
+    from spamnb.store.journal_record import Stretch
 
 CHECKSUMS = frozenset((*range(0x80), *NUMBERS))  # first bytes
 MAPS = frozenset((*range(0x80, 0x90), 0xDE))

@@ -18,7 +18,7 @@ from spamnb.training.ledger import Lesson
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from spamnb.store.journal import Entry
+    from spamnb.store.journal_record import Entry
     from spamnb.store.records import Column
     from spamnb.store.stored import Stored
 

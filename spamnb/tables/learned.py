@@ -13,7 +13,7 @@ from spamnb.tables.sorting import range_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.store.journal import Entry
+    from spamnb.store.journal_record import Entry
     from spamnb.store.stored import Stored
 
     Array = np.ndarray[Any, Any]

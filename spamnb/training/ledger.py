@@ -25,7 +25,7 @@ from spamnb.tables.learned import NOWHERE, Learned
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from spamnb.store.journal import Entry
+    from spamnb.store.journal_record import Entry
     from spamnb.store.key import Key
     from spamnb.tables.count_table import Array
     from spamnb.training.batches import Batch

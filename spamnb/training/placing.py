@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from spamnb.store.journal import Entry
+    from spamnb.store.journal_record import Entry
 
 ASIDE = ".damaged"
 

@@ -1,23 +1,17 @@
-"""Who reads, counts and judges mail in bulk: the processes of this machine, or others elsewhere."""
+"""What training asks of the workers that read and count mail, be they of this machine or elsewhere."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.delivery.many import Judge
-from spamnb.mailboxes.roles import left_out_of
-from spamnb.mailboxes.sources import chunks, total_size
 from spamnb.tables.count_table import Columns, added
-from spamnb.training.batches import Counting
-from spamnb.training.processes import all_cores, in_parallel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
-    from spamnb.delivery.many import Judgement
+    from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.sources import Unreadable
-    from spamnb.model import Model
     from spamnb.reading.settings import Settings
     from spamnb.store.key import Key
     from spamnb.store.stored import Stored
@@ -26,7 +20,6 @@ if TYPE_CHECKING:
     from spamnb.training.batches import Batch
     from spamnb.training.calibration import Piece
 
-    Sources = Mapping[str, Sequence[str]]  # the paths of each label
     Finish = Callable[[Columns, Columns], Columns]  # of the sum, and what there was before
 
     class Counted(Protocol):
@@ -51,7 +44,9 @@ if TYPE_CHECKING:
         def add(self, table: Any) -> None: ...
         def parts(self, finish: Finish) -> Sequence[Any]: ...
 
-    class Crew(Protocol):
+    class Pool(Protocol):
+        """Workers that read and count mail, and hold tables to be summed."""
+
         @property
         def spread(self) -> Spread: ...
         def batches(
@@ -63,67 +58,10 @@ if TYPE_CHECKING:
             all_folders: bool = False,
         ) -> Iterator[Counted]: ...
         def pile(self, base: Stored | None, labels: Sequence[str]) -> Heap: ...
-        def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]: ...
-        def told(self) -> str: ...
+        def status(self) -> str: ...
 
 
 FAN = 8
-
-
-class Here:
-    """Processes of this machine."""
-
-    spread = staticmethod(map)
-
-    def __init__(self, jobs: int | None = None) -> None:
-        self.jobs = jobs or all_cores()
-
-    def batches(
-        self,
-        sources: Sources,
-        settings: Settings,
-        known: Any = None,
-        key: Key | None = None,
-        all_folders: bool = False,
-    ) -> Iterator[Batch]:
-        """All mail under each label, in order; for a model with a key, its tokens hidden by it."""
-        work = by_label(sources, chunks, all_folders)
-        yield from in_parallel(Counting(settings, known, key), work, self.jobs)
-
-    def pile(self, base: Stored | None, labels: Sequence[str]) -> Pile:
-        return Pile(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
-
-    def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
-        yield from in_parallel(Judge(model), ((chunk,) for chunk in chunks(paths)), self.jobs)
-
-    def told(self) -> str:
-        """What there is to tell of the workers meanwhile."""
-        return ""
-
-
-def by_label(
-    sources: Sources, split: Callable[..., Iterable[Any]], all_folders: bool = False
-) -> Iterator[tuple[Any, str]]:
-    """Pieces of work and their labels; what is named under one label is not met under another.
-
-    Folders whose names speak against a label are left out, unless `all_folders` are wanted.
-    """
-    for label, paths, limits in _limited(sources, all_folders):
-        for chunk in split(paths, **limits):
-            yield chunk, label
-
-
-def size_of(sources: Sources, all_folders: bool = False) -> int:
-    """Bytes on disk of all mail that `by_label` finds."""
-    return sum(total_size(paths, **limits) for _, paths, limits in _limited(sources, all_folders))
-
-
-def _limited(sources: Sources, all_folders: bool) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
-    """Each label, its paths, and what is not to be read below them."""
-    everything = {path for paths in sources.values() for path in paths}
-    for label, paths in sources.items():
-        leave_out = frozenset[str]() if all_folders else left_out_of(label)
-        yield label, paths, {"without": everything.difference(paths), "leave_out": leave_out}
 
 
 class Pile:

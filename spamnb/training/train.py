@@ -25,7 +25,6 @@ from spamnb.tables.totals import Totals, summed
 from spamnb.training.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
 from spamnb.training.ledger import Ledger, lessons_in, mark
 from spamnb.training.placing import put_in_place
-from spamnb.training.pool import Here
 from spamnb.training.swapped import check_moves
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from spamnb.store.key import Key
     from spamnb.tables.count_table import Array
     from spamnb.tables.layout import Spread
-    from spamnb.training.pool import Counted, Crew
+    from spamnb.training.pool import Counted, Pool
 
 LABELS = (HAM, SPAM)
 MOST_LABELS = 100  # their places are kept in a byte
@@ -65,6 +64,7 @@ def train(
     sources: Mapping[str, Sequence[str]],
     wanted: Mapping[str, Any] | None = None,
     *,
+    pool: Pool,
     view: View | None = None,
     ham_loss: float | None = None,
     fresh: bool = False,
@@ -74,8 +74,6 @@ def train(
     ledger: bool = False,
     all_folders: bool = False,
     yes: bool = False,
-    jobs: int | None = None,
-    crew: Crew | None = None,
     progress: Callable[[Counted], object] = len,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
@@ -84,7 +82,6 @@ def train(
     `all_folders`, those below a path whose names speak against its label are left out. Raises UsageError if
     nearly all that was learned under a label would move to another one, unless `yes`, that is meant.
     """
-    crew = crew or Here(jobs)
     with Lock(path, kind=TRAINING):
         before = replaceable(path) if fresh else existing(path)
         stored = None if fresh else before
@@ -103,12 +100,12 @@ def train(
             known_before = Learned.load(stored)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
-        pile = crew.pile(stored, labels)  # or it says that the model is damaged
+        pile = pool.pile(stored, labels)  # or it says that the model is damaged
         summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
         day = today()
         with Ledger.beside(path, mark(settings.as_map()), start=ledger) as lessons:
             known = None if forget else seen.is_known
-            for batch in crew.batches(sources, settings, known, key, all_folders):
+            for batch in pool.batches(sources, settings, known, key, all_folders):
                 steps = seen.steps(batch, forget, summary)
                 if len(steps):
                     pile.add(batch.table(labels, steps, day))
@@ -134,7 +131,7 @@ def train(
                     accepted,
                     before,
                     sample,
-                    crew.spread,
+                    pool.spread,
                     key,
                 )
     return summary

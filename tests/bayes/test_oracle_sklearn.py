@@ -15,7 +15,7 @@ from spamnb.evaluation.corpus import Corpus
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
 from spamnb.store.table import CountTable
-from spamnb.training.pool import Here
+from spamnb.workers.local import LocalPool
 
 CORPORA = os.path.join(os.path.dirname(__file__), "..", "..", "corpora", "spamassassin")
 LABELS = ("ham", "hard", "spam")
@@ -29,7 +29,7 @@ def corpus():
         label: [os.path.join(CORPORA, f"{name}.mbox.xz")]
         for label, name in zip(LABELS, ("ham", "hard-ham", "spam"), strict=True)
     }
-    firsts = [next(Here(1).batches({label: paths}, Settings())) for label, paths in sources.items()]
+    firsts = [next(LocalPool(1).batches({label: paths}, Settings())) for label, paths in sources.items()]
     return Corpus.of(LABELS, firsts)
 
 

@@ -21,16 +21,16 @@ import pytest
 from distributed import Client
 from test_remote import bucket  # noqa: F401 (a fixture)
 
-from spamnb.cluster import connected
-from spamnb.cluster import crew as crew_module
-from spamnb.cluster.crew import Cluster
-from spamnb.cluster.reduction import LEAF, depth_for
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.ranges import ranges
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
 from spamnb.training import train as training
-from spamnb.training.pool import Here
+from spamnb.workers.cluster import connected
+from spamnb.workers.cluster import pool as crew_module
+from spamnb.workers.cluster.pool import Cluster
+from spamnb.workers.cluster.reduction import LEAF, depth_for
+from spamnb.workers.local import LocalPool
 
 CORPUS = Path(__file__).parent.parent.parent / "corpora" / "spamassassin"
 TOO_LONG = 60  # seconds
@@ -146,8 +146,8 @@ def small_ranges(monkeypatch):
     monkeypatch.setattr(crew_module, "ranges", partial(ranges, size=SMALL))
 
 
-def trained(path, sources, crew=None, **options):
-    training.train(str(path), sources, crew=crew or Here(1), **options)
+def trained(path, sources, pool=None, **options):
+    training.train(str(path), sources, pool=pool or LocalPool(1), **options)
     return Path(path).read_bytes()
 
 
@@ -159,22 +159,22 @@ class TestTheSameModel:
     def test_for_any_number_of_workers_and_parts(self, cluster, post, alone, tmp_path, workers, depth):
         cluster.employ(workers)
         with cluster.client() as client:
-            crew = Cluster(client, post.paths, depth=depth)
-            assert trained(tmp_path / "together", post.sources, crew) == alone
+            pool = Cluster(client, post.paths, depth=depth)
+            assert trained(tmp_path / "together", post.sources, pool) == alone
 
     def test_when_it_adds_to_a_model_and_forgets(self, cluster, post, tmp_path):
         models = {}
         with cluster.client() as client:
-            for name, crew in (
-                ("alone", Here(1)),
+            for name, pool in (
+                ("alone", LocalPool(1)),
                 ("together", Cluster(client, post.paths, depth=1)),
             ):
                 path = tmp_path / name
                 trained(path, post.later)
                 models[name] = [
-                    trained(path, post.sources, crew),
-                    trained(path, post.later, crew, forget=True),
-                    trained(path, {"work": [str(post.folder / "Maildir")]}, crew, rare=1),
+                    trained(path, post.sources, pool),
+                    trained(path, post.later, pool, forget=True),
+                    trained(path, {"work": [str(post.folder / "Maildir")]}, pool, rare=1),
                 ]
         assert models["together"] == models["alone"]
         assert len(set(models["alone"])) == 3
@@ -189,8 +189,8 @@ class TestTheSameModel:
                 killed[0].send_signal(signal.SIGKILL)
 
         with cluster.client() as client:
-            crew = Cluster(client, post.paths, depth=1)
-            together = trained(tmp_path / "together", post.sources, crew, progress=strike)
+            pool = Cluster(client, post.paths, depth=1)
+            together = trained(tmp_path / "together", post.sources, pool, progress=strike)
         assert killed[0].wait(TOO_LONG) == -signal.SIGKILL
         assert together == alone
 
@@ -210,11 +210,11 @@ class TestTheSameModel:
 
         models = []
         with cluster.client() as client:
-            for crew in (Here(1), Stricken(client, post.paths, depth=1)):
+            for pool in (LocalPool(1), Stricken(client, post.paths, depth=1)):
                 path = tmp_path / str(len(models))
                 if adds:
                     trained(path, post.later)
-                models.append(trained(path, post.sources, crew))
+                models.append(trained(path, post.sources, pool))
         assert killed
         assert models[1] == models[0]
 
@@ -228,8 +228,8 @@ class TestTheSameModel:
         there = {"ham": ["s3://mail/cluster/*.mbox"], "spam": ["s3://mail/cluster/*.gz"]}
         alone = trained(tmp_path / "alone", here)
         with cluster.client() as client:
-            crew = Cluster(client, [*there["ham"], *there["spam"]], depth=1)
-            assert trained(tmp_path / "together", there, crew) == alone
+            pool = Cluster(client, [*there["ham"], *there["spam"]], depth=1)
+            assert trained(tmp_path / "together", there, pool) == alone
 
 
 @pytest.mark.usefixtures("small_ranges")
@@ -237,13 +237,13 @@ def test_batches_and_verdicts_are_those_of_one_machine(cluster, post, tmp_path):
     trained(tmp_path / "model", post.sources)
     model = Model.open(tmp_path / "model")
     with cluster.client() as client:
-        crew = Cluster(client, post.paths)
-        alone, together = ([*one.batches(post.sources, Settings())] for one in (Here(1), crew))
+        pool = Cluster(client, post.paths)
+        alone, together = ([*one.batches(post.sources, Settings())] for one in (LocalPool(1), pool))
         names = [[name for batch in batches for name in batch.whole().names] for batches in (alone, together)]
         digests = [[d for batch in batches for d in batch.digests] for batches in (alone, together)]
         judged = [
             [one for verdicts, _, _ in each.verdicts(model, post.paths) for one in verdicts]
-            for each in (Here(1), crew)
+            for each in (LocalPool(1), pool)
         ]
     assert names[1] == names[0]
     assert digests[1] == digests[0]
@@ -275,9 +275,9 @@ def test_the_commands(cluster, post, tmp_path, spamnb):
 
 
 def test_workers_started_here(post, alone, tmp_path):
-    with connected("local", post.paths, jobs=2) as crew:
-        assert crew.told() == ", 2 workers"
-        assert trained(tmp_path / "together", post.sources, crew) == alone
+    with connected("local", post.paths, jobs=2) as pool:
+        assert pool.status() == ", 2 workers"
+        assert trained(tmp_path / "together", post.sources, pool) == alone
 
 
 def test_the_same_mail_is_chosen(cluster, post, tmp_path):
@@ -288,10 +288,10 @@ def test_the_same_mail_is_chosen(cluster, post, tmp_path):
     (folder / "mail.zip").write_bytes(b"PK\x03\x04")
     named = {"ham": [f"{box}:3", f"{box}:7", str(folder)]}
     with cluster.client() as client:
-        crew = Cluster(client, named["ham"])
-        summary = training.train(str(tmp_path / "together"), named, crew=crew)
+        pool = Cluster(client, named["ham"])
+        summary = training.train(str(tmp_path / "together"), named, pool=pool)
         with pytest.raises(NoInput, match="no such message"):
-            training.train(str(tmp_path / "together"), {"ham": [f"{box}:9999"]}, crew=crew)
+            training.train(str(tmp_path / "together"), {"ham": [f"{box}:9999"]}, pool=pool)
     assert summary.outcomes["ham"]["learned"] < 2 + 10 + 40
     assert sorted(one.path for one in summary.passed_over) == [f"{folder}/Trash", f"{folder}/mail.zip"]
     assert trained(tmp_path / "alone", named) == (tmp_path / "together").read_bytes()
@@ -317,7 +317,7 @@ class TestWhatCannotBeRead:
         hidden = tmp_path / "hidden"
         shutil.copytree(post.folder / "more", hidden / "more")
         with cluster.client() as client:
-            crew = Cluster(client, [str(hidden)])
+            pool = Cluster(client, [str(hidden)])
             shutil.move(hidden, tmp_path / "elsewhere")
             far = client.submit(
                 crew_module.tasks.batch,
@@ -327,7 +327,7 @@ class TestWhatCannotBeRead:
                 pure=False,
             )
             with pytest.raises(DataError, match="not there on"):
-                crew.result(far)
+                pool.result(far)
             with pytest.raises(NoInput, match="not there for the worker"):
                 Cluster(client, [str(hidden)])
 
@@ -335,13 +335,13 @@ class TestWhatCannotBeRead:
         folder = tmp_path / "changing"
         shutil.copytree(post.folder / "more", folder)
         with cluster.client() as client:
-            crew = Cluster(client, [str(folder)])
-            (batch,) = crew.batches({"ham": [str(folder)]}, Settings())
+            pool = Cluster(client, [str(folder)])
+            (batch,) = pool.batches({"ham": [str(folder)]}, Settings())
             (folder / "03").write_bytes(b"Subject: other\n\nother\n")
             again = client.submit(crew_module.tasks.batch, *_work(folder), Settings(), pure=False)
             batch.read = again  # as if the worker that had it was killed
             with pytest.raises(DataError, match="changed while it was read"):
-                crew.result(batch.table(["ham", "spam"], _steps(batch), 1))
+                pool.result(batch.table(["ham", "spam"], _steps(batch), 1))
 
 
 def _work(folder):
@@ -388,7 +388,7 @@ class TestNoCluster:
 
     def test_a_cluster_without_workers(self, tmp_path, post, monkeypatch):
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
-        monkeypatch.setattr("spamnb.cluster.connecting.PATIENCE", 1)
+        monkeypatch.setattr("spamnb.workers.cluster.connecting.PATIENCE", 1)
         try:
             scheduler.start()
             scheduler.client().close()
@@ -398,7 +398,7 @@ class TestNoCluster:
             scheduler.stop()
 
     def test_the_extra_is_missing(self, monkeypatch, post):
-        for name in ("spamnb.cluster.connecting", "spamnb.cluster.crew"):
+        for name in ("spamnb.workers.cluster.connecting", "spamnb.workers.cluster.pool"):
             monkeypatch.delitem(sys.modules, name, raising=False)
         monkeypatch.setitem(sys.modules, "distributed", None)
         with pytest.raises(UsageError, match=r"spamnb\[cluster\]"), connected("local", post.paths):
@@ -414,9 +414,9 @@ class TestNoCluster:
             scheduler.start()
             scheduler.employ(1)
             with scheduler.client() as client:
-                crew = Cluster(client, post.paths)
+                pool = Cluster(client, post.paths)
                 with pytest.raises(SpamnbError, match="nothing was changed"):
-                    trained(tmp_path / "model", post.sources, crew, progress=lambda _: scheduler.stop())
+                    trained(tmp_path / "model", post.sources, pool, progress=lambda _: scheduler.stop())
         finally:
             scheduler.stop()
         assert not (tmp_path / "model").exists()
@@ -424,9 +424,9 @@ class TestNoCluster:
 
 def test_the_key_of_a_model_stays_here(cluster, post, tmp_path):
     with cluster.client() as client:
-        crew = Cluster(client, post.paths)
+        pool = Cluster(client, post.paths)
         with pytest.raises(UsageError, match="the key stays"):
-            trained(tmp_path / "model", post.sources, crew, keyed=True)
+            trained(tmp_path / "model", post.sources, pool, keyed=True)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from spamnb.evaluation.folds import CrossValidation, cross_validated, fold_of
 from spamnb.evaluation.mistakes import by_folds, by_model, worst
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
-from spamnb.training.pool import Here
 from spamnb.training.train import train
+from spamnb.workers.local import LocalPool
 
 HAM = "lunch meeting report tomorrow patch kernel compile thanks list archive agenda minutes".split()
 SPAM = "money viagra cheap offer click winner casino pills free credit loan order".split()
@@ -41,7 +41,7 @@ def mail(tmp_path):
 
 def corpus_of(mail, settings=None):
     sources = {label: [str(mail / label)] for label in ("ham", "spam")}
-    return Corpus.of(list(sources), Here(1).batches(sources, settings or Settings()))
+    return Corpus.of(list(sources), LocalPool(1).batches(sources, settings or Settings()))
 
 
 @pytest.mark.parametrize("view", [DEFAULT_VIEW, View("multinomial", 1), View("bernoulli", 0.5)])
@@ -54,7 +54,7 @@ def test_folds_are_separate_trainings(mail, view):
         others = [corpus.names[n][0] for n in np.flatnonzero(assigned != fold)]
         path = str(mail / f"model{fold}")
         sources = {label: [own for own in others if f"/{label}/" in own] for label in ("ham", "spam")}
-        train(path, sources, view=view, jobs=1)
+        train(path, sources, view=view, pool=LocalPool(1))
         model = Model.open(path)
         for message in np.flatnonzero(assigned == fold):
             with open(corpus.names[message][0], "rb") as file:
@@ -115,7 +115,7 @@ def test_a_mislabelled_message_is_the_worst_mistake(mail):
 
 def test_mistakes_of_a_model(mail):
     path = str(mail / "model")
-    train(path, {"ham": [str(mail / "ham")], "spam": [str(mail / "spam")]}, jobs=1)
+    train(path, {"ham": [str(mail / "ham")], "spam": [str(mail / "spam")]}, pool=LocalPool(1))
     model = Model.open(path)
     (mail / "ham" / "wrong").write_bytes(text("spam", 3))
     corpus = corpus_of(mail)

@@ -8,6 +8,7 @@ import pytest
 from spamnb.cli.tune import options_for
 from spamnb.evaluation.compare import candidate
 from spamnb.training import train as training
+from spamnb.workers.local import LocalPool
 
 OPTIONS = ("--folds", "2", "--jobs", "1")
 
@@ -69,7 +70,7 @@ def test_train_takes_what_was_found(spamnb, mail, tmp_path, name):
     chosen = candidate(name)
     theirs, ours = str(tmp_path / "theirs"), str(tmp_path / "ours")
     sources = {"ham": [mail.ham], "spam": [mail.spam]}
-    training.train(theirs, sources, chosen.settings, view=chosen.view, jobs=1)
+    training.train(theirs, sources, chosen.settings, view=chosen.view, pool=LocalPool(1))
     options = ("--model", ours, "--jobs", "1", *options_for(chosen))
     spamnb("train", *options, mail.ham, mail.spam).succeeds()
     assert Path(ours).read_bytes() == Path(theirs).read_bytes()

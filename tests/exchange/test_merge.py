@@ -30,6 +30,7 @@ from spamnb.training import placing
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.training.ledger import Ledger, mark_of
+from spamnb.workers.local import LocalPool
 
 MAIL = [
     b"Subject: lunch\nDate: Mon, 1 Jan 2024 10:00:00 +0100\n\nsee you at noon, noon, noon\n",
@@ -62,7 +63,7 @@ class Host:
         mail = Path(f"{self.path}.mail")
         mail.write_bytes(MAIL[number])
         labels = {label or "ham": [str(mail)]}
-        training.train(self.path, labels, forget=label is None, jobs=1)
+        training.train(self.path, labels, forget=label is None, pool=LocalPool(1))
 
     def change(self, number, label, alone=True):
         known = label is None or label in Stored.open(self.path).labels
@@ -272,7 +273,7 @@ def test_hosts_that_learned_nothing_add_nothing(hosts, base, tmp_path):
 
 
 def drop_all_words(path):
-    training.train(path, {}, rare=9, jobs=1)
+    training.train(path, {}, rare=9, pool=LocalPool(1))
 
 
 def count_of(table, *words):
@@ -432,7 +433,7 @@ def test_too_many_labels(tmp_path):
 
 
 def test_a_hosts_own_ham_loss_stays(hosts, base):
-    training.train(hosts[1].path, {}, ham_loss=0.05, jobs=1)
+    training.train(hosts[1].path, {}, ham_loss=0.05, pool=LocalPool(1))
     merge(hosts[1].path, [hosts[0].path, hosts[1].path], base)
     assert Stored.open(hosts[1].path).head["ham_loss"] == 0.05
 
@@ -447,7 +448,7 @@ def two(tmp_path, mail):
             for label, folder in (("ham", mail.ham), ("spam", mail.spam))
         }
         paths.append(str(tmp_path / f"half{half}"))
-        training.train(paths[-1], sources, ledger=True, jobs=1)
+        training.train(paths[-1], sources, ledger=True, pool=LocalPool(1))
     return paths
 
 

@@ -39,6 +39,7 @@ from spamnb.reading.message import read
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
 ENDINGS = ("", ".journal", ".lock", ".training", ".new", ".journal.new", ".ledger", ".ledger-journal")
 TOO_LONG = 120  # seconds
@@ -122,7 +123,7 @@ def _counted(learned: frozenset[tuple[str, str]]) -> Any:
             Path(folder, name).write_bytes(everything()[name])
             sources[label].append(os.path.join(folder, name))
         path = os.path.join(folder, "model")
-        training.train(path, sources, fresh=True, jobs=1)
+        training.train(path, sources, fresh=True, pool=LocalPool(1))
         return state(path).counts
 
 

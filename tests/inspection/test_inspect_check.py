@@ -19,6 +19,7 @@ from spamnb.store import damage
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
 LONG = bool(os.environ.get("SPAMNB_LONG"))
 KEYS = "path size columns tokens pairs messages journal journal_size aside damage".split()
@@ -160,7 +161,7 @@ def small(tmp_path):
     for label, raw in (("ham", b"Subject: tea\n\nat noon"), ("spam", b"Subject: pills\n\nbuy now")):
         (tmp_path / label).write_bytes(raw)
     path = str(tmp_path / "small")
-    training.train(path, {label: [str(tmp_path / label)] for label in ("ham", "spam")}, jobs=1)
+    training.train(path, {label: [str(tmp_path / label)] for label in ("ham", "spam")}, pool=LocalPool(1))
     ends = [0]
     for number in range(3):
         learn(path, b"Subject: lesson %d\n\nbuy tea" % number, "spam")
@@ -214,7 +215,7 @@ def test_a_journal_cut_anywhere_is_none_the_worse(small):
 LOOKED_UP = ("starts", "tokens", "pair_starts", "pairs")  # where a delivery reads what it needs
 # What is done with a model, and which columns it reads whole.
 USES = {
-    "training": (lambda path, ham: training.train(path, {"spam": [ham]}, jobs=1), lambda _: True),
+    "training": (lambda path, ham: training.train(path, {"spam": [ham]}, pool=LocalPool(1)), lambda _: True),
     "a server": (lambda path, ham: opened(path).classify(ham).score, lambda name: name in LOOKED_UP),
     "a lesson": (
         lambda path, ham: learn(path, ham, "ham"),

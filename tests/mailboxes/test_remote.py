@@ -522,7 +522,7 @@ def test_a_range_is_asked_for_at_once(tmp_path):
 def test_a_process_leaves_the_connections_of_its_parent_alone(tree):
     code = """
 import gc, pickle, sys
-from spamnb.training.processes import in_parallel
+from spamnb.workers.processes import in_parallel
 from spamnb.mailboxes import sources
 def count():
     gc.collect()

@@ -17,7 +17,7 @@ from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.reading.message import read
 from spamnb.reading.parts import part_of
 from spamnb.reading.settings import Settings
-from spamnb.reading.words import LONGEST, MOST_WORDS
+from spamnb.reading.word_rules import LONGEST, MOST_WORDS
 from spamnb.tables.sorting import changes, order_of, texts_at
 from spamnb.training.batches import batch_of
 

@@ -11,7 +11,8 @@ from spamnb.errors import UsageError
 from spamnb.reading.letters import masked
 from spamnb.reading.scripts import syllables
 from spamnb.reading.settings import Settings
-from spamnb.reading.words import LONGEST, MOST_WORDS, Words, shortened
+from spamnb.reading.word_rules import LONGEST, MOST_WORDS
+from spamnb.reading.words import Words, shortened
 
 WORDS = Words()
 

@@ -15,10 +15,12 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.reading.fingerprint import fingerprints
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.store.journal import Journal, sealed
+from spamnb.store.journal import Journal
+from spamnb.store.journal_record import sealed
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
 MAIL = [
     b"Subject: lunch\n\nsee you at noon\n",
@@ -168,7 +170,7 @@ def test_a_stale_journal_does_not_come_back_with_training(model, tmp_path):
     fold(model)
     journal_of(model).write_bytes(stale)
     (tmp_path / "mail").write_bytes(MAIL[1])
-    training.train(model, {"spam": [str(tmp_path / "mail")]}, jobs=1)
+    training.train(model, {"spam": [str(tmp_path / "mail")]}, pool=LocalPool(1))
     assert Stored.open(model).messages == [1, 1]
     assert not journal_of(model).exists()
 
@@ -189,7 +191,7 @@ def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
 def test_bulk_training_takes_the_journal_in(model, tmp_path):
     learn(model, MAIL[0], "ham")
     (tmp_path / "mail").write_bytes(MAIL[1])
-    summary = training.train(model, {"spam": [str(tmp_path / "mail")]}, jobs=1)
+    summary = training.train(model, {"spam": [str(tmp_path / "mail")]}, pool=LocalPool(1))
     assert summary.outcomes == {"spam": {"learned": 1}}
     assert not journal_of(model).exists()
     stored = Stored.open(model)
@@ -201,14 +203,14 @@ def test_training_that_changes_nothing_leaves_it(model, tmp_path):
     learn(model, MAIL[0], "ham")
     before = Path(model).read_bytes(), journal_of(model).read_bytes()
     (tmp_path / "mail").write_bytes(MAIL[0])
-    training.train(model, {"ham": [str(tmp_path / "mail")]}, jobs=1)
+    training.train(model, {"ham": [str(tmp_path / "mail")]}, pool=LocalPool(1))
     assert (Path(model).read_bytes(), journal_of(model).read_bytes()) == before
 
 
 def test_a_fresh_model_has_none(model, tmp_path):
     learn(model, MAIL[0], "ham")
     (tmp_path / "mail").write_bytes(MAIL[1])
-    training.train(model, {"spam": [str(tmp_path / "mail")]}, fresh=True, jobs=1)
+    training.train(model, {"spam": [str(tmp_path / "mail")]}, fresh=True, pool=LocalPool(1))
     assert not journal_of(model).exists()
     assert Stored.open(model).messages == [0, 1]
 

@@ -21,7 +21,8 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.store import damage
-from spamnb.store.journal import Journal, sealed
+from spamnb.store.journal import Journal
+from spamnb.store.journal_record import sealed
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.training.learn import learn

@@ -31,6 +31,7 @@ from spamnb.training import train as training
 from spamnb.training.calibration import Sample
 from spamnb.training.learn import learn
 from spamnb.training.train import Seen, fold
+from spamnb.workers.local import LocalPool
 
 CORPUS = Path(__file__).parent.parent.parent / "corpora" / "spamassassin"
 LONG = bool(os.environ.get("SPAMNB_LONG"))
@@ -182,7 +183,7 @@ class TestSameVerdicts:
         monkeypatch.setattr(training, "Sample", partial(Sample, 6))
         paths = [str(tmp_path / name) for name in ("plain", "keyed")]
         for path, keyed in zip(paths, (False, True), strict=True):
-            training.train(path, {"ham": [mail.ham], "spam": [mail.spam]}, keyed=keyed, jobs=1)
+            training.train(path, {"ham": [mail.ham], "spam": [mail.spam]}, keyed=keyed, pool=LocalPool(1))
         assert settled(paths[0]) == settled(paths[1])
         assert counts(paths[0]) == counts(paths[1])
 
@@ -385,10 +386,10 @@ class TestNoWords:
         temporary = tmp_path / "temporary"
         temporary.mkdir()
         code = (
-            "import os, sys; from spamnb.bulk import training\n"
+            "import os, sys; from spamnb.training import train as training\n"
             "training.put_in_place = lambda *_: os._exit(9)\n"
             "sources = {'ham': [sys.argv[2]], 'spam': [sys.argv[3]]}\n"
-            f"training.train(sys.argv[1], sources, keyed={keyed}, jobs=2)"
+            f"training.train(sys.argv[1], sources, keyed={keyed}, pool=LocalPool(2))"
         )
         path = str(tmp_path / "model")
         environment = spamnb.environment | {"TMPDIR": str(temporary)}

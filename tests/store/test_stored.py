@@ -31,7 +31,7 @@ from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.store.journal import sealed
+from spamnb.store.journal_record import sealed
 from spamnb.store.stored import VERSION, Stored
 from spamnb.store.table import CountTable
 from spamnb.tables.count_table import Columns
@@ -40,6 +40,7 @@ from spamnb.tables.learned import Learned
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.training.placing import put_in_place
+from spamnb.workers.local import LocalPool
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "model-file.md"
 LUNCH = b"Subject: lunch\nTo: ann@example.org\n\nsee you at noon, bring the noon papers\n"
@@ -60,7 +61,7 @@ def trained(folder, mail):
         for number, raw in enumerate(messages):
             (folder / label / f"{number:03}").write_bytes(raw)
     path = str(folder / "model")
-    training.train(path, {label: [str(folder / label)] for label in mail}, jobs=1)
+    training.train(path, {label: [str(folder / label)] for label in mail}, pool=LocalPool(1))
     return path
 
 
@@ -436,7 +437,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path, what):
 def train_money(path, **options):
     mail = Path(path).parent / "mail"
     mail.write_bytes(MONEY)
-    return training.train(path, {"spam": [str(mail)]}, jobs=1, **options)
+    return training.train(path, {"spam": [str(mail)]}, pool=LocalPool(1), **options)
 
 
 def test_an_empty_file_is_not_an_empty_model(tmp_path):
@@ -578,6 +579,6 @@ def test_what_was_opened_stays_whole_when_it_is_replaced(tmp_path):
     path = trained(tmp_path, {"ham": [LUNCH], "spam": [MONEY]})
     before = Stored.open(path)
     learn(path, b"Subject: other\n\nnow", "ham")
-    training.train(path, {"ham": [str(tmp_path / "ham")]}, forget=True, jobs=1)
+    training.train(path, {"ham": [str(tmp_path / "ham")]}, forget=True, pool=LocalPool(1))
     assert before.rows(["now", "noon"]) == {"now": (0, 1, 0, 3), "noon": (1, 0, 2, 0)}
     assert Stored.open(path).rows(["now", "noon"]) == {"now": (1, 1, 1, 3)}

@@ -17,7 +17,7 @@ from spamnb.training.learn import learn
 
 PYTHON = sys.executable
 LIMIT = 2000  # bytes: some four messages
-SOON = "from spamnb.counts import journal; journal.LIMIT = 2000; "
+SOON = "from spamnb.store import journal; journal.LIMIT = 2000; "
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from spamnb.reading.settings import Settings
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
 MAIL = [
     b"Subject: lunch\nDate: Mon, 1 Jan 2024 10:00:00 +0100\n\nsee you at noon\n",
@@ -58,7 +59,7 @@ def train_bulk(folder, mail):
         Path(path).write_bytes(raw)
         sources.setdefault(label, []).append(path)
     path = os.path.join(folder, "bulk")
-    training.train(path, sources, fresh=True, jobs=1)
+    training.train(path, sources, fresh=True, pool=LocalPool(1))
     return path
 
 

@@ -27,6 +27,7 @@ from spamnb.training import ledger, pruning
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.training.ledger import Ledger, Lesson, mark_of
+from spamnb.workers.local import LocalPool
 
 NOBODY = 65534
 
@@ -73,7 +74,7 @@ def trained(path, folder, **mail):
             place = folder / f"{label}{number}"
             place.write_bytes(raw)
             sources.setdefault(label, []).append(str(place))
-    training.train(path, sources, jobs=1)
+    training.train(path, sources, pool=LocalPool(1))
 
 
 def test_a_lesson_is_the_same_learned_alone_or_in_bulk(model, tmp_path):
@@ -308,9 +309,9 @@ def test_a_model_made_anew_leaves_no_lessons_of_other_settings(model, tmp_path, 
     with monkeypatch.context() as patch:
         patch.setattr(training, "put_in_place", stopped)
         with pytest.raises(KeyboardInterrupt):
-            training.train(model, mail, {"ngrams": 2}, fresh=True, jobs=1)
+            training.train(model, mail, {"ngrams": 2}, fresh=True, pool=LocalPool(1))
     assert lessons(model, ham(1), ham(2)) == before
-    training.train(model, mail, {"ngrams": 2}, fresh=True, jobs=1)
+    training.train(model, mail, {"ngrams": 2}, fresh=True, pool=LocalPool(1))
     after = lessons(model, ham(1), ham(2))
     assert after[1] is None
     assert len(after[0][0]) > len(before[0][0])

@@ -22,6 +22,7 @@ from spamnb.store.stored import Stored
 from spamnb.tables.count_table import Columns
 from spamnb.training import train as training
 from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
 
 def letter(name):
@@ -127,7 +128,9 @@ def a_run(path, folder, **options):
         (folder / name).write_bytes(letter(name))
         sources[label].append(str(folder / name))
     told = iter([options.pop("meanwhile", lambda: learn_meanwhile(path))])  # once, not for each batch
-    return lambda: training.train(path, sources, jobs=1, progress=lambda _: next(told, dict)(), **options)
+    return lambda: training.train(
+        path, sources, pool=LocalPool(1), progress=lambda _: next(told, dict)(), **options
+    )
 
 
 # Carried over
@@ -202,7 +205,7 @@ def test_a_fresh_model_of_other_labels_takes_what_it_can(model, tmp_path):
 
     (tmp_path / "mail").write_bytes(letter("kim"))
     sources = {"work": [str(tmp_path / "mail")], "spam": []}
-    training.train(model, sources, jobs=1, fresh=True, progress=meanwhile)
+    training.train(model, sources, pool=LocalPool(1), fresh=True, progress=meanwhile)
     stored = Stored.open(model)
     assert (stored.labels, stored.messages) == (["work", "spam"], [1, 1])
     assert learn(model, letter("jan"), "spam") == "known"
@@ -211,7 +214,7 @@ def test_a_fresh_model_of_other_labels_takes_what_it_can(model, tmp_path):
 def test_a_new_label_keeps_what_is_learned_meanwhile(model, tmp_path):
     (tmp_path / "mail").write_bytes(letter("kim"))
     sources = {"work": [str(tmp_path / "mail")]}
-    training.train(model, sources, jobs=1, progress=lambda _: learn_meanwhile(model))
+    training.train(model, sources, pool=LocalPool(1), progress=lambda _: learn_meanwhile(model))
     stored = Stored.open(model)
     assert stored.labels == ["ham", "spam", "work"]
     labels = list(after(IN_FILE, IN_JOURNAL, dict(MEANWHILE), {"kim": "work"}).values())

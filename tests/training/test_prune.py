@@ -14,6 +14,7 @@ from spamnb.tables.count_table import Columns
 from spamnb.training import pruning
 from spamnb.training import train as training
 from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
 DAY = 86400
 
@@ -88,10 +89,10 @@ def test_a_pruned_message_can_be_forgotten(model, clock):
 def test_bulk_forgetting_after_pruning(model, clock, tmp_path):
     path = tmp_path / "raw"
     path.write_bytes(message("once upon a time"))
-    training.train(model, {"ham": [str(path)]}, jobs=1)
+    training.train(model, {"ham": [str(path)]}, pool=LocalPool(1))
     clock.sleep(400)
     pruning.prune(model)
-    training.train(model, {"ham": [str(path)]}, forget=True, jobs=1)
+    training.train(model, {"ham": [str(path)]}, forget=True, pool=LocalPool(1))
     stored = Stored.open(model)
     assert (stored.messages, stored.vocabulary, stored.pair_vocabulary) == ([0, 0], 0, 0)
 
@@ -149,11 +150,11 @@ def test_a_model_there_is_loses_what_is_rare_too(spamnb, own, mail):
 def test_dropped_words_can_be_learned_and_forgotten(model, tmp_path):
     """A message may have had a word more often than all that came since."""
     (tmp_path / "raw").write_bytes(message("often often often often"))
-    training.train(model, {"ham": [str(tmp_path / "raw")]}, rare=1, jobs=1)
+    training.train(model, {"ham": [str(tmp_path / "raw")]}, rare=1, pool=LocalPool(1))
     assert (Stored.open(model).vocabulary, Stored.open(model).messages) == (0, [1, 0])
     for words in ("often one", "often two"):
         learn(model, message(words), "ham")
-    training.train(model, {"ham": [str(tmp_path / "raw")]}, forget=True, jobs=1)
+    training.train(model, {"ham": [str(tmp_path / "raw")]}, forget=True, pool=LocalPool(1))
     table = Columns.load(Stored.open(model))
     assert table.messages == (2, 0)
     assert (table.containing >= 0).all()

@@ -24,6 +24,7 @@ from spamnb.tables.count_table import Columns, added
 from spamnb.training import train as training
 from spamnb.training.calibration import cutoffs
 from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
 HAM = [f"Subject: lunch {n}\n\nsee you at noon, room {n}\n".encode() for n in range(4)]
 SPAM = [f"Subject: money {n}\n\nbuy now! http://example.com/{n}\n".encode() for n in range(5)]
@@ -47,7 +48,7 @@ def write(folder, messages):
 def train(folder, name="model", **options):
     """Train on the two folders, if not told otherwise."""
     sources = options.pop("sources", {"ham": [str(folder / "ham")], "spam": [str(folder / "spam")]})
-    return training.train(str(folder / name), sources, jobs=options.pop("jobs", 1), **options)
+    return training.train(str(folder / name), sources, pool=LocalPool(options.pop("jobs", 1)), **options)
 
 
 def content(folder, name="model"):
@@ -271,7 +272,7 @@ def train_on(folder, name, labelled, **options):
         Path(path).write_bytes(raw)
         sources[label].append(path)
     path = os.path.join(folder, name)
-    training.train(path, sources, jobs=1, **options)
+    training.train(path, sources, pool=LocalPool(1), **options)
     return path
 
 
@@ -374,11 +375,13 @@ def test_the_model_has_the_cutoffs_of_its_scores(mail):
 
 def test_more_labels_than_a_model_can_have(mail):
     with pytest.raises(UsageError, match="at most 100"):
-        training.train(str(mail / "many"), {f"label{n}": [str(mail / "ham")] for n in range(101)}, jobs=1)
+        training.train(
+            str(mail / "many"), {f"label{n}": [str(mail / "ham")] for n in range(101)}, pool=LocalPool(1)
+        )
     assert not (mail / "many").exists()
 
 
 def test_forgetting_adds_no_label(mail):
     train(mail)
-    training.train(str(mail / "model"), {"other": [str(mail / "spam")]}, forget=True, jobs=1)
+    training.train(str(mail / "model"), {"other": [str(mail / "spam")]}, forget=True, pool=LocalPool(1))
     assert stored(mail).labels == ["ham", "spam"]

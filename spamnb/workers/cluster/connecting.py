@@ -17,9 +17,9 @@ from distributed import Client, LocalCluster, Security
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.registry import get_backend
 
-from spamnb.cluster import LOCAL, tasks
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
-from spamnb.training.processes import all_cores
+from spamnb.workers.cluster import LOCAL, tasks
+from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

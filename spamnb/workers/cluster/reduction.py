@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spamnb.cluster import tasks
 from spamnb.tables.count_table import Columns, added
 from spamnb.tables.vocabulary import Vocabulary
+from spamnb.workers.cluster import tasks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

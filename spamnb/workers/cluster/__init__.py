@@ -10,7 +10,7 @@ from spamnb.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spamnb.cluster.crew import Cluster
+    from spamnb.workers.cluster.pool import ClusterPool
 
 
 LOCAL = "local"
@@ -19,13 +19,13 @@ LOCAL = "local"
 @contextmanager
 def connected(
     address: str, paths: Sequence[str], jobs: int | None = None, skip_unreadable: bool = False
-) -> Iterator[Cluster]:
+) -> Iterator[ClusterPool]:
     """Workers for the mail below some paths. The address is that of a scheduler, or of the file it wrote;
     `local` starts workers here."""
     try:
-        from spamnb.cluster.connecting import client_of
-        from spamnb.cluster.crew import Cluster
+        from spamnb.workers.cluster.connecting import client_of
+        from spamnb.workers.cluster.pool import ClusterPool
     except ModuleNotFoundError as error:
         raise UsageError("a cluster needs an extra: pip install 'spamnb[cluster]'") from error
     with client_of(address, jobs) as client:
-        yield Cluster(client, paths, skip_unreadable)
+        yield ClusterPool(client, paths, skip_unreadable)

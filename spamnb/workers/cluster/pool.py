@@ -1,4 +1,4 @@
-"""The workers of a cluster as a crew: mail is read and counted where they are, and stays there."""
+"""The workers of a cluster as a pool: mail is read and counted where they are, and stays there."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from distributed import KilledWorker
 
-from spamnb.cluster import tasks
-from spamnb.cluster.reduction import Added, Reduction, depth_for
 from spamnb.errors import NoInput, SpamnbError, UsageError
+from spamnb.mailboxes.labelled import by_label
 from spamnb.mailboxes.ranges import Range, joined, ranges
 from spamnb.mailboxes.skipped import failures
 from spamnb.mailboxes.sources import total_size
 from spamnb.store.journal import Journal
-from spamnb.training.pool import by_label
+from spamnb.workers.cluster import tasks
+from spamnb.workers.cluster.reduction import Added, Reduction, depth_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from distributed import Client, Future
 
-    from spamnb.cluster.tasks import Heading
     from spamnb.delivery.many import Judgement
+    from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.ranges import Work
     from spamnb.mailboxes.sources import Unreadable
     from spamnb.model import Model
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from spamnb.tables.count_table import Array
     from spamnb.training.batches import Batch
     from spamnb.training.calibration import Piece
-    from spamnb.training.pool import Sources
+    from spamnb.workers.cluster.tasks import Heading
 
 AHEAD = 3  # pieces of work for each thread of the workers, so that none has to wait for us
 GLANCE = 2.0  # seconds until we look again how many workers there are
@@ -43,11 +43,11 @@ UNCHANGED = "nothing was changed"
 KEYED = "a model with a key, and the key stays on this machine; leave --cluster out"
 
 
-class Far:
+class RemoteBatch:
     """A batch on a worker."""
 
-    def __init__(self, crew: Cluster, label: str, read: Future, heading: Heading) -> None:
-        self.crew = crew
+    def __init__(self, pool: ClusterPool, label: str, read: Future, heading: Heading) -> None:
+        self.pool = pool
         self.label = label
         self.read = read
         self.digests = heading.digests
@@ -60,20 +60,20 @@ class Far:
         return len(self.digests)
 
     def whole(self) -> Batch:
-        batch: Batch = self.crew.result(self.crew.submit(tasks.contents, self.read))
+        batch: Batch = self.pool.result(self.pool.submit(tasks.contents, self.read))
         return replace(batch, names=[_numbered(*name, self.before) for name in batch.names])
 
     def piece(self, messages: Array, places: Array) -> Piece:
-        piece: Piece = self.crew.result(
-            self.crew.submit(tasks.piece, self.read, messages, places, self.checksum)
+        piece: Piece = self.pool.result(
+            self.pool.submit(tasks.piece, self.read, messages, places, self.checksum)
         )
         return piece
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> Future:
-        return self.crew.submit(tasks.table, self.read, labels, chosen, day, self.checksum)
+        return self.pool.submit(tasks.table, self.read, labels, chosen, day, self.checksum)
 
 
-class Cluster:
+class ClusterPool:
     """For the mail below some paths. `depth` is that of the tree of sums, by default as the mail asks for."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Cluster:
         known: Any = None,
         key: Key | None = None,
         all_folders: bool = False,
-    ) -> Iterator[Far]:
+    ) -> Iterator[RemoteBatch]:
         """All mail under each label, in order. What is known is read all the same: workers do not know it."""
         del known
         if key:
@@ -117,25 +117,25 @@ class Cluster:
             read = self.submit(tasks.batch, chunk, label, settings)
             return read, self.submit(tasks.heading, read)
 
-        def ended(chunk: Any, label: str, read: Future, heading: Future) -> tuple[Any, Far]:
+        def ended(chunk: Any, label: str, read: Future, heading: Future) -> tuple[Any, RemoteBatch]:
             told = self.result(heading)
             if isinstance(chunk, Range):
                 chunk.found = told.found
-            return chunk, Far(self, label, read, told)
+            return chunk, RemoteBatch(self, label, read, told)
 
-        def worked() -> Iterator[tuple[Work, Far]]:
+        def worked() -> Iterator[tuple[Work, RemoteBatch]]:
             nonlocal label
             for (chunk, label), futures in self._in_order(begun, by_label(sources, ranges, all_folders)):
                 yield ended(chunk, label, *futures)
 
-        def again(chunk: Range) -> tuple[Range, Far]:
+        def again(chunk: Range) -> tuple[Range, RemoteBatch]:
             return ended(chunk, label, *begun(chunk, label))
 
-        for _, far, before in joined(worked(), again):
-            far.before = before
-            self._accept(far.unreadable)
-            yield far
-            del far
+        for _, batch, before in joined(worked(), again):
+            batch.before = before
+            self._accept(batch.unreadable)
+            yield batch
+            del batch
 
     def pile(self, base: Stored | None, labels: Sequence[str]) -> Reduction:
         return Reduction(self.client, base, labels, self.depth)
@@ -177,7 +177,7 @@ class Cluster:
             numbered = [(*_numbered(path, at, before), verdict) for path, at, verdict in verdicts]
             yield numbered, unreadable, size
 
-    def told(self) -> str:
+    def status(self) -> str:
         self._look()
         return f", {self._workers} worker{'' if self._workers == 1 else 's'}"
 
