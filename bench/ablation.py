@@ -14,14 +14,14 @@ import numpy as np
 
 from corpora import SPAMASSASSIN
 from spamnb.bayes.scoring import BulkClassifier, Table
-from spamnb.evaluation.compare import candidate
+from spamnb.evaluation.candidates import candidate
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.reading.settings import Settings
 from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
-    from spamnb.evaluation.compare import Candidate
+    from spamnb.evaluation.candidates import Candidate
 
     Array = np.ndarray[Any, Any]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from spamnb.cli.options import (
     Command,
-    chosen_view,
     cluster_options,
     jobs_option,
     json_option,
@@ -27,6 +26,9 @@ from spamnb.mailboxes.folders import in_maildir, is_folder, split_number
 from spamnb.mailboxes.skipped import PassedOver
 from spamnb.mailboxes.sources import Raw, Unreadable, check, messages, total_size
 from spamnb.mailboxes.streams import read, unpacked, unpacker_for, why
+
+if TYPE_CHECKING:
+    from spamnb.bayes.view import View
 
 EXAMPLES = """
 spamnb classify < message
@@ -65,7 +67,7 @@ def classify(
     jobs: int | None,
     cluster: str | None,
     skip_unreadable: bool,
-    **view: Any,
+    view: View | None,
 ) -> int:
     """Judge messages: verdict, score and path on a line each. Without a path, one message on standard input.
 
@@ -73,7 +75,7 @@ def classify(
     default, by argmax and its own posterior.
     """
     answer = Classify(model, passthrough, exit_code, as_json, header_style)
-    judge = opened(model, chosen_view(**view), cutoff)
+    judge = opened(model, view, cutoff)
     if not paths or paths == ("-",):
         return answer.judge(judge, standard_input())
     check(paths)

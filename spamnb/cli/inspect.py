@@ -11,7 +11,6 @@ import click
 from spamnb.cli.inspecting.mail import one_message
 from spamnb.cli.options import (
     Command,
-    chosen_view,
     jobs_option,
     json_option,
     model_option,
@@ -77,15 +76,13 @@ MOST_SAMPLES = 100_000
 @view_options
 @jobs_option
 @json_option
-def inspect(
-    event: str | None, smoothing: str | None, prior: str | None, tfidf: bool, numbers: bool, **options: Any
-) -> int:
+def inspect(**options: Any) -> int:
     """What the model knows; of one MESSAGE (- is standard input), why it is judged as it is.
 
     A message of a mailbox is named as classify names it: archive.mbox:3. With --token, more words may follow;
     with --diff, mail to be judged by both models.
     """
-    return Inspection(chosen_view(event, smoothing, prior, tfidf, numbers), **options).run()
+    return Inspection(**options).run()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.evaluation.compare import Compared
-    from spamnb.evaluation.folds import Evaluation, Judged, Mistake
+    from spamnb.evaluation.results import Evaluation, Judged, Mistake
 
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 

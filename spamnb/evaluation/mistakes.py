@@ -8,7 +8,7 @@ import numpy as np
 
 from spamnb.bayes.scoring import Weights
 from spamnb.bayes.verdict import SPAM, UNSURE
-from spamnb.evaluation.folds import UNDECIDED, Mistake
+from spamnb.evaluation.results import UNDECIDED, Mistake
 from spamnb.mailboxes.sources import Unreadable, messages
 from spamnb.reading.features import Tokenizer
 from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
@@ -17,7 +17,8 @@ from spamnb.reading.message import read
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spamnb.evaluation.folds import CrossValidation, Judged
+    from spamnb.evaluation.folds import CrossValidation
+    from spamnb.evaluation.results import Judged
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message

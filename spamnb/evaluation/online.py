@@ -18,8 +18,8 @@ import numpy as np
 from spamnb.bayes.classifier import Score
 from spamnb.bayes.scoring import MISSING, BulkClassifier, Rows, Table, probabilities
 from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, decided
-from spamnb.evaluation.folds import CurvePoint, judged
 from spamnb.evaluation.intervals import auc_loss
+from spamnb.evaluation.results import CurvePoint, judged
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
 from spamnb.training.calibration import calibrated, cutoffs, ham_and_spam, has_spam
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.evaluation.folds import Judged
+    from spamnb.evaluation.results import Judged
     from spamnb.tables.count_table import Array
 
 PROTOCOLS = ("immediate", "delayed", "on-error")

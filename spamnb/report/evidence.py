@@ -12,7 +12,7 @@ from spamnb.report.figures import count, signed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.evaluation.folds import Mistake
+    from spamnb.evaluation.results import Mistake
     from spamnb.inspection.knowledge import Telling
 
 SUBJECT, PATH, TOKEN = 160, 400, 60  # characters shown of each

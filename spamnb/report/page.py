@@ -16,7 +16,7 @@ from spamnb.report.tables import numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from spamnb.evaluation.folds import Evaluation
+    from spamnb.evaluation.results import Evaluation
     from spamnb.mailboxes.sources import Unreadable
 
 WORDS = 160  # characters of a title or a reason

@@ -13,7 +13,7 @@ from spamnb.report.plots import calibration, learning, legend, trade_off
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.evaluation.folds import CurvePoint, Evaluation, Judged
+    from spamnb.evaluation.results import CurvePoint, Evaluation, Judged
 
 
 def pictures(evaluation: Evaluation) -> Markup | None:

@@ -32,7 +32,7 @@ from spamnb.report.svg import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.evaluation.folds import CurvePoint, Judged
+    from spamnb.evaluation.results import CurvePoint, Judged
 
 CURVE_POINTS = 300  # as many as a plot has dots across
 MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter

@@ -1,6 +1,7 @@
 """The journal beside a model: what was learned since the file was written, one record a message.
 
-Each record names the generation of the model that it belongs to. So a journal that was folded in and not yet removed is known as stale, and what is learned
+Each record names the generation of the model that it belongs to. So a journal that was folded in and not yet
+removed is known as stale, and what is learned
 while a new model is made can be carried over to it before it takes the old one's place.
 
 A torn last record is dropped: it was never acknowledged. A damaged one is passed over, and reading goes on

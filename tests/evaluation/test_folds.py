@@ -8,10 +8,12 @@ import pytest
 
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, UsageError
-from spamnb.evaluation.compare import STANDARD, candidate, compared, extended, steps_from
+from spamnb.evaluation.candidates import STANDARD, candidate, extended
+from spamnb.evaluation.compare import compared
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, cross_validated, fold_of
 from spamnb.evaluation.mistakes import by_folds, by_model, worst
+from spamnb.evaluation.search import steps_from
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.train import train

@@ -10,7 +10,6 @@ from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import LARGEST, decided
 from spamnb.bayes.view import View
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import Judged
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import (
     GROWTH,
@@ -22,6 +21,7 @@ from spamnb.evaluation.online import (
     in_time_order,
     online,
 )
+from spamnb.evaluation.results import Judged
 from spamnb.mailboxes.trec_index import read_index
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spamnb.cli.tune import options_for
-from spamnb.evaluation.compare import candidate
+from spamnb.evaluation.candidates import candidate
 from spamnb.training import train as training
 from spamnb.workers.local import LocalPool
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from spamnb.evaluation.folds import CurvePoint, Evaluation, Judged, Mistake
 from spamnb.evaluation.metrics import measure
+from spamnb.evaluation.results import CurvePoint, Evaluation, Judged, Mistake
 from spamnb.inspection.knowledge import Telling
 from spamnb.mailboxes.sources import Unreadable
 from spamnb.report import report
