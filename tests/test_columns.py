@@ -5,10 +5,10 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.tables import columns_of, fingerprint, saved
 from hypothesis import given
 from hypothesis import strategies as st
-from test_store import columns_of, fingerprint, saved
 
 from spamnb.bulk.columns import Columns, added
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn

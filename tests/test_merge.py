@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.samples import ham, spam, work
 from hypothesis import example, given
 from hypothesis import strategies as st
-from samples import ham, spam, work
 
 from spamnb.bulk import merging, placing, training
 from spamnb.bulk.checking import check

@@ -5,7 +5,7 @@ import gzip
 import os
 
 import pytest
-from samples import ham, spam
+from helpers.samples import ham, spam
 
 from spamnb.counts.store import Stored
 from spamnb.mail import chunks, sources

@@ -3,7 +3,7 @@
 import zlib
 
 import pytest
-from serving import request
+from helpers.serving import request
 
 from spamnb.model import Model
 from spamnb.passthrough import passed_through
