@@ -15,8 +15,8 @@ import pytest
 from helpers.program import Spamnb
 from helpers.samples import ENOUGH, ham, spam, work
 
-from spamnb.bulk import gathering
-from spamnb.counts import fingerprint
+from spamnb.reading import batch as gathering
+from spamnb.reading import fingerprint
 
 pytest_plugins = ["helpers.tiers"]
 

@@ -14,9 +14,9 @@ from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
-from spamnb.bulk.backup import exported
-from spamnb.mail.message import read
-from spamnb.mail.sources import Raw, messages
+from spamnb.exchange.backup import exported
+from spamnb.mailboxes.sources import Raw, messages
+from spamnb.reading.message import read
 
 MADE = 1000  # bytes of a message that is made
 FEW, MANY = 60, 1000  # messages of a corpus, and of a folder that somebody names

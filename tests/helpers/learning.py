@@ -3,13 +3,14 @@
 import os
 from pathlib import Path
 
-from spamnb.bulk import training
-from spamnb.counts.store import Stored
 from spamnb.lock import TRAINING, Lock
-from spamnb.mail.identity import digest
-from spamnb.mail.message import read
-from spamnb.tokens.settings import Settings
-from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.reading.features import Tokenizer
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.workers.local import LocalPool
 
 MAIL = [
     b"Subject: lunch\nDate: Mon, 1 Jan 2024 10:00:00 +0100\n\nsee you at noon\n",
@@ -44,7 +45,7 @@ def train_bulk(folder, mail):
         Path(path).write_bytes(raw)
         sources.setdefault(label, []).append(path)
     path = os.path.join(folder, "bulk")
-    training.train(path, sources, fresh=True, jobs=1)
+    training.train(path, sources, fresh=True, pool=LocalPool(1))
     return path
 
 

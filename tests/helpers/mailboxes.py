@@ -4,8 +4,8 @@ import pickle
 
 from hypothesis import strategies as st
 
-from spamnb.mail.ranges import joined
-from spamnb.mail.sources import Raw
+from spamnb.mailboxes.ranges import joined
+from spamnb.mailboxes.sources import Raw
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 

@@ -56,7 +56,7 @@ class Done:
 # two hundred runs, where a fresh start takes 300. What depends on a fresh start is tested with one.
 WARM = """
 import gc, json, os, sys
-import rich.console, rich.table, spamnb.cli, spamnb.learning, spamnb.passthrough
+import rich.console, rich.table, spamnb.cli, spamnb.training.learn, spamnb.delivery.passthrough
 from spamnb.start import main
 
 gc.freeze()

@@ -12,8 +12,8 @@ from helpers.paths import SPAMASSASSIN
 from helpers.serving import request
 
 import spamnb as library
-from spamnb.counts.store import Stored
-from spamnb.mail.sources import Raw, messages
+from spamnb.mailboxes.sources import Raw, messages
+from spamnb.store.stored import Stored
 
 TRAINED, ASKED = 150, 150  # of each label
 
