@@ -1,11 +1,12 @@
 PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
+LOCK = requirements-dev.txt
 CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env demo test test-fast test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
+.PHONY: help env lock demo test test-fast test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -80,14 +81,18 @@ audit: env  ## known vulnerabilities of what is installed
 
 env: $(VENV)/.ready
 
-# A current pip first: the start scripts of old ones import `re`, 9 ms at every delivery. And no
-# setuptools: the .pth file it leaves in old environments is read at every start.
-$(VENV)/.ready: pyproject.toml
+# No setuptools: the .pth file it leaves in old environments is read at every start.
+$(VENV)/.ready: pyproject.toml $(LOCK)
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install -q --upgrade pip
+	$(BIN)/python -m pip install -q --require-hashes -r $(LOCK)
 	$(BIN)/python -m pip uninstall -q -y setuptools
-	$(BIN)/python -m pip install -q -e '.[languages,milter,plot,cluster,zstd]' --group dev
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
+
+lock: env  ## the versions that `make env` installs, anew where pyproject.toml asks for others: ARGS=--upgrade for all
+	$(BIN)/python -m pip install -q --group lock
+	$(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --all-extras --group dev \
+		--generate-hashes --no-header --no-annotate -o $(LOCK) $(ARGS)
 
 clean:  ## remove what was made
 	rm -rf .venv* .audit .demo .fuzz dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
