@@ -17,7 +17,9 @@ def requirements() -> list[Requirement]:
     asked = tomllib.loads((ROOT / "pyproject.toml").read_text())
     project = asked["project"]
     lists = [asked["build-system"]["requires"], project["dependencies"], asked["dependency-groups"]["dev"]]
-    return [Requirement(one) for names in (*lists, *project["optional-dependencies"].values()) for one in names]
+    return [
+        Requirement(one) for names in (*lists, *project["optional-dependencies"].values()) for one in names
+    ]
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
