@@ -15,13 +15,13 @@ import tempfile
 from collections.abc import Callable
 
 from corpora import LABELS, Corpus, lay_out
+from spamnb import train
 from spamnb.inspection.knowledge import telling
 from spamnb.model import Model
 from spamnb.reading.features import is_html
 from spamnb.reading.html.markup import render
 from spamnb.reading.message import read
 from spamnb.tables.count_table import Columns
-from spamnb.training.train import train
 
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"

@@ -101,10 +101,10 @@ def held(folder: str, tokens: int) -> Iterator[Row]:
 
 def reduced(depth: int, tokens: int, folder: str) -> None:
     from spamnb.workers.cluster.connecting import client_of
-    from spamnb.workers.cluster.pool import Cluster
+    from spamnb.workers.cluster.pool import ClusterPool
 
     with client_of("local", WORKERS) as client:
-        crew = Cluster(client, [folder], depth=depth)
+        crew = ClusterPool(client, [folder], depth=depth)
         pile = crew.pile(None, LABELS)
         for number in range(TABLES):
             pile.add(crew.submit(made, number, tokens // TABLES))
