@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.samples import ham, spam, work
 from hypothesis import example, given
 from hypothesis import strategies as st
-from samples import ham, spam, work
 
 from spamnb.errors import DataError
 from spamnb.exchange import merging

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import PROGRAM, ham, spam, work
+from helpers.program import PROGRAM
+from helpers.samples import ham, spam, work
 
 from spamnb.errors import CannotCreate, DataError, Locked, ModelError, UsageError
 from spamnb.exchange.merging import merge
