@@ -10,7 +10,7 @@ from spamnb.cli.options import Command, check_replaceable, json_option, path_typ
 from spamnb.cli.progress import progress
 from spamnb.cli.render import places, print_json
 from spamnb.exchange.merging import merge as merge_models
-from spamnb.files import shown
+from spamnb.files import printable
 from spamnb.mailboxes.sources import total_size
 
 EXAMPLES = """
@@ -72,7 +72,7 @@ def merge(
         return 0
     for path, own in changes.items():
         told = [f"{many:,} {what}" for what, many in own.items() if many or what == "learned"]
-        click.echo(f"{shown(path)}: {', '.join(told)}{' since the base' if base else ''}")
+        click.echo(f"{printable(path)}: {', '.join(told)}{' since the base' if base else ''}")
     if both := done.again + done.torn:
         unlike = f", {done.torn:,} not alike: as the first has them" if done.torn else ""
         click.echo(f"in several: {both:,}{unlike}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.bayes.verdict import REQUIRED, SPAM
 from spamnb.delivery.passthrough import header_end, passed_through
-from spamnb.files import shown
+from spamnb.files import printable
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
@@ -72,6 +72,6 @@ def report(verdict: Verdict) -> str:
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {verdict.score:.4f}, probability {verdict.probability:.4f})",
         "",
-        *(f"{item.strength:6.2f}  {shown(item.token[:LONGEST_TOKEN])}" for item in strongest),
+        *(f"{item.strength:6.2f}  {printable(item.token[:LONGEST_TOKEN])}" for item in strongest),
     ]
     return "".join(f"{line}\n" for line in lines)

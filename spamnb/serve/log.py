@@ -6,7 +6,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from spamnb.delivery.passthrough import header_end
-from spamnb.files import complain, say_aside
+from spamnb.files import complain, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
@@ -31,7 +31,7 @@ class Log:
             self._line(f"{outcome} {label or '-'}", raw, user, seconds, "TELL")
 
     def _line(self, what: str, raw: bytes, user: str, seconds: float, asked: str) -> None:
-        say_aside(
+        write_stderr(
             f"{what} size={len(raw)} ms={1000 * seconds:.1f} asked={asked} "
             f"user={escaped(user)} id={escaped(message_id(raw))}\n"
         )
@@ -44,7 +44,7 @@ class Log:
         """Log an error of our own with its traceback, whose lines cannot be taken for others."""
         complain(f"unexpected {type(error).__name__}")
         for line in "".join(traceback.format_exception(error)).splitlines():
-            say_aside(f"    | {escaped(line, keep=' ')}\n")
+            write_stderr(f"    | {escaped(line, keep=' ')}\n")
 
 
 def escaped(text: str, keep: str = "") -> str:

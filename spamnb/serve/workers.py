@@ -11,7 +11,7 @@ import socket
 import time
 from typing import TYPE_CHECKING
 
-from spamnb.files import complain, say_aside
+from spamnb.files import complain, write_stderr
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits
 from spamnb.serve.judge import Judge
@@ -96,7 +96,7 @@ class Server:
     def _announce(self) -> None:
         places = " and ".join(map(sockets.name_of, self.doors))
         metrics = "".join(f", metrics at {sockets.name_of(door)}" for door in self.metrics)
-        say_aside(f"spamnb: serving at {places}{metrics}; {self.options.workers} workers\n")
+        write_stderr(f"spamnb: serving at {places}{metrics}; {self.options.workers} workers\n")
         sockets.notify("READY=1")
 
     def _start(self, worker: int) -> None:
