@@ -387,6 +387,7 @@ class TestNoWords:
         temporary.mkdir()
         code = (
             "import os, sys; from spamnb.training import train as training\n"
+            "from spamnb.workers.local import LocalPool\n"
             "training.put_in_place = lambda *_: os._exit(9)\n"
             "sources = {'ham': [sys.argv[2]], 'spam': [sys.argv[3]]}\n"
             f"training.train(sys.argv[1], sources, keyed={keyed}, pool=LocalPool(2))"
@@ -556,13 +557,13 @@ class TestKey:
         assert (content(keyed), key()) == (before, was)
 
     def test_a_server_that_has_it_goes_on_when_it_is_gone(self, keyed, mail):
-        from spamnb.serve.judge import Kept
+        from spamnb.serve.judge import ReloadingModel
 
-        kept = Kept(keyed)
-        before = kept.model().classify(mail.messages["spam"]).score
+        kept = ReloadingModel(keyed)
+        before = kept.current().classify(mail.messages["spam"]).score
         learn(keyed, TEA, "ham")
         os.unlink(keyed + ".key")
-        assert kept.model().classify(mail.messages["spam"]).score == before
+        assert kept.current().classify(mail.messages["spam"]).score == before
 
     def test_what_it_makes_of_numbers(self):
         """As docs/model-file.md says; the same for one and for many, and for another process."""
