@@ -6,8 +6,6 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from spamnb.bulk.ledger import mark_of, record
-from spamnb.bulk.ledger import tidy as tidy_ledger
 from spamnb.counts.changes import carried_over
 from spamnb.counts.journal import Journal
 from spamnb.counts.store import Stored
@@ -34,8 +32,6 @@ def put_in_place(path: str, new: str, before: Stored | None) -> None:
     journal = path + ".journal"
     with gone_at_last(new):
         model = Stored(new)
-        if before:
-            record(before)  # what only the journal has
         with Lock(path):
             old, later = learned_since(path, before)
             changes = []
@@ -60,8 +56,6 @@ def put_in_place(path: str, new: str, before: Stored | None) -> None:
                 if old and old.journal.damaged:
                     keep_aside(journal)
                 tidy(journal, model, changes)
-    if before is None or mark_of(before) != mark_of(model):
-        tidy_ledger(path)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spamnb.bulk.columns import Columns
-from spamnb.bulk.ledger import tidy
 from spamnb.bulk.training import write
 from spamnb.clock import today
 from spamnb.counts.store import Stored
@@ -34,13 +33,10 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
     with Lock(path, kind=TRAINING):
         stored = Stored.open(path)
         table, size = Columns.load(stored).settled(), os.path.getsize(path)
-        since = today() - days
-        kept = table.only(~expired(table, since, rare))
-        if not try_only:
-            if len(kept) < len(table) or stored.journal.entries:
-                view, settings = view_of(stored), settings_of(stored)
-                write(path, kept, settings, view, stored.head["ham_loss"], stored)
-            tidy(path, since)
+        kept = table.only(~expired(table, today() - days, rare))
+        if not try_only and (len(kept) < len(table) or stored.journal.entries):
+            view, settings = view_of(stored), settings_of(stored)
+            write(path, kept, settings, view, stored.head["ham_loss"], stored)
         words, left = int(table.words.sum()), int(kept.words.sum())
         return Pruned((words, left), (len(table) - words, len(kept) - left), (size, os.path.getsize(path)))
 

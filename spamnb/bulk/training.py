@@ -12,7 +12,6 @@ from spamnb.bulk.columns import Columns
 from spamnb.bulk.crew import Here
 from spamnb.bulk.keying import hidden_digests, key_for
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn, joined
-from spamnb.bulk.ledger import Ledger, lessons_in, mark
 from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
 from spamnb.bulk.sorting import portions
@@ -71,7 +70,6 @@ def train(
     forget: bool = False,
     keyed: bool = False,
     rare: int = 0,
-    ledger: bool = False,
     all_folders: bool = False,
     yes: bool = False,
     jobs: int | None = None,
@@ -80,9 +78,9 @@ def train(
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
-    Tokens in no more messages than are `rare` are dropped. A `ledger` keeps what each message adds. Without
-    `all_folders`, those below a path whose names speak against its label are left out. Raises UsageError if
-    nearly all that was learned under a label would move to another one, unless `yes`, that is meant.
+    Tokens in no more messages than are `rare` are dropped. Without `all_folders`, those below a path whose
+    names speak against its label are left out. Raises UsageError if nearly all that was learned under a label
+    would move to another one, unless `yes`, that is meant.
     """
     crew = crew or Here(jobs)
     with Lock(path, kind=TRAINING):
@@ -106,37 +104,34 @@ def train(
         pile = crew.pile(stored, labels)  # or it says that the model is damaged
         summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
         day = today()
-        with Ledger.beside(path, mark(settings.as_map()), start=ledger) as lessons:
-            known = None if forget else seen.is_known
-            for batch in crew.batches(sources, settings, known, key, all_folders):
-                steps = seen.steps(batch, forget, summary)
-                if len(steps):
-                    pile.add(batch.table(labels, steps, day))
-                    sample.add(batch, steps)
-                    if lessons:
-                        lessons.put(lessons_in(batch.whole(), steps[:, 0], key))
-                summary.unreadable += failures(batch.unreadable)
-                summary.passed_over += passed_over(batch.unreadable)
-                progress(batch)
-                del batch  # or it would stay until the next is there
-            if not yes:
-                check_moves(labels, seen.met, seen.known_of_each)
-            if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:
-                if settings.closed:
-                    sample = Sample()
-                write_parts(
-                    path,
-                    labels,
-                    pile.parts(Finish(rare, settings.closed)),
-                    seen.learned(),
-                    settings,
-                    view,
-                    accepted,
-                    before,
-                    sample,
-                    crew.spread,
-                    key,
-                )
+        known = None if forget else seen.is_known
+        for batch in crew.batches(sources, settings, known, key, all_folders):
+            steps = seen.steps(batch, forget, summary)
+            if len(steps):
+                pile.add(batch.table(labels, steps, day))
+                sample.add(batch, steps)
+            summary.unreadable += failures(batch.unreadable)
+            summary.passed_over += passed_over(batch.unreadable)
+            progress(batch)
+            del batch  # or it would stay until the next is there
+        if not yes:
+            check_moves(labels, seen.met, seen.known_of_each)
+        if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:
+            if settings.closed:
+                sample = Sample()
+            write_parts(
+                path,
+                labels,
+                pile.parts(Finish(rare, settings.closed)),
+                seen.learned(),
+                settings,
+                view,
+                accepted,
+                before,
+                sample,
+                crew.spread,
+                key,
+            )
     return summary
 
 
