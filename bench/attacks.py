@@ -14,13 +14,13 @@ import random
 import tempfile
 
 from corpora import LABELS, Corpus, lay_out
-from spamnb.bulk.columns import Columns
-from spamnb.bulk.knowledge import telling
-from spamnb.bulk.training import train
-from spamnb.mail.markup import render
-from spamnb.mail.message import read
+from spamnb.inspection.knowledge import telling
 from spamnb.model import Model
-from spamnb.tokens.tokenizer import is_html
+from spamnb.reading.features import is_html
+from spamnb.reading.html.markup import render
+from spamnb.reading.message import read
+from spamnb.tables.count_table import Columns
+from spamnb.training.train import train
 
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"

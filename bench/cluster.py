@@ -19,10 +19,10 @@ from speed import COLUMNS, Row, machine
 from tables import put_into, save, table
 
 from corpora import LABELS, Corpus, resampled, write_mbox
-from spamnb.bulk.columns import Columns
-from spamnb.bulk.learned import Learned
-from spamnb.bulk.training import Finish, write_parts
-from spamnb.tokens.settings import Settings
+from spamnb.reading.settings import Settings
+from spamnb.tables.count_table import Columns
+from spamnb.tables.learned import Learned
+from spamnb.training.train import Finish, write_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,8 +100,8 @@ def held(folder: str, tokens: int) -> Iterator[Row]:
 
 
 def reduced(depth: int, tokens: int, folder: str) -> None:
-    from spamnb.cluster.connecting import client_of
-    from spamnb.cluster.crew import Cluster
+    from spamnb.workers.cluster.connecting import client_of
+    from spamnb.workers.cluster.pool import Cluster
 
     with client_of("local", WORKERS) as client:
         crew = Cluster(client, [folder], depth=depth)

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from spamnb import delivery
+from spamnb.delivery import stdin as delivery
 from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
 from spamnb.files import complain, keep_handles
 

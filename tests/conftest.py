@@ -19,8 +19,8 @@ import generated  # noqa: F401 (the profile of hypothesis, for all tests)
 import pytest
 from samples import ENOUGH, PROGRAM, ham, spam, work
 
-from spamnb.bulk import gathering
-from spamnb.counts import fingerprint
+from spamnb.reading import batch as gathering
+from spamnb.reading import fingerprint
 
 pytest_plugins = ["tiers"]
 
@@ -75,7 +75,7 @@ os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(time.time())))
 # two hundred runs, where a fresh start takes 300. What depends on a fresh start is tested with one.
 WARM = """
 import gc, json, os, sys
-import rich.console, rich.table, spamnb.cli, spamnb.learning, spamnb.passthrough
+import rich.console, rich.table, spamnb.cli, spamnb.training.learn, spamnb.delivery.passthrough
 from spamnb.start import main
 
 gc.freeze()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from spamnb.cli.options import (
     Command,
-    chosen_view,
     cluster_options,
     jobs_option,
     json_option,
@@ -20,13 +19,16 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import tell_unreadable
-from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
+from spamnb.delivery.stdin import HEADER_STYLES, Classify, standard_input, standard_output
 from spamnb.errors import DataError, NoInput, UsageError
-from spamnb.mail import mbox
-from spamnb.mail.folders import in_maildir, is_folder, split_number
-from spamnb.mail.skipped import PassedOver
-from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
-from spamnb.mail.streams import read, unpacked, unpacker_for, why
+from spamnb.mailboxes import mbox
+from spamnb.mailboxes.folders import in_maildir, is_folder, split_number
+from spamnb.mailboxes.skipped import PassedOver
+from spamnb.mailboxes.sources import Raw, Unreadable, check, messages, total_size
+from spamnb.mailboxes.streams import read, unpacked, unpacker_for, why
+
+if TYPE_CHECKING:
+    from spamnb.bayes.view import View
 
 EXAMPLES = """
 spamnb classify < message
@@ -65,7 +67,7 @@ def classify(
     jobs: int | None,
     cluster: str | None,
     skip_unreadable: bool,
-    **view: Any,
+    view: View | None,
 ) -> int:
     """Judge messages: verdict, score and path on a line each. Without a path, one message on standard input.
 
@@ -73,7 +75,7 @@ def classify(
     default, by argmax and its own posterior.
     """
     answer = Classify(model, passthrough, exit_code, as_json, header_style)
-    judge = opened(model, chosen_view(**view), cutoff)
+    judge = opened(model, view, cutoff)
     if not paths or paths == ("-",):
         return answer.judge(judge, standard_input())
     check(paths)
@@ -84,10 +86,10 @@ def classify(
         return answer.judge(judge, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
     with (
-        working(paths, cluster, jobs, skip_unreadable) as crew,
-        progress("classifying", lambda: total_size(paths), among_lines=True, note=crew.told) as step,
+        working(paths, cluster, jobs, skip_unreadable) as pool,
+        progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
-        for verdicts, failed, size in crew.verdicts(judge, paths):
+        for verdicts, failed, size in pool.verdicts(judge, paths):
             standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))

@@ -6,12 +6,12 @@ from dataclasses import asdict
 
 import click
 
-from spamnb.bulk.merging import merge as merge_models
 from spamnb.cli.options import Command, check_replaceable, json_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.cli.render import places, print_json
+from spamnb.exchange.merging import merge as merge_models
 from spamnb.files import shown
-from spamnb.mail.sources import total_size
+from spamnb.mailboxes.sources import total_size
 
 EXAMPLES = """
 spamnb merge all.msgpack host1.msgpack host2.msgpack

@@ -11,7 +11,7 @@ from spamnb.files import say_aside
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from spamnb.bulk.comparing import Compared
+    from spamnb.evaluation.compare import Compared
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.streams import drawable
-from spamnb.counts.key import key_path
-from spamnb.counts.store import Stored
 from spamnb.files import complain, shown
-from spamnb.mail.not_mail import ARCHIVE
-from spamnb.mail.skipped import LeftOut, failures, passed_over
+from spamnb.mailboxes.not_mail import ARCHIVE
+from spamnb.mailboxes.skipped import LeftOut, failures, passed_over
+from spamnb.store.key import key_path
+from spamnb.store.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from spamnb.cli.grid import Grid
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mailboxes.sources import Unreadable
 
 PIPE_WIDTH = 120
 FILES, FOLDERS = 3, 10  # that are named of those passed over and left out

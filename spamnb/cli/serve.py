@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import Command, model_option, path_type
-from spamnb.delivery import HEADER_STYLES
+from spamnb.delivery.stdin import HEADER_STYLES
 from spamnb.errors import UsageError
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER, SESSION, Options
+from spamnb.workers.processes import all_cores
 
 EXAMPLES = """
 spamnb serve

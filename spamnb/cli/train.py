@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk import training
-from spamnb.bulk.comparing import VIEW_NAMES, candidate
-from spamnb.bulk.crew import size_of
-from spamnb.bulk.knowledge import missing
-from spamnb.bulk.training import Summary
 from spamnb.cli.options import (
     Command,
     check_replaceable,
@@ -22,21 +17,25 @@ from spamnb.cli.options import (
     mail_options,
     model_option,
     tokenizer_options,
-    tokenizer_settings,
     working,
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import described, places, print_json, tell_unreadable
-from spamnb.counts.store import Stored
-from spamnb.delivery import ANY, WORDS, Learn
+from spamnb.delivery.stdin import ANY, WORDS, Learn
 from spamnb.errors import UsageError
+from spamnb.evaluation.candidates import VIEW_NAMES, candidate
 from spamnb.files import complain
-from spamnb.mail.sources import check
+from spamnb.inspection.knowledge import missing
+from spamnb.mailboxes.labelled import size_of
+from spamnb.mailboxes.sources import check
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.train import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.view import View
+    from spamnb.bayes.view import View
 
     Sources = Mapping[str, Sequence[str]]
 
@@ -108,7 +107,7 @@ def train(
     cluster: str | None,
     skip_unreadable: bool,
     as_json: bool,
-    **settings: Any,
+    settings: dict[str, Any],
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or one message on standard input.
 
@@ -122,15 +121,14 @@ def train(
     --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
     sources = labelled(folders, ham, spam, label, ANY if forget else None)
-    wanted = tokenizer_settings(**settings)
     view = view_of(view_settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
     if quiet and as_json:
         raise UsageError("--quiet prints no report, --json prints one: one of them")
     one = Learn(next(iter(sources)), model, forget)
-    plain = not (fresh or wanted or view or keyed or rare or cluster or skip_unreadable or ham_loss)
-    if list(sources.values()) == [["-"]] and plain and one.is_small:
+    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss
+    if list(sources.values()) == [["-"]] and not special and one.is_small:
         if not as_json and not quiet:
             return one.run()
         summary = Summary({one.label: {one.outcome(): 1}})
@@ -142,17 +140,17 @@ def train(
         if forget:
             Stored.open(model)  # or it says what to do
         with (
-            working(paths, cluster, jobs, skip_unreadable) as crew,
+            working(paths, cluster, jobs, skip_unreadable) as pool,
             progress(
                 "forgetting" if forget else "training",
                 lambda: size_of(sources, all_folders),
-                note=crew.told,
+                note=pool.status,
             ) as step,
         ):
             summary = training.train(
                 model,
                 sources,
-                wanted,
+                settings,
                 view=view,
                 ham_loss=share(ham_loss),
                 fresh=fresh,
@@ -161,7 +159,7 @@ def train(
                 rare=rare,
                 all_folders=all_folders,
                 yes=yes,
-                crew=crew,
+                pool=pool,
                 progress=lambda batch: step(batch.size, len(batch)),
             )
     if as_json:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import REQUIRED, SPAM
+from spamnb.delivery.passthrough import header_end, passed_through
 from spamnb.files import shown
-from spamnb.passthrough import header_end, passed_through
-from spamnb.verdict import REQUIRED, SPAM
 
 if TYPE_CHECKING:
-    from spamnb.verdict import Verdict
+    from spamnb.bayes.verdict import Verdict
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 STRONGEST = 15  # of the evidence in a report

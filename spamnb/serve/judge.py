@@ -14,8 +14,8 @@ from spamnb.model import Model
 from spamnb.serve.memory import opened
 
 if TYPE_CHECKING:
+    from spamnb.bayes.verdict import Verdict
     from spamnb.serve.metrics import Counters
-    from spamnb.verdict import Verdict
 
     Stamp = tuple[tuple[int, int, int] | None, ...]
 

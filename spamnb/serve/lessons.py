@@ -9,7 +9,7 @@ from select import PIPE_BUF
 from typing import TYPE_CHECKING
 
 from spamnb.errors import Locked, SpamnbError
-from spamnb.learning import learn
+from spamnb.training.learn import learn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

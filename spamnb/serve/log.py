@@ -5,11 +5,11 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING
 
+from spamnb.delivery.passthrough import header_end
 from spamnb.files import complain, say_aside
-from spamnb.passthrough import header_end
 
 if TYPE_CHECKING:
-    from spamnb.verdict import Verdict
+    from spamnb.bayes.verdict import Verdict
 
 LONGEST = 200  # characters of what a client or a message says
 LONGEST_HEAD = 1 << 16  # bytes of a message in which its Message-ID is looked for

@@ -7,8 +7,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from spamnb import __version__
-from spamnb.counts.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
-from spamnb.verdict import HAM, SPAM, UNSURE
+from spamnb.bayes.verdict import HAM, SPAM, UNSURE
+from spamnb.store.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

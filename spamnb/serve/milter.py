@@ -10,11 +10,11 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import SPAM
+from spamnb.delivery.passthrough import STYLES
 from spamnb.errors import SpamnbError, UsageError
-from spamnb.passthrough import STYLES
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.trace import Trace
-from spamnb.verdict import SPAM
 
 try:
     from kilter.protocol.buffer import SimpleBuffer
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
     from kilter.protocol.core import FilterMessage
 
+    from spamnb.bayes.verdict import Verdict
     from spamnb.serve.conversation import Conversation, Incoming
     from spamnb.serve.judge import Judge
     from spamnb.serve.log import Log
     from spamnb.serve.options import Options
-    from spamnb.verdict import Verdict
 
 VERSION = 6
 ACTIONS = ActionFlags.ADD_HEADERS | ActionFlags.CHANGE_HEADERS

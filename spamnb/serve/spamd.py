@@ -9,12 +9,12 @@ import zlib
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from spamnb.counts.outcomes import FORGOTTEN, LEARNED, MOVED
+from spamnb.bayes.verdict import HAM, SPAM
 from spamnb.errors import SpamnbError
 from spamnb.serve.answers import answer
 from spamnb.serve.log import escaped
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
-from spamnb.verdict import HAM, SPAM
+from spamnb.store.outcomes import FORGOTTEN, LEARNED, MOVED
 
 if TYPE_CHECKING:
     from collections.abc import Generator

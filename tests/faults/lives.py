@@ -19,7 +19,7 @@ AT_THE_FOLD = 0.3  # and so often is the process killed that folds the journal, 
 # The program, with a journal that is folded after every few messages.
 FOLDING = """
 import sys
-from spamnb.counts import journal
+from spamnb.store import journal
 from spamnb.start import main
 journal.LIMIT = 10_000
 sys.exit(main())

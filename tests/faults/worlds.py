@@ -30,14 +30,15 @@ from operations import (
     Operation,
 )
 
-from spamnb.bulk import training
-from spamnb.bulk.backup import exported
-from spamnb.counts.store import Stored
 from spamnb.errors import Locked, NoModel
-from spamnb.learning import learn
+from spamnb.exchange.backup import exported
 from spamnb.lock import TRAINING, WRITING, Lock
-from spamnb.mail.identity import digest
-from spamnb.mail.message import read
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
 ENDINGS = ("", ".journal", ".lock", ".training", ".new", ".journal.new")
 TOO_LONG = 120  # seconds
@@ -121,7 +122,7 @@ def _counted(learned: frozenset[tuple[str, str]]) -> Any:
             Path(folder, name).write_bytes(everything()[name])
             sources[label].append(os.path.join(folder, name))
         path = os.path.join(folder, "model")
-        training.train(path, sources, fresh=True, jobs=1)
+        training.train(path, sources, fresh=True, pool=LocalPool(1))
         return state(path).counts
 
 

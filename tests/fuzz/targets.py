@@ -13,9 +13,9 @@ from fuzz import file_checks, mail_checks
 from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 
-from spamnb.bulk.backup import exported
-from spamnb.mail.message import read
-from spamnb.mail.sources import Raw, messages
+from spamnb.exchange.backup import exported
+from spamnb.mailboxes.sources import Raw, messages
+from spamnb.reading.message import read
 
 TESTS = Path(__file__).parent.parent
 CORPORA = TESTS.parent / "corpora" / "spamassassin"

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import spamnb as library
-from spamnb.bulk.gathering import fingerprints_in
-from spamnb.bulk.training import fold
-from spamnb.counts.records import LONG, LOW
-from spamnb.counts.store import Stored
 from spamnb.lock import TRAINING, Lock
-from spamnb.tokens.tokenizer import MOST_TOKENS
+from spamnb.reading.batch import fingerprints_in
+from spamnb.reading.features import MOST_TOKENS
+from spamnb.store.records import LONG, LOW
+from spamnb.store.stored import Stored
+from spamnb.training.train import fold
 
 # Bytes that one message can add to a model. Of each of its words: fingerprint, four counts, text, its end
 # and two days; of each pair: fingerprint, two counts and two days; and four bytes of a directory for eight.

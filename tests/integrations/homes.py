@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from spamnb.counts.store import Stored
-from spamnb.mail.identity import digest
-from spamnb.mail.message import read
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored import Stored
 
 # Some programs refuse to work for root. In his place, an ordinary user who may read the tests' files.
 NOBODY = 65534

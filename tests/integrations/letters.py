@@ -6,7 +6,7 @@ from itertools import chain, islice, zip_longest
 from recipes import ROOT
 from test_passthrough import ODD
 
-from spamnb.mail.sources import Raw, messages
+from spamnb.mailboxes.sources import Raw, messages
 
 CORPUS = ROOT / "corpora" / "spamassassin"
 TORTURE = os.environ.get("SPAMNB_TORTURE")  # a folder of more

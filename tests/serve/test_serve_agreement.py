@@ -11,8 +11,8 @@ import pytest
 from serving import request
 
 import spamnb as library
-from spamnb.counts.store import Stored
-from spamnb.mail.sources import Raw, messages
+from spamnb.mailboxes.sources import Raw, messages
+from spamnb.store.stored import Stored
 
 CORPUS = os.path.join(os.path.dirname(__file__), "..", "..", "corpora", "spamassassin")
 TRAINED, ASKED = 150, 450  # of each label

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from test_records import crowded, some
 
-from spamnb.bulk.training import fold
 from spamnb.errors import ModelError
-from spamnb.learning import learn
 from spamnb.model import Model
 from spamnb.serve import memory
 from spamnb.serve.judge import Kept
 from spamnb.serve.memory import HeldRecords, opened
+from spamnb.training.learn import learn
+from spamnb.training.train import fold
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from spamnb.files import complain, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.bulk.checking import Checked
+    from spamnb.inspection.check import Checked
 
 
 def show_checked(found: Checked, as_json: bool) -> int:

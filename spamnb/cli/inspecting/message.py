@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.verdict import SPAM
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.inspecting.reading import message_text, tone
 from spamnb.cli.render import bar, console, listed, number, show, sides, signed, table, wrapped
-from spamnb.explain.unread import headers_unread, hidden_words, parts_unread
 from spamnb.files import shown
-from spamnb.verdict import SPAM
+from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from spamnb.cli.grid import Grid
-    from spamnb.explain import Explanation, Reason
+    from spamnb.inspection import Explanation, Reason
 
 TOP = 20  # tokens, if not said otherwise
 AT_LEAST = 3  # of those in each place

@@ -5,18 +5,18 @@ from __future__ import annotations
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import SPAM
 from spamnb.cli.render import console, signed
-from spamnb.explain.reading import FIRST, readable
 from spamnb.files import shown
-from spamnb.verdict import SPAM
+from spamnb.inspection.marked_text import FIRST, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.text import Text
 
-    from spamnb.explain import Explanation
-    from spamnb.explain.reading import Block, Piece
+    from spamnb.inspection import Explanation
+    from spamnb.inspection.marked_text import Block, Piece
 
 MOST = 3000  # characters of a message that are shown
 LINES = 24  # and lines

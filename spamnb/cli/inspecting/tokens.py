@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.bulk.lookup import Lookup
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.render import print_json, show, signed, table
 from spamnb.errors import DataError
 from spamnb.files import complain, shown
+from spamnb.inspection.lookup import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spamnb.bulk.lookup import Known, Other
     from spamnb.cli.grid import Grid
+    from spamnb.inspection.lookup import Known, Other
     from spamnb.model import Model
 
 LISTED = 8  # near spellings
