@@ -59,7 +59,7 @@ growth: env  ## time against size, for hostile mail of every kind
 	PYTHONPATH=tests $(BIN)/python -m fuzz.growth $(ARGS)
 
 soak: env  ## kills, crowds, failing disks, new examples, long forms of tests: ARGS="--kills 500 --minutes 60"
-	PYTHONPATH=tests $(BIN)/python tests/faults/soak.py $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m faults.soak $(ARGS)
 
 fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 reader page"
 	$(BIN)/python -m pip install -q --group fuzz

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.paths import SPAMASSASSIN
 from scipy.sparse import csr_matrix
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
@@ -17,7 +18,6 @@ from spamnb.reading.settings import Settings
 from spamnb.store.table import CountTable
 from spamnb.workers.local import LocalPool
 
-CORPORA = os.path.join(os.path.dirname(__file__), "..", "..", "corpora", "spamassassin")
 LABELS = ("ham", "hard", "spam")
 EACH = 200
 
@@ -26,7 +26,7 @@ EACH = 200
 def corpus():
     """Some real mail of each of three labels, so that nothing holds for two only."""
     sources = {
-        label: [os.path.join(CORPORA, f"{name}.mbox.xz")]
+        label: [os.path.join(SPAMASSASSIN, f"{name}.mbox.xz")]
         for label, name in zip(LABELS, ("ham", "hard-ham", "spam"), strict=True)
     }
     firsts = [next(LocalPool(1).batches({label: paths}, Settings())) for label, paths in sources.items()]

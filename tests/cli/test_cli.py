@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 import pytest
+from helpers.paths import ROOT
 
 import spamnb as library
 from spamnb.cli import main
@@ -30,7 +31,7 @@ OPTIONS = {
     "inspect": "--top --token --model --json --help",
     "import": "--from --model --fresh --json --help",
 }
-LECTURE = Path(__file__).parent.parent.parent / "corpora" / "lectures" / "six-as-tabled"
+LECTURE = ROOT / "corpora" / "lectures" / "six-as-tabled"
 REPORT = "model learned known moved forgotten unknown again torn unreadable passed_over".split()
 
 

@@ -4,9 +4,9 @@ import io
 import re
 
 import pytest
+from helpers.screens import ESCAPES, on_a_terminal
 from rich.console import Console
 from rich.text import Text
-from screens import ESCAPES, on_a_terminal
 
 from spamnb.cli import main
 from spamnb.cli.render import table

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from distributed import Client
-from test_remote import bucket  # noqa: F401 (a fixture)
+from helpers.paths import SPAMASSASSIN
 
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.ranges import ranges
@@ -32,7 +32,6 @@ from spamnb.workers.cluster.pool import Cluster
 from spamnb.workers.cluster.reduction import LEAF, depth_for
 from spamnb.workers.local import LocalPool
 
-CORPUS = Path(__file__).parent.parent.parent / "corpora" / "spamassassin"
 TOO_LONG = 60  # seconds
 SOME = 300_000  # bytes of each mailbox
 SMALL = 40_000  # bytes of a range
@@ -84,7 +83,7 @@ class Scheduler:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory, bucket):  # noqa: F811
+def cluster(tmp_path_factory, bucket):
     folder = tmp_path_factory.mktemp("cluster")
     scheduler = Scheduler(str(folder / "scheduler.json"), str(folder), bucket.environment)
     try:
@@ -112,7 +111,7 @@ def post(tmp_path_factory):
     folder = tmp_path_factory.mktemp("post")
     parts = {}
     for name in ("ham", "spam", "hard-ham"):
-        with lzma.open(CORPUS / f"{name}.mbox.xz") as packed:
+        with lzma.open(SPAMASSASSIN / f"{name}.mbox.xz") as packed:
             parts[name] = packed.read(SOME).rpartition(b"\n\nFrom ")[0] + b"\n\n"
     (folder / "ham.mbox").write_bytes(parts["ham"])
     with gzip.open(folder / "spam.mbox.gz", "wb") as file:
@@ -218,7 +217,7 @@ class TestTheSameModel:
         assert killed
         assert models[1] == models[0]
 
-    def test_from_an_object_store(self, cluster, bucket, post, tmp_path, monkeypatch):  # noqa: F811
+    def test_from_an_object_store(self, cluster, bucket, post, tmp_path, monkeypatch):
         for name, value in bucket.environment.items():
             monkeypatch.setenv(name, value)
         for name in ("ham.mbox", "spam.mbox.gz", "later.mbox"):

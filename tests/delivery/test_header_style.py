@@ -5,9 +5,9 @@ import shutil
 import subprocess
 
 import pytest
+from helpers.passthrough import ODD
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_passthrough import ODD
 
 from spamnb.bayes.verdict import REQUIRED, Cutoffs, Verdict, spamassassin_score
 from spamnb.delivery.passthrough import STYLES, passed_through

@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from screens import on_a_terminal
+from helpers.screens import on_a_terminal
 
 # Each costs a delivery 3 to 100 ms.
 HEAVY = (

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.paths import ROOT
+from helpers.program import PROGRAM
+from helpers.recipes import blocks
+from helpers.samples import ham, spam, work
 from hypothesis import example, given
 from hypothesis import strategies as st
-from recipes import ROOT, blocks
-from samples import PROGRAM, ham, spam, work
 
 from spamnb.bayes.view import View
 from spamnb.errors import DataError

@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass
 from random import Random
 
-from operations import BRIM, CROWD, MAILBOXES, ONE, Operation
-from worlds import State, World, counted, differences, named, settle, state
+from faults.operations import BRIM, CROWD, MAILBOXES, ONE, Operation
+from faults.worlds import State, World, counted, differences, named, settle, state
 
 from spamnb.training.learn import learn
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import straced
-from disks import Disk, Limit
-from operations import NOTHING, Operation
-from worlds import Ended, World, differences, ended, settle, state
+from faults import straced
+from faults.disks import Disk, Limit
+from faults.operations import NOTHING, Operation
+from faults.worlds import Ended, World, differences, ended, settle, state
 
 ERRORS = {
     "open": ("ENOSPC", "EDQUOT", "EIO", "EROFS", "EACCES", "EMFILE"),

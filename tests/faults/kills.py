@@ -10,9 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-import straced
-from operations import Operation
-from worlds import World, counted, differences, named, naming, session_of, settle, start, state
+from faults import straced
+from faults.operations import Operation
+from faults.worlds import World, counted, differences, named, naming, session_of, settle, start, state
 
 CHANGING = ("open", "write", "truncate", "sync", "rename", "unlink", "lock")
 GONE_AFTER = 10  # seconds in which the workers of a killed process end by themselves

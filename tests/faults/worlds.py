@@ -14,7 +14,7 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from operations import (
+from faults.operations import (
     BRIM,
     CROWD,
     FORGOTTEN,

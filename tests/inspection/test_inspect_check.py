@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgpack
 import pytest
-from failing import failed, failing, needs_strace
 from fuzz.sealing import sealed_model
-from screens import on_a_terminal
+from helpers.failing import failed, failing, needs_strace
+from helpers.screens import on_a_terminal
 
 from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError

@@ -1,11 +1,11 @@
 """fdm fetches and delivers through spamnb, by the recipes of the page."""
 
 import pytest
-from contract import INBOX, JUNK, UNSURE, Contract
-from faults import every_fault
-from homes import AS_A_USER, hand_over, needs
-from letters import BIG
-from recipes import recipe
+from helpers.contract import INBOX, JUNK, UNSURE, Contract
+from helpers.faults import every_fault
+from helpers.homes import AS_A_USER, hand_over, needs
+from helpers.letters import BIG
+from helpers.recipes import recipe
 
 pytestmark = needs("fdm")
 

@@ -1,12 +1,13 @@
 """procmail delivers through spamnb, by the recipes of the page."""
 
 import pytest
-from contract import INBOX, JUNK, UNSURE, Contract
-from faults import every_fault, killed_as_it_writes
-from homes import ON_A_FULL_DISK, needs
-from letters import BIG, PLAIN
-from recipes import ROOT, blocks, recipe
-from test_passthrough import check
+from helpers.contract import INBOX, JUNK, UNSURE, Contract
+from helpers.faults import every_fault, killed_as_it_writes
+from helpers.homes import ON_A_FULL_DISK, needs
+from helpers.letters import BIG, PLAIN
+from helpers.passthrough import check
+from helpers.paths import ROOT
+from helpers.recipes import blocks, recipe
 
 pytestmark = needs("procmail")
 

@@ -1,12 +1,12 @@
 """Pigeonhole's Sieve delivers through spamnb, by the recipes of the page."""
 
 import pytest
-from contract import INBOX, JUNK, UNSURE, Contract
-from dovecots import Dovecot
-from faults import every_fault
-from homes import ON_A_FULL_DISK, needs
-from letters import BIG, PLAIN
-from recipes import recipe
+from helpers.contract import INBOX, JUNK, UNSURE, Contract
+from helpers.dovecots import Dovecot
+from helpers.faults import every_fault
+from helpers.homes import ON_A_FULL_DISK, needs
+from helpers.letters import BIG, PLAIN
+from helpers.recipes import recipe
 
 pytestmark = needs("dovecot")
 

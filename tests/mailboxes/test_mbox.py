@@ -3,12 +3,11 @@ import time
 import tracemalloc
 
 import pytest
+from helpers.mailboxes import ENVELOPE, INNER, LINES, MIXED, written
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.mailboxes import mbox
-
-ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 
 
 def pieces(data, size):
@@ -17,16 +16,6 @@ def pieces(data, size):
 
 def split(data, size=1 << 20, **limit):
     return [mbox.message(record) for record, _ in mbox.records(pieces(data, size), **limit)]
-
-
-def written(messages, eol=b"\n"):
-    """A mailbox as a writer of mboxrd leaves it."""
-    return b"".join(ENVELOPE.replace(b"\n", eol) + quoted(message, eol) + eol for message in messages)
-
-
-def quoted(message, eol):
-    lines = message.split(eol)
-    return eol.join(b">" + line if line.lstrip(b">").startswith(b"From ") else line for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -119,9 +108,6 @@ def test_boundaries(data, messages):
     assert split(data) == messages
 
 
-INNER = b"forwarded:\n\n" + ENVELOPE + b"Subject: inner\n\ninner\n>From the author\n"
-
-
 @pytest.mark.parametrize("after", [b"\n" + ENVELOPE + b"A: b\n", ENVELOPE + b"A: b\n", b"", b"\n", b"\n\n"])
 @pytest.mark.parametrize("less", [0, 1])
 def test_a_content_length_that_fits_is_believed(after, less):
@@ -150,17 +136,6 @@ def test_quoting_is_undone_beside_a_content_length_as_mboxcl_wants():
     assert split(data) == [b"Content-Length: 10\n\na\nFrom b\n"]
 
 
-MIXED = b"\n".join(
-    [
-        written([b"A: b\n\ntext\n", b"C: d\n\n\n\n>From x\n", b"", b"E: f\n"]),
-        b"Content-Length: 4\n\n" + ENVELOPE + b"X: y\n",
-        ENVELOPE + b"Content-Length: %d\n\n" % len(INNER) + INNER,
-        written([b"A: b\r\n\r\ntext\r\n\r\n", b"no line end"], b"\r\n"),
-        ENVELOPE + b"X" * 90 + b"\n\nFrom me to you\n\nFrom ",
-    ]
-)
-
-
 @pytest.mark.parametrize("limit", [mbox.MAX_MESSAGE, 60, 5])
 def test_the_size_of_the_blocks_changes_nothing(limit):
     whole = list(mbox.records([MIXED], limit))
@@ -179,21 +154,6 @@ def test_a_stretch_between_two_boundaries_splits_as_the_whole():
         for last in range(first, len(whole)):
             stretch = MIXED[ends[first] : ends[last + 1]]
             assert list(mbox.records([stretch])) == whole[first : last + 1]
-
-
-LINES = st.sampled_from(
-    [
-        b"",
-        b"From x",
-        b">From x",
-        b">>From x",
-        ENVELOPE.strip(),
-        b">" + ENVELOPE.strip(),
-        b"a",
-        b"A: b",
-        b"\xff\0",
-    ]
-)
 
 
 @given(st.lists(st.lists(LINES, min_size=1)), st.sampled_from([b"\n", b"\r\n"]), st.integers(1, 100))

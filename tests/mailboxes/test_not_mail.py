@@ -6,7 +6,7 @@ import tarfile
 import zipfile
 
 import pytest
-from samples import ham, spam
+from helpers.samples import ham, spam
 
 from spamnb.mailboxes.not_mail import not_mail
 

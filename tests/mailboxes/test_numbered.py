@@ -5,7 +5,7 @@ import gzip
 import os
 
 import pytest
-from samples import ham, spam
+from helpers.samples import ham, spam
 
 from spamnb.mailboxes import chunks, sources
 from spamnb.reading.identity import digest

@@ -2,20 +2,19 @@
 
 import gzip
 import os
-import pickle
 import random
 
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.mailboxes import ENVELOPE, INNER, LINES, MIXED, described, elsewhere, quoted, together, written
 from hypothesis import given
 from hypothesis import strategies as st
-from test_mbox import ENVELOPE, INNER, LINES, MIXED, quoted, written
 
 from spamnb.mailboxes import ranges as cutting
 from spamnb.mailboxes import sources
 from spamnb.mailboxes.mbox import MAX_MESSAGE
 from spamnb.mailboxes.ranges import Range, joined, ranges
-from spamnb.mailboxes.sources import PACKING, Files, Raw, Ready
+from spamnb.mailboxes.sources import PACKING, Files, Ready
 from spamnb.mailboxes.streams import BLOCK
 
 
@@ -30,24 +29,12 @@ def cut(path, size):
     return [Range(path, start, min(start + size, length)) for start in range(0, length, size)]
 
 
-def elsewhere(chunk):
-    """Work as another process does it: what it found is sent back, and its messages."""
-    chunk = pickle.loads(pickle.dumps(chunk))
-    items = list(chunk.messages())
-    return pickle.loads(pickle.dumps((chunk, items)))
-
-
 def whole(path):
-    return [told(item) for item in sources.messages([path])]
-
-
-def told(item, before=0):
-    index = item.index if isinstance(item, Raw) else None
-    return item.path, index if index is None else index + before, getattr(item, "data", None) or item.why
+    return [described(item) for item in sources.messages([path])]
 
 
 def in_spans(path, size):
-    return [told(item) for chunk in sources.chunks([path], size=size) for item in chunk.messages()]
+    return [described(item) for chunk in sources.chunks([path], size=size) for item in chunk.messages()]
 
 
 class Again:
@@ -59,11 +46,6 @@ class Again:
     def __call__(self, chunk):
         self.ranges.append(chunk)
         return elsewhere(chunk)
-
-
-def together(chunks, again=elsewhere):
-    kept = joined(map(elsewhere, chunks), again)
-    return [told(item, before) for _, items, before in kept for item in items]
 
 
 def with_length(message, eol):

@@ -6,7 +6,6 @@ import http.server
 import lzma
 import os
 import pickle
-import select
 import socket
 import subprocess
 import sys
@@ -16,14 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import boto3
 import fsspec
 import pytest
-from botocore.config import Config
-from samples import ham, spam
-from test_ranges import together
-from test_sources import ENVELOPE, box, maildir, put
-from test_sources import mail as message
+from helpers.mailboxes import ENVELOPE, box, maildir, put, together
+from helpers.mailboxes import mail as message
+from helpers.samples import ham, spam
 
 from spamnb.errors import NoInput, UsageError
 from spamnb.mailboxes import sources
@@ -569,64 +565,6 @@ def test_a_closed_web_server(spamnb, tree):
 
 
 # S3
-
-SERVER = """
-import logging, os, sys
-from moto.server import ThreadedMotoServer
-from werkzeug.serving import WSGIRequestHandler
-logging.getLogger("werkzeug").setLevel(logging.ERROR)
-WSGIRequestHandler.protocol_version = "HTTP/1.1"  # connections stay open, as those of Amazon
-server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-server.start()
-print(server.get_host_and_port()[1], flush=True)
-sys.stdin.read()
-os._exit(0)
-"""
-
-
-class Bucket:
-    """`s3://mail` on a server of its own."""
-
-    def __init__(self, port):
-        self.environment = {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-            "AWS_ACCESS_KEY_ID": "ann",
-            "AWS_SECRET_ACCESS_KEY": "secret",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_EC2_METADATA_DISABLED": "true",
-            "NO_PROXY": "127.0.0.1",
-        }
-        self.client = boto3.client(
-            "s3",
-            endpoint_url=self.environment["AWS_ENDPOINT_URL"],
-            aws_access_key_id="ann",
-            aws_secret_access_key="secret",
-            region_name="us-east-1",
-            config=Config(proxies={}, read_timeout=20, retries={"total_max_attempts": 1}),
-        )
-        self.client.create_bucket(Bucket="mail")
-
-    def put(self, name, data):
-        self.client.put_object(Bucket="mail", Key=name, Body=data)
-
-    def put_all(self, folder, below):
-        for path in sorted(Path(folder).rglob("*")):
-            if path.is_file():
-                self.put(f"{below}/{path.relative_to(folder)}", path.read_bytes())
-
-
-@pytest.fixture(scope="session")
-def bucket():
-    server = subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        assert select.select([server.stdout], [], [], 60)[0], "the server does not start"
-        yield Bucket(int(server.stdout.readline()))
-    finally:
-        try:
-            server.communicate(timeout=60)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.communicate(timeout=60)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import os
 import unicodedata
 
 import pytest
-from samples import ham, spam
+from helpers.samples import ham, spam
 
 from spamnb.mailboxes import roles, sources
 from spamnb.mailboxes.roles import JUNK, TRASH, UNSENT, UNSURE, left_out_of, role_of

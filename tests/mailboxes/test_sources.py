@@ -13,7 +13,8 @@ import threading
 import tracemalloc
 
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.mailboxes import ENVELOPE, box, mail, maildir, put
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,28 +28,7 @@ try:
 except ImportError:
     from backports import zstd
 
-ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 PACKERS = [gzip.compress, lzma.compress, bz2.compress, zstd.compress]
-
-
-def mail(n, lines=1):
-    return b"Subject: %d\n\n" % n + b"some text\n" * lines
-
-
-def box(numbers, lines=1):
-    return b"".join(ENVELOPE + mail(n, lines) + b"\n" for n in numbers)
-
-
-def put(path, data=None):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(mail(1) if data is None else data)
-    return str(path)
-
-
-def maildir(path):
-    for name in ("cur", "new", "tmp"):
-        (path / name).mkdir(parents=True)
-    return path
 
 
 def told(item):

@@ -2,10 +2,10 @@
 
 import base64
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.paths import GOLDEN, SPAMASSASSIN
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -21,8 +21,6 @@ from spamnb.reading.word_rules import LONGEST, MOST_WORDS
 from spamnb.tables.sorting import changes, order_of, texts_at
 from spamnb.training.batches import batch_of
 
-GOLDEN = Path(__file__).parent.parent / "golden"
-CORPORA = Path(__file__).parent.parent.parent / "corpora" / "spamassassin"
 CHOICES = [
     {},
     {"ngrams": 3},
@@ -174,11 +172,11 @@ def test_golden_mail(choices):
     assert_same([path.read_bytes() for path in sorted(GOLDEN.glob("*.eml"))], **choices)
 
 
-@pytest.mark.skipif(not CORPORA.exists(), reason="the source distribution leaves the corpora out")
+@pytest.mark.skipif(not SPAMASSASSIN.exists(), reason="the source distribution leaves the corpora out")
 @pytest.mark.parametrize("name", ["hard-ham", "spam"])
 @pytest.mark.slow
 def test_real_mail(name):
-    found = islice(messages([str(CORPORA / f"{name}.mbox.xz")]), 120)
+    found = islice(messages([str(SPAMASSASSIN / f"{name}.mbox.xz")]), 120)
     assert_same([raw.data for raw in found])
 
 

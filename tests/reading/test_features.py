@@ -6,7 +6,7 @@ import time
 import unicodedata
 
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
 

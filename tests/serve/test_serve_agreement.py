@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from serving import request
+from helpers.paths import SPAMASSASSIN
+from helpers.serving import request
 
 import spamnb as library
 from spamnb.mailboxes.sources import Raw, messages
 from spamnb.store.stored import Stored
 
-CORPUS = os.path.join(os.path.dirname(__file__), "..", "..", "corpora", "spamassassin")
 TRAINED, ASKED = 150, 450  # of each label
 
 
@@ -23,7 +23,7 @@ def corpus(tmp_path_factory):
     """A model of some mail, and a folder of other mail."""
     root = tmp_path_factory.mktemp("corpus")
     for label in ("ham", "spam"):
-        found = messages([os.path.join(CORPUS, f"{label}.mbox.xz")])
+        found = messages([os.path.join(SPAMASSASSIN, f"{label}.mbox.xz")])
         raws = [each.data for each in islice(found, TRAINED + ASKED) if isinstance(each, Raw)]
         for name, part in ((label, raws[:TRAINED]), ("asked", raws[TRAINED:])):
             (root / name).mkdir(exist_ok=True)

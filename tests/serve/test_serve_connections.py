@@ -6,7 +6,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from serving import everything
+from helpers.serving import everything
 
 from spamnb.serve.connections import LARGE, Connections, Limits
 

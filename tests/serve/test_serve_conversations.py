@@ -3,11 +3,11 @@
 import struct
 
 import pytest
+from helpers.packets import END, HELLO, message, offer, packet
+from helpers.samples import ham, spam
+from helpers.serving import request
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
-from packets import END, HELLO, message, offer, packet
-from samples import ham, spam
-from serving import request
 
 from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge

@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from serving import LOOPBACK, Serving, everything, request
+from helpers.serving import LOOPBACK, Serving, everything, request
 
 from spamnb.model import Model
 

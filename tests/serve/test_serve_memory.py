@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_records import crowded, some
+from helpers.tables import counts_of, crowded
 
 from spamnb.errors import ModelError
 from spamnb.model import Model
@@ -89,7 +89,7 @@ def test_what_is_held_is_not_read_again(tmp_path):
     held = HeldRecords(stored._tokens)
     os.truncate(stored.path, 0)
     asked = crowd[::99]
-    assert held.rows([*asked, crowd[0] - 1]) == {number: some(number) for number in asked}
+    assert held.rows([*asked, crowd[0] - 1]) == {number: counts_of(number) for number in asked}
 
 
 def test_a_damaged_directory_is_told(spamnb, mail):

@@ -5,9 +5,9 @@ import struct
 from contextlib import suppress
 
 import pytest
-from packets import AGREED, CONTINUE, END, HELLO, TRY_LATER, message, offer, packet
-from serving import everything
-from test_passthrough import FORGED
+from helpers.packets import AGREED, CONTINUE, END, HELLO, TRY_LATER, message, offer, packet
+from helpers.passthrough import FORGED
+from helpers.serving import everything
 
 from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge

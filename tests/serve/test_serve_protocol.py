@@ -3,7 +3,7 @@
 import zlib
 
 import pytest
-from serving import request
+from helpers.serving import request
 
 from spamnb.delivery.passthrough import passed_through
 from spamnb.model import Model

@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from serving import request
+from helpers.serving import request
 
 from spamnb.serve.judge import MOST_KEPT, Judge, own_model
 from spamnb.serve.metrics import Counters

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from failing import failed, failing, needs_strace
+from helpers.failing import failed, failing, needs_strace
 
 from spamnb.store.stored import Stored
 from spamnb.training.learn import learn

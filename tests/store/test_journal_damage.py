@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgpack
 import pytest
-from serving import Serving, request
-from test_learning import fold, seen, train_bulk
+from helpers.learning import fold, seen, train_bulk
+from helpers.serving import Serving, request
 
 from spamnb.lock import TRAINING, Lock
 from spamnb.reading.features import Tokenizer

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 from fuzz.sealing import sealed_backup
-from serving import Serving
+from helpers.paths import SPAMASSASSIN
+from helpers.serving import Serving
 
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.sources import messages as messages_in
@@ -33,7 +34,6 @@ from spamnb.training.learn import learn
 from spamnb.training.train import Seen, fold
 from spamnb.workers.local import LocalPool
 
-CORPUS = Path(__file__).parent.parent.parent / "corpora" / "spamassassin"
 LONG = bool(os.environ.get("SPAMNB_LONG"))
 TEA = b"Subject: afternoon tea\nFrom: grandmother@example.org\n\nbiscuits with marmalade, biscuits\n"
 PILLS = b"Subject: remedies\nFrom: quack@casino.example\n\nmiracle ointment, cheap pills\n"
@@ -150,7 +150,7 @@ class TestSameVerdicts:
         """
         most = None if LONG else 160
         for label in ("ham", "spam"):
-            found = islice(messages_in([str(CORPUS / f"{label}.mbox.xz")]), most)
+            found = islice(messages_in([str(SPAMASSASSIN / f"{label}.mbox.xz")]), most)
             for n, one in enumerate(found):
                 file = tmp_path / ("learned" if n % 2 else "other") / label / f"{n:04}"
                 file.parent.mkdir(parents=True, exist_ok=True)

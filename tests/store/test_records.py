@@ -10,42 +10,17 @@ from pathlib import Path
 from zlib import crc32
 
 import msgpack
-import numpy as np
 import pytest
-from test_store import saved
+from helpers.tables import counts_of, crowded, stored
 
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
 from spamnb.store import records
 from spamnb.store.records import LONG, Column, File
 from spamnb.store.stored import VERSION, Stored
-from spamnb.tables.count_table import Columns
 from spamnb.training.learn import learn
 
 TOP = 2**64 - 1
-
-
-def stored(folder, rows, pairs=None):
-    """A model of such fingerprints: {number: (in ham, in spam, occurrences in ham, in spam)}."""
-    pairs = pairs or {}
-    both = sorted([*rows, *pairs])
-    counts = np.array([rows.get(one) or (*pairs[one], 0, 0) for one in both], np.int32).reshape(-1, 4).T
-    table = Columns(
-        ("ham", "spam"),
-        (1, 1),
-        {},
-        np.array(both, np.uint64),
-        np.zeros(len(both), np.int64),
-        np.empty(0, np.uint8),
-        counts[:2],
-        counts[2:],
-        np.zeros(len(both), np.uint16),
-    )
-    return Stored.open(saved(str(folder / "model"), table))
-
-
-def some(number):
-    return (number % 3 + 1, number % 5, number % 250 + 1, number % 7)
 
 
 def neighbours(numbers):
@@ -59,7 +34,7 @@ SIZES = [0, 1, 2, 15, 16, 17, 31, 32, 33, 127, 128, 129, 3000]
 def test_each_is_found_and_no_other(tmp_path, size):
     chance = random.Random(size)
     numbers = {*[0, TOP, 1, 2**63, 2**63 - 1][:size], *(chance.getrandbits(64) for _ in range(size - 5))}
-    rows = {number: some(number) for number in numbers}
+    rows = {number: counts_of(number) for number in numbers}
     others = neighbours(numbers) - numbers | {chance.getrandbits(64) for _ in range(100)}
     table = stored(tmp_path, rows)
     assert len(rows) == size
@@ -72,7 +47,7 @@ def test_each_is_found_and_no_other(tmp_path, size):
 @pytest.mark.parametrize("size", SIZES)
 def test_pairs_likewise(tmp_path, size):
     chance = random.Random(size)
-    pairs = {chance.getrandbits(64): some(chance.getrandbits(9))[:2] for _ in range(size)}
+    pairs = {chance.getrandbits(64): counts_of(chance.getrandbits(9))[:2] for _ in range(size)}
     table = stored(tmp_path, {5: (1, 1, 1, 1)}, pairs)
     assert table.neighbour_rows([*pairs, *neighbours(pairs), 5]) == pairs
     assert table.token_rows([5, *pairs]) == {5: (1, 1, 1, 1)}
@@ -85,7 +60,7 @@ def test_every_entry_of_the_directory(tmp_path):
     numbers = {*edges, *(edge + 2 ** (64 - bits) - 1 for edge in edges)}
     numbers |= {(7 << (64 - bits)) + n for n in range(500)}
     numbers -= {n for n in numbers if n >> (64 - bits) in (8, 40)}
-    rows = {number: some(number) for number in numbers}
+    rows = {number: counts_of(number) for number in numbers}
     table = stored(tmp_path, rows)
     starts = [start for start, _ in struct.iter_unpack("<II", table.column("starts").whole())]
     assert len(starts) == 2**bits + 1
@@ -110,14 +85,6 @@ def test_a_key_is_not_found_where_none_begins(tmp_path):
         assert across  # or it would prove nothing
 
 
-def crowded(folder, many=20_000):
-    """Most of them where words made for it would lie: in one stretch of the directory."""
-    chance = random.Random(1)
-    crowd = chance.sample(range(0xABCD << 48, (0xABCD << 48) + 2**40), many)
-    numbers = {*crowd, *(chance.getrandbits(64) for _ in range(2000))}
-    return stored(folder, {number: some(number) for number in numbers}), sorted(crowd)
-
-
 def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, monkeypatch):
     table, crowd = crowded(tmp_path)
     monkeypatch.setattr(records, "BLOCK", 3000)
@@ -130,14 +97,14 @@ def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, mon
         return pread(handle, size, at)
 
     monkeypatch.setattr(os, "pread", counted)
-    assert table.token_rows([crowd[7]]) == {crowd[7]: some(crowd[7])}
+    assert table.token_rows([crowd[7]]) == {crowd[7]: counts_of(crowd[7])}
     assert sum(reads) > len(crowd) * width
     assert max(reads) == 3000 * width
     known = set(crowd)
     for number in (crowd[0], crowd[1], crowd[LONG], crowd[-1], *crowd[::997]):
         for asked in (number, number + 1):
             reads.clear()
-            expected = {asked: some(asked)} if asked in known else {}
+            expected = {asked: counts_of(asked)} if asked in known else {}
             assert table.token_rows([asked]) == expected
             assert len(reads) <= 2 + (20_000 // LONG).bit_length() + 1
             assert sum(reads) < LONG * width * 2
@@ -154,7 +121,7 @@ def test_a_crowded_stretch_that_is_damaged(tmp_path, at):
     found = Stored.open(damaged(tmp_path, "tokens", bytes(content)))
     others = [number for number, *_ in struct.iter_unpack("<QBBBB", table.column("tokens").whole())]
     others = [number for number in others if number >> 53 != crowd[0] >> 53]
-    assert found.token_rows(others) == {number: some(number) for number in others}
+    assert found.token_rows(others) == {number: counts_of(number) for number in others}
     for number in (crowd[0], crowd[at], crowd[-1], crowd[6] + 1):
         for _ in range(2):  # nor does it pass the second time
             with pytest.raises(ModelError, match="its column tokens or starts is damaged"):
@@ -287,7 +254,7 @@ def test_a_file_cut_short_while_it_is_open(tmp_path):
 
 
 def test_what_is_remembered_has_a_limit(tmp_path, monkeypatch):
-    rows = {n << 50: some(n) for n in range(1, 600)}
+    rows = {n << 50: counts_of(n) for n in range(1, 600)}
     table = stored(tmp_path, rows)
     monkeypatch.setattr(records, "MOST_KNOWN", 50)
     for first in range(0, 600, 10):

@@ -21,13 +21,15 @@ from zlib import crc32
 import msgpack
 import numpy as np
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.paths import ROOT
+from helpers.tables import columns_of, fingerprint, saved
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import InputOutputError, ModelError, NoModel
 from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
+from spamnb.reading.fingerprint import fingerprints
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
@@ -35,14 +37,11 @@ from spamnb.store.journal_record import sealed
 from spamnb.store.stored import VERSION, Stored
 from spamnb.store.table import CountTable
 from spamnb.tables.count_table import Columns
-from spamnb.tables.layout import save
-from spamnb.tables.learned import Learned
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.training.placing import put_in_place
 from spamnb.workers.local import LocalPool
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "model-file.md"
+PAGE = ROOT / "docs" / "model-file.md"
 LUNCH = b"Subject: lunch\nTo: ann@example.org\n\nsee you at noon, bring the noon papers\n"
 MONEY = b"Subject: money\n\nbuy now now now\n"
 
@@ -65,21 +64,11 @@ def trained(folder, mail):
     return path
 
 
-def fingerprint(token):
-    return fingerprints([token])[0]
-
-
 def put(folder, content):
     path = folder / "model"
     path.unlink(missing_ok=True)  # ext4 syncs a file that is truncated and written anew: 2 ms each
     path.write_bytes(content)
     return str(path)
-
-
-def saved(path, table, **about):
-    """A table as a model file, in its place."""
-    put_in_place(path, save(path, [table], table.learned, {**about, "labels": list(table.labels)}), None)
-    return path
 
 
 def listed(rows):
@@ -108,29 +97,6 @@ def tables(draw):
     places = st.integers(0, len(table.labels) - 1)
     scores = st.just(math.nan) | st.floats(-99, 99, width=32)
     return table, draw(st.dictionaries(st.integers(0, 2**64 - 1), st.tuples(places, scores), max_size=5))
-
-
-def columns_of(table, learned):
-    """A table in bulk: words and pairs in one order, a pair without text and occurrences."""
-    many = len(table.labels)
-    entries = [(fingerprint(token), token.encode(), row) for token, row in table.tokens.items()]
-    for pair, row in table.pairs.items():
-        entries.append((pair_fingerprints([pair])[0], b"", row + [0] * many))
-    entries.sort()
-    text = [token for _, token, _ in entries]
-    rows = np.array([row for _, _, row in entries], np.int32).reshape(-1, 2 * many).T
-    return Columns(
-        tuple(table.labels),
-        tuple(table.messages),
-        table.numbers,
-        np.array([number for number, _, _ in entries], np.uint64),
-        np.cumsum([len(one) for one in text], dtype=np.int64),
-        np.frombuffer(b"".join(text), np.uint8),
-        rows[:many],
-        rows[many:],
-        np.array([len(token) for token in text], np.uint16),  # days: any will do, a pair has none
-        Learned.of(list(learned), [place for place, _ in learned.values()], [s for _, s in learned.values()]),
-    )
 
 
 @given(tables())

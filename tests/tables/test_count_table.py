@@ -5,10 +5,10 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.tables import columns_of, fingerprint, saved
 from hypothesis import given
 from hypothesis import strategies as st
-from test_store import columns_of, fingerprint, saved
 
 from spamnb.errors import CannotCreate
 from spamnb.reading.fingerprint import FACTOR, MASK, fingerprints, pair_fingerprints

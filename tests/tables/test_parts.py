@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
-from test_columns import assert_same, bulk, mail
+from test_count_table import assert_same, bulk, mail
 
 from spamnb.exchange import merging
 from spamnb.exchange.merging import merge

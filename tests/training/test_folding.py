@@ -6,7 +6,8 @@ import sys
 import time
 
 import pytest
-from test_learning import made, seen, train_bulk, wait_for_folding
+from helpers.learning import made, seen, train_bulk, wait_for_folding
+from helpers.paths import TESTS
 
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
@@ -126,7 +127,7 @@ LEARNER = (
     + SOON
     + """
 from spamnb.training.learn import learn
-from test_learning import made
+from helpers.learning import made
 sys.executable = sys.argv[2]
 for first in range(0, 100, 50):
     children = []
@@ -142,7 +143,7 @@ for first in range(0, 100, 50):
 
 def test_a_hundred_at_once_start_one(model, log, tmp_path):
     """Two crowds of fifty. Each folding takes in all there is; no second begins while there is one."""
-    where = os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(__file__))}
+    where = os.environ | {"PYTHONPATH": str(TESTS)}
     command = [PYTHON, "-c", LEARNER, model, sys.executable]
     done = subprocess.run(command, env=where, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -160,7 +161,7 @@ LONG_LIVED = (
 import os, sys, threading
 import spamnb
 from spamnb.training.learn import learn
-from test_learning import made, wait_for_folding
+from helpers.learning import made, wait_for_folding
 def lessons():
     for number in range(12):
         spamnb.learn(sys.argv[1], made(number), "spam")
@@ -180,7 +181,7 @@ except ChildProcessError:
 @pytest.mark.parametrize("heeds", ["", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "])
 def test_no_zombie_stays_with_a_process_that_lives_on(model, tmp_path, heeds):
     before = os.stat(model).st_ino
-    where = os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(__file__))}
+    where = os.environ | {"PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-W", "error", "-c", heeds + LONG_LIVED, model]
     done = subprocess.run(command, env=where, capture_output=True, timeout=60)
     assert (done.stdout, done.stderr, done.returncode) == (b"no child\n", b"", 0)
@@ -251,11 +252,11 @@ def test_it_finds_modules_where_its_parent_did(spamnb, model, tmp_path):
 def test_it_outlives_the_terminal(model):
     """It has a session of its own, and none of its parent's streams."""
     script = SOON + (
-        "import sys; from spamnb.training.learn import learn; from test_learning import made\n"
+        "import sys; from spamnb.training.learn import learn; from helpers.learning import made\n"
         "for number in range(6): learn(sys.argv[1], made(number), 'spam')"
     )
     before = os.stat(model).st_ino
-    where = os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(__file__))}
+    where = os.environ | {"PYTHONPATH": str(TESTS)}
     with subprocess.Popen(
         [sys.executable, "-c", script, model], env=where, stdout=subprocess.PIPE, start_new_session=True
     ) as parent:

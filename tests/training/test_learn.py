@@ -9,12 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
+from helpers.learning import MAIL, PAIRS, TOKENS, fold, made, seen, train_bulk
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import CannotCreate, DataError, Locked, NoModel, SpamnbError, UsageError
-from spamnb.lock import TRAINING, Lock
+from spamnb.lock import Lock
 from spamnb.model import Model
 from spamnb.reading.features import Tokenizer
 from spamnb.reading.identity import digest
@@ -23,20 +24,6 @@ from spamnb.reading.settings import Settings
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.workers.local import LocalPool
-
-MAIL = [
-    b"Subject: lunch\nDate: Mon, 1 Jan 2024 10:00:00 +0100\n\nsee you at noon\n",
-    b"Subject: lunch\nTo: ann@example.org, bob@example.org\n\nnoon is fine! see you\n",
-    b"Subject: money\n\nbuy now now now\n",
-    b"Subject: BUY\nContent-Type: text/html\n\n<b>buy</b> <a href='http://example.com/money'>now</a>\n",
-    b"just a body, see noon",
-    b"Subject: empty\n\n",
-    b"",
-]
-FEATURES = [Tokenizer(Settings()).features(read(raw)) for raw in MAIL]
-TOKENS = sorted({token for features in FEATURES for token in features.tokens})
-PAIRS = sorted({pair for features in FEATURES for pair in features.pairs})
 
 
 @pytest.fixture
@@ -44,42 +31,6 @@ def model(tmp_path):
     path = str(tmp_path / "model")
     training.create(path, "spam")
     return path
-
-
-def fold(path):
-    with Lock(path, kind=TRAINING):
-        training.fold(path)
-
-
-def train_bulk(folder, mail):
-    """A model of (message, label) trained from files in one go."""
-    sources = {}
-    for number, (raw, label) in enumerate(mail):
-        path = os.path.join(folder, f"{number:03}")
-        Path(path).write_bytes(raw)
-        sources.setdefault(label, []).append(path)
-    path = os.path.join(folder, "bulk")
-    training.train(path, sources, fresh=True, pool=LocalPool(1))
-    return path
-
-
-def seen(path, mail=MAIL, tokens=TOKENS):
-    """All that can be asked of a model's counts."""
-    stored = Stored.open(path)
-    return {
-        "labels": stored.labels,
-        "messages": stored.messages,
-        "presences": stored.presences,
-        "occurrences": stored.occurrences,
-        "vocabulary": stored.vocabulary,
-        "pair_presences": stored.pair_presences,
-        "pair_vocabulary": stored.pair_vocabulary,
-        "pair_rows": {pair: list(row) for pair, row in stored.pair_rows(PAIRS).items()},
-        "numbers": {name: sums for name, sums in stored.numbers.items() if any(n for n, _, _ in sums)},
-        "rows": {token: list(row) for token, row in stored.rows(tokens).items()},
-        "histogram": stored.histogram(),
-        "learned": [stored.label_of(digest(read(raw))) for raw in mail],
-    }
 
 
 steps = st.lists(
@@ -298,16 +249,6 @@ def test_no_message_can_bloat_a_model(tmp_path, model):
     raw = b"Subject: x\n" + b"X" * 50_000 + b": " + words + b"\n\nhello\n"
     assert learn(model, raw, "spam") == "learned"
     assert sum(os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path)) < 10 * len(raw)
-
-
-def made(number):
-    return f"Subject: offer {number}\n\nbuy number{number} now, only number{number + 1}\n".encode()
-
-
-def wait_for_folding(path):
-    """Until no process of ours is at the model any more."""
-    with Lock(path, patience=60, kind=TRAINING):
-        pass
 
 
 # At once

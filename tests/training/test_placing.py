@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from test_learning import fold, seen, train_bulk
+from helpers.learning import fold, seen, train_bulk
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.lock import TRAINING, Lock

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import ENOUGH, ham, spam
+from helpers.samples import ENOUGH, ham, spam
 
 import spamnb as library
 from spamnb.errors import UsageError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generated import examples_times
+from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
 

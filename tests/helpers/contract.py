@@ -5,9 +5,9 @@ A test class that inherits this has an `agent` with
 - `deliver(rules, raw)`: what is then in the home's mail folders, as pairs of folder and bytes.
 """
 
-from faults import every_fault, killed_as_it_writes
-from letters import BIG, PLAIN, letters
-from test_passthrough import FORGED, check
+from helpers.faults import every_fault, killed_as_it_writes
+from helpers.letters import BIG, PLAIN, letters
+from helpers.passthrough import FORGED, check
 
 INBOX, JUNK, UNSURE = ".", ".Junk", ".Unsure"
 

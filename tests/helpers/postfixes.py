@@ -9,9 +9,10 @@ import subprocess
 import time
 
 import pytest
-from homes import NOBODY, needs
-from ports import answers, free_ports
-from test_passthrough import without_forged
+
+from helpers.homes import NOBODY, needs
+from helpers.passthrough import without_forged
+from helpers.ports import answers, free_ports
 
 PROGRAMS = "/usr/lib/postfix/sbin"
 # For nobody else, /etc/postfix is another folder.

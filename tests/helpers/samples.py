@@ -1,11 +1,7 @@
-"""The real program, and messages that are easy to tell apart."""
+"""Messages that are easy to tell apart."""
 
 from __future__ import annotations
 
-import os
-import sysconfig
-
-PROGRAM = os.path.join(sysconfig.get_path("scripts"), "spamnb")
 ENOUGH = 14  # messages of each label: from ten on there are cutoffs
 
 

@@ -19,8 +19,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from packets import HELLO, message, packet
-from serving import LOOPBACK, Serving, request
+from helpers.packets import HELLO, message, packet
+from helpers.serving import LOOPBACK, Serving, request
 
 MEGABYTE = 1 << 20
 LIMITS: dict[str, Any] = {"max_connections": 40, "timeout": 1.0, "max_size": MEGABYTE, "quiet": True}

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parent.parent
+from helpers.paths import ROOT
+
 PAGES = ROOT / "docs" / "integrations"
 
 

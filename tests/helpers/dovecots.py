@@ -12,8 +12,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from homes import AS_A_USER, NOBODY, hand_over, whereabouts
-from recipes import recipe
+from helpers.homes import AS_A_USER, NOBODY, hand_over, whereabouts
+from helpers.recipes import recipe
 
 UID, GID = (NOBODY, NOBODY) if os.getuid() == 0 else (os.getuid(), os.getgid())
 

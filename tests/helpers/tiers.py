@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import PROGRAM
+
+from helpers.program import PROGRAM
 
 FAST = "not slow"  # as `make test-fast` asks for it
 # Folders and files that are slow as a whole; they are not even imported when only fast tests run.

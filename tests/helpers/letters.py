@@ -3,12 +3,10 @@
 import os
 from itertools import chain, islice, zip_longest
 
-from recipes import ROOT
-from test_passthrough import ODD
-
+from helpers.passthrough import ODD
+from helpers.paths import SPAMASSASSIN
 from spamnb.mailboxes.sources import Raw, messages
 
-CORPUS = ROOT / "corpora" / "spamassassin"
 TORTURE = os.environ.get("SPAMNB_TORTURE")  # a folder of more
 # maildrop alone takes 9 s for one line of 3 MB.
 REAL, MOST = (1000, 10_000_000) if os.environ.get("SPAMNB_LONG") else (10, 100_000)
@@ -24,7 +22,7 @@ NO_MAIL = {ODD[name] for name in (*NO_MAIL, "a sentence from From")}
 
 def letters():
     """Odd ones first, then ham and spam in turn."""
-    folders = [TORTURE] if TORTURE else [CORPUS / "ham.mbox.xz", CORPUS / "spam.mbox.xz"]
+    folders = [TORTURE] if TORTURE else [SPAMASSASSIN / "ham.mbox.xz", SPAMASSASSIN / "spam.mbox.xz"]
     boxes = [messages([str(folder)]) for folder in folders if os.path.exists(folder)]
     real = (found.data for found in chain.from_iterable(zip_longest(*boxes)) if isinstance(found, Raw))
     return [raw for raw in (*ODD.values(), *islice(real, REAL)) if raw not in NO_MAIL and len(raw) <= MOST]

@@ -1,7 +1,7 @@
 """One world for all tests: mail, and models to begin with."""
 
 import pytest
-from worlds import World
+from faults.worlds import World
 
 
 @pytest.fixture(scope="session")
