@@ -69,14 +69,16 @@ def merge(
         check_alike(everything)
         settings = settings_of(models[0])
         if not settings.keyed and key_for(out):
-            raise DataError(
-                f"{out}: has a key and so keeps no words, but {paths[0]} keeps them; name another"
-            )
+            raise DataError(f"{out}: has a key, so it keeps no words; {paths[0]} keeps them: name another")
         for model in everything:
-            check_sums(model)
+            for name, *_ in model.head["columns"]:
+                for _ in column_blocks(model, name):  # verifies checksums: parts are read without
+                    pass
             progress(model.file.size)
         size = sum(model.file.size for model in everything)
         total = ModelSum(models, began_with, parts=1 << (size // PART).bit_length())
+        if len(total.labels) > MOST_LABELS:
+            raise DataError(f"{len(total.labels)} labels in all; a model has at most {MOST_LABELS}")
         learned = total.learned()
 
         def spread(task: Callable[..., Any], parts: Iterable[int], *more: Iterable[Any]) -> Iterator[Any]:
@@ -125,13 +127,6 @@ def check_alike(models: Sequence[Stored]) -> None:
             )
 
 
-def check_sums(model: Stored) -> None:
-    """Verify the checksums of all columns: parts are read without."""
-    for name, *_ in model.head["columns"]:
-        for _ in column_blocks(model, name):
-            pass
-
-
 class ModelSum:
     """The sum of models with their journals, in parts; what they began with counts once."""
 
@@ -139,8 +134,6 @@ class ModelSum:
         self.models, self.base, self.parts = models, base, parts
         everything = [*([base] if base else []), *models]
         self.labels = list(dict.fromkeys(label for model in everything for label in model.labels))
-        if len(self.labels) > MOST_LABELS:
-            raise DataError(f"{len(self.labels)} labels in all; a model has at most {MOST_LABELS}")
         self.merged = Merged(models=[Changes() for _ in models])
         # Messages of the base that several took out of a label leave it once. Else tokens that others have,
         # too, could be in more messages than there are.
@@ -162,23 +155,18 @@ class ModelSum:
     def learned(self) -> Learned:
         """Unite the learned messages, and count what models changed."""
         learned = joined([self._learned_in(part) for part in range(self.parts)])
-        self.merged.messages = len(learned)
         if self.base:
             self._check_base(self.base)
+        self.merged.messages = len(learned)
         return learned
 
     def _check_base(self, base: Stored) -> None:
-        """Refuse a model that would take away what it never had.
-
-        It has no message of the base, or lacks counts that the base has without messages, imported ones.
-        """
+        """Refuse a model without any message of the base, or without counts that the base has imported."""
         known = len(Learned.load(base))
         for model, own in zip(self.models, self.merged.models, strict=True):
             grown = sum(model.messages) - sum(base.messages)
             if grown < own.learned - own.forgotten or 0 < known == own.forgotten:
-                raise DataError(
-                    f"{model.path}: did not begin with {base.path}; name what it began with: --base"
-                )
+                raise DataError(f"{model.path}: did not begin with {base.path}; name the right one: --base")
 
     def _learned_in(self, part: int) -> Learned:
         base = self._learned(self.base, part) if self.base else Learned.of([], [])
