@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.generated import examples_times
+from helpers.tables import assert_same, bulk, mail
 from hypothesis import given
 from hypothesis import strategies as st
-from test_count_table import assert_same, bulk, mail
 
 from spamnb.exchange import merging
 from spamnb.exchange.merging import merge
