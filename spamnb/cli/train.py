@@ -82,9 +82,6 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
     help="Drop tokens that are in no more than N messages.",
 )
 @click.option(
-    "--ledger", is_flag=True, help="Keep what each message adds, beside the model, to merge it with others."
-)
-@click.option(
     "--yes", is_flag=True, help="Go on even if nearly all that was learned under a label moves to another."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
@@ -104,7 +101,6 @@ def train(
     view_settings: str | None,
     keyed: bool,
     rare: int,
-    ledger: bool,
     yes: bool,
     quiet: bool,
     jobs: int | None,
@@ -130,10 +126,8 @@ def train(
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
     if quiet and as_json:
         raise UsageError("--quiet prints no report, --json prints one: one of them")
-    if cluster and ledger:
-        raise UsageError("--ledger is for a host that learns; train without --cluster, or without it")
     one = LearnCommand(next(iter(sources)), model, forget)
-    special = fresh or settings or view or keyed or rare or ledger or cluster or skip_unreadable or ham_loss
+    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss
     if list(sources.values()) == [["-"]] and not special and one.fits_journal:
         if not as_json and not quiet:
             return one.run()
@@ -163,7 +157,6 @@ def train(
                 forget=forget,
                 keyed=keyed,
                 rare=rare,
-                ledger=ledger,
                 all_folders=all_folders,
                 yes=yes,
                 pool=pool,

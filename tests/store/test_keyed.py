@@ -408,19 +408,6 @@ class TestNoWords:
         assert set(digests[0]).isdisjoint(digests[1])
         assert content(keyed + ".key") not in content(keyed)
 
-    @pytest.mark.parametrize("keyed", [True, False])
-    def test_in_a_ledger(self, spamnb, mail, tmp_path, mail_words, keyed):
-        path = str(tmp_path / "model")
-        options = ("--keyed",) if keyed else ()
-        spamnb("train", "--ledger", *options, "--model", path, mail.ham, mail.spam).succeeds()
-        learn(path, PILLS, "spam")
-        spamnb("train", "--model", path, "--ham", mail.work).succeeds()  # and the journal is folded
-        ledger = content(path + ".ledger")
-        for token in ("viagra", "ointment", "quarterly"):
-            number = fingerprints([token])[0].to_bytes(8, "little")
-            assert (number in ledger) is not keyed
-        assert bool(words_left(tmp_path, mail_words)) is not keyed
-
 
 class TestKey:
     def test_its_file(self, keyed):
