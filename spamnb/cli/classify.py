@@ -19,7 +19,7 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import tell_unreadable
-from spamnb.delivery.stdin import HEADER_STYLES, Classify, standard_input, standard_output
+from spamnb.delivery.stdin import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import Raw
@@ -76,23 +76,23 @@ def classify(
     The score rises with spamminess without end. --event judges by a textbook's model instead of the
     default, by argmax and its own posterior.
     """
-    answer = Classify(model, passthrough, exit_code, as_json, header_style)
+    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style)
     judge = opened(model, view, cutoff)
     if not paths or paths == ("-",):
-        return answer.judge(judge, standard_input())
+        return command.classify(judge, read_stdin())
     check(paths)
     if passthrough:
-        return answer.judge(judge, own_bytes(paths))
+        return command.classify(judge, own_bytes(paths))
     if exit_code:
         found = only_message(paths)
-        return answer.judge(judge, found.data, found.path, found.index)
+        return command.classify(judge, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
     with (
         working(paths, cluster, jobs, skip_unreadable) as pool,
         progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
         for verdicts, failed, size in pool.verdicts(judge, paths):
-            standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
+            write_stdout(b"".join(command.line_of(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))
     return tell_unreadable(unreadable, skip_unreadable)

@@ -21,7 +21,7 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import described, places, print_json, tell_unreadable
-from spamnb.delivery.stdin import ANY, WORDS, Learn
+from spamnb.delivery.stdin import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, candidate
 from spamnb.files import complain
@@ -82,9 +82,6 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
     help="Drop tokens that are in no more than N messages.",
 )
 @click.option(
-    "--ledger", is_flag=True, help="Keep what each message adds, beside the model, to merge it with others."
-)
-@click.option(
     "--yes", is_flag=True, help="Go on even if nearly all that was learned under a label moves to another."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
@@ -104,7 +101,6 @@ def train(
     view_settings: str | None,
     keyed: bool,
     rare: int,
-    ledger: bool,
     yes: bool,
     quiet: bool,
     jobs: int | None,
@@ -124,20 +120,18 @@ def train(
     moves; but if nearly all of a label would move, as when folders are swapped, nothing is changed without
     --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
-    sources = labelled(folders, ham, spam, label, ANY if forget else None)
+    sources = labelled(folders, ham, spam, label, ANY_LABEL if forget else None)
     view = view_of(view_settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
     if quiet and as_json:
         raise UsageError("--quiet prints no report, --json prints one: one of them")
-    if cluster and ledger:
-        raise UsageError("--ledger is for a host that learns; train without --cluster, or without it")
-    one = Learn(next(iter(sources)), model, forget)
-    special = fresh or settings or view or keyed or rare or ledger or cluster or skip_unreadable or ham_loss
-    if list(sources.values()) == [["-"]] and not special and one.is_small:
+    one = LearnCommand(next(iter(sources)), model, forget)
+    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss
+    if list(sources.values()) == [["-"]] and not special and one.fits_journal:
         if not as_json and not quiet:
             return one.run()
-        summary = Summary({one.label: {one.outcome(): 1}})
+        summary = Summary({one.label: {one.learn(): 1}})
     else:
         paths = [path for many in sources.values() for path in many]
         check(paths)
@@ -163,7 +157,6 @@ def train(
                 forget=forget,
                 keyed=keyed,
                 rare=rare,
-                ledger=ledger,
                 all_folders=all_folders,
                 yes=yes,
                 pool=pool,
@@ -216,7 +209,7 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 def report(summary: Summary, sources: Sources, model: str) -> None:
     for label in sources:
         own = summary.outcomes.get(label, {"learned": 0})
-        parts = [f"{own[name]:,} {words}" for name, words in WORDS.items() if name in own]
+        parts = [f"{own[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in own]
         click.echo(f"{label}: {', '.join(parts)}")
     click.echo(f"unreadable: {len(summary.unreadable):,}")
     for line in places(model):

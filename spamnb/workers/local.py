@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.delivery.many import Judge, numbered_from
+from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import by_label
 from spamnb.mailboxes.ranges import RangeTask, joined
 from spamnb.mailboxes.sources import chunks
@@ -16,7 +16,7 @@ from spamnb.workers.processes import all_cores, in_parallel
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spamnb.delivery.many import Judgement
+    from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.labelled import Sources
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
@@ -51,7 +51,7 @@ class LocalPool:
         return Pile(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
-        task = RangeTask(Judge(model))
+        task = RangeTask(BatchJudge(model))
         worked = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
         for judgement, before in joined(worked, lambda chunk, _: task(chunk)):
             yield numbered_from(before, judgement)

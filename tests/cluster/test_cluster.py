@@ -270,7 +270,6 @@ def test_the_commands(cluster, post, tmp_path, spamnb):
         assert here.out
         assert spamnb(*words, *there).succeeds().out == here.out
     spamnb("classify", "--model", model, *there, "--jobs", "2", ham).fails(64, "--jobs")
-    spamnb("train", "--model", model, *there, "--ledger", ham, spam).fails(64, "--ledger")
 
 
 def test_workers_started_here(post, alone, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from spamnb.delivery.stdin import standard_input
+from spamnb.delivery.stdin import read_stdin
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
@@ -17,7 +17,7 @@ START = 4096  # bytes that are looked at
 
 def one_message(path: str) -> bytes:
     """Of several messages the first."""
-    raw = standard_input() if path == "-" else from_file(path)
+    raw = read_stdin() if path == "-" else from_file(path)
     if not raw.strip():
         raise DataError(f"{path}: empty; a message has text")
     if FRONT in raw[:64]:

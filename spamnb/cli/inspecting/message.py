@@ -9,7 +9,7 @@ from spamnb.bayes.verdict import SPAM
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.inspecting.reading import message_text, tone
 from spamnb.cli.render import bar, console, listed, number, show, sides, signed, table, wrapped
-from spamnb.files import shown
+from spamnb.files import printable
 from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def name(why: Explanation, reason: Reason, whole: bool) -> Text:
     from rich.text import Text
 
     times = "" if reason.evidence.times == 1 else f" ×{reason.evidence.times:.3g}"
-    text, colour = f"  {shown(reason.token)}{times}", tone(why, reason.adds)
+    text, colour = f"  {printable(reason.token)}{times}", tone(why, reason.adds)
     return (
         Text(text, colour, overflow="fold")
         if whole

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from spamnb.bayes.verdict import SPAM
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.render import as_it_is, key_place, listed, show, signed, table
-from spamnb.files import shown
+from spamnb.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ NO_WORDS = "none are kept, so tokens have numbers: #…; --token WORD looks one 
 
 def show_summary(known: Knowledge) -> None:
     show(
-        f"model: {shown(known.path)}",
+        f"model: {printable(known.path)}",
         labels_table(known),
         *told(facts(known)),
         *(telling_table(known, label, tokens) for label, tokens in known.telling.items() if tokens),

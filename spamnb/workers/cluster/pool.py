@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from distributed import KilledWorker
 
-from spamnb.delivery.many import numbered_from
+from spamnb.delivery.batch_judge import numbered_from
 from spamnb.errors import NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.labelled import by_label
 from spamnb.mailboxes.ranges import joined
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
-    from spamnb.delivery.many import Judgement
+    from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.ranges import Range
     from spamnb.mailboxes.skipped import Unreadable
