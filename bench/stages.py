@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.reading.batch import Gathering
 from spamnb.reading.features import Tokenizer, pages_of
@@ -48,7 +48,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
-                raws = [raw for raw in chunk.messages() if isinstance(raw, Raw)]
+                raws = [raw for raw in chunk.messages() if isinstance(raw, RawMessage)]
             with stages.of("reading messages: headers, parts, decoding"):
                 messages = [read(raw.data) for raw in raws]
             with stages.of("digests"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from spamnb.cli.streams import drawable
 from spamnb.files import complain, printable
 from spamnb.mailboxes.not_mail import ARCHIVE
-from spamnb.mailboxes.skipped import LeftOut, failures, passed_over
+from spamnb.mailboxes.skipped import LeftOutFolder, failures, passed_over
 from spamnb.store.key import key_path
 from spamnb.store.stored import Stored
 
@@ -51,8 +51,8 @@ def tell_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
     failed = failures(all_found)
     for failure in failed:
         complain(f"{failure.path}: {failure.why}")
-    folders = [one.path for one in all_found if isinstance(one, LeftOut)]
-    files = [one for one in passed_over(all_found) if not isinstance(one, LeftOut)]
+    folders = [one.path for one in all_found if isinstance(one, LeftOutFolder)]
+    files = [one for one in passed_over(all_found) if not isinstance(one, LeftOutFolder)]
     if files:
         many = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
         todo = "; to read archives, unpack them" if any(ARCHIVE in one.why for one in files) else ""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Protocol
 
-    from spamnb.mailboxes.chunks import Raw
+    from spamnb.mailboxes.chunks import RawMessage
     from spamnb.reading.settings import Settings
     from spamnb.store.key import Key
     from spamnb.tables.count_table import Array
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
         @property
         def size(self) -> int: ...
-        def messages(self) -> Iterator[Raw | Unreadable]: ...
+        def messages(self) -> Iterator[RawMessage | Unreadable]: ...
 
 
 NOTHING = Features([], [], [], {})

@@ -319,7 +319,7 @@ class TestWhatCannotBeRead:
             shutil.move(hidden, tmp_path / "elsewhere")
             far = client.submit(
                 crew_module.tasks.batch,
-                crew_module.tasks.Files(LOCAL, [str(hidden / "more" / "00")], 1),
+                crew_module.tasks.MessageFiles(LOCAL, [str(hidden / "more" / "00")], 1),
                 "ham",
                 Settings(),
                 pure=False,
@@ -343,7 +343,7 @@ class TestWhatCannotBeRead:
 
 
 def _work(folder):
-    ((chunk, label),) = crew_module.by_label({"ham": [str(folder)]}, crew_module.cut)
+    ((chunk, label),) = crew_module.chunks_by_label({"ham": [str(folder)]}, crew_module.cut)
     return chunk, label
 
 

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.bayes.scoring import MISSING
-from spamnb.mailboxes.sources import Raw, Ready, messages
+from spamnb.mailboxes.sources import RawMessage, ReadMessages, messages
 from spamnb.reading.batch import fingerprints_in
 from spamnb.reading.features import Tokenizer
 from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
@@ -33,7 +33,7 @@ CHOICES = [
 
 def gathered(raws, tokenizer):
     """Of each message in a batch its tokens, the fingerprints of its pairs, the parts and the numbers."""
-    chunk = Ready([Raw("mail", number, raw) for number, raw in enumerate(raws)], 0)
+    chunk = ReadMessages([RawMessage("mail", number, raw) for number, raw in enumerate(raws)], 0)
     batch = batch_of(chunk, None, tokenizer)
     rows = batch.rows
     assert (batch.hashes[1:] > batch.hashes[:-1]).all()  # sorted, and none twice

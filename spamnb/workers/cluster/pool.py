@@ -12,8 +12,8 @@ from distributed import KilledWorker
 
 from spamnb.delivery.batch_judge import numbered_from
 from spamnb.errors import NoInput, SpamnbError, UsageError
-from spamnb.mailboxes.labelled import by_label
-from spamnb.mailboxes.ranges import joined
+from spamnb.mailboxes.labelled import chunks_by_label
+from spamnb.mailboxes.ranges import join_ranges
 from spamnb.mailboxes.skipped import failures
 from spamnb.mailboxes.sources import chunks, total_size
 from spamnb.store.journal import Journal
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.labelled import Sources
-    from spamnb.mailboxes.ranges import Range
+    from spamnb.mailboxes.ranges import MailboxRange
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
@@ -122,16 +122,16 @@ class ClusterPool:
             read = self.submit(tasks.batch, chunk, label, settings)
             return read, self.submit(tasks.heading, read)
 
-        def ended(label: str, read: Future, heading: Future) -> tuple[Range | None, RemoteBatch]:
+        def ended(label: str, read: Future, heading: Future) -> tuple[MailboxRange | None, RemoteBatch]:
             found = self.result(heading)
             return found.range, RemoteBatch(self, label, read, found)
 
-        def again(chunk: Range, batch: RemoteBatch) -> tuple[Range | None, RemoteBatch]:
+        def again(chunk: MailboxRange, batch: RemoteBatch) -> tuple[MailboxRange | None, RemoteBatch]:
             return ended(batch.label, *begun(chunk, batch.label))
 
-        work = self._in_order(begun, by_label(sources, cut, all_folders))
+        work = self._in_order(begun, chunks_by_label(sources, cut, all_folders))
         worked = (ended(label, *futures) for (_, label), futures in work)
-        for batch, before in joined(worked, again):
+        for batch, before in join_ranges(worked, again):
             batch.before = before
             self._accept(batch.unreadable)
             yield batch
@@ -161,12 +161,12 @@ class ClusterPool:
         def begun(chunk: Chunk) -> Future:
             return self.submit(tasks.judged, chunk, sent)
 
-        def again(chunk: Range, _: Judgement) -> tuple[Range | None, Judgement]:
-            worked_again: tuple[Range | None, Judgement] = self.result(begun(chunk))
+        def again(chunk: MailboxRange, _: Judgement) -> tuple[MailboxRange | None, Judgement]:
+            worked_again: tuple[MailboxRange | None, Judgement] = self.result(begun(chunk))
             return worked_again
 
         work = self._in_order(begun, ((chunk,) for chunk in cut(paths)))
-        for judgement, before in joined((self.result(future) for _, future in work), again):
+        for judgement, before in join_ranges((self.result(future) for _, future in work), again):
             self._accept(judgement[1])
             yield numbered_from(before, judgement)
 

@@ -11,8 +11,8 @@ from zlib import crc32
 
 from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
-from spamnb.mailboxes.chunks import Files, Ready
-from spamnb.mailboxes.ranges import RangeTask
+from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
+from spamnb.mailboxes.ranges import ChunkTask
 from spamnb.mailboxes.sources import is_remote, split_number
 from spamnb.model import Model
 from spamnb.tables.count_table import Columns, added
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Cutoffs
     from spamnb.bayes.view import View
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.mailboxes.ranges import Range
+    from spamnb.mailboxes.ranges import MailboxRange
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.reading.settings import Settings
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from spamnb.training.calibration import Piece
     from spamnb.training.pool import Finish
 
-    Read = tuple[Range | None, Batch]
+    Read = tuple[MailboxRange | None, Batch]
 
 
 class Heading(NamedTuple):
     """Of a batch what is needed to decide about it."""
 
-    range: Range | None
+    range: MailboxRange | None
     digests: Array
     unreadable: list[Unreadable]
     size: int
@@ -66,7 +66,7 @@ def missing(paths: Sequence[str]) -> list[str]:
 
 def batch(chunk: Chunk, label: str, settings: Settings) -> Read:
     _check_seen(chunk)
-    return RangeTask(Counting(settings))(chunk, label)
+    return ChunkTask(Counting(settings))(chunk, label)
 
 
 def heading(read: Read) -> Heading:
@@ -115,16 +115,16 @@ def finished(nothing: Columns, tables: Sequence[Columns], finish: Finish) -> Col
     return finish(added([nothing, *tables]), nothing)
 
 
-def judged(chunk: Chunk, files: ModelFiles) -> tuple[Range | None, Judgement]:
+def judged(chunk: Chunk, files: ModelFiles) -> tuple[MailboxRange | None, Judgement]:
     _check_seen(chunk)
-    return RangeTask(_judge(files))(chunk)
+    return ChunkTask(_judge(files))(chunk)
 
 
 def _check_seen(chunk: Chunk) -> None:
     """A message may be gone since it was found; a folder that is not here, this machine does not see."""
-    if isinstance(chunk, Ready):
+    if isinstance(chunk, ReadMessages):
         return
-    paths = chunk.paths if isinstance(chunk, Files) else [chunk.path]
+    paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
     for folder in {os.path.dirname(path) or "." for path in paths if not is_remote(path)}:
         if not os.path.isdir(folder):
             raise DataError(f"{folder}: not there on {socket.gethostname()}, where workers are to read it")
