@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_store import columns_of, fingerprint, saved
 
+from spamnb.arrays import BLOCK
 from spamnb.bulk.columns import Columns, added
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn
-from spamnb.bulk.sorting import BLOCK
 from spamnb.bulk.training import write
 from spamnb.counts.fingerprint import FACTOR, MASK, fingerprints, pair_fingerprints
 from spamnb.counts.store import Stored

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spamnb.arrays import MISSING, changes, order_of, texts_at
 from spamnb.bulk.batches import batch_of
 from spamnb.bulk.gathering import fingerprints_in
-from spamnb.bulk.scoring import MISSING
-from spamnb.bulk.sorting import changes, order_of, texts_at
 from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.mail.message import read
 from spamnb.mail.sources import Raw, Ready, messages

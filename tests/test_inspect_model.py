@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes import Classifier
+from spamnb.bayes import Classifier, Likelihood
 from spamnb.bulk import vocabulary
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.differences import most_moved
-from spamnb.bulk.knowledge import Knowledge, OwnMail, advice, highest, leads, telling
+from spamnb.bulk.knowledge import Knowledge, OwnMail, advice, highest, leads, most_telling
 from spamnb.bulk.portrait import Portrait, curve
 from spamnb.bulk.sampling import Sampler
 from spamnb.bulk.spellings import distances, spellings
@@ -86,7 +86,7 @@ class TestVocabulary:
         for view in (model.view, View(), View("bernoulli"), View("binary", "global")):
             judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
             for block in words.blocks():
-                ahead = leads(view, words.table(view, block))
+                ahead = leads(judge, block.containing, block.occurring)
                 for at, text in enumerate(words.tokens(range(block.start, block.start + len(block.days)))):
                     if block.occurring[:, at].any():
                         ham, spam = judge.weights(model.stored.rows([text])[text])
@@ -95,7 +95,8 @@ class TestVocabulary:
     def test_the_most_telling_are_those_of_the_whole_table(self, model):
         known = Knowledge.of(model, 5)
         for place, label in enumerate(model.labels):
-            whole = telling(model, Columns.load(model.stored), place, 5)
+            table = Columns.load(model.stored)
+            whole = most_telling(table, model.view, table.tokens, place, 5)
             assert [one.weight for one in known.telling[label]] == pytest.approx(
                 [one.weight for one in whole]
             )
@@ -114,7 +115,7 @@ def test_leads_of_several_labels(three):
     stored = Model.open(three).stored
     words = Vocabulary(stored)
     for block in words.blocks():
-        ahead = leads(View(), words.table(View(), block))
+        ahead = leads(Likelihood(stored, View()), block.containing, block.occurring)
         assert ((ahead > 0).sum(axis=0) <= 1).all()
 
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.arrays import order_of
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.keying import key_for, without_words
 from spamnb.bulk.learned import Learned
 from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import gone_at_last, put_in_place
-from spamnb.bulk.sorting import order_of
 from spamnb.bulk.training import replaceable
 from spamnb.counts.fingerprint import fingerprints
 from spamnb.counts.key import key_of
@@ -33,7 +33,7 @@ from spamnb.model import Model
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spamnb.bulk.columns import Array
+    from spamnb.arrays import Array
     from spamnb.bulk.importing.exports import Lines
     from spamnb.counts.key import Key
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.arrays import MISSING, Rows
 from spamnb.bulk.calibration import Piece
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.gathering import Gathering
-from spamnb.bulk.scoring import MISSING, Rows
 from spamnb.mail.dates import MAX_DATE
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Protocol
 
-    from spamnb.bulk.columns import Array
+    from spamnb.arrays import Array
     from spamnb.counts.key import Key
     from spamnb.mail.sources import Raw
     from spamnb.tokens.settings import Settings

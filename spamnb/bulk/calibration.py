@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.bayes import Likelihood
 from spamnb.bulk.keying import hidden_digests
-from spamnb.bulk.scoring import LeftOut, Rows
+from spamnb.bulk.scoring import LeftOut
 from spamnb.verdict import SPAM, Calibration, Cutoffs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spamnb.bulk.columns import Array
+    from spamnb.arrays import Array, Rows
     from spamnb.bulk.crew import Counted
     from spamnb.bulk.learned import Learned
     from spamnb.bulk.totals import Totals
@@ -111,7 +112,7 @@ class Sample:
             return learned
         pieces = self._lowest()
         hashes = np.unique(np.concatenate([piece.hashes for piece in pieces]))
-        left_out = LeftOut(view, totals.table(view, *counts(hashes)))
+        left_out = LeftOut(Likelihood(totals, view), *counts(hashes))
         for piece in pieces:
             rows = piece.rows.renumbered(np.searchsorted(hashes, piece.hashes))
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))

@@ -25,7 +25,7 @@ from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError, NoInput
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spamnb.bulk.columns import Array
+    from spamnb.arrays import Array
 
 BIN = b"\xc6"  # with a length of four bytes
 AGAIN = "learn the messages of that time again"

@@ -9,7 +9,7 @@ from spamnb.bulk.batches import batch_of
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.keying import hidden_digests
 from spamnb.bulk.learned import NOWHERE
-from spamnb.bulk.scoring import BulkClassifier, Table
+from spamnb.bulk.scoring import BulkClassifier
 
 if TYPE_CHECKING:
     from spamnb.bulk.batches import Batch, Chunk
@@ -27,9 +27,7 @@ class Judge:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.columns = Columns.load(model.stored)
-        columns, view = self.columns, model.view
-        table = Table.whole(view, columns.containing, columns.occurring, columns.messages, columns.numbers)
-        self.classifier = BulkClassifier(model.labels, view, table)
+        self.classifier = BulkClassifier.of(self.columns, model.view)
 
     def verdicts(self, batch: Batch) -> list[Verdict]:
         rows = batch.rows.renumbered(self.columns.places(batch.hashes))

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Protocol
 
+    from spamnb.arrays import Array
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.calibration import Piece
     from spamnb.bulk.classifying import Judgement
-    from spamnb.bulk.columns import Array
     from spamnb.bulk.model_file import Spread
     from spamnb.counts.key import Key
     from spamnb.counts.store import Stored

@@ -15,7 +15,7 @@ from spamnb.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bulk.vocabulary import Array
+    from spamnb.arrays import Array
     from spamnb.mail.sources import Unreadable
     from spamnb.model import Model
 
@@ -122,8 +122,8 @@ def weighed(model: Model, vocabulary: Vocabulary, labels: Sequence[str]) -> Weig
     for block in vocabulary.blocks():
         keys.append(block.keys)
         messages.append(block.containing.max(axis=0))
-        table = vocabulary.table(model.view, block)
-        ahead.append((leads(model.view, table)[chosen] * (messages[-1] > 0)).astype(np.float32))
+        lead = leads(model.classifier, block.containing, block.occurring)[chosen]
+        ahead.append((lead * (messages[-1] > 0)).astype(np.float32))
     joined = np.concatenate(keys)
     order = np.argsort(joined, kind="stable")
     return Weighed(

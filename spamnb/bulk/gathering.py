@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import MISSING, Rows, changes, order_of, texts_at
 from spamnb.bulk.keying import hidden
-from spamnb.bulk.scoring import MISSING, Rows
-from spamnb.bulk.sorting import changes, order_of, texts_at
 from spamnb.counts.fingerprint import EIGHT, FACTOR, HALF, PAIR_FACTOR
 from spamnb.tokens.parts import BODY, part_of
 from spamnb.tokens.words import LONGEST, shortened
 
 if TYPE_CHECKING:
-    from spamnb.bulk.columns import Array
+    from spamnb.arrays import Array
     from spamnb.counts.key import Key
     from spamnb.tokens.tokenizer import Features
 

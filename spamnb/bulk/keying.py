@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import order_of
 from spamnb.bulk.learned import Learned
-from spamnb.bulk.sorting import order_of
 from spamnb.counts.key import SIZE, WHAT_TO_DO, key_path, read_key
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, ModelError, SpamnbError
 from spamnb.files import sync_folder, write_all
 
 if TYPE_CHECKING:
-    from spamnb.bulk.columns import Array, Columns
+    from spamnb.arrays import Array
+    from spamnb.bulk.columns import Columns
     from spamnb.counts.key import Key
 
 

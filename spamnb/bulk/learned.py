@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bulk.sorting import range_of
+from spamnb.arrays import range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,9 @@ from urllib.parse import quote
 import msgpack
 import numpy as np
 
+from spamnb.arrays import MISSING
 from spamnb.bulk.keying import hidden_digests
 from spamnb.bulk.learned import NOWHERE, Learned
-from spamnb.bulk.scoring import MISSING
 from spamnb.clock import today
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, Locked, ModelError, UsageError
@@ -25,8 +25,8 @@ from spamnb.errors import CannotCreate, Locked, ModelError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from spamnb.arrays import Array
     from spamnb.bulk.batches import Batch
-    from spamnb.bulk.columns import Array
     from spamnb.counts.journal import Entry
     from spamnb.counts.key import Key
 

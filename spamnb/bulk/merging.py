@@ -29,7 +29,7 @@ from spamnb.model import settings_of, view_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from spamnb.bulk.columns import Array
+    from spamnb.arrays import Array
     from spamnb.tokens.settings import Settings
 
 PART = 32 << 20  # bytes of model files that are summed at once: some ten times that in memory

@@ -171,11 +171,11 @@ def save(
             raise DataError(f"{path}: its column {name} would have {TOO_LARGE}")
     head = {
         **dict(sorted(about.items())),
-        "messages": whole.messages.tolist(),
-        "presences": whole.presences.tolist(),
-        "occurrences": whole.occurrences.tolist(),
+        "messages": whole.messages,
+        "presences": whole.presences,
+        "occurrences": whole.occurrences,
         "vocabulary": whole.vocabulary,
-        "pair_presences": whole.pair_presences.tolist(),
+        "pair_presences": whole.pair_presences,
         "pair_vocabulary": whole.pair_vocabulary,
         "numbers": whole.numbers,
     }

@@ -15,7 +15,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 
 if TYPE_CHECKING:
-    from spamnb.bulk.columns import Array
+    from spamnb.arrays import Array
 
 OLD, RARE = 180, 2  # days; messages, up to which a token is rare
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bayes import variance
-from spamnb.bulk.scoring import probabilities
+from spamnb.bayes import Likelihood, variance
+from spamnb.bulk.scoring import by_row, counts_for
 from spamnb.bulk.vocabulary import Vocabulary
 from spamnb.tokens.tokenizer import MOST_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.bulk.vocabulary import Array
+    from spamnb.arrays import Array
     from spamnb.counts.store import Stored
     from spamnb.view import View
 
@@ -58,9 +58,13 @@ class Sampler:
         """Of each token; none by Gaussians, which know numbers only."""
         if self.view.event == "gaussian":
             return np.empty(0)
+        likelihood = Likelihood(self.stored, self.view)
         blocks = [
-            probabilities(self.view, self.vocabulary.table(self.view, block))[self.place]
-            * (block.containing.max(axis=0) > 0)
+            by_row(
+                lambda row: [likelihood.probabilities(row)[self.place] if any(row) else 0.0],
+                counts_for(self.view, block.containing, block.occurring),
+                1,
+            )[0]
             for block in self.vocabulary.blocks()
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)

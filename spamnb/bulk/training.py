@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.arrays import portions
 from spamnb.bulk.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.crew import Here
@@ -15,7 +16,6 @@ from spamnb.bulk.learned import NOWHERE, Learned, in_turn, joined
 from spamnb.bulk.ledger import Ledger, lessons_in, mark
 from spamnb.bulk.model_file import save
 from spamnb.bulk.placing import put_in_place
-from spamnb.bulk.sorting import portions
 from spamnb.bulk.swapped import check_moves
 from spamnb.bulk.totals import Totals, summed
 from spamnb.clock import today
@@ -31,7 +31,7 @@ from spamnb.verdict import HAM, SPAM, Calibration
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from spamnb.bulk.columns import Array
+    from spamnb.arrays import Array
     from spamnb.bulk.crew import Counted, Crew
     from spamnb.bulk.model_file import Spread
     from spamnb.counts.key import Key

@@ -262,7 +262,7 @@ class Task:
         folds = CrossValidation(corpus, assigned, view)
         worst = mistakes.by_folds(judged, folds, self.settings, self.most)
         headlines = {
-            label: most_telling(view, folds.whole, corpus.tokens, place, TELLING)
+            label: most_telling(folds.whole, view, corpus.tokens, place, TELLING)
             for place, label in enumerate(corpus.labels)
         }
         return self.found(f"in {self.folds} folds", judged, worst, copies(corpus), headlines)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
+    from spamnb.arrays import Array
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.calibration import Piece
     from spamnb.bulk.classifying import Judgement
-    from spamnb.bulk.columns import Array
     from spamnb.bulk.crew import Sources
     from spamnb.cluster.tasks import Heading
     from spamnb.counts.key import Key

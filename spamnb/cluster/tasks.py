@@ -21,10 +21,10 @@ from spamnb.model import Model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spamnb.arrays import Array
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.calibration import Piece
     from spamnb.bulk.classifying import Judgement
-    from spamnb.bulk.columns import Array
     from spamnb.bulk.crew import Finish
     from spamnb.mail.ranges import Found, Work
     from spamnb.mail.skipped import Unreadable
