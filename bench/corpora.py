@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spamnb.mail.sources import Raw, messages
+from spamnb.mailboxes.sources import Raw, messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

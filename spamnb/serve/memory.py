@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bayes import Classifier, Evidence
-from spamnb.counts.fingerprint import MASK, PAIR_FACTOR, fingerprints, pair_fingerprints
-from spamnb.counts.records import KEY, LONG, Records
-from spamnb.counts.store import Stored
+from spamnb.bayes.classifier import Classifier, Evidence
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
+from spamnb.reading.fingerprint import MASK, PAIR_FACTOR, fingerprints, pair_fingerprints
+from spamnb.store.records import KEY, LONG, Records
+from spamnb.store.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from spamnb.counts.table import Pair, Row
-    from spamnb.view import View
+    from spamnb.bayes.view import View
+    from spamnb.store.table import Pair, Row
 
     Said = tuple[Row, list[float]] | None  # counts and weights; None if they say nothing
 

@@ -7,19 +7,19 @@ import unicodedata
 from fuzz.folders import new_folder
 from fuzz.memories import forget
 
-from spamnb.bulk.batches import batch_of
-from spamnb.counts.fingerprint import pair_fingerprints
-from spamnb.learning import by_fingerprint
-from spamnb.mail import mbox
-from spamnb.mail.dates import timestamp
-from spamnb.mail.identity import digest
-from spamnb.mail.markup import MAX_NAMES, MAX_TARGETS, render
-from spamnb.mail.message import MAX_PARTS, MAX_TEXT_BYTES, read
-from spamnb.mail.sources import Raw, Ready, Unreadable, chunks, messages
-from spamnb.passthrough import STYLES, passed_through
-from spamnb.tokens.settings import Settings
-from spamnb.tokens.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
-from spamnb.verdict import Verdict
+from spamnb.bayes.verdict import Verdict
+from spamnb.delivery.passthrough import STYLES, passed_through
+from spamnb.mailboxes import mbox
+from spamnb.mailboxes.sources import Raw, Ready, Unreadable, chunks, messages
+from spamnb.reading.dates import timestamp
+from spamnb.reading.features import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
+from spamnb.reading.fingerprint import pair_fingerprints
+from spamnb.reading.html.markup import MAX_NAMES, MAX_TARGETS, render
+from spamnb.reading.identity import digest
+from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read
+from spamnb.reading.settings import Settings
+from spamnb.training.batches import batch_of
+from spamnb.training.learn import by_fingerprint
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
 NEVER_IN_A_TOKEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))

@@ -1,0 +1,102 @@
+"""Sums over a whole table, or over a part of one: those of the parts add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.arrays import distinct_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from spamnb.arrays import Array
+    from spamnb.tables.count_table import Columns
+
+    Numbers = dict[str, list[list[int | float]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Sums over a table, and what a file has to have room for: the highest counts, the size of the text."""
+
+    labels: tuple[str, ...]
+    messages: list[int]  # [label], as all that follow
+    presences: list[int]
+    occurrences: list[int]
+    pair_presences: list[int]
+    vocabulary: int
+    pair_vocabulary: int
+    text: int  # bytes of all tokens
+    most: int  # the highest count of a token
+    most_of_pairs: int
+    numbers: Numbers
+    patterns: Array  # [label, n] different numbers of messages
+    alike: Array  # how many tokens have each
+
+    @classmethod
+    def of(cls, table: Columns) -> Totals:
+        words = table.words
+        containing, of_pairs = table.containing[:, words], table.containing[:, ~words]
+        patterns, which = distinct_columns(containing)
+        return cls(
+            table.labels,
+            list(table.messages),
+            containing.sum(axis=1, dtype=np.int64).tolist(),
+            table.occurring.sum(axis=1, dtype=np.int64).tolist(),
+            of_pairs.sum(axis=1, dtype=np.int64).tolist(),
+            containing.shape[1],
+            of_pairs.shape[1],
+            len(table.text),
+            max(int(containing.max(initial=0)), int(table.occurring.max(initial=0))),
+            int(of_pairs.max(initial=0)),
+            table.numbers,
+            patterns,
+            np.bincount(which, minlength=patterns.shape[1]),
+        )
+
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        """How many tokens share the same messages per label."""
+        return dict(zip(zip(*self.patterns.tolist(), strict=True), self.alike.tolist(), strict=True))
+
+
+def summed(parts: Sequence[Totals]) -> Totals:
+    """Totals of a table from those of its parts."""
+    patterns, which = distinct_columns(np.concatenate([part.patterns for part in parts], axis=1))
+    alike = np.concatenate([part.alike for part in parts])
+
+    def of(name: str) -> Any:
+        return sum(getattr(part, name) for part in parts)
+
+    def by_label(name: str) -> list[int]:
+        return [sum(column) for column in zip(*(getattr(part, name) for part in parts), strict=True)]
+
+    return Totals(
+        parts[0].labels,
+        by_label("messages"),
+        by_label("presences"),
+        by_label("occurrences"),
+        by_label("pair_presences"),
+        of("vocabulary"),
+        of("pair_vocabulary"),
+        of("text"),
+        max(part.most for part in parts),
+        max(part.most_of_pairs for part in parts),
+        summed_numbers(part.numbers for part in parts),
+        patterns,
+        np.bincount(which, alike, patterns.shape[1]).astype(np.int64),
+    )
+
+
+def summed_numbers(tables: Iterable[Numbers]) -> Numbers:
+    """Sums of numeric features; one that nothing is left of is left out."""
+    total: Numbers = {}
+    for numbers in tables:
+        for name, by_label in numbers.items():
+            rows = total.setdefault(name, [[0, 0, 0] for _ in by_label])
+            for row, sums in zip(rows, by_label, strict=True):
+                for i, x in enumerate(sums):
+                    row[i] += x
+    return {name: total[name] for name in sorted(total) if any(map(any, total[name]))}

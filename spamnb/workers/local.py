@@ -1,0 +1,55 @@
+"""Reading, counting and judging mail by the processes of this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spamnb.delivery.batch_judge import BatchJudge
+from spamnb.mailboxes.labelled import by_label
+from spamnb.mailboxes.sources import chunks
+from spamnb.tables.count_table import Columns
+from spamnb.training.batches import Counting
+from spamnb.training.pool import Pile
+from spamnb.workers.processes import all_cores, in_parallel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spamnb.delivery.batch_judge import Judgement
+    from spamnb.mailboxes.labelled import Sources
+    from spamnb.model import Model
+    from spamnb.reading.settings import Settings
+    from spamnb.store.key import Key
+    from spamnb.store.stored import Stored
+    from spamnb.training.batches import Batch
+
+
+class LocalPool:
+    """Processes of this machine."""
+
+    spread = staticmethod(map)
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self.jobs = jobs or all_cores()
+
+    def batches(
+        self,
+        sources: Sources,
+        settings: Settings,
+        known: Any = None,
+        key: Key | None = None,
+        all_folders: bool = False,
+    ) -> Iterator[Batch]:
+        """All mail under each label, in order; for a model with a key, its tokens hidden by it."""
+        work = by_label(sources, chunks, all_folders)
+        yield from in_parallel(Counting(settings, known, key), work, self.jobs)
+
+    def pile(self, base: Stored | None, labels: Sequence[str]) -> Pile:
+        return Pile(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
+
+    def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
+        yield from in_parallel(BatchJudge(model), ((chunk,) for chunk in chunks(paths)), self.jobs)
+
+    def status(self) -> str:
+        """What there is to tell of the workers meanwhile."""
+        return ""
