@@ -22,9 +22,8 @@ from spamnb.reading.settings import Settings
 from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
+    from spamnb.arrays import Array
     from spamnb.evaluation.candidates import Candidate
-
-    Array = np.ndarray[Any, Any]
 
 LABELS = ("ham", "spam")
 RULES = {

@@ -26,11 +26,11 @@ from spamnb.tables.totals import Totals, summed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from spamnb.arrays import Array
     from spamnb.store.stored import Stored
     from spamnb.tables.count_table import Columns
     from spamnb.tables.learned import Learned
 
-    Array = np.ndarray[Any, Any]
     Spread = Callable[..., Iterable[Any]]  # as `map`: a task, the parts, and what else it needs of each
 
 BIN_32, UINT_32, UINT_64 = b"\xc6", b"\xce", b"\xcf"
