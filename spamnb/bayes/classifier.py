@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from spamnb.bayes.view import View
     from spamnb.store.table import Counts, Pair, Row, Sums, Totals
 
+    # Words by their messages of a label, and of all labels: these only for global statistics, else 0.
+    WordsByCount = dict[tuple[int, int], int]
+
 MOST_REMEMBERED = 10_000  # rows whose weights are remembered
 LOG_TINY = log(1e-300)  # in place of that of zero, where a mean is taken: one word must not decide alone
 GRID = 1.5 * 2**12  # added and taken away again, it leaves whole multiples of 2⁻⁴⁰
@@ -80,7 +83,10 @@ class Likelihood:
     for each different row of counts, and who leaves a message out for its rows with one message less.
     """
 
-    def __init__(self, totals: Totals, view: View) -> None:
+    def __init__(
+        self, totals: Totals, view: View, words_by_count: Sequence[WordsByCount] | None = None
+    ) -> None:
+        """`words_by_count`, per label, spares Bernoulli's absent words the histogram of the table."""
         self.view = view
         self.labels = totals.labels
         self.numbers = totals.numbers
@@ -103,7 +109,7 @@ class Likelihood:
         self.background = self.log_prior
         self.certain = [0 for _ in self._places]
         if view.event == "bernoulli":
-            self._count_absent_words(totals.histogram())
+            self._count_absent_words(words_by_count or self._alike(totals.histogram()))
 
     def telling(self, row: Row) -> list[float] | None:
         """Return the weights of a row, None if they are too weak to count. Most rows are like many others."""
@@ -188,26 +194,32 @@ class Likelihood:
                 joint[k] += fsum([weights[k] for weights in own]) / (len(own) + silent)
         return joint
 
-    def _count_absent_words(self, histogram: Mapping[tuple[int, ...], int]) -> None:
-        """Take all words as absent: Σ log(1 − P(token | label)), and the number of tokens with P = 1.
-
-        From the histogram, so it costs what there are different counts, not different tokens. A factor
-        of zero is counted instead of multiplied: the tokens of a message take theirs out again.
-        """
-        is_global, background = self.view.smoothing == GLOBAL, []
-        for k, own in enumerate(self.log_prior):
-            alike: dict[tuple[int, int], int] = {}  # most rows are like others as far as this label goes
-            for counts, tokens in histogram.items():
+    def _alike(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
+        """Per label how many words are alike, as far as that label goes: a tenth of all different rows."""
+        is_global = self.view.smoothing == GLOBAL
+        by_label: list[WordsByCount] = [{} for _ in self._places]
+        for k, alike in enumerate(by_label):
+            for counts, words in histogram.items():
                 key = (counts[k], sum(counts) if is_global else 0)
-                alike[key] = alike.get(key, 0) + tokens
+                alike[key] = alike.get(key, 0) + words
+        return by_label
+
+    def _count_absent_words(self, by_label: Sequence[WordsByCount]) -> None:
+        """Take all words as absent: Σ log(1 − P(token | label)), and the number of words with P = 1.
+
+        It costs what there are different counts, not different words. A factor of zero is counted instead of
+        multiplied: the words of a message take theirs out again.
+        """
+        background = []
+        for k, own in enumerate(self.log_prior):
             terms = [own]
-            for (count, total), tokens in alike.items():
+            for (count, total), words in by_label[k].items():
                 epsilon = self._epsilon_for(total)
                 part, whole = count + epsilon, self.totals[k] + 2 * epsilon
                 if part < whole:
-                    terms.append(tokens * (log(whole - part) - log(whole)))
+                    terms.append(words * (log(whole - part) - log(whole)))
                 elif part:
-                    self.certain[k] += tokens
+                    self.certain[k] += words
             background.append(fsum(terms))
         self.background = background
 

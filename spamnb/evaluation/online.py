@@ -19,6 +19,7 @@ from spamnb.arrays import MISSING, Rows
 from spamnb.bayes.classifier import Likelihood, Score
 from spamnb.bayes.scoring import LogCounts, joints, weights_of
 from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, decided
+from spamnb.bayes.view import GLOBAL
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, judged
 from spamnb.model import DEFAULT_VIEW
@@ -133,7 +134,8 @@ class LearnedSoFar:
         self.numbers: dict[str, list[list[int | float]]] = {
             name: [[0, 0, 0] for _ in range(many)] for name in (corpus.rows.numbers if view.numbers else ())
         }
-        self.alike: dict[tuple[int, ...], int] = {}
+        self.alike: dict[tuple[int, ...], int] = {}  # kept up for global statistics only
+        self.words_by_count: list[dict[tuple[int, int], int]] = [{} for _ in self.labels]
         self.log_counts = LogCounts(Likelihood(self, view))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
@@ -142,7 +144,8 @@ class LearnedSoFar:
     def joint(self, message: int) -> list[float]:
         """The log-joint of each label."""
         row = self._row(message)
-        likelihood = Likelihood(self, self.view)
+        is_global = self.view.smoothing == GLOBAL
+        likelihood = Likelihood(self, self.view, None if is_global else self.words_by_count)
         containing, occurring = (own.take(row.places, axis=0).T for own in (self.containing, self.occurring))
         counts = np.concatenate((containing, occurring)) if self.view.event == "multinomial" else containing
         weights = weights_of(likelihood, counts, self.log_counts)
@@ -167,11 +170,26 @@ class LearnedSoFar:
             if value != MISSING:
                 own = sums[label]
                 own[:] = own[0] + 1, own[1] + value, own[2] + value * value
-        if self.view.event == "bernoulli":
-            self._note_changes(before, label)
+        if self.view.event == "bernoulli" and self.view.smoothing == GLOBAL:
+            self._note_rows(before, label)
+        elif self.view.event == "bernoulli":
+            self._note_counts(before[:, label], label, int(new.sum()))
 
-    def _note_changes(self, before: Array, label: int) -> None:
-        """Keep up how many tokens share the same messages per label."""
+    def _note_counts(self, before: Array, label: int, new: int) -> None:
+        """Keep up how many words have so many messages of a label; new ones had none and were not known."""
+        for alike in self.words_by_count:
+            alike[0, 0] = alike.get((0, 0), 0) + new
+        alike = self.words_by_count[label]
+        for count, words in zip(
+            *(own.tolist() for own in np.unique(before, return_counts=True)), strict=True
+        ):
+            alike[count, 0] -= words
+            alike[count + 1, 0] = alike.get((count + 1, 0), 0) + words
+        for key in [key for key, words in alike.items() if not words]:
+            del alike[key]
+
+    def _note_rows(self, before: Array, label: int) -> None:
+        """Keep up how many words share the same messages per label."""
         for row in before.tolist():
             old = tuple(row)
             row[label] += 1
