@@ -180,9 +180,8 @@ class LearnedSoFar:
         for alike in self.words_by_count:
             alike[0, 0] = alike.get((0, 0), 0) + new
         alike = self.words_by_count[label]
-        for count, words in zip(
-            *(own.tolist() for own in np.unique(before, return_counts=True)), strict=True
-        ):
+        counts, many = np.unique(before, return_counts=True)
+        for count, words in zip(counts.tolist(), many.tolist(), strict=True):
             alike[count, 0] -= words
             alike[count + 1, 0] = alike.get((count + 1, 0), 0) + words
         for key in [key for key, words in alike.items() if not words]:
