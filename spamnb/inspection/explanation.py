@@ -44,8 +44,8 @@ class Reason(NamedTuple):
         return self.evidence.token
 
     @property
-    def said(self) -> float:
-        """Its weight, as often as it counts: where the mean is taken, each token adds but a part of that."""
+    def total_weight(self) -> float:
+        """Weight times how often it counts; where the mean is taken, a token adds only a part of that."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property
@@ -98,6 +98,11 @@ class Explanation(NamedTuple):
     def sides(self) -> tuple[str, str]:
         """The two labels at issue: what a negative sum speaks for, and what a positive."""
         return self.model.labels[self.against], self.model.labels[self.toward]
+
+    @property
+    def ranked_label(self) -> str:
+        """The label that score and probability are of."""
+        return SPAM if SPAM in self.model.labels else self.verdict.label
 
     @property
     def cutoffs(self) -> Cutoffs | None:

@@ -58,7 +58,7 @@ def how_to_train(label: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Telling:
+class TellingToken:
     """A token that speaks for a label: its weight is the log of how much likelier than in any other."""
 
     token: str
@@ -115,7 +115,7 @@ class Knowledge:
     seen_since: str | None  # half of it
     oldest: str | None
     missing: list[str]  # to be well trained
-    telling: dict[str, list[Telling]]
+    telling: dict[str, list[TellingToken]]
 
     @classmethod
     def of(cls, model: Model, top: int) -> Knowledge:
@@ -226,10 +226,10 @@ class Best:
         ]
         self.found = sorted(self.found)[: self.top]
 
-    def telling(self, vocabulary: Vocabulary) -> list[Telling]:
+    def telling(self, vocabulary: Vocabulary) -> list[TellingToken]:
         texts = vocabulary.tokens([at for _, at, _, _ in self.found])
         return [
-            Telling(text, messages, weight)
+            TellingToken(text, messages, weight)
             for text, (_, _, messages, weight) in zip(texts, self.found, strict=True)
         ]
 
@@ -261,7 +261,7 @@ def leads(view: View, table: Table) -> Array:
         return np.nan_to_num(logs - np.where(logs == first, second, first), posinf=INFINITE, neginf=-INFINITE)
 
 
-def telling(model: Model, columns: Columns, place: int, top: int) -> list[Telling]:
+def telling(model: Model, columns: Columns, place: int, top: int) -> list[TellingToken]:
     """The tokens of a table that tell most for a label."""
     table = Table.whole(model.view, columns.containing, columns.occurring, columns.messages, columns.numbers)
     return most_telling(model.view, table, columns.tokens, place, top)
@@ -269,7 +269,7 @@ def telling(model: Model, columns: Columns, place: int, top: int) -> list[Tellin
 
 def most_telling(
     view: View, table: Table, texts: Callable[[Sequence[int]], list[str]], place: int, top: int
-) -> list[Telling]:
+) -> list[TellingToken]:
     """The tokens that tell most for a label; of equal weight, the most frequent first."""
     if not table.vocabulary or view.event == "gaussian":
         return []
@@ -278,6 +278,6 @@ def most_telling(
     chosen = highest(headline(table.containing[place], ahead) * has_text, top)
     chosen = chosen[ahead[chosen] > 0].tolist()
     return [
-        Telling(text, table.containing[:, at].tolist(), float(ahead[at]))
+        TellingToken(text, table.containing[:, at].tolist(), float(ahead[at]))
         for text, at in zip(texts(chosen), chosen, strict=True)
     ]

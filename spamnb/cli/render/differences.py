@@ -1,81 +1,68 @@
-"""What two models disagree on."""
+"""What two models disagree on, in a terminal, a pipe or as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.cli.render import number, print_json, show, signed, table, tell_unreadable
+from spamnb.cli.render.json_output import print_json
+from spamnb.cli.render.terminal import number, show, signed, table
 from spamnb.files import shown
-from spamnb.inspection.differences import Difference, changed_verdicts, difference
-from spamnb.mailboxes.sources import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.cli.grid import Grid
-    from spamnb.inspection.differences import Changed, Moved
-    from spamnb.model import Model
+    from spamnb.cli.render.grid import Grid
+    from spamnb.inspection.differences import Changed, Difference, Moved
 
-TOP = 20  # tokens and messages, if not said otherwise
+TOP = 20  # tokens and messages by default
 
 
-def show_difference(
-    here: Model, there: Model, mail: Sequence[str], top: int, jobs: int, as_json: bool
-) -> int:
-    check(mail)
-    settings, moved = difference(here, there, top)
-    messages, changed, unreadable = changed_verdicts(here, there, mail, jobs) if mail else (0, [], [])
-    found = Difference(here.stored.path, there.stored.path, settings, moved, messages, changed)
+def show_difference(found: Difference, top: int, keyed: bool, as_json: bool) -> None:
     if as_json:
         print_json(found.as_map())
     else:
-        said = tables(found, top, bool(here.stored.keyed))
-        show(f"here:  {shown(found.here)}", f"there: {shown(found.there)}", *said)
-    return tell_unreadable(unreadable)
+        paths = f"here:  {shown(found.here)}", f"there: {shown(found.there)}"
+        show(*paths, *tables(found, top, keyed))
 
 
 def tables(found: Difference, top: int, keyed: bool) -> list[Grid | str]:
-    said: list[Grid | str] = []
+    output: list[Grid | str] = []
     if found.settings:
-        said.append(
+        output.append(
             table(
                 None,
                 ("", "here", "there"),
-                [(name, *pair) for name, pair in worded(found)],
+                [(name, *map(value_text, pair)) for name, pair in found.settings.items()],
                 ("here", "there"),
             )
         )
     if found.moved:
-        said.append(moved_table(found.moved))
+        output.append(moved_table(found.moved))
         if keyed:
-            said.append("tokens are numbers: these models keep no words")
+            output.append("tokens are numbers: these models keep no words")
     elif "keyed" in found.settings:
-        said.append("their tokens cannot be compared: they are not hidden by the same key")
+        output.append("their tokens cannot be compared: they are not hidden by the same key")
     elif top:
-        said.append("no token weighs differently")
+        output.append("no token weighs differently")
     if found.messages:
-        said.append(f"{len(found.changed):,} of {found.messages:,} verdicts change{ways(found.changed)}")
+        output.append(f"{len(found.changed):,} of {found.messages:,} verdicts change{ways(found.changed)}")
     if found.changed:
-        said.append(changed_table(found.changed[:top], len(found.changed)))
-    return said
+        output.append(changed_table(found.changed[:top], len(found.changed)))
+    return output
 
 
 def ways(changed: Sequence[Changed]) -> str:
-    """From which to which, the most frequent first."""
+    """Say from which verdict to which they change, the most frequent first."""
     counts: dict[str, int] = {}
-    for one in changed:
-        way = f"{one.here} to {one.there}"
+    for message in changed:
+        way = f"{message.here} to {message.there}"
         counts[way] = counts.get(way, 0) + 1
     return "".join(f", {many:,} from {way}" for way, many in sorted(counts.items(), key=lambda way: -way[1]))
 
 
-def worded(found: Difference) -> list[tuple[str, list[str]]]:
-    return [(name, [words(one) for one in pair]) for name, pair in found.settings.items()]
-
-
-def words(value: Any) -> str:
+def value_text(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(words, value[:12])) + (" …" if len(value) > 12 else "")
+        return ", ".join(map(value_text, value[:12])) + (" …" if len(value) > 12 else "")
     return f"{value:,.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
 
 
