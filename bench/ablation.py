@@ -87,7 +87,8 @@ class Mail:
         missed = found.spam_missed_at_ham_lost or {}
         spam = truth[np.argsort(-score, kind="stable")] == 1
         errors = np.cumsum(~spam) + spam.sum() - np.cumsum(spam)
-        return [found.one_minus_auc_percent or 0.0, missed["0.1"], missed["0.5"], float(errors.min())]
+        at = [missed[loss] or 0.0 for loss in ("0.1", "0.5")]
+        return [found.one_minus_auc_percent or 0.0, *at, float(errors.min())]
 
 
 def main() -> None:

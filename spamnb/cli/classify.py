@@ -18,7 +18,7 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.delivery.stdin import HEADER_STYLES, Classify, standard_input, standard_output
+from spamnb.delivery.stdin import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.folders import in_maildir, is_folder, split_number
@@ -74,23 +74,23 @@ def classify(
     The score rises with spamminess without end. --event judges by a textbook's model instead of the
     default, by argmax and its own posterior.
     """
-    answer = Classify(model, passthrough, exit_code, as_json, header_style)
+    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style)
     opened = open_model(model, view, cutoff)
     if not paths or paths == ("-",):
-        return answer.judge(opened, standard_input())
+        return command.classify(opened, read_stdin())
     check(paths)
     if passthrough:
-        return answer.judge(opened, whole_file(paths))
+        return command.classify(opened, whole_file(paths))
     if exit_code:
         found = only_message(paths)
-        return answer.judge(opened, found.data, found.path, found.index)
+        return command.classify(opened, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
     with (
         open_pool(paths, cluster, jobs, skip_unreadable) as pool,
         progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
         for verdicts, failed, size in pool.verdicts(opened, paths):
-            standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
+            write_stdout(b"".join(command.line_of(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))
     return print_unreadable(unreadable, skip_unreadable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from spamnb.delivery.stdin import standard_input
+from spamnb.delivery.stdin import read_stdin
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
 from spamnb.mailboxes.folders import split_number
@@ -18,7 +18,7 @@ START = 4096  # bytes that are searched for headers
 
 def read_one_message(path: str) -> bytes:
     """Read a message, of several in a file the first; refuse what is none."""
-    raw = standard_input() if path == "-" else _first_in_file(path)
+    raw = read_stdin() if path == "-" else _first_in_file(path)
     if not raw.strip():
         raise DataError(f"{path}: empty; a message has text")
     if FRONT in raw[:64]:

@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from spamnb.files import say_aside
+from spamnb.files import write_stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -60,5 +60,5 @@ def announce_tried(tried: Iterable[Compared]) -> Iterator[Compared]:
         if sys.stderr is not None and sys.stderr.isatty():
             loss = result.metrics["one_minus_auc_percent"]
             figure = "" if loss is None else f": 1 - AUC {loss:.4f} %"
-            say_aside(f"tried {result.candidate.name}{figure}\n")
+            write_stderr(f"tried {result.candidate.name}{figure}\n")
         yield result

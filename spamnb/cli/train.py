@@ -21,7 +21,7 @@ from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
 from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
-from spamnb.delivery.stdin import ANY, WORDS, Learn
+from spamnb.delivery.stdin import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, candidate
 from spamnb.files import complain
@@ -83,9 +83,6 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
     help="Drop tokens that are in no more than N messages.",
 )
 @click.option(
-    "--ledger", is_flag=True, help="Keep what each message adds, beside the model, to merge it with others."
-)
-@click.option(
     "--yes", is_flag=True, help="Go on even if nearly all that was learned under a label moves to another."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
@@ -105,7 +102,6 @@ def train(
     view_settings: str | None,
     keyed: bool,
     rare: int,
-    ledger: bool,
     yes: bool,
     quiet: bool,
     jobs: int | None,
@@ -125,20 +121,18 @@ def train(
     moves; but if nearly all of a label would move, as when folders are swapped, nothing is changed without
     --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
-    sources = sources_by_label(folders, ham, spam, label, ANY if forget else None)
+    sources = sources_by_label(folders, ham, spam, label, ANY_LABEL if forget else None)
     view = parse_view(view_settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
     if quiet and as_json:
         raise UsageError("--quiet prints no report, --json prints one: one of them")
-    if cluster and ledger:
-        raise UsageError("--ledger is for a host that learns; train without --cluster, or without it")
-    message = Learn(next(iter(sources)), model, forget)
-    special = fresh or settings or view or keyed or rare or ledger or cluster or skip_unreadable or ham_loss
-    if list(sources.values()) == [["-"]] and not special and message.is_small:
+    message = LearnCommand(next(iter(sources)), model, forget)
+    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss
+    if list(sources.values()) == [["-"]] and not special and message.fits_journal:
         if not as_json and not quiet:
             return message.run()
-        summary = Summary({message.label: {message.outcome(): 1}})
+        summary = Summary({message.label: {message.learn(): 1}})
     else:
         paths = [path for of_label in sources.values() for path in of_label]
         check(paths)
@@ -164,7 +158,6 @@ def train(
                 forget=forget,
                 keyed=keyed,
                 rare=rare,
-                ledger=ledger,
                 all_folders=all_folders,
                 yes=yes,
                 pool=pool,
@@ -217,7 +210,7 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 def show_summary(summary: Summary, sources: Sources, model: str) -> None:
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
-        phrases = [f"{counts[name]:,} {words}" for name, words in WORDS.items() if name in counts]
+        phrases = [f"{counts[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in counts]
         click.echo(f"{label}: {', '.join(phrases)}")
     click.echo(f"unreadable: {len(summary.unreadable):,}")
     for line in model_location(model):

@@ -30,8 +30,8 @@ from spamnb.errors import CannotCreate, UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, candidate
 from spamnb.evaluation.compare import Compared, compared
 from spamnb.evaluation.search import search
-from spamnb.files import shown
-from spamnb.lock import ELSEWHERE
+from spamnb.files import printable
+from spamnb.lock import NAME_ANOTHER_FILE
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.mailboxes.sources import check
 from spamnb.training import train as training
@@ -131,7 +131,7 @@ def check_creatable(model: str) -> None:
     try:
         os.makedirs(os.path.dirname(model) or ".", mode=0o700, exist_ok=True)
     except OSError as error:
-        raise CannotCreate(f"{model}: {error.strerror}; {ELSEWHERE}") from error
+        raise CannotCreate(f"{model}: {error.strerror}; {NAME_ANOTHER_FILE}") from error
     check_writable(f"{model}.new")
 
 
@@ -166,7 +166,9 @@ class SearchResult:
 
     def advice(self) -> list[str]:
         """Say that no model was written, and how to make one with these settings."""
-        kept = f": {shown(self.model)} is kept; --fresh replaces it" if os.path.lexists(self.model) else ""
+        kept = (
+            f": {printable(self.model)} is kept; --fresh replaces it" if os.path.lexists(self.model) else ""
+        )
         command = shlex.join(["spamnb", "train", "--fresh", *options_for(self.chosen)])
         return [f"nothing written{kept}", f"to train with these settings: {command} HAM SPAM"]
 

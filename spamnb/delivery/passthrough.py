@@ -1,4 +1,4 @@
-"""The message itself with our header in it, or one of another filter's, and every other byte as it was."""
+"""A message with a header of ours or in another filter's style added, and every other byte as it was."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ MOST_STARS = 50  # as SpamAssassin's
 
 
 def passed_through(raw: bytes, verdict: Verdict, style: str = "spamnb") -> bytes:
-    """Our header comes first, behind an envelope line; a forged one is removed."""
-    names, written = STYLES[style]
+    """Add the verdict's header in front, behind an envelope line; remove a forged one."""
+    names, fields_of = STYLES[style]
     first_line = raw[: raw.find(b"\n") + 1]
     newline = b"\r\n" if first_line.endswith(b"\r\n") else b"\n"
     start = len(first_line) if raw.startswith(b"From ") else 0
-    ours = "\n".join([*written(verdict), ""]).encode("ascii", "replace").replace(b"\n", newline)
+    ours = "\n".join([*fields_of(verdict), ""]).encode("ascii", "replace").replace(b"\n", newline)
     if header_start(raw[start : start + 2000]) < 0:
         return raw[:start] + ours + newline + raw[start:]  # all body: it must stay so
     end = header_end(raw, start)
     block = raw[start:end]
     for name in names:
-        block = without(name, block)
+        block = without_fields(name, block)
     return raw[:start] + ours + block + raw[end:]
 
 
-def own(verdict: Verdict) -> list[str]:
+def spamnb_fields(verdict: Verdict) -> list[str]:
     fields = f"{verdict.label}; score={verdict.score:.4f}; probability={verdict.probability:.4f}"
     return [f"X-Spamnb: {fields}"]
 
 
-def bogofilters(verdict: Verdict) -> list[str]:
-    """As bogofilter 1.2.5 writes it; what is neither spam nor unsure is ham there."""
+def bogofilter_fields(verdict: Verdict) -> list[str]:
+    """Header as bogofilter 1.2.5 writes it; what is neither spam nor unsure is ham there."""
     word = {"spam": "Spam", "unsure": "Unsure"}.get(verdict.label, "Ham")
     spamicity = f"spamicity={verdict.probability:.6f}"
     return [f"X-Bogosity: {word}, tests=bogofilter, {spamicity}, version=spamnb"]
 
 
-def spamassassins(verdict: Verdict) -> list[str]:
-    """As SpamAssassin 4.0 writes them: the flag for spam only, a star for each whole point."""
+def spamassassin_fields(verdict: Verdict) -> list[str]:
+    """Headers as SpamAssassin 4.0 writes them: the flag for spam only, a star for each whole point."""
     spam, points = verdict.label == "spam", verdict.points
     status = f"{'Yes' if spam else 'No'}, score={points:.1f} required={REQUIRED:.1f} tests=SPAMNB"
     return [
@@ -53,24 +53,24 @@ def spamassassins(verdict: Verdict) -> list[str]:
     ]
 
 
-# The names a style owns, and the fields it writes.
+# By style: the header names it uses, and the function that writes its fields.
 STYLES: dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]] = {
-    "spamnb": ((b"X-Spamnb",), own),
-    "bogofilter": ((b"X-Bogosity",), bogofilters),
-    "spamassassin": ((b"X-Spam-Flag", b"X-Spam-Level", b"X-Spam-Status"), spamassassins),
+    "spamnb": ((b"X-Spamnb",), spamnb_fields),
+    "bogofilter": ((b"X-Bogosity",), bogofilter_fields),
+    "spamassassin": ((b"X-Spam-Flag", b"X-Spam-Level", b"X-Spam-Status"), spamassassin_fields),
 }
 
 
 def header_end(raw: bytes, start: int) -> int:
-    """Where the first empty line begins, as every mail program sees it."""
+    """Position of the first empty line, as every mail program sees it."""
     if raw.startswith((b"\n", b"\r\n"), start):
         return start
     ends = [at for at in (raw.find(b"\n\n", start), raw.find(b"\n\r\n", start)) if at >= 0]
     return min(ends) + 1 if ends else len(raw)
 
 
-def without(name: bytes, block: bytes) -> bytes:
-    """A header block less every field of a name, its continuation lines included."""
+def without_fields(name: bytes, block: bytes) -> bytes:
+    """Remove every field of a name from a header block, its continuation lines included."""
     lower, name = b"\n" + block.lower(), b"\n" + name.lower()
     kept, done = [], 0
     at = lower.find(name)

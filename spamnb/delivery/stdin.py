@@ -1,7 +1,7 @@
 """One message on standard input, judged or learned: what procmail starts once a mail.
 
-Process start counts here (Python alone needs 14 ms), so a plain call comes straight to this module,
-past the command line's libraries; any other comes here through them.
+Process start counts here (Python alone needs 14 ms), so a plain call is parsed by this module, without the
+command line's libraries; a call with other options comes here through them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spamnb.errors import (
     SpamnbError,
     UsageError,
 )
-from spamnb.files import STDIN, STDOUT, default_model, read_all, shown, write_all
+from spamnb.files import STDIN, STDOUT, default_model, printable, read_all, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ FLAGS = {
     "--json": "json",
 }
 HEADER_STYLES = ("spamnb", "bogofilter", "spamassassin")
-# What became of messages, in the words of a report.
-WORDS = {
+# Outcomes of learning, as the command line reports them.
+OUTCOME_TEXTS = {
     "learned": "learned",
     "moved": "moved here from another label",
     "known": "already known",
@@ -44,7 +44,7 @@ WORDS = {
 }
 
 
-class Classify:
+class ClassifyCommand:
     """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--model PATH]` without a path."""
 
     def __init__(
@@ -68,41 +68,38 @@ class Classify:
     def run(self) -> int:
         from spamnb.model import Model
 
-        raw = standard_input()
-        return self.judge(Model.open(self.model), raw)
+        raw = read_stdin()
+        return self.classify(Model.open(self.model), raw)
 
-    def judge(self, model: Model, raw: bytes, path: str = "-", index: int | None = None) -> int:
+    def classify(self, model: Model, raw: bytes, path: str = "-", index: int | None = None) -> int:
         verdict = model.classify(raw)
         if self.passthrough:
-            standard_output(self.passed(raw, verdict), is_mail=True)
+            from spamnb.delivery.passthrough import passed_through
+
+            write_stdout(passed_through(raw, verdict, self.header_style), is_mail=True)
         else:
-            standard_output(self.said(verdict, path, index))
-        return exit_code(verdict.label) if self.exit_code else 0
+            write_stdout(self.line_of(verdict, path, index))
+        return verdict_exit_code(verdict.label) if self.exit_code else 0
 
-    def passed(self, raw: bytes, verdict: Verdict) -> bytes:
-        from spamnb.delivery.passthrough import passed_through
-
-        return passed_through(raw, verdict, self.header_style)
-
-    def said(self, verdict: Verdict, path: str, index: int | None) -> bytes:
-        """A line of verdict, score and path, or the same as JSON."""
+    def line_of(self, verdict: Verdict, path: str, index: int | None) -> bytes:
+        """Line of verdict, score and path, or of one JSON object."""
         if self.json:
             import json
 
             return json.dumps({"path": path, "index": index, **verdict.as_map()}).encode() + b"\n"
-        name = shown(path) if index is None else f"{shown(path)}:{index}"
+        name = printable(path) if index is None else f"{printable(path)}:{index}"
         return f"{verdict.label}\t{verdict.score:.4f}\t{name}\n".encode()
 
 
-def exit_code(label: str) -> int:
-    """What may be thrown away exits with 0, so only spam does: not work, nor family."""
+def verdict_exit_code(label: str) -> int:
+    """Exit code of a verdict: 0 for spam only, as a script may throw away what exits with 0."""
     return {"spam": 0, "unsure": 2}.get(label, 1)
 
 
-ANY = "messages"  # in place of a label: to be forgotten, mail needs none
+ANY_LABEL = "messages"  # in place of a label: to forget a message, none is needed
 
 
-class Learn:
+class LearnCommand:
     """`spamnb train --ham|--spam|--label NAME= - [--model PATH]`, or `spamnb train --forget -`."""
 
     def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
@@ -111,8 +108,8 @@ class Learn:
         self.forget = forget
 
     @property
-    def is_small(self) -> bool:
-        """Whether a record in the journal does it; a new label changes the whole model."""
+    def fits_journal(self) -> bool:
+        """Whether a record in the journal is enough; a new label changes the whole model."""
         from spamnb.store.stored import labels_of
 
         try:
@@ -120,16 +117,17 @@ class Learn:
         except NoModel:
             return self.label in ("ham", "spam")
         except SpamnbError:
-            return True  # learning will tell what is wrong
+            return True  # learning will report what is wrong
 
     def run(self) -> int:
-        standard_output(f"{self.label}: 1 {WORDS[self.outcome()]}\n".encode())
+        write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[self.learn()]}\n".encode())
         return 0
 
-    def outcome(self) -> str:
+    def learn(self) -> str:
+        """Learn or forget the message, in a new model if there is none; return the outcome."""
         from spamnb.training.learn import learn
 
-        raw = standard_input()
+        raw = read_stdin()
         if not raw.strip():
             raise NoInput("-: standard input is empty; a message has text")
         if self.forget:
@@ -146,8 +144,8 @@ class Learn:
             return learn(self.model, raw, self.label)
 
 
-def parsed(arguments: Sequence[str]) -> Callable[[], int] | None:
-    """The delivery that a command line asks for; None where it asks for more than is understood here."""
+def parse(arguments: Sequence[str]) -> Callable[[], int] | None:
+    """Function that runs the delivery asked for; None if the arguments ask for anything else."""
     command, rest = arguments[0] if arguments else "", list(arguments[1:])
     model, flags, label, style = None, set(), None, None
     while rest:
@@ -164,27 +162,29 @@ def parsed(arguments: Sequence[str]) -> Callable[[], int] | None:
             label = word[2:]
             rest.pop(0)
         elif command == "train" and word == "-" and label is None:
-            label = ANY
+            label = ANY_LABEL
         elif command == "train" and word == "--forget":
             flags.add("forget")
         else:
             return None
     if command == "classify":
-        return Classify(model, "passthrough" in flags, "exit_code" in flags, "json" in flags, style).run
-    if command == "train" and label is not None and (label != ANY or "forget" in flags):
-        learn = Learn(label, model, "forget" in flags)
-        return learn.run if learn.is_small else None
+        return ClassifyCommand(
+            model, "passthrough" in flags, "exit_code" in flags, "json" in flags, style
+        ).run
+    if command == "train" and label is not None and (label != ANY_LABEL or "forget" in flags):
+        learn = LearnCommand(label, model, "forget" in flags)
+        return learn.run if learn.fits_journal else None
     return None
 
 
-def standard_input() -> bytes:
+def read_stdin() -> bytes:
     try:
         return read_all(STDIN)
     except OSError as error:
         raise InputOutputError(f"cannot read standard input: {error.strerror}") from error
 
 
-def standard_output(data: bytes, is_mail: bool = False) -> None:
+def write_stdout(data: bytes, is_mail: bool = False) -> None:
     """Write an answer. Mail whose reader went away is an error like any other: it must not get lost."""
     try:
         write_all(STDOUT, data)
@@ -193,6 +193,6 @@ def standard_output(data: bytes, is_mail: bool = False) -> None:
 
 
 def output_error(error: OSError, is_mail: bool = False) -> InputOutputError:
-    """Tell a reader that has enough, as `head` does, from output that cannot be written."""
+    """Distinguish a reader that has enough, as `head` does, from output that cannot be written."""
     kind = ReaderGone if isinstance(error, BrokenPipeError) and not is_mail else InputOutputError
     return kind(f"cannot write to standard output: {error.strerror}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from spamnb.delivery.many import Judge
+from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
 from spamnb.evaluation.folds import CrossValidation, cross_validated, fold_of, held_out
@@ -85,7 +85,7 @@ def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool, most_mistakes: int
 ) -> Evaluation:
     """Judge mail by a model that was trained on other mail."""
-    judged, learned = held_out(Judge(model), labels, batches, skip_learned)
+    judged, learned = held_out(BatchJudge(model), labels, batches, skip_learned)
     if not judged.names and learned:
         raise DataError(f"all {learned:,} messages are learned by the model already; name other mail")
     worst = mistakes.by_model(judged, model, most_mistakes)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.verdict import Verdict
     from spamnb.bayes.view import View
-    from spamnb.delivery.many import Judge
+    from spamnb.delivery.batch_judge import BatchJudge
     from spamnb.evaluation.corpus import Corpus
     from spamnb.evaluation.results import Judged
     from spamnb.mailboxes.sources import Unreadable
@@ -72,7 +72,7 @@ def _all(verdicts: list[Verdict | None]) -> list[Verdict]:
 
 
 def held_out(
-    judge: Judge, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
+    judge: BatchJudge, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
 ) -> tuple[Judged, int]:
     """Judge labelled mail by a model as it is; also returns how many of the messages it has learned."""
     model = judge.model

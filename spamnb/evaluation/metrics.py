@@ -24,6 +24,7 @@ import numpy as np
 
 from spamnb.bayes.verdict import SPAM, UNSURE
 from spamnb.evaluation import intervals
+from spamnb.evaluation.curves import BINS, bins, forecasts
 from spamnb.evaluation.intervals import Estimate
 
 if TYPE_CHECKING:
@@ -32,16 +33,16 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
     Figures = Mapping[str, "Estimate | Figures | None"]
 
-BINS = 15
 HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: messages in a thousand, whole to divide exactly
 RESAMPLES = 400  # 4,000 moved 11 of 12 bounds by less than 6 % of the interval, one by 15 %
-CURVE_POINTS = 2000  # more than a screen has dots
 IMBALANCED = 0.75  # share of the largest label from which accuracy is explained
 LEAST = np.finfo(float).eps
 
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
+    """All figures of an evaluation."""
+
     messages: int
     labels: dict[str, dict[str, Any]]  # name: precision, recall, f1, support
     accuracy: float | None
@@ -73,8 +74,9 @@ def measure(
     *,
     resamples: int = RESAMPLES,
 ) -> Metrics:
-    """`truth` and `verdict` are places in `labels`, -1 for unsure; `score` rises with spamminess.
+    """Measure the figures of verdicts on labelled messages.
 
+    `truth` and `verdict` are indices into `labels`, -1 for unsure; `score` rises with spamminess.
     With `resamples=0` the intervals that need resampling are None, and the rest is there in milliseconds.
     """
     check(labels, truth, verdict, probability)
@@ -236,69 +238,6 @@ def of_messages(each: EachMessage, resamples: int) -> Figures:
     }
 
 
-def forecasts(labels: Sequence[str], truth: Array, probability: Array) -> tuple[Array, Array]:
-    """The probability to be judged of each message, and whether it came true."""
-    if len(labels) == 2 and SPAM in labels:
-        spam = labels.index(SPAM)
-        return probability[:, spam], truth == spam
-    best = probability.argmax(axis=1)
-    return probability.max(axis=1), truth == best
-
-
-def bins(forecast: Array) -> Array:
-    places: Array = np.clip((forecast * BINS).astype(int), 0, BINS - 1)
-    return places
-
-
-@dataclass(frozen=True, slots=True)
-class CalibrationBin:
-    """What was forecast with a probability from `low` to `high`, and how often it came true."""
-
-    low: float
-    high: float
-    messages: int
-    mean_probability: float | None
-    share: float | None
-
-
-def calibration_bins(labels: Sequence[str], truth: Array, probability: Array) -> list[CalibrationBin]:
-    """The bins that the expected calibration error is taken over, empty ones too."""
-    forecast, came_true = forecasts(labels, truth, probability)
-    where = bins(forecast)
-    columns = [np.bincount(where, weights, BINS).tolist() for weights in (None, forecast, came_true)]
-    return [
-        CalibrationBin(i / BINS, (i + 1) / BINS, many, *((p / many, true / many) if many else (None, None)))
-        for i, (many, p, true) in enumerate(zip(*columns, strict=True))
-    ]
-
-
-def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
-    """Ham lost and spam missed in percent as the cutoff falls from above all scores to below them.
-
-    The corners of the curve, thinned to CURVE_POINTS evenly on logarithmic axes; none without ham or spam.
-    """
-    intervals.checked(is_spam, score)
-    levels, level = np.unique(score, return_inverse=True)
-    lost = falling(level[~is_spam], len(levels))
-    missed = is_spam.sum() - falling(level[is_spam], len(levels))
-    if not lost[-1] or not missed[0]:
-        return np.empty(0), np.empty(0)
-    along = (np.diff(lost) == 0), (np.diff(missed) == 0)
-    straight = np.logical_or(*(same[1:] & same[:-1] for same in along))
-    corners = np.flatnonzero(np.concatenate(([True], ~straight, [True])))
-    lost, missed = lost[corners], missed[corners]
-    way = np.log1p(lost) - np.log1p(missed)
-    if len(way) > CURVE_POINTS:
-        kept = np.unique(np.searchsorted(way, np.linspace(way[0], way[-1], CURVE_POINTS)))
-        lost, missed = lost[kept], missed[kept]
-    return 100 * lost / lost[-1], 100 * missed / missed[0]
-
-
-def falling(level: Array, levels: int) -> Array:
-    """How many lie above each cutoff, from the highest cutoff to the lowest."""
-    return np.concatenate(([0], np.cumsum(np.bincount(level, minlength=levels)[::-1])))
-
-
 def imbalance(labels: Sequence[str], support: Array) -> str | None:
     messages, most = int(support.sum()), int(support.max(initial=0))
     if len(labels) < 2 or most < IMBALANCED * messages or not messages:
@@ -315,7 +254,7 @@ def imbalance(labels: Sequence[str], support: Array) -> str | None:
 
 
 def picked(figures: Figures, pick: Callable[[Estimate], Any]) -> dict[str, Any]:
-    """The same tree, with a part of each estimate."""
+    """Copy a tree of figures with a part of each estimate: its value, or its interval."""
     return {
         name: pick(each) if isinstance(each, Estimate) else picked(each, pick) if each is not None else None
         for name, each in figures.items()

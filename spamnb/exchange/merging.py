@@ -1,16 +1,15 @@
-"""Models of many hosts made one: count tables add, and what they have in common is counted once.
+"""Merge models of several hosts: the sum of their count tables.
 
-Hosts that began with the same model, the base, have it in common; of each only what it changed since is new.
-A message that several changed is as the first of them has it. The others' part in it is undone, each in its
-own counts, by the lesson in a journal or a ledger. Tables are read and summed a part at a time.
+Hosts that began with the same model, the base, have it in common: the sum is Σ hosts − (n−1) · base.
+A message that several of them changed since is changed once for each of them: no model knows what a single
+message added, so `Merged` says how many there are. Tables are read and summed a part at a time.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,29 +17,21 @@ from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns, added, of_lesson
+from spamnb.tables.count_table import Columns, added
 from spamnb.tables.keying import key_for
-from spamnb.tables.learned import NOWHERE, Learned, joined
+from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
 from spamnb.tables.vocabulary import column_blocks
-from spamnb.training.ledger import Ledger, Lesson, mark_of
-from spamnb.training.spool import Spool
 from spamnb.training.train import MOST_LABELS, existing, replaceable, write_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from spamnb.reading.settings import Settings
-    from spamnb.tables.count_table import Array
-
 PART = 32 << 20  # bytes of model files that are summed at once: some ten times that in memory
-IN_MEMORY = 64  # bytes of a token there
-NAMED = 3  # messages whose words are not known that are named
-UNKNOWN = Lesson(np.empty(0, np.uint64), np.empty(0, np.uint16), np.empty(0, np.uint64), {})
 
 
 @dataclass
 class Changes:
-    """What a model did to messages since the base."""
+    """How many messages a model learned, moved to another label and forgot since the base."""
 
     learned: int = 0
     moved: int = 0
@@ -49,13 +40,12 @@ class Changes:
 
 @dataclass
 class Merged:
-    """What became of the messages."""
+    """What came together in a merged model."""
 
-    messages: int = 0
+    messages: int = 0  # that it knows, each once
     models: list[Changes] = field(default_factory=list)
-    again: int = 0  # changed by several alike, counted once
-    torn: int = 0  # changed by several, not alike: as the first has it
-    twice: int = 0  # of both, those that count more than once, since their words are not known
+    shared: int = 0  # messages that several models changed: each of them counts
+    conflicting: int = 0  # of these, those that not all have under the same label: the first model's holds
 
 
 def merge(
@@ -64,275 +54,144 @@ def merge(
     base: str | None = None,
     *,
     fresh: bool = False,
-    twice: bool = False,
-    forgotten: bool = False,
     progress: Callable[[int], object] = int,
 ) -> Merged:
-    """Write the sum of models to a file. Progress is told three times the bytes of all.
-
-    `twice`: what several changed counts more than once, where its words are not known.
-    `forgotten`: what a model lacks of the base, it has forgotten.
-    """
-    with Lock(out, kind=TRAINING), ExitStack() as stack:
+    """Write the sum of models to a file. Progress is called with three times the bytes of all, in pieces."""
+    with Lock(out, kind=TRAINING):
         before = replaceable(out) if fresh else existing(out)
-        of = {place_of(out): before} if before else {}
-        models = [opened(path, of) for path in paths]
-        common = opened(base, of) if base else None
-        everything = [*([common] if common else []), *models]
-        among = any(model is before for model in everything)
-        if before and not fresh and not among:
+        opened = {location(out): before} if before else {}
+        models = [open_once(path, opened) for path in paths]
+        began_with = open_once(base, opened) if base else None
+        everything = [*([began_with] if began_with else []), *models]
+        is_input = any(model is before for model in everything)
+        if before and not fresh and not is_input:
             raise CannotCreate(f"{out}: there is a model; --fresh replaces it, or name it to merge with it")
         check_alike(everything)
         settings = settings_of(models[0])
-        check_words(out, settings, models[0])
-        labels = list(dict.fromkeys(label for model in everything for label in model.labels))
-        if len(labels) > MOST_LABELS:
-            raise DataError(f"{len(labels)} labels in all; a model has at most {MOST_LABELS}")
+        if not settings.keyed and key_for(out):
+            raise DataError(f"{out}: has a key, so it keeps no words; {paths[0]} keeps them: name another")
         for model in everything:
-            check_sound(model)
+            for name, *_ in model.head["columns"]:
+                for _ in column_blocks(model, name):  # verifies checksums: parts are read without
+                    pass
             progress(model.file.size)
         size = sum(model.file.size for model in everything)
-        parts = 1 << (size // PART).bit_length()
-        sources = [
-            Source(
-                model,
-                labels,
-                stack.enter_context(Ledger.beside(model.path, mark_of(model), read_only=True)),
-                stack.enter_context(Spool(out, labels, parts, PART // IN_MEMORY // len(everything))),
-            )
-            for model in everything
-        ]
-        began_with = sources.pop(0) if common else None
-        merging = Merging(labels, began_with, sources, parts)
-        learned, done = merging.messages(twice, forgotten)
+        total = ModelSum(models, began_with, parts=1 << (size // PART).bit_length())
+        if len(total.labels) > MOST_LABELS:
+            raise DataError(f"{len(total.labels)} labels in all; a model has at most {MOST_LABELS}")
+        learned = total.learned()
 
-        def spread(task: Callable[..., Any], numbers: Iterable[int], *more: Iterable[Any]) -> Iterator[Any]:
-            for number, *rest in zip(numbers, *more, strict=True):
-                yield task(merging.part(number), *rest)
-                progress(size // parts)
+        def spread(task: Callable[..., Any], parts: Iterable[int], *more: Iterable[Any]) -> Iterator[Any]:
+            for part, *rest in zip(parts, *more, strict=True):
+                yield task(total.table(part), *rest)
+                progress(size // total.parts)
 
-        own = before if before and among else models[0]
-        view, loss = view_of(own), own.head["ham_loss"]
-        write_parts(out, labels, range(parts), learned, settings, view, loss, before, spread=spread)
-    return done
+        own = before if before and is_input else models[0]
+        parts, view, loss = range(total.parts), view_of(own), own.head["ham_loss"]
+        write_parts(out, total.labels, parts, learned, settings, view, loss, before, spread=spread)
+    return total.merged
 
 
-def place_of(path: str) -> str:
-    """What a model goes by: a link to it has a journal of its own."""
+def location(path: str) -> str:
+    """Path by which a model is known; a link to a model has a journal of its own, so it is not followed."""
     return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 
-def opened(path: str, of: dict[str, Stored]) -> Stored:
-    """A model, once: what is learned since then must be known for all it stands for."""
-    place = place_of(path)
-    if place not in of:
+def open_once(path: str, opened: dict[str, Stored]) -> Stored:
+    """Open a model. Named as input and output it is one: what it learns meanwhile is carried over once."""
+    place = location(path)
+    if place not in opened:
         try:
-            of[place] = Stored.open(path)
+            opened[place] = Stored.open(path)
         except NoModel as error:
             raise NoInput(f"{path}: no such model") from error
-    return of[place]
+    return opened[place]
 
 
 def check_alike(models: Sequence[Stored]) -> None:
-    """Counts of different things do not add."""
+    """Refuse models that are the same file, or that count different things."""
     first = models[0]
     settings, view = settings_of(first).as_map(), view_of(first).as_map()
-    known: set[str] = set()
+    files: set[str] = set()
     for model in models:
-        place = os.path.realpath(model.path)
-        if place in known:
+        file = os.path.realpath(model.path)
+        if file in files:
             raise UsageError(f"{model.path}: named twice; a model counts once, and the base is none of them")
-        known.add(place)
+        files.add(file)
         other = [name for name, value in settings_of(model).as_map().items() if value != settings[name]]
         other += ["view"] if view_of(model).as_map() != view else []
         if other:
-            names = ", ".join(other)
             raise DataError(
-                f"{model.path}: made with other settings than {first.path} ({names}); counts of different "
-                "things do not add: train one of them anew"
+                f"{model.path}: made with other settings than {first.path} ({', '.join(other)}); counts of "
+                "different things do not add: train one of them anew"
             )
 
 
-def check_words(out: str, settings: Settings, first: Stored) -> None:
-    """Who wanted no words kept in a place does not get them there from elsewhere."""
-    if not settings.keyed and key_for(out):
-        raise DataError(f"{out}: has a key and so keeps no words, but {first.path} keeps them; name another")
+class ModelSum:
+    """The sum of models with their journals, in parts; what they began with counts once."""
+
+    def __init__(self, models: Sequence[Stored], base: Stored | None, parts: int) -> None:
+        self.models, self.base, self.parts = models, base, parts
+        everything = [*([base] if base else []), *models]
+        self.labels = list(dict.fromkeys(label for model in everything for label in model.labels))
+        self.merged = Merged(models=[Changes() for _ in models])
+        # Messages of the base that several took out of a label leave it once. Else tokens that others have,
+        # too, could be in more messages than there are.
+        self.restored = np.zeros(len(self.labels), np.int64)
+
+    def table(self, part: int) -> Columns:
+        """Sum one part of the tables; `learned` comes before."""
+        tables = [self._table(model, part) for model in self.models]
+        if self.base and len(tables) > 1:
+            tables.append(self._table(self.base, part).times(1 - len(tables)))
+        total = added(tables)
+        if part == 0:
+            total = replace(total, messages=tuple((self.restored + total.messages).tolist()))
+        return total.settled()
+
+    def _table(self, model: Stored, part: int) -> Columns:
+        return Columns.load_part(model, part, self.parts).settled().relabelled(self.labels)
+
+    def learned(self) -> Learned:
+        """Unite the learned messages, and count what models changed."""
+        learned = joined([self._learned_in(part) for part in range(self.parts)])
+        if self.base:
+            self._check_base(self.base)
+        self.merged.messages = len(learned)
+        return learned
+
+    def _check_base(self, base: Stored) -> None:
+        """Refuse a model without any message of the base, or without counts that the base has imported."""
+        known = len(Learned.load(base))
+        for model, own in zip(self.models, self.merged.models, strict=True):
+            grown = sum(model.messages) - sum(base.messages)
+            if grown < own.learned - own.forgotten or 0 < known == own.forgotten:
+                raise DataError(f"{model.path}: did not begin with {base.path}; name the right one: --base")
+
+    def _learned_in(self, part: int) -> Learned:
+        base = self._learned(self.base, part) if self.base else Learned.of([], [])
+        changed = [changes(base, self._learned(model, part)) for model in self.models]
+        for counts, own in zip(self.merged.models, changed, strict=True):
+            new, gone = base.places(own.digests) == NOWHERE, own.labels == NOWHERE
+            counts.learned += int(new.sum())
+            counts.forgotten += int(gone.sum())
+            counts.moved += int((~new & ~gone).sum())
+        united = in_turn([base, *reversed(changed)])  # the first model comes last: it holds
+        digests, times = np.unique(np.concatenate([own.digests for own in changed]), return_counts=True)
+        self.merged.shared += int((times > 1).sum())
+        conflicting = [own.digests[own.labels != united.places(own.digests)] for own in changed]
+        self.merged.conflicting += len(np.unique(np.concatenate(conflicting)))
+        of_base = base.places(digests) != NOWHERE
+        np.add.at(self.restored, base.places(digests[of_base]), times[of_base] - 1)
+        return united
+
+    def _learned(self, model: Stored, part: int) -> Learned:
+        places = [self.labels.index(label) for label in model.labels]
+        return Learned.load_part(model, part, self.parts).relabelled(places)
 
 
-def check_sound(model: Stored) -> None:
-    for name, *_ in model.head["columns"]:
-        for _ in column_blocks(model, name):
-            pass
-
-
-class Source:
-    """A model, and what it knows of single messages."""
-
-    def __init__(self, model: Stored, labels: Sequence[str], ledger: Ledger | None, undone: Spool) -> None:
-        self.model = model
-        self.labels = labels
-        self.ledger = ledger
-        self.undone = undone  # what it counted for messages that others have, too
-        self.entries = {entry.digest: entry for entry in model.journal.entries}
-
-    def lesson(self, digest: int) -> Lesson | None:
-        entry = self.entries.get(digest)
-        if entry is not None:
-            return Lesson.of_entry(entry)
-        return self.ledger.get(digest) if self.ledger else None
-
-    def never_knew(self, digest: int) -> bool:
-        """If it kept a ledger, it would remember."""
-        return self.ledger is not None and digest not in self.entries and digest not in self.ledger
-
-    def learned(self, part: int, parts: int) -> Learned:
-        own = [self.labels.index(label) for label in self.model.labels]
-        return Learned.load_part(self.model, part, parts).relabelled(own)
-
-    def table(self, part: int, parts: int) -> Columns:
-        return Columns.load_part(self.model, part, parts).relabelled(self.labels)
-
-    def without_copies(self, part: int, parts: int, base: Columns) -> Columns:
-        """Its own table; where it was pruned, there is nothing to undo."""
-        table, undone = self.table(part, parts), self.undone.part(part)
-        known = (table.places(undone.hashes) >= 0) | (base.places(undone.hashes) >= 0)
-        return added([table, undone.only(known)]).settled()
-
-    def without_digests(self, learned: Array) -> Array:
-        """Of each label, the messages that were counted by another filter, or more than once."""
-        messages = dict(zip(self.model.labels, self.model.messages, strict=True))
-        return np.array([messages.get(label, 0) for label in self.labels]) - learned
-
-
-class Copy(NamedTuple):
-    """A message that another has changed, too: what to undo of it."""
-
-    digest: int
-    owner: Source
-    before: int  # place of its label, or NOWHERE
-    after: int
-
-    def steps(self) -> list[tuple[int, int]]:
-        """(place of a label, 1 or -1) each."""
-        return [(place, sign) for place, sign in ((self.after, -1), (self.before, 1)) if place != NOWHERE]
-
-
-class Merging:
-    def __init__(
-        self, labels: Sequence[str], base: Source | None, sources: Sequence[Source], parts: int
-    ) -> None:
-        self.labels = labels
-        self.base = base
-        self.sources = sources
-        self.parts = parts
-        self.done = Merged(models=[Changes() for _ in sources])
-        self.lacking = [0] * len(sources)  # messages of the base that each never knew
-        self.counted = np.zeros((len(sources) + 1, len(labels)), np.int64)  # by label, in the base and each
-
-    def part(self, number: int) -> Columns:
-        """One part of the sum. The base comes first: of what others have forgotten, it has the words."""
-        base = Columns.empty(self.labels)
-        if self.base and len(self.sources) > 1:
-            base = self.base.table(number, self.parts)
-        tables = [source.without_copies(number, self.parts, base) for source in self.sources]
-        return added([base.times(1 - len(tables)), *tables]).settled()
-
-    def messages(self, twice: bool = False, forgotten: bool = False) -> tuple[Learned, Merged]:
-        """All that are learned, and as what. What is to be undone is noted."""
-        lost: set[int] = set()
-        kept = []
-        for number in range(self.parts):
-            learned, copies = self._settled(number)
-            kept.append(learned)
-            for copy in copies:
-                lesson, steps = self._lesson(copy), copy.steps()
-                if lesson is None:
-                    lost.add(copy.digest)
-                    # It is in twice. Were it out twice, tokens could be in more messages than there are.
-                    lesson, steps = UNKNOWN, [step for step in steps if step[1] > 0]
-                copy.owner.undone.add(of_lesson(lesson, self.labels, steps))
-        for source in self.sources:
-            source.undone.end()
-        self._check_base(forgotten)
-        if lost and not twice:
-            raise DataError(unknown_words(lost, self.base is not None))
-        everything = joined(kept)
-        self.done.messages, self.done.twice = len(everything), len(lost)
-        return everything, self.done
-
-    def _check_base(self, forgotten: bool) -> None:
-        """A model that did not begin with the base would take away what it never had."""
-        if not self.base:
-            return
-        base, of_base = self.base.model.path, self.base.without_digests(self.counted[0])
-        for source, counted, changes, lacking in zip(
-            self.sources, self.counted[1:], self.done.models, self.lacking, strict=True
-        ):
-            path, all_gone = source.model.path, 0 < self.counted[0].sum() == changes.forgotten
-            if (source.without_digests(counted) < of_base).any() or (all_gone and not forgotten):
-                raise DataError(f"{path}: did not begin with {base}; name what it began with: --base")
-            if lacking and not forgotten:
-                raise DataError(
-                    f"{path}: lacks {lacking:,} messages of {base}, and its ledger does not know them; if it "
-                    f"began with an older model, first: spamnb merge --base OLDER NEW {base} {path}; "
-                    "if it forgot them: --forgotten"
-                )
-
-    def _settled(self, number: int) -> tuple[Learned, list[Copy]]:
-        """Some messages as the first that changed them has them, and what the others did to them."""
-        learned = [source.learned(number, self.parts) for source in self.sources]
-        base = self.base.learned(number, self.parts) if self.base else Learned.of([], [])
-        for row, one in zip(self.counted, (base, *learned), strict=True):
-            row += np.bincount(one.labels, minlength=len(self.labels))
-        digests = np.unique(np.concatenate([base.digests, *(own.digests for own in learned)]))
-        before = base.places(digests)
-        places = np.stack([own.places(digests) for own in learned])
-        changed = places != before
-        for at, source in enumerate(self.sources):
-            gone = digests[changed[at] & (places[at] == NOWHERE)]
-            new = int((changed[at] & (before == NOWHERE)).sum())
-            changes = self.done.models[at]
-            changes.learned += new
-            changes.forgotten += len(gone)
-            changes.moved += int(changed[at].sum()) - new - len(gone)
-            self.lacking[at] += sum(map(source.never_knew, gone.tolist()))
-        first = changed.argmax(axis=0)  # where nobody changed anything, any will do
-        everyone = np.arange(len(digests))
-        result, scores = places[first, everyone], scores_of(learned, digests)[first, everyone]
-        copies = []
-        for at in np.flatnonzero(changed.sum(axis=0) > 1).tolist():
-            others = [own for own in np.flatnonzero(changed[:, at]).tolist() if own != first[at]]
-            alike = all(places[own, at] == result[at] for own in others)
-            self.done.again += alike
-            self.done.torn += not alike
-            for own in others:
-                labels = int(before[at]), int(places[own, at])
-                copies.append(Copy(int(digests[at]), self.sources[own], *labels))
-        kept = result != NOWHERE
-        return Learned(digests[kept], result[kept], scores[kept]), copies
-
-    def _lesson(self, copy: Copy) -> Lesson | None:
-        """What a message adds: as its owner has it, else as anybody has."""
-        for source in (copy.owner, *self.sources, *([self.base] if self.base else [])):
-            lesson = source.lesson(copy.digest)
-            if lesson is not None:
-                return lesson
-        return None
-
-
-def unknown_words(lost: set[int], based: bool) -> str:
-    named = ", ".join([f"{digest:016x}" for digest in sorted(lost)[:NAMED]])
-    common = "" if based else "if these began with the same one, name it: --base; "
-    return (
-        f"{len(lost):,} messages are in several models, and no ledger has their words ({named}"
-        f"{', …' if len(lost) > NAMED else ''}); {common}to count them more than once: --twice; "
-        "to have their words from now on: spamnb train --ledger"
-    )
-
-
-def scores_of(learned: Sequence[Learned], digests: Array) -> Array:
-    """[model, message]; NaN where none was taken."""
-    scores = np.full((len(learned), len(digests)), np.nan, np.float32)
-    for row, own in zip(scores, learned, strict=True):
-        row[np.searchsorted(digests, own.digests)] = own.scores
-    return scores
+def changes(before: Learned, after: Learned) -> Learned:
+    """Messages that are learned otherwise than before; the place of a forgotten one is NOWHERE."""
+    gone = before.chosen(after.places(before.digests) == NOWHERE)
+    gone = replace(gone, labels=np.full_like(gone.labels, NOWHERE))
+    return joined([gone, after.chosen(after.labels != before.places(after.digests))])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.bayes.verdict import SPAM
 from spamnb.evaluation import intervals
-from spamnb.evaluation.metrics import calibration_bins, roc
+from spamnb.evaluation.curves import calibration_bins, roc
 from spamnb.report.elements import Markup, element
 from spamnb.report.formats import counted, percent, short, tick
 from spamnb.report.svg import (

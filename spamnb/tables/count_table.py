@@ -13,7 +13,6 @@ from spamnb.tables.layout import checked, record_type
 from spamnb.tables.learned import Learned, in_turn
 from spamnb.tables.sorting import changes, order_of, range_of, texts_at
 from spamnb.tables.totals import summed_numbers
-from spamnb.training.ledger import Lesson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 LARGEST = (1 << 31) - 1
-NEVER = 0xFFFF  # a day that every other comes before
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,49 +333,34 @@ def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
 
 
 def from_entry(entry: Entry, labels: Sequence[str]) -> Columns:
-    """One journal record as a table."""
-    text = np.frombuffer(entry.text, np.uint8)
-    breaks = np.flatnonzero(text == ord("\n"))
-    table = of_lesson(Lesson.of_entry(entry), labels, entry.steps, np.diff(breaks, prepend=-1) - 1)
-    return replace(
-        table,
-        text=text[text != ord("\n")],
-        days=np.full(len(table), entry.day, np.uint16),
-        since=None,
-        learned=Learned.of_entry(entry, labels),
-    )
-
-
-def of_lesson(
-    lesson: Lesson, labels: Sequence[str], steps: Iterable[tuple[int, int]], lengths: Array | int = 0
-) -> Columns:
-    """What one message adds to labels and takes away: (place, 1 or -1) each. It has no texts and no days."""
-    many, words, size = len(labels), len(lesson.hashes), len(lesson.hashes) + len(lesson.pairs)
+    """Make a table of one journal record: what the message adds to a label, and takes away from another."""
+    many, words, size = len(labels), len(entry.hashes), len(entry.hashes) + len(entry.pairs)
     messages = [0] * many
     containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
     numbers: dict[str, list[list[int | float]]] = {
-        name: [[0, 0, 0] for _ in labels] for name in lesson.numbers
+        name: [[0, 0, 0] for _ in labels] for name in entry.numbers
     }
-    for place, sign in steps:
+    for place, sign in entry.steps:
         messages[place] += sign
         containing[place] += sign
-        occurring[place, :words] += sign * lesson.occurrences.astype(np.int32)
-        for name, x in lesson.numbers.items():
+        occurring[place, :words] += sign * np.array(entry.occurrences, np.int32)
+        for name, x in entry.numbers.items():
             sums = numbers[name][place]
             numbers[name][place] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
-    of_texts = np.zeros(size, np.int64)
-    of_texts[:words] = lengths
-    hashes = np.concatenate((lesson.hashes, lesson.pairs)).astype(np.uint64)
+    text = np.frombuffer(entry.text, np.uint8)
+    lengths = np.zeros(size, np.int64)
+    lengths[:words] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1
+    hashes = np.concatenate((np.array(entry.hashes, np.uint64), np.array(entry.pairs, np.uint64)))
     order = order_of(hashes)
     return Columns(
         tuple(labels),
         tuple(messages),
         numbers,
         hashes[order],
-        np.cumsum(of_texts[order]),
-        np.empty(0, np.uint8),
+        np.cumsum(lengths[order]),
+        text[text != ord("\n")],
         containing[:, order],
         occurring[:, order],
-        np.zeros(size, np.uint16),
-        since=np.full(size, NEVER, np.uint16),
+        np.full(size, entry.day, np.uint16),
+        Learned.of_entry(entry, labels),
     )

@@ -8,7 +8,7 @@ from math import nan
 
 from spamnb.clock import today
 from spamnb.errors import CannotCreate, DataError, SpamnbError
-from spamnb.files import STDERR, STDIN, STDOUT, say_aside
+from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
@@ -91,7 +91,7 @@ def fold_aside(path: str, limit: int) -> None:
                 start_folding(path, lock.handle)
     except (SpamnbError, OSError) as error:  # somebody is at it, or has just been
         if size > TOO_LONG:
-            say_aside(f"spamnb: {error}; the message was learned\n")
+            write_stderr(f"spamnb: {error}; the message was learned\n")
 
 
 def start_folding(path: str, lock: int) -> None:

@@ -13,8 +13,6 @@ from spamnb.model import settings_of
 from spamnb.store.changes import carried_over
 from spamnb.store.journal import Journal
 from spamnb.store.stored import Stored
-from spamnb.training.ledger import mark_of, record
-from spamnb.training.ledger import tidy as tidy_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,8 +32,6 @@ def put_in_place(path: str, new: str, before: Stored | None) -> None:
     journal = path + ".journal"
     with gone_at_last(new):
         model = Stored(new)
-        if before:
-            record(before)  # what only the journal has
         with Lock(path):
             old, later = learned_since(path, before)
             changes = []
@@ -60,8 +56,6 @@ def put_in_place(path: str, new: str, before: Stored | None) -> None:
                 if old and old.journal.damaged:
                     keep_aside(journal)
                 tidy(journal, model, changes)
-    if before is None or mark_of(before) != mark_of(model):
-        tidy_ledger(path)
 
 
 @contextmanager

@@ -11,7 +11,6 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import Columns
-from spamnb.training.ledger import tidy
 from spamnb.training.train import write
 
 if TYPE_CHECKING:
@@ -34,13 +33,10 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
     with Lock(path, kind=TRAINING):
         stored = Stored.open(path)
         table, size = Columns.load(stored).settled(), os.path.getsize(path)
-        since = today() - days
-        kept = table.only(~expired(table, since, rare))
-        if not try_only:
-            if len(kept) < len(table) or stored.journal.entries:
-                view, settings = view_of(stored), settings_of(stored)
-                write(path, kept, settings, view, stored.head["ham_loss"], stored)
-            tidy(path, since)
+        kept = table.only(~expired(table, today() - days, rare))
+        if not try_only and (len(kept) < len(table) or stored.journal.entries):
+            view, settings = view_of(stored), settings_of(stored)
+            write(path, kept, settings, view, stored.head["ham_loss"], stored)
         words, left = int(table.words.sum()), int(kept.words.sum())
         return Pruned((words, left), (len(table) - words, len(kept) - left), (size, os.path.getsize(path)))
 

@@ -23,7 +23,6 @@ from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
 from spamnb.tables.sorting import portions
 from spamnb.tables.totals import Totals, summed
 from spamnb.training.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
-from spamnb.training.ledger import Ledger, lessons_in, mark
 from spamnb.training.placing import put_in_place
 from spamnb.training.swapped import check_moves
 
@@ -71,16 +70,15 @@ def train(
     forget: bool = False,
     keyed: bool = False,
     rare: int = 0,
-    ledger: bool = False,
     all_folders: bool = False,
     yes: bool = False,
     progress: Callable[[Counted], object] = len,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
-    Tokens in no more messages than are `rare` are dropped. A `ledger` keeps what each message adds. Without
-    `all_folders`, those below a path whose names speak against its label are left out. Raises UsageError if
-    nearly all that was learned under a label would move to another one, unless `yes`, that is meant.
+    Tokens in no more messages than are `rare` are dropped. Without `all_folders`, those below a path whose
+    names speak against its label are left out. Raises UsageError if nearly all that was learned under a label
+    would move to another one, unless `yes`, that is meant.
     """
     with Lock(path, kind=TRAINING):
         before = replaceable(path) if fresh else existing(path)
@@ -103,37 +101,34 @@ def train(
         pile = pool.pile(stored, labels)  # or it says that the model is damaged
         summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
         day = today()
-        with Ledger.beside(path, mark(settings.as_map()), start=ledger) as lessons:
-            known = None if forget else seen.is_known
-            for batch in pool.batches(sources, settings, known, key, all_folders):
-                steps = seen.steps(batch, forget, summary)
-                if len(steps):
-                    pile.add(batch.table(labels, steps, day))
-                    sample.add(batch, steps)
-                    if lessons:
-                        lessons.put(lessons_in(batch.whole(), steps[:, 0], key))
-                summary.unreadable += failures(batch.unreadable)
-                summary.passed_over += passed_over(batch.unreadable)
-                progress(batch)
-                del batch  # or it would stay until the next is there
-            if not yes:
-                check_moves(labels, seen.met, seen.known_of_each)
-            if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:
-                if settings.closed:
-                    sample = Sample()
-                write_parts(
-                    path,
-                    labels,
-                    pile.parts(Finish(rare, settings.closed)),
-                    seen.learned(),
-                    settings,
-                    view,
-                    accepted,
-                    before,
-                    sample,
-                    pool.spread,
-                    key,
-                )
+        known = None if forget else seen.is_known
+        for batch in pool.batches(sources, settings, known, key, all_folders):
+            steps = seen.steps(batch, forget, summary)
+            if len(steps):
+                pile.add(batch.table(labels, steps, day))
+                sample.add(batch, steps)
+            summary.unreadable += failures(batch.unreadable)
+            summary.passed_over += passed_over(batch.unreadable)
+            progress(batch)
+            del batch  # or it would stay until the next is there
+        if not yes:
+            check_moves(labels, seen.met, seen.known_of_each)
+        if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:
+            if settings.closed:
+                sample = Sample()
+            write_parts(
+                path,
+                labels,
+                pile.parts(Finish(rare, settings.closed)),
+                seen.learned(),
+                settings,
+                view,
+                accepted,
+                before,
+                sample,
+                pool.spread,
+                key,
+            )
     return summary
 
 

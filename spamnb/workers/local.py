@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.delivery.many import Judge
+from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.mailboxes.labelled import by_label
 from spamnb.mailboxes.sources import chunks
 from spamnb.tables.count_table import Columns
@@ -15,7 +15,7 @@ from spamnb.workers.processes import all_cores, in_parallel
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spamnb.delivery.many import Judgement
+    from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.labelled import Sources
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
@@ -48,7 +48,7 @@ class LocalPool:
         return Pile(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
-        yield from in_parallel(Judge(model), ((chunk,) for chunk in chunks(paths)), self.jobs)
+        yield from in_parallel(BatchJudge(model), ((chunk,) for chunk in chunks(paths)), self.jobs)
 
     def status(self) -> str:
         """What there is to tell of the workers meanwhile."""

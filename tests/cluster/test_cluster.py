@@ -28,7 +28,7 @@ from spamnb.reading.settings import Settings
 from spamnb.training import train as training
 from spamnb.workers.cluster import connected
 from spamnb.workers.cluster import pool as crew_module
-from spamnb.workers.cluster.pool import Cluster
+from spamnb.workers.cluster.pool import ClusterPool
 from spamnb.workers.cluster.reduction import LEAF, depth_for
 from spamnb.workers.local import LocalPool
 
@@ -158,7 +158,7 @@ class TestTheSameModel:
     def test_for_any_number_of_workers_and_parts(self, cluster, post, alone, tmp_path, workers, depth):
         cluster.employ(workers)
         with cluster.client() as client:
-            pool = Cluster(client, post.paths, depth=depth)
+            pool = ClusterPool(client, post.paths, depth=depth)
             assert trained(tmp_path / "together", post.sources, pool) == alone
 
     def test_when_it_adds_to_a_model_and_forgets(self, cluster, post, tmp_path):
@@ -166,7 +166,7 @@ class TestTheSameModel:
         with cluster.client() as client:
             for name, pool in (
                 ("alone", LocalPool(1)),
-                ("together", Cluster(client, post.paths, depth=1)),
+                ("together", ClusterPool(client, post.paths, depth=1)),
             ):
                 path = tmp_path / name
                 trained(path, post.later)
@@ -188,7 +188,7 @@ class TestTheSameModel:
                 killed[0].send_signal(signal.SIGKILL)
 
         with cluster.client() as client:
-            pool = Cluster(client, post.paths, depth=1)
+            pool = ClusterPool(client, post.paths, depth=1)
             together = trained(tmp_path / "together", post.sources, pool, progress=strike)
         assert killed[0].wait(TOO_LONG) == -signal.SIGKILL
         assert together == alone
@@ -198,7 +198,7 @@ class TestTheSameModel:
         cluster.employ(3)
         killed = []
 
-        class Stricken(Cluster):
+        class Stricken(ClusterPool):
             def spread(self, task, parts, *more):
                 if not killed:
                     for part in parts:
@@ -227,7 +227,7 @@ class TestTheSameModel:
         there = {"ham": ["s3://mail/cluster/*.mbox"], "spam": ["s3://mail/cluster/*.gz"]}
         alone = trained(tmp_path / "alone", here)
         with cluster.client() as client:
-            pool = Cluster(client, [*there["ham"], *there["spam"]], depth=1)
+            pool = ClusterPool(client, [*there["ham"], *there["spam"]], depth=1)
             assert trained(tmp_path / "together", there, pool) == alone
 
 
@@ -236,7 +236,7 @@ def test_batches_and_verdicts_are_those_of_one_machine(cluster, post, tmp_path):
     trained(tmp_path / "model", post.sources)
     model = Model.open(tmp_path / "model")
     with cluster.client() as client:
-        pool = Cluster(client, post.paths)
+        pool = ClusterPool(client, post.paths)
         alone, together = ([*one.batches(post.sources, Settings())] for one in (LocalPool(1), pool))
         names = [[name for batch in batches for name in batch.whole().names] for batches in (alone, together)]
         digests = [[d for batch in batches for d in batch.digests] for batches in (alone, together)]
@@ -270,7 +270,6 @@ def test_the_commands(cluster, post, tmp_path, spamnb):
         assert here.out
         assert spamnb(*words, *there).succeeds().out == here.out
     spamnb("classify", "--model", model, *there, "--jobs", "2", ham).fails(64, "--jobs")
-    spamnb("train", "--model", model, *there, "--ledger", ham, spam).fails(64, "--ledger")
 
 
 def test_workers_started_here(post, alone, tmp_path):
@@ -287,7 +286,7 @@ def test_the_same_mail_is_chosen(cluster, post, tmp_path):
     (folder / "mail.zip").write_bytes(b"PK\x03\x04")
     named = {"ham": [f"{box}:3", f"{box}:7", str(folder)]}
     with cluster.client() as client:
-        pool = Cluster(client, named["ham"])
+        pool = ClusterPool(client, named["ham"])
         summary = training.train(str(tmp_path / "together"), named, pool=pool)
         with pytest.raises(NoInput, match="no such message"):
             training.train(str(tmp_path / "together"), {"ham": [f"{box}:9999"]}, pool=pool)
@@ -316,7 +315,7 @@ class TestWhatCannotBeRead:
         hidden = tmp_path / "hidden"
         shutil.copytree(post.folder / "more", hidden / "more")
         with cluster.client() as client:
-            pool = Cluster(client, [str(hidden)])
+            pool = ClusterPool(client, [str(hidden)])
             shutil.move(hidden, tmp_path / "elsewhere")
             far = client.submit(
                 crew_module.tasks.batch,
@@ -328,13 +327,13 @@ class TestWhatCannotBeRead:
             with pytest.raises(DataError, match="not there on"):
                 pool.result(far)
             with pytest.raises(NoInput, match="not there for the worker"):
-                Cluster(client, [str(hidden)])
+                ClusterPool(client, [str(hidden)])
 
     def test_mail_that_changed_when_it_is_read_again(self, cluster, post, tmp_path):
         folder = tmp_path / "changing"
         shutil.copytree(post.folder / "more", folder)
         with cluster.client() as client:
-            pool = Cluster(client, [str(folder)])
+            pool = ClusterPool(client, [str(folder)])
             (batch,) = pool.batches({"ham": [str(folder)]}, Settings())
             (folder / "03").write_bytes(b"Subject: other\n\nother\n")
             again = client.submit(crew_module.tasks.batch, *_work(folder), Settings(), pure=False)
@@ -405,7 +404,7 @@ class TestNoCluster:
 
     def test_standard_input_is_here_only(self, cluster):
         with cluster.client() as client, pytest.raises(UsageError, match="standard input"):
-            Cluster(client, ["-"])
+            ClusterPool(client, ["-"])
 
     def test_the_cluster_goes_in_the_middle(self, tmp_path, post):
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
@@ -413,7 +412,7 @@ class TestNoCluster:
             scheduler.start()
             scheduler.employ(1)
             with scheduler.client() as client:
-                pool = Cluster(client, post.paths)
+                pool = ClusterPool(client, post.paths)
                 with pytest.raises(SpamnbError, match="nothing was changed"):
                     trained(tmp_path / "model", post.sources, pool, progress=lambda _: scheduler.stop())
         finally:
@@ -423,7 +422,7 @@ class TestNoCluster:
 
 def test_the_key_of_a_model_stays_here(cluster, post, tmp_path):
     with cluster.client() as client:
-        pool = Cluster(client, post.paths)
+        pool = ClusterPool(client, post.paths)
         with pytest.raises(UsageError, match="the key stays"):
             trained(tmp_path / "model", post.sources, pool, keyed=True)
 

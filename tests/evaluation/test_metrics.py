@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
 from spamnb.evaluation import intervals
-from spamnb.evaluation.metrics import CURVE_POINTS, HAM_LOSSES, calibration_bins, measure, roc
+from spamnb.evaluation.curves import ROC_POINTS, calibration_bins, roc
+from spamnb.evaluation.metrics import HAM_LOSSES, measure
 
 HAM_SPAM = ("ham", "spam")
 LARGEST = 1.7976931348623157e308
@@ -587,7 +588,7 @@ def test_a_long_roc_is_thinned_evenly_on_logarithmic_axes():
     is_spam = random.random(60000) < 0.5
     score = random.normal(is_spam * 1.0)
     lost, missed = roc(is_spam, score)
-    assert 1000 < len(lost) <= CURVE_POINTS
+    assert 1000 < len(lost) <= ROC_POINTS
     assert (lost[0], missed[0], lost[-1], missed[-1]) == (0, 100, 100, 0)
     assert (np.diff(lost) >= 0).all()
     assert (np.diff(missed) <= 0).all()

@@ -39,7 +39,13 @@ PAGES = 4096 * 8
 LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
 MOST_GROWN = 10  # megabytes, of all workers together
 # Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
-LONGER = ("test_flips.py", "test_inspect_check.py", "test_journal_damage.py", "test_keyed.py", "integrations")
+LONGER = (
+    "store/test_flips.py",
+    "inspection/test_inspect_check.py",
+    "store/test_journal_damage.py",
+    "store/test_keyed.py",
+    "integrations",
+)
 
 
 class Soak:

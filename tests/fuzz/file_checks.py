@@ -20,7 +20,7 @@ from spamnb.inspection.knowledge import Knowledge
 from spamnb.model import Model
 from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge
-from spamnb.serve.lessons import School
+from spamnb.serve.learning import LearningQueue
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
@@ -128,7 +128,7 @@ def server() -> Spamd:
     counters = Counters(1)
     return Spamd(
         Judge(sound_model(), None, counters),
-        School(lambda: None, Log(quiet=True)),
+        LearningQueue(lambda: None, Log(quiet=True)),
         Listening(),
         Options(sound_model(), max_size=1 << 20),
     )
@@ -151,7 +151,7 @@ def spamd(data: bytes) -> None:
 
 def said(pieces: list[bytes]) -> bytes:
     incoming = Incoming()
-    conversation = server().talk(incoming)
+    conversation = server().handle(incoming)
     next(conversation)
     for piece in [*(piece for piece in pieces if piece), b""]:
         incoming.feed(piece)

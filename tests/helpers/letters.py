@@ -19,10 +19,15 @@ BIG = b"Subject: long\n\n" + b"one of ten thousand lines\n" * 10_000  # more tha
 NO_MAIL = ("nothing", "two envelopes", "envelope alone", "envelope and newline", "envelope, no headers")
 NO_MAIL = {ODD[name] for name in (*NO_MAIL, "a sentence from From")}
 
+FORGERIES = [raw for name, raw in ODD.items() if name.startswith(("forged", "our name", "a longer name"))]
 
-def letters():
-    """Odd ones first, then ham and spam in turn."""
+
+def letters(forgeries=None):
+    """Odd ones first, all forgeries or the first of them, then ham and spam in turn."""
+    left_out = NO_MAIL.union(
+        [] if os.environ.get("SPAMNB_LONG") else FORGERIES[forgeries or len(FORGERIES) :]
+    )
     folders = [TORTURE] if TORTURE else [SPAMASSASSIN / "ham.mbox.xz", SPAMASSASSIN / "spam.mbox.xz"]
     boxes = [messages([str(folder)]) for folder in folders if os.path.exists(folder)]
     real = (found.data for found in chain.from_iterable(zip_longest(*boxes)) if isinstance(found, Raw))
-    return [raw for raw in (*ODD.values(), *islice(real, REAL)) if raw not in NO_MAIL and len(raw) <= MOST]
+    return [raw for raw in (*ODD.values(), *islice(real, REAL)) if raw not in left_out and len(raw) <= MOST]

@@ -3,9 +3,11 @@
 import random
 
 import numpy as np
+from hypothesis import strategies as st
 
 from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.store.stored import Stored
+from spamnb.store.table import CountTable
 from spamnb.tables.count_table import Columns
 from spamnb.tables.layout import save
 from spamnb.tables.learned import Learned
@@ -74,3 +76,38 @@ def crowded(folder, many=20_000):
     crowd = chance.sample(range(0xABCD << 48, (0xABCD << 48) + 2**40), many)
     numbers = {*crowd, *(chance.getrandbits(64) for _ in range(2000))}
     return stored(folder, {number: counts_of(number) for number in numbers}), sorted(crowd)
+
+
+LABELS = ["ham", "spam", "list"]
+
+
+messages = st.tuples(
+    st.sampled_from(LABELS),
+    st.dictionaries(
+        st.sampled_from("one two three vier fünf 六 七七".split()), st.integers(1, 300), max_size=5
+    ),
+    st.dictionaries(st.sampled_from(["size", "hour"]), st.integers(0, 500), max_size=2),
+    st.sets(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=3),
+)
+
+
+mail = st.lists(messages, max_size=8)
+
+
+def table_of(some, labels=LABELS):
+    table = CountTable(labels)
+    for label, tokens, *more in some:
+        table.learn(label, tokens, *more)
+    return table
+
+
+def bulk(some, labels=LABELS, learned=()):
+    return columns_of(table_of(some, labels), dict.fromkeys(learned, (0, 0.5)))
+
+
+def assert_same(mine, theirs):
+    assert (mine.labels, mine.messages, mine.numbers) == (theirs.labels, theirs.messages, theirs.numbers)
+    for name in ("hashes", "ends", "text", "containing", "occurring", "days"):
+        assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
+    for name in ("digests", "labels", "scores"):
+        assert np.array_equal(getattr(mine.learned, name), getattr(theirs.learned, name)), name

@@ -1,6 +1,7 @@
 """A program at a terminal, by tmux: keys go in, and what it shows can be waited for."""
 
 import os
+import select
 import signal
 import subprocess
 import time
@@ -37,9 +38,10 @@ class Terminal:
         return self.tmux("capture-pane", "-p")
 
     def end(self):
-        """Whatever it is doing; tmux ends with it."""
+        """Whatever it is doing; tmux ends with it. Dead is enough: init may take seconds to reap it."""
         with suppress(ProcessLookupError):
+            process = os.pidfd_open(self.pid)
             os.killpg(self.pid, signal.SIGKILL)
-            while True:
-                os.kill(self.pid, 0)
-                time.sleep(PAUSE)
+            ended, _, _ = select.select([process], [], [], 60)
+            os.close(process)
+            assert ended

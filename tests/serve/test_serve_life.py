@@ -80,7 +80,7 @@ def test_the_server_loads_nothing_heavy(spamnb):
 )
 def test_what_cannot_be_served(spamnb, arguments, code, words):
     listen = [] if "--listen" in arguments else ["--listen", LOOPBACK]
-    done = spamnb.afresh("serve", *listen, *arguments)
+    done = spamnb("serve", *listen, *arguments)
     assert done.code == code
     assert words in done.err.decode()
     assert done.err.decode().splitlines()[-1].startswith("spamnb: ")

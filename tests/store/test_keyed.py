@@ -387,6 +387,7 @@ class TestNoWords:
         temporary.mkdir()
         code = (
             "import os, sys; from spamnb.training import train as training\n"
+            "from spamnb.workers.local import LocalPool\n"
             "training.put_in_place = lambda *_: os._exit(9)\n"
             "sources = {'ham': [sys.argv[2]], 'spam': [sys.argv[3]]}\n"
             f"training.train(sys.argv[1], sources, keyed={keyed}, pool=LocalPool(2))"
@@ -406,19 +407,6 @@ class TestNoWords:
         digests = [Columns.load(Stored.open(path)).learned.digests.tolist() for path in (plain, keyed)]
         assert set(digests[0]).isdisjoint(digests[1])
         assert content(keyed + ".key") not in content(keyed)
-
-    @pytest.mark.parametrize("keyed", [True, False])
-    def test_in_a_ledger(self, spamnb, mail, tmp_path, mail_words, keyed):
-        path = str(tmp_path / "model")
-        options = ("--keyed",) if keyed else ()
-        spamnb("train", "--ledger", *options, "--model", path, mail.ham, mail.spam).succeeds()
-        learn(path, PILLS, "spam")
-        spamnb("train", "--model", path, "--ham", mail.work).succeeds()  # and the journal is folded
-        ledger = content(path + ".ledger")
-        for token in ("viagra", "ointment", "quarterly"):
-            number = fingerprints([token])[0].to_bytes(8, "little")
-            assert (number in ledger) is not keyed
-        assert bool(words_left(tmp_path, mail_words)) is not keyed
 
 
 class TestKey:
@@ -556,13 +544,13 @@ class TestKey:
         assert (content(keyed), key()) == (before, was)
 
     def test_a_server_that_has_it_goes_on_when_it_is_gone(self, keyed, mail):
-        from spamnb.serve.judge import Kept
+        from spamnb.serve.judge import ReloadingModel
 
-        kept = Kept(keyed)
-        before = kept.model().classify(mail.messages["spam"]).score
+        kept = ReloadingModel(keyed)
+        before = kept.current().classify(mail.messages["spam"]).score
         learn(keyed, TEA, "ham")
         os.unlink(keyed + ".key")
-        assert kept.model().classify(mail.messages["spam"]).score == before
+        assert kept.current().classify(mail.messages["spam"]).score == before
 
     def test_what_it_makes_of_numbers(self):
         """As docs/model-file.md says; the same for one and for many, and for another process."""

@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from helpers.generated import examples_times
-from helpers.tables import columns_of, fingerprint, saved
+from helpers.tables import LABELS, assert_same, bulk, fingerprint, mail, saved, table_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,28 +19,6 @@ from spamnb.tables.count_table import Columns, added
 from spamnb.tables.learned import NOWHERE, Learned, in_turn
 from spamnb.tables.sorting import BLOCK
 from spamnb.training.train import write
-
-LABELS = ["ham", "spam", "list"]
-messages = st.tuples(
-    st.sampled_from(LABELS),
-    st.dictionaries(
-        st.sampled_from("one two three vier fünf 六 七七".split()), st.integers(1, 300), max_size=5
-    ),
-    st.dictionaries(st.sampled_from(["size", "hour"]), st.integers(0, 500), max_size=2),
-    st.sets(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=3),
-)
-mail = st.lists(messages, max_size=8)
-
-
-def table_of(some, labels=LABELS):
-    table = CountTable(labels)
-    for label, tokens, *more in some:
-        table.learn(label, tokens, *more)
-    return table
-
-
-def bulk(some, labels=LABELS, learned=()):
-    return columns_of(table_of(some, labels), dict.fromkeys(learned, (0, 0.5)))
 
 
 def as_table(columns):
@@ -55,14 +33,6 @@ def as_table(columns):
         else:
             table.pairs[pairs[int(columns.hashes[at])]] = columns.containing[:, at].tolist()
     return table
-
-
-def assert_same(mine, theirs):
-    assert (mine.labels, mine.messages, mine.numbers) == (theirs.labels, theirs.messages, theirs.numbers)
-    for name in ("hashes", "ends", "text", "containing", "occurring", "days"):
-        assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
-    for name in ("digests", "labels", "scores"):
-        assert np.array_equal(getattr(mine.learned, name), getattr(theirs.learned, name)), name
 
 
 @given(st.lists(mail, min_size=1, max_size=5))

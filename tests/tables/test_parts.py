@@ -1,30 +1,30 @@
 """A model in parts: written part by part it is the same file, and the parts add up to the whole."""
 
 import os
+import subprocess
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.generated import examples_times
+from helpers.tables import assert_same, bulk, mail
 from hypothesis import given
 from hypothesis import strategies as st
-from test_count_table import assert_same, bulk, mail
 
-from spamnb.errors import CannotCreate
 from spamnb.exchange import merging
 from spamnb.exchange.merging import merge
 from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
+from spamnb.store.journal import Entry
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns, added, of_lesson
+from spamnb.tables.count_table import Columns, added, from_entry
 from spamnb.tables.layout import save
 from spamnb.tables.learned import Learned, joined
 from spamnb.tables.totals import Totals, summed, summed_numbers
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.training.ledger import Lesson
-from spamnb.training.spool import Spool
 
 PARTS = (1, 2, 8, 64)
 
@@ -144,20 +144,34 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
     assert_same(Columns.load(Stored.open(str(tmp_path / "out1024"))), whole)
 
 
-def test_a_spool_sums_as_memory_does_wherever_it_lies(tmp_path):
-    tables = [drawn(200, seed) for seed in range(9)]
-    whole = replace(added(tables), learned=Learned.of([], []))
-    for most in (1 << 20, 500):
-        with Spool(str(tmp_path / "model"), tables[0].labels, 8, most) as spool:
-            for table in tables:
-                spool.add(table)
-            spool.end()
-            assert (spool.file is not None) == (most == 500)
-            assert_same(added([spool.part(number) for number in range(8)]), whole)
-            assert os.listdir(tmp_path) == []  # it has no name
-    with Spool(str(tmp_path / "none" / "model"), tables[0].labels, 8, 1) as spool:  # noqa: SIM117
-        with pytest.raises(CannotCreate, match="No such file"):
-            spool.add(tables[0])
+# Not getrusage: that begins with what the parent had.
+MEASURED = """
+import sys
+from spamnb.exchange import merging
+merging.PART = int(sys.argv[1])
+def peak():
+    return int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
+before = peak()
+merging.merge(sys.argv[2], sys.argv[3:])
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
+    """Two models of 200,000 tokens, 6 MB each."""
+    many, chance, paths = 200_000, np.random.default_rng(1), [str(tmp_path / name) for name in ("one", "two")]
+    for path in paths:
+        hashes = np.unique(chance.integers(0, 1 << 63, many, np.uint64) * np.uint64(2))
+        text, ones = chance.integers(97, 123, 8 * many, np.uint8), np.ones((2, many), np.int32)
+        ends, days = np.cumsum(np.full(many, 8)), np.ones(many, np.uint16)
+        table = Columns(("ham", "spam"), (1, 1), {}, hashes, ends, text, ones, ones, days)
+        training.write(path, table, Settings())
+    used = []
+    for part in (1 << 19, 1 << 30):
+        command = [sys.executable, "-c", MEASURED, str(part), str(tmp_path / f"out{part}"), *paths]
+        used.append(int(subprocess.run(command, capture_output=True, check=True).stdout))
+    assert used[0] < min(20_000, used[1] / 3)
 
 
 def test_features_of_as_many_learned_as_forgotten_do_not_vanish():
@@ -185,11 +199,13 @@ def test_a_word_that_is_left_in_messages_still_occurs():
 
 
 def test_what_a_message_adds_and_takes_away():
-    lesson = Lesson(
-        np.array([5, 9], np.uint64), np.array([1, 3], np.uint16), np.array([7], np.uint64), {"hour": 4}
-    )
-    table = of_lesson(lesson, ("ham", "spam"), [(0, -1), (1, 1)])
+    columns = {"hashes": [5, 9], "pairs": [7]}
+    fields = {name: np.array(numbers, np.uint64).tobytes() for name, numbers in columns.items()}
+    fields |= {"digest": 1, "before": "ham", "after": "spam", "day": 3, "new_tokens": 0, "new_pairs": 0}
+    fields |= {"occurrences": np.array([1, 3], np.uint16).tobytes(), "text": b"a\nbc\n", "score": 0.5}
+    table = from_entry(Entry(fields | {"numbers": {"hour": 4}}, ("ham", "spam")), ("ham", "spam"))
     assert table.hashes.tolist() == [5, 7, 9]
+    assert table.tokens(range(3)) == ["a", "", "bc"]
     assert table.messages == (-1, 1)
     assert table.containing.tolist() == [[-1, -1, -1], [1, 1, 1]]
     assert table.occurring.tolist() == [[-1, 0, -3], [1, 0, 3]]

@@ -255,10 +255,10 @@ def test_no_message_can_bloat_a_model(tmp_path, model):
 
 WRITER = """
 import os, sys
-from spamnb.delivery.stdin import Learn
+from spamnb.delivery.stdin import LearnCommand
 for message in sys.argv[2:]:
     os.dup2(os.open(message, os.O_RDONLY), 0)
-    Learn("spam", sys.argv[1]).run()
+    LearnCommand("spam", sys.argv[1]).run()
 """
 READER = """
 import os, sys

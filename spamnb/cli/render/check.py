@@ -8,7 +8,7 @@ from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.terminal import show
 from spamnb.errors import DataError
-from spamnb.files import complain, shown
+from spamnb.files import complain, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ def show_check(found: Checked, as_json: bool) -> int:
     if as_json:
         print_json(found.as_map())
     elif not found.damage:
-        show(f"{shown(found.path)}: sound", *fact_lines(facts(found)))
+        show(f"{printable(found.path)}: sound", *fact_lines(facts(found)))
     else:
         for damage in found.damage:
             complain(f"{found.path}: {damage}")
@@ -35,4 +35,7 @@ def facts(found: Checked) -> Iterator[tuple[str, str]]:
     yield "journal", f"{found.journal:,} messages, {found.journal_size:,} bytes"
     yield "size", f"{found.size:,} bytes in {found.columns:,} columns"
     if found.aside:
-        yield "aside", f"{shown(found.aside)}: a damaged journal of before; what was sound is in the model"
+        yield (
+            "aside",
+            f"{printable(found.aside)}: a damaged journal of before; what was sound is in the model",
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.terminal import number, show, signed, table
-from spamnb.files import shown
+from spamnb.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ def show_difference(found: Difference, top: int, keyed: bool, as_json: bool) -> 
     if as_json:
         print_json(found.as_map())
     else:
-        paths = f"here:  {shown(found.here)}", f"there: {shown(found.there)}"
+        paths = f"here:  {printable(found.here)}", f"there: {printable(found.there)}"
         show(*paths, *tables(found, top, keyed))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.message_text import colour_of, message_text
 from spamnb.cli.render.terminal import bar, bar_heading, console, listed, number, show, signed, table, wrapped
-from spamnb.files import shown
+from spamnb.files import printable
 from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
     from rich.text import Text
 
     times = "" if reason.evidence.times == 1 else f" ×{reason.evidence.times:.3g}"
-    text, colour = f"  {shown(reason.token)}{times}", colour_of(why, reason.adds)
+    text, colour = f"  {printable(reason.token)}{times}", colour_of(why, reason.adds)
     return (
         Text(text, colour, overflow="fold")
         if whole

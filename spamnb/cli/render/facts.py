@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from spamnb.files import shown
+from spamnb.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    shown_facts = [(name, shown(text)) for name, text in facts]
+    shown_facts = [(name, printable(text)) for name, text in facts]
     if not sys.stdout.isatty():
         wide = max((len(name) for name, _ in shown_facts), default=0)
         yield from (f" {name:<{wide}}  {text}".rstrip() for name, text in shown_facts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.bayes.verdict import SPAM
 from spamnb.cli.render.terminal import console, signed
-from spamnb.files import shown
+from spamnb.files import printable
 from spamnb.inspection.marked_text import FIRST, readable
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spamnb.inspection import Explanation
     from spamnb.inspection.marked_text import Block, Piece
 
-MOST = 3000  # characters of a message that are shown
+MOST = 3000  # characters of a message that are printable
 LINES = 24  # and lines
 FAINTEST = 0.15  # of the strongest: what adds less is left as it is
 STRENGTHS = ((0.75, "bold reverse "), (0.4, "bold "), (0.0, ""))  # from which part of the strongest on
@@ -73,7 +73,7 @@ class WordMarker:
         if block.is_header:
             whole.append_text(self.marked(block.title, "bold")).append(": ")
         else:
-            whole.append(f"\n{shown(block.title.text)}\n" if titled else "\n", "dim")
+            whole.append(f"\n{printable(block.title.text)}\n" if titled else "\n", "dim")
         for piece in block.pieces:
             whole.append_text(self.marked(piece))
         return list(whole.split("\n", allow_blank=True))
@@ -81,7 +81,7 @@ class WordMarker:
     def marked(self, piece: Piece, style: str = "") -> Text:
         from rich.text import Text
 
-        text = "\n".join(shown(line) for line in piece.text.expandtabs(4).split("\n"))
+        text = "\n".join(printable(line) for line in piece.text.expandtabs(4).split("\n"))
         weight = sum(self.weights[token] for token in piece.tokens)
         part = abs(weight) / self.largest if self.largest else inf
         if not weight or isnan(weight) or part < FAINTEST:

@@ -10,7 +10,7 @@ from spamnb.bayes.verdict import SPAM
 from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.notices import key_location
 from spamnb.cli.render.terminal import left_aligned, listed, show, signed, table
-from spamnb.files import shown
+from spamnb.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ NO_WORDS = "none are kept, so tokens have numbers: #…; --token WORD looks one 
 
 def show_model(known: Knowledge) -> None:
     show(
-        f"model: {shown(known.path)}",
+        f"model: {printable(known.path)}",
         labels_table(known),
         *fact_lines(facts(known)),
         *(telling_table(known, label, tokens) for label, tokens in known.telling.items() if tokens),

@@ -7,7 +7,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from spamnb.cli.render.terminal import listed
-from spamnb.files import complain, shown
+from spamnb.files import complain, printable
 from spamnb.mailboxes.not_mail import ARCHIVE
 from spamnb.mailboxes.skipped import LeftOut, failures, passed_over
 from spamnb.store.key import key_path
@@ -46,14 +46,14 @@ def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
 def model_location(model: str) -> list[str]:
     """Say in a line where a model is, and in another where its key is, if it has one."""
     key = [f"key: {key_location(model)}"] if Stored.open(model).keyed else []
-    return [f"model: {shown(model)}", *key]
+    return [f"model: {printable(model)}", *key]
 
 
 def key_location(model: str) -> str:
     """Say where the key of a model is, and what to know of it."""
     path = key_path(model)
     if not os.path.exists(path):
-        return f"{shown(path)} (not there yet: the model needs a copy of the one it was made with)"
+        return f"{printable(path)} (not there yet: the model needs a copy of the one it was made with)"
     everybodys = os.stat(path).st_mode & stat.S_IROTH
     advice = "everybody can read it: chmod 600" if everybodys else "without it the model is of no use"
-    return f"{shown(path)} ({advice})"
+    return f"{printable(path)} ({advice})"

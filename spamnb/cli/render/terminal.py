@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.streams import drawable
-from spamnb.files import shown
+from spamnb.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -71,7 +71,7 @@ def as_cell(content: Any) -> Text:
 
     if not isinstance(content, Text):
         lines = str(content).split("\n")
-        return Text("\n".join(drawable(shown(line)) for line in lines))
+        return Text("\n".join(drawable(printable(line)) for line in lines))
     drawn = content.copy()
     drawn.plain = drawable(content.plain)
     return drawn
@@ -88,7 +88,7 @@ def signed(value: float, digits: int) -> str:
 def listed(things: Sequence[str], most: int, of: int | None = None) -> str:
     """Join the first `most` of some names, and say how many more there are; harmless to a terminal."""
     more = (len(things) if of is None else of) - min(most, len(things))
-    return shown(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
+    return printable(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def percent(value: float | None, digits: int = 2) -> str:
@@ -106,7 +106,7 @@ def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text
 def bar_heading(left: str, right: str, width: int = 20) -> Text:
     """Name the labels that bars point at."""
     room = width // 2 - 1
-    return left_aligned(shown(f"{left[:room]:>{room}} │ {right[:room]}"))
+    return left_aligned(printable(f"{left[:room]:>{room}} │ {right[:room]}"))
 
 
 def left_aligned(text: str, style: str = "") -> Text:

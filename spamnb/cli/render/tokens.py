@@ -8,7 +8,7 @@ from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.terminal import show, signed, table
 from spamnb.errors import DataError
-from spamnb.files import complain, shown
+from spamnb.files import complain, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ def show_tokens(model: Model, found: Sequence[Known], as_json: bool) -> int:
     for token in found:
         if token.known and not as_json:
             show(
-                shown(token.token),
+                printable(token.token),
                 counts_table(model, token),
                 *fact_lines(facts(model, token)),
                 *([estimates_table(token)] if token.estimates else []),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
-    from spamnb.delivery.many import Judgement
+    from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.ranges import Work
     from spamnb.mailboxes.sources import Unreadable

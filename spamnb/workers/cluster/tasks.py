@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
-from spamnb.delivery.many import Judge
+from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
 from spamnb.mailboxes.folders import is_remote, split_number
 from spamnb.mailboxes.ranges import Range
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.verdict import Cutoffs
     from spamnb.bayes.view import View
-    from spamnb.delivery.many import Judgement
+    from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.ranges import Found, Work
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
@@ -136,10 +136,10 @@ def _check_seen(chunk: Work) -> None:
             raise DataError(f"{folder}: not there on {socket.gethostname()}, where workers are to read it")
 
 
-_judges: dict[str, Judge] = {}
+_judges: dict[str, BatchJudge] = {}
 
 
-def _judge(files: ModelFiles) -> Judge:
+def _judge(files: ModelFiles) -> BatchJudge:
     """Made once in each process, for the last model that was asked for."""
     limits = (files.cutoffs.ham, files.cutoffs.spam) if files.cutoffs else None
     name = repr((crc32(files.model), crc32(files.journal), files.view and files.view.as_map(), limits))
@@ -150,7 +150,7 @@ def _judge(files: ModelFiles) -> Judge:
             for data, ending in ((files.model, ""), (files.journal, ".journal")):
                 with open(path + ending, "wb") as file:
                     file.write(data)
-            judge = Judge(Model.open(path, files.view, files.cutoffs))
+            judge = BatchJudge(Model.open(path, files.view, files.cutoffs))
         _judges.clear()
         _judges[name] = judge
     return judge

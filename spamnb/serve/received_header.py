@@ -1,13 +1,13 @@
-"""Where a message comes from, in the header that the mail server will write about it."""
+"""The Received header that a mail server will add to a message, written before it does."""
 
 from __future__ import annotations
 
 
-class Trace:
-    """A mail server adds a Received header to what it delivers, but shows it to no milter.
+class ReceivedHeader:
+    """Received header, made of what the mail server says about a client; it shows its own to no milter.
 
-    It names the only host that no sender can invent, and mail that was trained on has it: so it is written
-    here, as far as it is evidence. All in it comes from strangers, and is bytes.
+    The header names the only host that no sender can invent, and mail that was trained on has it: so it is
+    written here, as far as it is evidence. All in it comes from strangers, and is bytes.
     """
 
     def __init__(self) -> None:
@@ -16,8 +16,8 @@ class Trace:
         self.helo = b""  # what the client calls itself
         self.recipients: set[bytes] = set()
 
-    def macros(self, content: bytes) -> None:
-        """Behind the letter of an event, names and values in turn."""
+    def read_macros(self, content: bytes) -> None:
+        """Read a macro packet: the letter of an event, then names and values in turn."""
         strings = content[1:].split(b"\0")
         for name, value in zip(strings[::2], strings[1::2], strict=False):
             if name == b"_":
@@ -25,18 +25,18 @@ class Trace:
             elif name == b"j":
                 self.server = value
 
-    def greeting(self, content: bytes) -> None:
+    def read_helo(self, content: bytes) -> None:
         self.helo = content.partition(b"\0")[0]
 
-    def recipient(self, content: bytes) -> None:
-        """An address; what was said beside it follows."""
+    def read_recipient(self, content: bytes) -> None:
+        """Read a recipient packet: an address, then options."""
         self.recipients.add(content.partition(b"\0")[0])
 
-    def new_message(self) -> None:
+    def clear_recipients(self) -> None:
         self.recipients.clear()
 
-    def header(self) -> bytes:
-        """As Postfix writes it: the recipient is named if there is no other."""
+    def as_bytes(self) -> bytes:
+        """Bytes as Postfix writes them, with the recipient if there is only one; none without a client."""
         if not self.client:
             return b""
         name = self.helo or self.client.partition(b" ")[0]

@@ -1,4 +1,4 @@
-"""Many messages judged by one model, on all cores."""
+"""Batches of messages judged by one model, as each process of a pool does."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.training.batches import Batch, Chunk
 
-    # Path, number in an mbox and verdict of each message; what could not be read; bytes done.
+    # Path, number in an mbox and verdict of each message; what could not be read; bytes read.
     Judgement = tuple[list[tuple[str, int | None, Verdict]], list[Unreadable], int]
 
 
-class Judge:
-    """A model read whole, to score batches with."""
+class BatchJudge:
+    """Judges batches of messages by a model that is read into memory as a whole."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -39,9 +39,9 @@ class Judge:
         ]
 
     def has_learned(self, batch: Batch) -> list[bool]:
-        """Tell of each message whether the model has learned it, under whatever label."""
+        """Whether the model has learned each message, under whatever label."""
         digests = hidden_digests(self.model.key, batch.digests)
-        return [place != NOWHERE for place in self.columns.learned.places(digests).tolist()]
+        return [row != NOWHERE for row in self.columns.learned.places(digests).tolist()]
 
     def __call__(self, chunk: Chunk) -> Judgement:
         batch = batch_of(chunk, None, self.model.tokenizer, key=self.model.key)
