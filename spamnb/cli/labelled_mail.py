@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LabelledMail:
-    """The mail below the paths of each label, and what could not be read of it."""
+    """Mail below the paths of each label, and what could not be read of it."""
 
     def __init__(
         self,

@@ -137,7 +137,7 @@ def check_creatable(model: str) -> None:
 
 @dataclass
 class SearchResult:
-    """What a search has found, and whether a model was trained with it."""
+    """Settings that a search has found, and whether a model was trained with them."""
 
     tried: list[Compared]
     chosen: Candidate

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 SHOWN, MOST = 12, 500  # tokens of a place: at once, and when asked for
 LISTED = 200  # tokens of a kind that was ignored
-WIDEST = 4  # labels up to which each has a column
 
 
 def row_ids(why: Explanation) -> dict[str, str]:
@@ -48,7 +47,7 @@ def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
 def place_table(
     why: Explanation, name: str, reasons: Sequence[Reason], ids: Mapping[str, str], largest: float
 ) -> Markup | None:
-    columns = ("token", *(f"in {label}" for label in labels_shown(why)), "weight", "adds", "")
+    columns = ("token", *(f"in {label}" for label in why.column_labels), "weight", "adds", "")
     rows = [reason_row(why, reason, ids.get(reason.token), largest) for reason in reasons[:MOST]]
     total = signed(sum(reason.adds for reason in reasons))
     title = f"{name.capitalize()}: {counted(len(reasons), 'token')}, {total}"
@@ -66,13 +65,8 @@ def place_table(
     )
 
 
-def labels_shown(why: Explanation) -> Sequence[str]:
-    """List the labels that have a column: all, or of many the two at issue."""
-    return why.model.labels if len(why.model.labels) <= WIDEST else why.sides
-
-
 def reason_row(why: Explanation, reason: Reason, id_: str | None, largest: float) -> Markup:
-    label_indexes = [why.model.labels.index(name) for name in labels_shown(why)]
+    label_indexes = [why.model.labels.index(name) for name in why.column_labels]
     times = f" ×{reason.evidence.times:.3g}" if reason.evidence.times != 1 else None
     width = min(100.0, 100 * abs(reason.adds) / largest) if 0 < largest < float("inf") else 0.0
     return element(

@@ -1,4 +1,4 @@
-"""Why a message is judged as it is, as one HTML page that needs no network, no font and no script."""
+"""One HTML page on why a message is judged as it is; it needs no network, no font and no script."""
 
 from __future__ import annotations
 

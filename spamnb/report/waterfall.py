@@ -1,4 +1,4 @@
-"""From the prior to the verdict: what each token or each place of the message adds, one below the other."""
+"""Plot of the sum from prior to verdict: what each token or each place of the message adds, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a model is sound, in a terminal, a pipe or as JSON."""
+"""Print whether a model is sound, in a terminal, a pipe or as JSON."""
 
 from __future__ import annotations
 

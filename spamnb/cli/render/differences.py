@@ -1,4 +1,4 @@
-"""What two models disagree on, in a terminal, a pipe or as JSON."""
+"""Print what two models disagree on, in a terminal, a pipe or as JSON."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ def moved_table(moved: Sequence[Moved]) -> Grid:
         ("token", "for", "messages here", "there", "weight here", "there", "moved"),
         [
             (
-                one.token,
-                one.label,
-                f"{sum(one.messages_here.values()):,}",
-                f"{sum(one.messages_there.values()):,}",
-                signed(one.here, 2),
-                signed(one.there, 2),
-                signed(one.there - one.here, 2),
+                token.token,
+                token.label,
+                f"{sum(token.messages_here.values()):,}",
+                f"{sum(token.messages_there.values()):,}",
+                signed(token.here, 2),
+                signed(token.there, 2),
+                signed(token.there - token.here, 2),
             )
-            for one in moved
+            for token in moved
         ],
         texts=("for",),
     )
@@ -92,12 +92,12 @@ def changed_table(changed: Sequence[Changed], of: int) -> Grid:
         ("message", "here", "there", "score here", "there"),
         [
             (
-                one.path if one.index is None else f"{one.path}:{one.index}",
-                one.here,
-                one.there,
-                number(one.score_here),
-                number(one.score_there),
+                message.path if message.index is None else f"{message.path}:{message.index}",
+                message.here,
+                message.there,
+                number(message.score_here),
+                number(message.score_there),
             )
-            for one in changed
+            for message in changed
         ],
     )

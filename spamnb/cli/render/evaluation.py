@@ -1,4 +1,4 @@
-"""Evaluations and comparisons as tables, and scores as tab-separated lines."""
+"""Print evaluations and comparisons as tables, and write scores as tab-separated lines."""
 
 from __future__ import annotations
 

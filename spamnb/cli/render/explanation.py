@@ -1,4 +1,4 @@
-"""Why a message is judged as it is: its evidence, sum and what would change it, in a terminal or a pipe."""
+"""Print why a message is judged as it is: its evidence, their sum, and what would change the verdict."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ TOP = 20  # tokens by default
 AT_LEAST = 3  # tokens of each place
 LISTED = 12  # tokens in a line that lists some
 ROOMY = 100  # columns of a terminal from which on bars are long
-WIDEST = 4  # labels up to which each has a column
 
 
 def show_explanation(why: Explanation, top: int, everything: bool) -> None:
@@ -77,7 +76,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
         ]
         if strong and len(reasons) > len(strong):
             rows.append(rest_row(why, reasons[len(strong) :]))
-    counts = [f"in {label}" for label in labels_shown(why)]
+    counts = [f"in {label}" for label in why.column_labels]
     columns: list[str | Text] = ["token", *counts, "weight", "adds", bar_heading(*why.sides, width)]
     title = (
         f"evidence ({len(strongest):,} of {len(why.reasons):,})"
@@ -87,22 +86,17 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
     return table(title, columns, rows, picture=True)
 
 
-def labels_shown(why: Explanation) -> Sequence[str]:
-    """List the labels that have a column: all, or of many the two at issue."""
-    return why.model.labels if len(why.model.labels) <= WIDEST else why.sides
-
-
 def group_row(why: Explanation, place: str, reasons: Sequence[Reason]) -> list[Any]:
     from rich.text import Text
 
-    cells = [f"{place} ({len(reasons):,})", *("" for _ in labels_shown(why)), *totals(reasons), ""]
+    cells = [f"{place} ({len(reasons):,})", *("" for _ in why.column_labels), *totals(reasons), ""]
     return [Text(cell, "bold") for cell in cells]
 
 
 def rest_row(why: Explanation, rest: Sequence[Reason]) -> list[Any]:
     from rich.text import Text
 
-    cells = [f"  … {len(rest):,} more", *("" for _ in labels_shown(why)), *totals(rest), ""]
+    cells = [f"  … {len(rest):,} more", *("" for _ in why.column_labels), *totals(rest), ""]
     return [Text(cell, "dim") for cell in cells]
 
 
@@ -125,7 +119,7 @@ def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
 
 
 def count_cells(why: Explanation, reason: Reason) -> list[str]:
-    label_indexes = [why.model.labels.index(label) for label in labels_shown(why)]
+    label_indexes = [why.model.labels.index(label) for label in why.column_labels]
     return [*(f"{reason.row[k]:,}" for k in label_indexes), signed(reason.weight, 3), signed(reason.adds, 4)]
 
 

@@ -1,4 +1,4 @@
-"""The message itself in a terminal, its words coloured by their weight; in a pipe, the weight behind them."""
+"""Print a message: on a terminal words are coloured by their weight, in a pipe it stands behind them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model knows, in a terminal or a pipe."""
+"""Print what a model knows, in a terminal or a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages made up by a model, in a terminal, a pipe or as JSON."""
+"""Print messages made up by a model, in a terminal, a pipe or as JSON."""
 
 from __future__ import annotations
 

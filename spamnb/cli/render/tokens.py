@@ -1,4 +1,4 @@
-"""What a model knows of single tokens and pairs of neighbours, in a terminal, a pipe or as JSON."""
+"""Print what a model knows of tokens and pairs of neighbours, in a terminal, a pipe or as JSON."""
 
 from __future__ import annotations
 
