@@ -21,10 +21,12 @@ from spamnb.cli.render.notices import print_unreadable
 from spamnb.delivery.stdin import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.folders import in_maildir, is_folder, split_number
-from spamnb.mailboxes.skipped import PassedOver
-from spamnb.mailboxes.sources import Raw, Unreadable, check, messages, total_size
-from spamnb.mailboxes.streams import read, unpacked, unpacker_for, why
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.folders import in_maildir
+from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.sources import check, messages, read, split_number, store_for, total_size
+from spamnb.mailboxes.stores import FOLDER
+from spamnb.mailboxes.streams import unpacked, unpacker_for, why
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def only_message(paths: tuple[str, ...]) -> Raw:
 def whole_file(paths: tuple[str, ...]) -> bytes:
     """Read a file as it is, envelope line and all: what is passed on must not lack a byte."""
     path = paths[0]
-    if len(paths) > 1 or is_folder(path):
+    if len(paths) > 1 or store_for(path).kind(path) == FOLDER:
         raise UsageError(ONE_AT_A_TIME)
     if split_number(path)[0]:
         return only_message(paths).data
@@ -125,7 +127,7 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
         except OSError as error:
             raise DataError(f"{path}: {why(error)}") from error
         raise UsageError(f"{path}: compressed, and -p changes no byte; unpack it first")
-    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(path):
+    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
         records = zip(mbox.records([data]), range(2), strict=False)
         if len(list(records)) > 1:
             raise UsageError(f"{path}: a mailbox of several messages; {ONE_AT_A_TIME}")

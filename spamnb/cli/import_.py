@@ -18,7 +18,8 @@ from spamnb.exchange.backup import is_export, restore
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.imported import FORMATS, add_to_model, read_export
 from spamnb.files import STDIN
-from spamnb.mailboxes.streams import blocks_of, read, unpacked, why
+from spamnb.mailboxes.sources import read
+from spamnb.mailboxes.streams import blocks_of, unpacked, why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,8 @@ import os
 from spamnb.delivery.stdin import read_stdin
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
-from spamnb.mailboxes.folders import split_number
-from spamnb.mailboxes.skipped import PassedOver
-from spamnb.mailboxes.sources import Unreadable, check, messages
+from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.reading.message import canonical, header_start
 from spamnb.store.stored import FRONT
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spamnb.bayes.verdict import UNSURE, Cutoffs
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.errors import UsageError
-from spamnb.mailboxes.folders import split_number
+from spamnb.mailboxes.sources import split_number
 from spamnb.model import DEFAULT_VIEW, Model
 
 if TYPE_CHECKING:

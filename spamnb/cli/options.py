@@ -11,7 +11,7 @@ from spamnb.bayes.view import EVENTS
 from spamnb.cli.option_values import parse_view
 from spamnb.errors import UsageError
 from spamnb.files import default_model
-from spamnb.mailboxes.folders import is_remote
+from spamnb.mailboxes.sources import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from spamnb.bayes.view import View
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
     from spamnb.tables.count_table import Array
     from spamnb.training.batches import Batch
 

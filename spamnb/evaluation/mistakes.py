@@ -9,7 +9,8 @@ import numpy as np
 from spamnb.bayes.scoring import Weights
 from spamnb.bayes.verdict import SPAM, UNSURE
 from spamnb.evaluation.results import UNDECIDED, Mistake
-from spamnb.mailboxes.sources import Unreadable, messages
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import messages
 from spamnb.reading.features import Tokenizer
 from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.reading.message import read

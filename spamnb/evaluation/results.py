@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.verdict import Verdict
     from spamnb.inspection.knowledge import TellingToken
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
     from spamnb.tables.count_table import Array
 
 UNDECIDED = -1

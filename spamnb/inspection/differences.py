@@ -15,7 +15,7 @@ from spamnb.workers.local import LocalPool
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
     from spamnb.model import Model
     from spamnb.tables.vocabulary import Array
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from spamnb.evaluation.results import Evaluation
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
 
 WORDS = 160  # characters of a title or a reason
 FAILURES = 20  # unreadable messages that are listed

@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import CurvePoint, Evaluation, Judged, Mistake
 from spamnb.inspection.knowledge import TellingToken
-from spamnb.mailboxes.sources import Unreadable
+from spamnb.mailboxes.skipped import Unreadable
 from spamnb.report.elements import element, untrusted, visible
 from spamnb.report.evaluation_page import evaluation_page
 from spamnb.report.formats import percent, short, signed, tick

@@ -16,7 +16,7 @@ from spamnb.store.stored import Stored
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
 
 FILES_NAMED, FOLDERS_NAMED = 3, 10  # of those passed over and left out
 
