@@ -16,7 +16,8 @@ from models import LARGE, make
 from peers import Command
 
 from spamnb.inspection import explain
-from spamnb.mailboxes.sources import Raw, messages
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
 
 if TYPE_CHECKING:

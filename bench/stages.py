@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.mailboxes.sources import Raw, chunks
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import chunks
 from spamnb.reading.batch import Gathering
 from spamnb.reading.features import Tokenizer, pages_of
 from spamnb.reading.header_rules import header_tokens

@@ -13,12 +13,20 @@ from spamnb.training.batches import batch_of
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
     from spamnb.model import Model
     from spamnb.training.batches import Batch, Chunk
 
     # Path, number in an mbox and verdict of each message; what could not be read; bytes read.
     Judgement = tuple[list[tuple[str, int | None, Verdict]], list[Unreadable], int]
+
+
+def numbered_from(first: int, judgement: Judgement) -> Judgement:
+    """A judgement of messages that come behind others in their mailbox."""
+    verdicts, unreadable, size = judgement
+    if first:
+        verdicts = [(path, None if at is None else at + first, verdict) for path, at, verdict in verdicts]
+    return verdicts, unreadable, size
 
 
 class BatchJudge:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spamnb.delivery.batch_judge import BatchJudge
     from spamnb.evaluation.corpus import Corpus
     from spamnb.evaluation.results import Judged
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
     from spamnb.tables.count_table import Columns
     from spamnb.training.batches import Batch
 

@@ -10,7 +10,8 @@ from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import SPAM, UNSURE
 from spamnb.evaluation.results import UNDECIDED, Mistake
 from spamnb.inspection.knowledge import ahead
-from spamnb.mailboxes.sources import Unreadable, messages
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import messages
 from spamnb.reading.features import Tokenizer
 from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.reading.message import read

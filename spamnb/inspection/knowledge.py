@@ -60,7 +60,7 @@ def how_to_train(label: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Telling:
+class TellingToken:
     """A token that speaks for a label: its weight is the log of how much likelier than in any other."""
 
     token: str
@@ -117,7 +117,7 @@ class Knowledge:
     seen_since: str | None  # half of it
     oldest: str | None
     missing: list[str]  # to be well trained
-    telling: dict[str, list[Telling]]
+    telling: dict[str, list[TellingToken]]
 
     @classmethod
     def of(cls, model: Model, top: int) -> Knowledge:
@@ -228,10 +228,10 @@ class Best:
         ]
         self.found = sorted(self.found)[: self.top]
 
-    def telling(self, vocabulary: Vocabulary) -> list[Telling]:
+    def telling(self, vocabulary: Vocabulary) -> list[TellingToken]:
         texts = vocabulary.tokens([at for _, at, _, _ in self.found])
         return [
-            Telling(text, messages, weight)
+            TellingToken(text, messages, weight)
             for text, (_, _, messages, weight) in zip(texts, self.found, strict=True)
         ]
 
@@ -264,7 +264,7 @@ def ahead(weights: Sequence[float]) -> list[float]:
 
 def most_telling(
     table: Columns, view: View, texts: Callable[[Sequence[int]], list[str]], place: int, top: int
-) -> list[Telling]:
+) -> list[TellingToken]:
     """The tokens of a table that tell most for a label; of equal weight, the most frequent first."""
     if not len(table) or view.event == "gaussian":
         return []
@@ -272,6 +272,6 @@ def most_telling(
     chosen = highest(headline(table.containing[place], lead) * table.words, top)
     chosen = chosen[lead[chosen] > 0].tolist()
     return [
-        Telling(text, table.containing[:, at].tolist(), float(lead[at]))
+        TellingToken(text, table.containing[:, at].tolist(), float(lead[at]))
         for text, at in zip(texts(chosen), chosen, strict=True)
     ]

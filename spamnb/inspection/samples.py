@@ -14,6 +14,8 @@ import numpy as np
 
 from spamnb.bayes.classifier import Likelihood, variance
 from spamnb.bayes.scoring import by_row, counts_for
+from spamnb.bayes.view import View
+from spamnb.errors import DataError
 from spamnb.reading.features import MOST_TOKENS
 from spamnb.tables.vocabulary import Vocabulary
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spamnb.arrays import Array
-    from spamnb.bayes.view import View
+    from spamnb.model import Model
     from spamnb.store.stored import Stored
 
 SIZE = "size"  # the numeric feature that tells of lengths, in tenths of a doubling
@@ -39,6 +41,15 @@ class Synthetic:
 
     def as_map(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def draw(model: Model, view: View | None, label: str, many: int, seed: int) -> Iterator[Synthetic]:
+    """Draw messages of a label, by the view asked for."""
+    if not model.stored.messages[model.labels.index(label)]:
+        raise DataError(f"{model.stored.path}: no {label} has been learned; there is nothing to draw from")
+    # What the default takes the mean of is no distribution; the textbooks' multinomial of the same counts is.
+    chosen = view or View("multinomial", model.view.smoothing)
+    return Sampler(model.stored, chosen, label, seed).messages(many)
 
 
 class Sampler:

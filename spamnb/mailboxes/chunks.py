@@ -1,17 +1,19 @@
-"""Pieces of mail that a process turns into messages: files, a stretch of an mbox, some messages of one."""
+"""Pieces of mail that a process turns into messages: files, some messages of a mailbox, messages at hand."""
 
 from __future__ import annotations
 
 from spamnb.errors import NoInput
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.folders import in_maildir, is_remote, whereabouts
+from spamnb.mailboxes.folders import in_maildir
 from spamnb.mailboxes.not_mail import not_mail
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
-from spamnb.mailboxes.streams import Source, chain, first, gather, read, unpacked, untorn
+from spamnb.mailboxes.streams import Source, chain, gather, unpacked, untorn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from spamnb.mailboxes.stores import Store
 
 
 class Raw:
@@ -26,55 +28,27 @@ class Raw:
 
 
 class Files:
-    """Files, all here or all elsewhere, which the one who asks for their messages opens."""
+    """Files of a store, which the one who asks for their messages opens."""
 
-    __slots__ = ("paths", "size")
+    __slots__ = ("paths", "size", "store")
 
-    def __init__(self, paths: list[str], size: int) -> None:
+    def __init__(self, store: Store, paths: list[str], size: int) -> None:
+        self.store = store
         self.paths = paths
         self.size = size
 
     def messages(self) -> Iterator[Raw | Unreadable]:
-        if is_remote(self.paths[0]):
-            from spamnb.mailboxes.remote import each
-
-            for path, blocks in each(self.paths):
-                yield from file_messages(path, blocks)
-            return
-        known: dict[str, dict[str, str]] = {}
-        for path in self.paths:
-            now = whereabouts(path, known)
-            yield from file_messages(now, read(now))
-
-
-class Span:
-    """A byte range of a plain mbox from one message boundary to another."""
-
-    __slots__ = ("index", "path", "size", "start")
-
-    def __init__(self, path: str, start: int, size: int, index: int) -> None:
-        self.path = path
-        self.start = start
-        self.size = size
-        self.index = index
-
-    def messages(self) -> Iterator[Raw | Unreadable]:
-        source = Source(first(read(self.path, self.start), self.size))
-        head = gather(source, mbox.MAX_ENVELOPE)
-        if mbox.is_envelope(head):
-            yield from _split(self.path, head, source, self.index)
-        elif head:
-            source.why = source.why or "changed while it was read"
-        if source.why:
-            yield Unreadable(self.path, source.why)
+        for path, blocks in self.store.read_each(self.paths):
+            yield from file_messages(self.store, path, blocks)
 
 
 class Picked:
     """Some messages of a mailbox, by their numbers. It is read up to the last of them."""
 
-    __slots__ = ("numbers", "path", "size")
+    __slots__ = ("numbers", "path", "size", "store")
 
-    def __init__(self, path: str, numbers: set[int], size: int) -> None:
+    def __init__(self, store: Store, path: str, numbers: set[int], size: int) -> None:
+        self.store = store
         self.path = path
         self.numbers = numbers
         self.size = size
@@ -82,7 +56,7 @@ class Picked:
     def messages(self) -> Iterator[Raw | Unreadable]:
         missing = set(self.numbers)
         many = 0
-        for item in file_messages(self.path, read(self.path)):
+        for item in file_messages(self.store, self.path, self.store.read(self.path)):
             if isinstance(item, Unreadable):
                 yield item
                 return
@@ -114,11 +88,7 @@ class Ready:
         yield from self.items
 
 
-# A piece of work, cheap to send to another process; `size` is its bytes on disk.
-Chunk = Files | Span | Picked | Ready
-
-
-def file_messages(path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadable]:
+def file_messages(store: Store, path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadable]:
     """The messages of one file."""
     source = Source(unpacked(blocks))
     head = gather(source, mbox.MAX_ENVELOPE)
@@ -127,8 +97,11 @@ def file_messages(path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadab
     if reason:
         yield PassedOver(path, reason)
         return
-    if envelope and not in_maildir(path):
-        yield from _split(path, head, source, 0)
+    if envelope and not in_maildir(store, path):
+        for index, (record, _) in enumerate(untorn(mbox.records(chain(head, source)), source)):
+            data = mbox.message(record)
+            if data:
+                yield Raw(path, index, data)
     else:
         start = (head.find(b"\n") + 1 or len(head)) if envelope else 0
         head = head[start:]
@@ -137,10 +110,3 @@ def file_messages(path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadab
             yield Raw(path, None, data)
     if source.why:
         yield Unreadable(path, source.why)
-
-
-def _split(path: str, head: bytes, source: Source, first: int) -> Iterator[Raw]:
-    for index, (record, _) in enumerate(untorn(mbox.records(chain(head, source)), source), first):
-        data = mbox.message(record)
-        if data:
-            yield Raw(path, index, data)

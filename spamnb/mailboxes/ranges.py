@@ -1,4 +1,4 @@
-"""Mailboxes cut at any byte, for those who spread them over machines without reading them first.
+"""Mailboxes cut at any byte, without reading them first, for processes and machines to share.
 
 Who works on a range starts at the first boundary in it, and goes on to the first one behind it. Whether the
 ranges of a mailbox meet shows afterwards: a body with a Content-Length may hold what looks like a boundary.
@@ -7,19 +7,18 @@ ranges of a mailbox meet shows afterwards: a body with a Content-Length may hold
 from __future__ import annotations
 
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.folders import Walk, is_remote
-from spamnb.mailboxes.sources import Files, Picked, Raw, Ready, Unreadable, kind, pieces, streamed
-from spamnb.mailboxes.streams import Source, chain, gather, read, untorn
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.streams import Source, chain, gather, untorn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeVar
+    from typing import Any, TypeVar
+
+    from spamnb.mailboxes.stores import Store
 
     Result = TypeVar("Result")
-
-RANGE = 8 << 20  # bytes: half a second of tokenizing, and few requests to a store
-MAX_PACKED = 4 << 20  # bytes of a compressed mailbox that goes out whole; it cannot be cut
 
 
 class Found:
@@ -41,9 +40,10 @@ class Range:
     message is counted from there. `found` is set when its messages have been read.
     """
 
-    __slots__ = ("exact", "found", "path", "start", "stop")
+    __slots__ = ("exact", "found", "path", "start", "stop", "store")
 
-    def __init__(self, path: str, start: int, stop: int, exact: bool = False) -> None:
+    def __init__(self, store: Store, path: str, start: int, stop: int, exact: bool = False) -> None:
+        self.store = store
         self.path = path
         self.start = start
         self.stop = stop
@@ -57,7 +57,7 @@ class Range:
     def messages(self) -> Iterator[Raw | Unreadable]:
         back = 0 if self.exact else min(self.start, mbox.LEAD)
         at = self.start - back
-        source = Source(read(self.path, at, self.stop - at))
+        source = Source(self.store.read(self.path, at, self.stop - at))
         blocks: Iterator[bytes] = source
         if back:
             far, blocks = mbox.boundary(source, self.stop - at)
@@ -80,66 +80,48 @@ class Range:
             yield Unreadable(self.path, source.why)
 
 
-Work = Files | Picked | Range | Ready  # a piece of work that any machine can do
+class RangeTask:
+    """A task on chunks that also returns the chunk, if it is a range, as `joined` wants it."""
 
+    def __init__(self, task: Callable[..., Any]) -> None:
+        self.task = task
 
-def ranges(
-    paths: Iterable[str],
-    *,
-    without: Iterable[str] = (),
-    leave_out: frozenset[str] = frozenset(),
-    size: int = RANGE,
-) -> Iterator[Work]:
-    """The mail below `paths` as `chunks` has it, but no mailbox is read to find where it can be cut.
-
-    The ranges of a mailbox follow each other, the first starting at 0. The results belong into `joined`.
-    """
-    return pieces(Walk(without, leave_out).files(paths), size, _large)
-
-
-def _large(path: str, length: int, size: int) -> Iterable[Files | Range | Ready]:
-    packed, is_mailbox = kind(path)
-    if packed and length > MAX_PACKED:
-        return streamed(path, size)
-    if packed or not is_mailbox:
-        return (Files([path], length),)
-    if is_remote(path):
-        from spamnb.mailboxes.remote import can_seek
-
-        if not can_seek(path):
-            return streamed(path, size)
-    return (Range(path, start, min(start + size, length)) for start in range(0, length, size))
+    def __call__(self, chunk: Any, *arguments: Any) -> tuple[Range | None, Any]:
+        result = self.task(chunk, *arguments)
+        return chunk if isinstance(chunk, Range) else None, result
 
 
 def joined(
-    worked: Iterable[tuple[Work, Result]], work: Callable[[Range], tuple[Range, Result]]
-) -> Iterator[tuple[Work, Result, int]]:
-    """Chunks and what came of them, in order, without gaps and overlaps: each with the number of records of
-    its mailbox before it, to be added to the index of its messages.
+    worked: Iterable[tuple[Range | None, Result]],
+    again: Callable[[Range, Result], tuple[Range | None, Result]],
+) -> Iterator[tuple[Result, int]]:
+    """Results of chunks, in order, without gaps and overlaps: each with the number of records of its mailbox
+    before it, to be added to the index of its messages.
 
-    A range that did not begin where the one before it ended goes to `work` again; one that lies whole within
-    a message of the one before is dropped. Behind one that could not be read to its end, the next is taken
-    as it is.
+    Chunks that are no range come as None. A range that did not begin where the one before it ended is worked
+    on `again`, for which its first result is given; one that lies whole within a message of the one before is
+    dropped. Behind one that could not be read to its end, the next is taken as it is.
     """
     at: int | None = 0
     before = 0
     for chunk, result in worked:
-        if not isinstance(chunk, Range):
-            yield chunk, result, 0
+        if chunk is None:
+            yield result, 0
             continue
         if chunk.start == 0:
             at = before = 0
         if at is not None and at >= chunk.stop:
             continue
-        if at is not None and _found(chunk).began != at:
-            chunk, result = work(Range(chunk.path, at, chunk.stop, exact=True))
         found = _found(chunk)
-        yield chunk, result, before
+        if at is not None and found.began != at:
+            chunk, result = again(Range(chunk.store, chunk.path, at, chunk.stop, exact=True), result)
+            found = _found(chunk)
+        yield result, before
         before += found.records
         at = found.ended if found.whole else None
 
 
-def _found(chunk: Range) -> Found:
-    if chunk.found is None:
+def _found(chunk: Range | None) -> Found:
+    if chunk is None or chunk.found is None:
         raise ValueError("a range whose messages have not been read")
     return chunk.found

@@ -3,46 +3,70 @@
 A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
 elsewhere (s3://bucket/folder/), one message of an mbox by its number (box.mbox:3), or `-` for one message on
 standard input; any file may be compressed. What a file is, its first bytes tell, never its name. Nothing
-holds a mailbox in memory: large ones go out as byte ranges, or piece by piece, cut between messages.
+holds a mailbox in memory: large ones go out as byte ranges, or, if compressed or piped, message by message.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from itertools import groupby
 
 from spamnb.errors import DataError, NoInput
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.chunks import Chunk, Files, Picked, Raw, Ready, Span, file_messages
-from spamnb.mailboxes.folders import STREAM, Numbered, Walk, in_maildir, is_remote, is_stream, split_number
+from spamnb.mailboxes.chunks import Files, Picked, Raw, Ready, file_messages
+from spamnb.mailboxes.folders import Walk, in_maildir
 from spamnb.mailboxes.not_mail import SUSPECT, not_mail
+from spamnb.mailboxes.ranges import Range
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.streams import Source, blocks_of, gather, read, unpacked, unpacker_for, untorn, why
+from spamnb.mailboxes.stores import FILE, LOCAL, STREAM, is_stream
+from spamnb.mailboxes.streams import Source, blocks_of, gather, unpacked, unpacker_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeVar
+    from collections.abc import Iterable, Iterator
 
-    Piece = TypeVar("Piece")
+    from spamnb.mailboxes.stores import Store
 
-__all__ = [
-    "Chunk",
-    "Files",
-    "Picked",
-    "Raw",
-    "Ready",
-    "Span",
-    "Unreadable",
-    "check",
-    "chunks",
-    "messages",
-    "total_size",
-]
+    Chunk = Files | Picked | Range | Ready  # a piece of work, cheap to send; `size` is its bytes on disk
 
 CHUNK = 1 << 20  # bytes of mail in a piece of work: a fraction of a second of tokenizing
 PACKING = 16  # times its size is what a compressed mailbox may hold, and more
 MAX_FILES = 2000  # files in a piece of work, however small they are
+MAX_DIGITS = 9  # of a message's number in a mailbox
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is an address that fsspec opens, like s3://bucket/folder/."""
+    return "://" in path
+
+
+def store_for(path: str) -> Store:
+    """The store that has a path."""
+    if not is_remote(path):
+        return LOCAL
+    from spamnb.mailboxes.remote import REMOTE
+
+    return REMOTE
+
+
+def read(path: str) -> Iterator[bytes]:
+    """Blocks of a file, as it is."""
+    return store_for(path).read(path)
+
+
+def split_number(path: str) -> tuple[str, int]:
+    """The mailbox and the number of a path like `box.mbox:3`; "" and 0 for any other path.
+
+    A file that has this very name is meant by it. Messages are numbered from 0, as `classify` prints them.
+    """
+    box, _, digits = path.rpartition(":")
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_DIGITS or not box:
+        return "", 0
+    if is_remote(path) and "/" not in box.partition("://")[2]:  # the number is a host's port
+        return "", 0
+    store = store_for(path)
+    return (box, int(digits)) if not store.kind(path) and store.kind(box) == FILE else ("", 0)
 
 
 def check(paths: Iterable[str]) -> None:
@@ -53,30 +77,19 @@ def check(paths: Iterable[str]) -> None:
             if sys.stdin is None:
                 raise NoInput("-: no standard input")
             continue
-        if is_remote(path):
-            from spamnb.mailboxes import remote_folders
-
-            remote_folders.check(path)
-            if path.lower().endswith(SUSPECT):
-                _check_mail(path)
-            continue
-        try:
-            os.stat(path)
-        except (FileNotFoundError, NotADirectoryError):
-            raise NoInput(f"{path}: no such file or folder") from None
-        except OSError as error:
-            raise NoInput(f"{path}: {why(error)}") from error
-        if not os.access(path, os.R_OK | os.X_OK if os.path.isdir(path) else os.R_OK):
-            raise NoInput(f"{path}: permission denied")
-        if not os.path.isdir(path) and not is_stream(path):
-            _check_mail(path)
+        store = store_for(path)
+        store.check(path)
+        if store is LOCAL:
+            look = store.kind(path) == FILE and not is_stream(path)
+        else:
+            look = path.lower().endswith(SUSPECT)
+        if look and (reason := not_mail(path, _head(store, path))):
+            raise DataError(f"{path}: {reason}")
 
 
-def _check_mail(path: str) -> None:
-    """Refuse a file that is named and holds no mail. Why it cannot be read, if so, the reader will tell."""
-    reason = not_mail(path, gather(Source(unpacked(read(path))), mbox.MAX_ENVELOPE))
-    if reason:
-        raise DataError(f"{path}: {reason}")
+def _head(store: Store, path: str) -> bytes:
+    """First bytes of a file; none if it cannot be read: why, the reader will tell."""
+    return gather(Source(unpacked(store.read(path))), mbox.MAX_ENVELOPE)
 
 
 def total_size(
@@ -84,8 +97,8 @@ def total_size(
 ) -> int:
     """Bytes on disk, without reading any; pipes and standard input count nothing."""
     total = 0
-    for item in Walk(without, leave_out).files(paths):
-        if isinstance(item, Numbered):
+    for _, item in _files(paths, without, leave_out):
+        if isinstance(item, Picked):
             total += item.size
         elif not isinstance(item, Unreadable) and item[1] != STREAM:
             total += item[1]
@@ -94,7 +107,7 @@ def total_size(
 
 def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[Raw | Unreadable]:
     """Every message, in the order of `chunks`."""
-    for chunk in chunks(paths, without=without, size=sys.maxsize):  # no file is too large: none is read twice
+    for chunk in chunks(paths, without=without, size=sys.maxsize):  # no file is too large: none is cut
         yield from chunk.messages()
 
 
@@ -104,76 +117,88 @@ def chunks(
     without: Iterable[str] = (),
     leave_out: frozenset[str] = frozenset(),
     size: int = CHUNK,
+    max_packed: int = 0,
 ) -> Iterator[Chunk]:
     """The mail below `paths` in pieces of about `size` bytes, in an order that repeats.
 
+    The ranges of a plain mbox follow each other, the first starting at 0; results belong into `joined`. A
+    compressed mailbox cannot be cut: up to `max_packed` bytes it is a piece, a larger one is read here.
     `without` names files and folders to pass over where walking comes upon them, with all below them;
     `leave_out` the roles of folders that are not to be read there (see spamnb.mailboxes.roles).
     """
-    return pieces(Walk(without, leave_out).files(paths), size, _large)
+    batch = Files(LOCAL, [], 0)
+    for store, item in _files(paths, without, leave_out):
+        if not isinstance(item, tuple) or not 0 <= item[1] <= size // PACKING:
+            if batch.paths:
+                yield batch
+                batch = Files(store, [], 0)
+            yield from _alone(store, item, size, max_packed)
+            continue
+        if batch.paths and (batch.store is not store or batch.size >= size or len(batch.paths) >= MAX_FILES):
+            yield batch
+            batch = Files(store, [], 0)
+        batch.store = store
+        batch.paths.append(item[0])
+        batch.size += item[1]
+    if batch.paths:
+        yield batch
 
 
-def pieces(
-    files: Iterable[tuple[str, int] | Numbered | Unreadable],
-    size: int,
-    large: Callable[[str, int, int], Iterable[Piece]],
-) -> Iterator[Files | Picked | Ready | Piece]:
-    """Small files in batches; what becomes of a file that may hold more than a chunk, `large` says."""
-    batch: list[str] = []
-    weight = 0
-    for item in files:
-        if isinstance(item, Unreadable):
-            alone: Iterable[Files | Picked | Ready | Piece] = (Ready([item], 0),)
-        elif isinstance(item, Numbered):
-            alone = (Picked(item.path, item.numbers, item.size),)
-        elif item[1] == STREAM:
-            alone = streamed(item[0], size)
-        elif item[1] > size // PACKING:
-            alone = large(*item, size)
-        else:
-            alone = ()
-            if batch and is_remote(batch[0]) != is_remote(item[0]):
-                yield Files(batch, weight)
-                batch, weight = [], 0
-            batch.append(item[0])
-            weight += item[1]
-        if batch and (alone or weight >= size or len(batch) >= MAX_FILES):
-            yield Files(batch, weight)
-            batch, weight = [], 0
-        yield from alone
-    if batch:
-        yield Files(batch, weight)
+def _files(
+    paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
+) -> Iterator[tuple[Store, tuple[str, int] | Picked | Unreadable]]:
+    """Each file at or below some paths with its size, and with the store that has it."""
+    paths, without = list(paths), list(without)
+    walks: dict[Store, Walk] = {}
+    for box, named in groupby(((*split_number(path), path) for path in paths), lambda one: one[0]):
+        if box:
+            store = store_for(box)
+            yield store, Picked(store, box, {number for _, number, _ in named}, _size(box))
+            continue
+        for *_, path in named:
+            store = store_for(path)
+            if path == "-":
+                yield store, (path, STREAM)
+                continue
+            if store not in walks:
+                own = [one for one in paths if one != "-" and store_for(one) is store]
+                walks[store] = Walk(
+                    store, own, [one for one in without if store_for(one) is store], leave_out
+                )
+            for found in walks[store].files(path):
+                yield store, found
 
 
-def _large(path: str, length: int, size: int) -> Iterable[Chunk]:
-    """Spread if it is a mailbox. From elsewhere it is fetched once, here."""
-    packed, is_mailbox = kind(path)
-    if packed or (is_mailbox and is_remote(path)):
-        return streamed(path, size)
-    return _spans(path, size) if is_mailbox else (Files([path], length),)
+def _size(path: str) -> int:
+    """Bytes of a mailbox; none if it lies elsewhere, where asking takes long."""
+    try:
+        return 0 if is_remote(path) else os.stat(path).st_size
+    except OSError:  # gone meanwhile: who reads it will tell
+        return 0
 
 
-def kind(path: str) -> tuple[bool, bool]:
-    """Whether a file is compressed, and whether it is a plain mbox."""
-    head = gather(Source(read(path)), mbox.MAX_ENVELOPE)
-    return unpacker_for(head) is not None, mbox.is_envelope(head) and not in_maildir(path)
+def _alone(
+    store: Store, item: tuple[str, int] | Picked | Unreadable, size: int, max_packed: int
+) -> Iterable[Chunk]:
+    """Pieces of what is not to be batched with other files."""
+    if isinstance(item, Unreadable):
+        return (Ready([item], 0),)
+    if isinstance(item, Picked):
+        return (item,)
+    path, length = item
+    if length == STREAM:
+        return _streamed(store, path, size)
+    head = gather(Source(store.read(path)), mbox.MAX_ENVELOPE)
+    packed = unpacker_for(head) is not None
+    is_mailbox = mbox.is_envelope(head) and not in_maildir(store, path)
+    if (packed and length > max_packed) or (is_mailbox and not store.can_seek(path)):
+        return _streamed(store, path, size)
+    if packed or not is_mailbox:
+        return (Files(store, [path], length),)
+    return (Range(store, path, start, min(start + size, length)) for start in range(0, length, size))
 
 
-def _spans(path: str, size: int) -> Iterator[Chunk]:
-    source = Source(read(path))
-    start = at = first = 0
-    for index, (_, length) in enumerate(untorn(mbox.records(source), source), 1):
-        at += length
-        if at - start >= size:
-            yield Span(path, start, at - start, first)
-            start, first = at, index
-    if at > start:
-        yield Span(path, start, at - start, first)
-    if source.why:
-        yield Ready([Unreadable(path, source.why)], 0)
-
-
-def streamed(path: str, size: int) -> Iterator[Ready]:
+def _streamed(store: Store, path: str, size: int) -> Iterator[Ready]:
     """What is read here, in order: standard input, a pipe, a compressed mailbox."""
     if path == "-":
         yield Ready([_standard_input()], 0)
@@ -182,13 +207,13 @@ def streamed(path: str, size: int) -> Iterator[Ready]:
 
     def counted() -> Iterator[bytes]:
         nonlocal taken
-        for block in read(path):
+        for block in store.read(path):
             taken += len(block)
             yield block
 
     batch: list[Raw | Unreadable] = []
     weight = 0
-    for item in file_messages(path, counted()):
+    for item in file_messages(store, path, counted()):
         batch.append(item)
         weight += len(item.data) if isinstance(item, Raw) else 0
         if weight >= min(size, CHUNK) or len(batch) >= MAX_FILES:

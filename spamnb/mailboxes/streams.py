@@ -56,19 +56,6 @@ def why(error: OSError) -> str:
     return error.strerror.lower() if error.strerror else str(error)
 
 
-def read(path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
-    """From `start` on, however far it is wanted; `expected` tells a store how much that will be."""
-    if "://" in path:
-        from spamnb.mailboxes.remote import read as read_from_afar
-
-        yield from read_from_afar(path, start, expected)
-        return
-    with open(path, "rb", buffering=0) as file:
-        if start:  # a pipe has no positions
-            file.seek(start)
-        yield from blocks_of(file.read)
-
-
 def blocks_of(read: Callable[[int], bytes | None]) -> Iterator[bytes]:
     size = FIRST
     while block := read(size):
@@ -79,14 +66,6 @@ def blocks_of(read: Callable[[int], bytes | None]) -> Iterator[bytes]:
 def chain(head: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:
     yield head
     yield from blocks
-
-
-def first(blocks: Iterable[bytes], size: int) -> Iterator[bytes]:
-    for block in blocks:
-        yield block[:size]
-        size -= len(block)
-        if size <= 0:
-            return
 
 
 def gather(blocks: Iterator[bytes], size: int) -> bytes:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.arrays import MISSING, Rows
-from spamnb.mailboxes.sources import Unreadable
+from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.batch import Gathering
 from spamnb.reading.dates import MAX_DATE
 from spamnb.reading.features import Features, Tokenizer
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from spamnb.arrays import Array
-    from spamnb.mailboxes.sources import Raw
+    from spamnb.mailboxes.chunks import Raw
     from spamnb.reading.settings import Settings
     from spamnb.store.key import Key
 
@@ -60,6 +60,12 @@ class Batch:
 
     def whole(self) -> Batch:
         return self
+
+    def numbered_from(self, first: int) -> Batch:
+        """A batch of messages that come behind others in their mailbox."""
+        if not first:
+            return self
+        return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
 
     def piece(self, messages: Array, places: Array) -> Piece:
         """Some messages to be scored, and the places of their labels."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.mailboxes.labelled import Sources
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
     from spamnb.store.key import Key
     from spamnb.store.stored import Stored

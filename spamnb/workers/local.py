@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.delivery.batch_judge import BatchJudge
+from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import by_label
+from spamnb.mailboxes.ranges import RangeTask, joined
 from spamnb.mailboxes.sources import chunks
 from spamnb.tables.count_table import Columns
 from spamnb.training.batches import Counting
@@ -41,14 +42,19 @@ class LocalPool:
         all_folders: bool = False,
     ) -> Iterator[Batch]:
         """All mail under each label, in order; for a model with a key, its tokens hidden by it."""
-        work = by_label(sources, chunks, all_folders)
-        yield from in_parallel(Counting(settings, known, key), work, self.jobs)
+        task = RangeTask(Counting(settings, known, key))
+        worked = in_parallel(task, by_label(sources, chunks, all_folders), self.jobs)
+        for batch, before in joined(worked, lambda chunk, batch: task(chunk, batch.label)):
+            yield batch.numbered_from(before)
 
     def pile(self, base: Stored | None, labels: Sequence[str]) -> Pile:
         return Pile(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
-        yield from in_parallel(BatchJudge(model), ((chunk,) for chunk in chunks(paths)), self.jobs)
+        task = RangeTask(BatchJudge(model))
+        worked = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
+        for judgement, before in joined(worked, lambda chunk, _: task(chunk)):
+            yield numbered_from(before, judgement)
 
     def status(self) -> str:
         """What there is to tell of the workers meanwhile."""

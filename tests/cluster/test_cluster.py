@@ -22,7 +22,7 @@ from distributed import Client
 from helpers.paths import SPAMASSASSIN
 
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
-from spamnb.mailboxes.ranges import ranges
+from spamnb.mailboxes.stores import LOCAL
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
 from spamnb.training import train as training
@@ -142,7 +142,7 @@ def alone(tmp_path_factory, post):
 @pytest.fixture
 def small_ranges(monkeypatch):
     """Mailboxes cut into many pieces."""
-    monkeypatch.setattr(crew_module, "ranges", partial(ranges, size=SMALL))
+    monkeypatch.setattr(crew_module, "cut", partial(crew_module.cut, size=SMALL))
 
 
 def trained(path, sources, pool=None, **options):
@@ -319,7 +319,7 @@ class TestWhatCannotBeRead:
             shutil.move(hidden, tmp_path / "elsewhere")
             far = client.submit(
                 crew_module.tasks.batch,
-                crew_module.tasks.Files([str(hidden / "more" / "00")], 1),
+                crew_module.tasks.Files(LOCAL, [str(hidden / "more" / "00")], 1),
                 "ham",
                 Settings(),
                 pure=False,
@@ -343,7 +343,7 @@ class TestWhatCannotBeRead:
 
 
 def _work(folder):
-    ((chunk, label),) = crew_module.by_label({"ham": [str(folder)]}, ranges)
+    ((chunk, label),) = crew_module.by_label({"ham": [str(folder)]}, crew_module.cut)
     return chunk, label
 
 

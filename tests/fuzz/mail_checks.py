@@ -10,7 +10,10 @@ from fuzz.memories import forget
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import STYLES, passed_through
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.sources import Raw, Ready, Unreadable, chunks, messages
+from spamnb.mailboxes.chunks import Raw, Ready
+from spamnb.mailboxes.ranges import RangeTask, joined
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import chunks, messages
 from spamnb.reading.dates import timestamp
 from spamnb.reading.features import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
 from spamnb.reading.fingerprint import pair_fingerprints
@@ -104,11 +107,15 @@ def page(data: bytes) -> None:
         assert getattr(first, name) == getattr(again, name), name
 
 
+work = RangeTask(lambda chunk: list(chunk.messages()))
+
+
 def mailbox(data: bytes) -> None:
     """A file gives the same messages whole and in pieces, and no byte of a mailbox is lost."""
     BOX.write_bytes(data)
     whole = found(messages([str(BOX)]))
-    assert whole == found(one for chunk in chunks([str(BOX)], size=64) for one in chunk.messages())
+    in_pieces = joined(map(work, chunks([str(BOX)], size=64)), lambda chunk, _: work(chunk))
+    assert whole == found(one for items, _ in in_pieces for one in items)
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]):
         in_blocks = [data[at : at + 7] for at in range(0, len(data), 7)]
         records = list(mbox.records([data]))

@@ -15,7 +15,8 @@ from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
 from spamnb.exchange.backup import exported
-from spamnb.mailboxes.sources import Raw, messages
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
 from spamnb.reading.message import read
 
 MADE = 1000  # bytes of a message that is made

@@ -5,7 +5,8 @@ from itertools import chain, islice, zip_longest
 
 from helpers.passthrough import ODD
 from helpers.paths import SPAMASSASSIN
-from spamnb.mailboxes.sources import Raw, messages
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
 
 TORTURE = os.environ.get("SPAMNB_TORTURE")  # a folder of more
 # maildrop alone takes 9 s for one line of 3 MB.

@@ -4,8 +4,8 @@ import pickle
 
 from hypothesis import strategies as st
 
-from spamnb.mailboxes.ranges import joined
-from spamnb.mailboxes.sources import Raw
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.ranges import RangeTask, joined
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 
@@ -69,18 +69,21 @@ LINES = st.sampled_from(
 )
 
 
-def elsewhere(chunk):
-    """Work as another process does it: what it found is sent back, and its messages."""
-    chunk = pickle.loads(pickle.dumps(chunk))
-    items = list(chunk.messages())
-    return pickle.loads(pickle.dumps((chunk, items)))
+work = RangeTask(lambda chunk: list(chunk.messages()))
+
+
+def elsewhere(chunk, _=None):
+    """Work as another process does it: the chunk is sent there, and sent back with its messages."""
+    return pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(chunk)))))
 
 
 def described(item, before=0):
-    index = item.index if isinstance(item, Raw) else None
-    return item.path, index if index is None else index + before, getattr(item, "data", None) or item.why
+    if not isinstance(item, Raw):
+        return item.path, item.why
+    return item.path, None if item.index is None else item.index + before, item.data
 
 
 def together(chunks, again=elsewhere):
+    """What other processes find in chunks, put together again."""
     kept = joined(map(elsewhere, chunks), again)
-    return [described(item, before) for _, items, before in kept for item in items]
+    return [described(item, before) for items, before in kept for item in items]

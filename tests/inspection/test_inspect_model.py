@@ -19,7 +19,7 @@ from spamnb.inspection.portrait import Portrait, curve
 from spamnb.inspection.samples import Sampler
 from spamnb.inspection.spellings import distances, spellings
 from spamnb.model import Model
-from spamnb.report.portrait import portrait
+from spamnb.report.model_plots import model_plots
 from spamnb.tables import vocabulary
 from spamnb.tables.count_table import Columns
 from spamnb.tables.vocabulary import Vocabulary
@@ -263,7 +263,7 @@ class TestPictures:
         assert sum(many for _, many in found.weights) == tokens == found.zipf[-1][0]
         told = found.as_map()
         assert sum(told["scores"]["ham"]) == len(found.ham)
-        drawn = ET.fromstring(portrait(found, "a <title> & more"))
+        drawn = ET.fromstring(model_plots(found, "a <title> & more"))
         words = "".join(drawn.itertext())
         for text in ("a <title> & more", "Zipf", "Weights", "telling", "Scores", "viagra"):
             assert text in words
@@ -274,13 +274,13 @@ class TestPictures:
         empty = str(tmp_path / "empty")
         create(empty)
         for path in (three, few, empty):
-            text = portrait(Portrait.of(Model.open(path)), path)
+            text = model_plots(Portrait.of(Model.open(path)), path)
             assert ET.fromstring(text).tag.endswith("svg")
             assert '"nan"' not in text
 
     def test_hostile_tokens_stay_text(self, own):
         learn(own, b"Subject: <script>alert(1)</script> ]]> &amp;\n\n<svg/onload=x>\n" * 3, "spam")
-        text = portrait(Portrait.of(Model.open(own)), "<script>alert(1)</script>")
+        text = model_plots(Portrait.of(Model.open(own)), "<script>alert(1)</script>")
         tree = ET.fromstring(text)
         assert not [one for one in tree.iter() if one.tag.endswith("script")]
 

@@ -7,7 +7,8 @@ import os
 import pytest
 from helpers.samples import ham, spam
 
-from spamnb.mailboxes import chunks, sources
+from spamnb.mailboxes import sources
+from spamnb.mailboxes.stores import Local
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored import Stored
@@ -52,6 +53,18 @@ def test_classify(spamnb, box):
     assert [spamnb("classify", "-e", name).code for name in names[:2]] == [1, 0]
     one = spamnb("classify", "--json", names[3]).succeeds().json
     assert (one["path"], one["index"], one["verdict"]) == (box, 3, "spam")
+
+
+def test_numbers_of_a_mailbox_that_processes_share(spamnb, tmp_path):
+    """Cut every megabyte, also where a body holds what looks like other messages."""
+    inner = b"forwarded:\n\n" + written([ham(n % 9) for n in range(7000)])
+    outer = b"Content-Length: %d\n\n" % len(inner) + inner
+    assert len(inner) > 1 << 20  # or no cut would be within
+    path = tmp_path / "box.mbox"
+    path.write_bytes(written([ham(1), outer, ham(2), outer, *map(spam, range(5))]))
+    lines = spamnb("classify", "--jobs", "2", path).succeeds().lines
+    assert [line.rpartition(":")[2] for line in lines] == list("012345678")
+    assert [line.split()[0] for line in lines[4:]] == ["spam"] * 5
 
 
 def test_passed_through_is_the_message_alone(spamnb, box):
@@ -122,17 +135,17 @@ def test_a_file_of_that_name_wins(spamnb, plain):
 def test_no_more_is_read_than_is_needed(plain, monkeypatch):
     """What follows the last message that is wanted may be damaged, or long."""
     taken = []
-    whole = chunks.read
+    whole = Local.read
 
-    def counted(path, *rest):
-        for block in whole(path, *rest):
+    def counted(self, path, *rest):
+        for block in whole(self, path, *rest):
             for at in range(0, len(block), 100):
                 taken.append(len(block[at : at + 100]))
                 yield block[at : at + 100]
 
     with open(plain, "ab") as file:
         file.write(written(map(ham, range(10_000))))
-    monkeypatch.setattr(chunks, "read", counted)
+    monkeypatch.setattr(Local, "read", counted)
     found = list(sources.messages([f"{plain}:1", f"{plain}:2"]))
     assert [raw.index for raw in found] == [1, 2]
     assert sum(taken) < 40_000  # a header block may be so long

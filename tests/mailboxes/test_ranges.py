@@ -10,11 +10,12 @@ from helpers.mailboxes import ENVELOPE, INNER, LINES, MIXED, described, elsewher
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.mailboxes import ranges as cutting
 from spamnb.mailboxes import sources
+from spamnb.mailboxes.chunks import Files, Ready
 from spamnb.mailboxes.mbox import MAX_MESSAGE
-from spamnb.mailboxes.ranges import Range, joined, ranges
-from spamnb.mailboxes.sources import PACKING, Files, Ready
+from spamnb.mailboxes.ranges import Range, joined
+from spamnb.mailboxes.sources import PACKING
+from spamnb.mailboxes.stores import LOCAL, Local
 from spamnb.mailboxes.streams import BLOCK
 
 
@@ -26,24 +27,20 @@ def put(folder, data, name="box"):
 
 def cut(path, size):
     length = os.path.getsize(path)
-    return [Range(path, start, min(start + size, length)) for start in range(0, length, size)]
+    return [Range(LOCAL, path, start, min(start + size, length)) for start in range(0, length, size)]
 
 
 def whole(path):
     return [described(item) for item in sources.messages([path])]
 
 
-def in_spans(path, size):
-    return [described(item) for chunk in sources.chunks([path], size=size) for item in chunk.messages()]
-
-
 class Again:
-    """`elsewhere`, counted."""
+    """Work done again, counted."""
 
     def __init__(self):
         self.ranges = []
 
-    def __call__(self, chunk):
+    def __call__(self, chunk, _):
         self.ranges.append(chunk)
         return elsewhere(chunk)
 
@@ -103,8 +100,8 @@ def mailboxes(draw):
 @examples_times(0.6)
 def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, data, size):
     path = put(tmp_path_factory.getbasetemp(), data, "any")
-    chunks = list(ranges([path], size=size))
-    assert together(chunks) == whole(path) == in_spans(path, size)
+    chunks = list(sources.chunks([path], size=size))
+    assert together(chunks) == whole(path)
     assert len(data) * PACKING <= size or [chunk.start for chunk in chunks] == [*range(0, len(data), size)]
 
 
@@ -131,7 +128,7 @@ def test_a_range_tells_where_it_began_and_ended(tmp_path, eol):
         (length + 1, end, 2 * length, end, 2),
         (3 * length + 1, end, end, end, 0),
     ):
-        chunk = Range(path, start, stop)
+        chunk = Range(LOCAL, path, start, stop)
         assert [item.index for item in chunk.messages()] == list(range(records))
         found = chunk.found
         assert (found.began, found.ended, found.records, found.whole) == (began, ended, records, True)
@@ -150,21 +147,22 @@ def test_a_body_that_looks_like_a_mailbox(tmp_path):
     assert 1 <= len(again.ranges) <= 3  # and not those that lie within
 
 
-def test_no_range_reads_much_more_than_itself(tmp_path, monkeypatch):
+def test_no_range_reads_much_more_than_itself(tmp_path):
     """In the middle of a long message: not back to its start, not on to its end."""
     noise = b"a line of a very long message\n" * 400_000  # 12 MB
     path = put(tmp_path, written([b"A: b\n\n" + noise, b"C: d\n", b"E: f\n\n" + noise[:300_000]]))
     taken = []
 
-    def read(path, start, expected):
-        taken.append(0)
-        for block in sources.read(path, start, expected):
-            taken[-1] += len(block)
-            yield block
+    class Counted(Local):
+        def read(self, path, start=0, expected=0):
+            taken.append(0)
+            for block in super().read(path, start, expected):
+                taken[-1] += len(block)
+                yield block
 
-    monkeypatch.setattr(cutting, "read", read)
     chunks = cut(path, 1 << 20)
     for chunk in chunks:
+        chunk.store = Counted()
         for _ in chunk.messages():
             pass
     assert len(taken) == len(chunks)
@@ -196,13 +194,13 @@ def test_behind_one_that_fails_the_next_is_taken_as_it_is(tmp_path):
     one = written([b"A: b\n\ntext\n"])
     path = put(tmp_path, one * 9)
     first, second, third = cut(path, 3 * len(one))
-    broken = Range(path, second.start + 1, second.stop, exact=True)  # as if it had changed
+    broken = Range(LOCAL, path, second.start + 1, second.stop, exact=True)  # as if it had changed
     kept = list(joined(map(elsewhere, [first, broken, third]), Again()))
-    items = [item for _, found, _ in kept for item in found]
+    items = [item for found, _ in kept for item in found]
     assert [getattr(item, "why", "mail") for item in items] == ["mail"] * 3 + ["mail"] * 3 + ["mail"] * 3
 
-    kept = list(joined([elsewhere(first), elsewhere(broken), elsewhere(third)], lambda _: elsewhere(broken)))
-    whys = [getattr(item, "why", "mail") for _, found, _ in kept for item in found]
+    kept = list(joined([elsewhere(first), elsewhere(broken), elsewhere(third)], lambda *_: elsewhere(broken)))
+    whys = [getattr(item, "why", "mail") for found, _ in kept for item in found]
     assert whys == ["mail"] * 3 + ["changed while it was read"] + ["mail"] * 3
 
 
@@ -221,7 +219,7 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
     put(tmp_path, small[:-99], "7")
     put(tmp_path, noise, "8")
     size = 100_000
-    chunks = list(ranges([str(tmp_path)], size=size))
+    chunks = list(sources.chunks([str(tmp_path)], size=size, max_packed=4 << 20))
     kinds = [type(chunk) for chunk in chunks]
     read_here = kinds.count(Ready)
     assert kinds == [Files, *[Range] * -(-len(box) // size), Files, *[Ready] * read_here, Files, Files]
@@ -230,11 +228,11 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
     assert sum(chunk.size for chunk in chunks) == sources.total_size([str(tmp_path)])
     found = together(chunks)
     assert found == whole(str(tmp_path))
-    damaged = [os.path.basename(path) for path, index, data in found if "damaged" in str(data)]
+    damaged = [os.path.basename(path) for path, *rest in found if "damaged" in str(rest)]
     assert damaged == ["6", "7"]
 
 
 def test_a_range_must_have_been_read(tmp_path):
-    chunk = Range(put(tmp_path, MIXED), 0, len(MIXED))
+    chunk = Range(LOCAL, put(tmp_path, MIXED), 0, len(MIXED))
     with pytest.raises(ValueError, match="not been read"):
-        list(joined([(chunk, None)], elsewhere))
+        list(joined([(chunk, None)], Again()))

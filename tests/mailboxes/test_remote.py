@@ -1,6 +1,5 @@
 """Mail on addresses: read as the same mail on the disk is, through real servers, by real processes."""
 
-import bz2
 import gzip
 import http.server
 import lzma
@@ -11,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -23,31 +23,28 @@ from helpers.samples import ham, spam
 
 from spamnb.errors import NoInput, UsageError
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.mbox import LEAD
-from spamnb.mailboxes.ranges import Range, ranges
-from spamnb.mailboxes.remote_folders import CHAIN
-from spamnb.mailboxes.sources import Raw, Unreadable
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.remote import CHAIN
 from spamnb.mailboxes.streams import FIRST
 
-# As another process sees it: what a fresh one finds at each address, and how much; then cut into ranges, and
-# what these are.
+# As a fresh process sees an address: its messages, their size, the same put together from pieces, and what
+# kinds of pieces there are.
 ASK = """
 import pickle, sys
-from spamnb.mailboxes import ranges
-from spamnb.mailboxes import remote
-from spamnb.mailboxes import sources
-from spamnb.mailboxes.sources import Raw
+from spamnb.mailboxes import remote, sources
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.ranges import RangeTask, joined
 remote.AT_ONCE = 8
+work = RangeTask(lambda chunk: list(chunk.messages()))
 def told(items, before=0):
     return [(one.path, one.index if one.index is None else before + one.index, one.data)
             if isinstance(one, Raw) else (one.path, one.why) for one in items]
-def work(chunk):
-    return chunk, list(chunk.messages())
 def answer(url):
-    kept = list(ranges.joined(map(work, ranges.ranges([url], size=100_000)), work))
-    again = [one for _, items, before in kept for one in told(items, before)]
-    kinds = {type(chunk).__name__ for chunk, *_ in kept}
-    return told(sources.messages([url])), sources.total_size([url]), again, kinds
+    chunks = list(sources.chunks([url], size=100_000))
+    kept = joined(map(work, chunks), lambda chunk, _: work(chunk))
+    pieces = [one for items, before in kept for one in told(items, before)]
+    kinds = {type(chunk).__name__ for chunk in chunks}
+    return told(sources.messages([url])), sources.total_size([url]), pieces, kinds
 pickle.dump([answer(url) for url in sys.argv[1:]], sys.stdout.buffer)
 """
 
@@ -57,11 +54,10 @@ def tree(tmp_path_factory):
     """Mail of every kind, with what lies beside it."""
     root = tmp_path_factory.mktemp("tree")
     put(root / "boxes" / "a.mbox", box(range(40)))
-    put(root / "boxes" / "b.mbox", box(range(40, 60)).replace(b"\n", b"\r\n"))
-    for pack in (gzip, lzma, bz2):
-        put(root / "boxes" / f"{pack.__name__}.mbox", pack.compress(box(range(60, 90))))
+    put(root / "boxes" / "gzip.mbox", gzip.compress(box(range(60, 90))))
+    put(root / "boxes" / "lzma.mbox", lzma.compress(box(range(60, 90))))
     put(root / "boxes" / "long.mbox", box([90], 30_000) + box(range(91, 94)))  # more than one request
-    for n in range(20):
+    for n in range(12):
         put(root / "folder" / f"{n}.eml", message(100 + n))
     put(root / "folder" / "exact", message(170) + b"x" * (FIRST - len(message(170))))
     put(root / "folder" / "large", message(171, 20_000))
@@ -77,28 +73,12 @@ def tree(tmp_path_factory):
         put(mailbox / "new" / "2.x", message(182))
         put(mailbox / "new" / "3.x", message(183))
         put(mailbox / "tmp" / "4.x", message(184))
-    for name in ("dovecot.index", "dovecot-uidlist", "maildirfolder", "subscriptions", ".hidden/x"):
+    for name in ("dovecot.index", "maildirfolder", ".hidden/x"):
         put(root / "Maildir" / name)
     return root
 
 
-FOLDERS = ["", "boxes", "folder", "Maildir", "Maildir/.Junk", "folder/a"]
-
-
-@pytest.fixture(scope="session")
-def memory(tree):
-    """The same in memory; all folders, those without files too."""
-    store = fsspec.filesystem("memory")
-    for folder, _, names in os.walk(tree):
-        where = "/tree/" + os.path.relpath(folder, tree)
-        store.makedirs(os.path.normpath(where), exist_ok=True)
-        for name in names:
-            store.pipe(os.path.normpath(f"{where}/{name}"), Path(folder, name).read_bytes())
-    yield "memory://tree"
-    store.rm("/tree", recursive=True)
-
-
-def told(items, root):
+def below(root, items):
     """What was found, with paths as they are below a root."""
     root = str(root).rstrip("/") + "/"
     found = []
@@ -113,12 +93,7 @@ def told(items, root):
 
 
 def read(root, path="", **options):
-    return told(sources.messages([f"{root}/{path}"], **options), root)
-
-
-def in_chunks(root, path="", **options):
-    chunks = sources.chunks([f"{root}/{path}"], **options)
-    return told([item for chunk in chunks for item in pickle.loads(pickle.dumps(chunk)).messages()], root)
+    return below(root, sources.messages([f"{root}/{path}"], **options))
 
 
 def write(url, data):
@@ -127,75 +102,45 @@ def write(url, data):
     return url
 
 
-# The same mail, the same order
+# Folders and patterns
 
 
-@pytest.mark.parametrize("path", FOLDERS)
-@pytest.mark.parametrize("kind", ["memory", "file"])
-def test_a_folder_elsewhere_has_the_messages_of_the_same_folder_here(tree, memory, kind, path):
-    root = memory if kind == "memory" else f"file://{tree}"
+@pytest.mark.parametrize("path", ["", "boxes", "boxes/gzip.mbox", "folder/large", "Maildir/.Junk"])
+def test_a_folder_elsewhere_has_the_messages_of_the_same_folder_here(tree, path):
+    root = f"file://{tree}"
     expected = read(tree, path)
     assert len(expected) >= 1
     assert read(root, path) == expected
-    assert in_chunks(root, path) == expected
-    assert in_chunks(root, path, size=500) == expected
+    for size in (1 << 20, 5000, 500):
+        assert below(root, together(sources.chunks([f"{root}/{path}"], size=size))) == expected
     assert sources.total_size([f"{root}/{path}"]) == sources.total_size([str(tree / path)])
-    for size in (700, 5000):
-        chunks = ranges([f"{root}/{path}"], size=size)
-        assert told(together(chunks), root) == [(*one, *[None] * (3 - len(one))) for one in expected]
     sources.check([f"{root}/{path}"])
 
 
-@pytest.mark.parametrize("name", ["boxes/a.mbox", "boxes/gzip.mbox", "boxes/long.mbox", "folder/large"])
-def test_a_file_elsewhere(tree, memory, name):
-    for root in (memory, f"file://{tree}"):
-        assert read(root, name) == read(tree, name)
-        assert sources.total_size([f"{root}/{name}"]) == (tree / name).stat().st_size
-
-
-def test_several_paths_come_in_their_order(tree, memory):
-    names = ["folder/a", "boxes/a.mbox", "folder/a-b", "boxes/b.mbox"]
-    here = [str(tree / name) for name in names]
-    mixed = [f"{memory}/{names[0]}", here[1], f"file://{here[2]}", f"{memory}/{names[3]}"]
+def test_several_paths_come_in_their_order_and_no_folder_twice(tree):
+    here = [f"{tree}/{name}" for name in ("folder/a", "boxes/a.mbox", "folder/a-b", "boxes/gzip.mbox")]
+    mixed = [f"file://{here[0]}", here[1], f"file://{here[2]}", here[3], f"file://{here[0]}/"]
     for size in (1 << 20, 10):
-        found = [item for chunk in sources.chunks(mixed, size=size) for item in chunk.messages()]
-        assert [one.data for one in found] == [one.data for one in sources.messages(here)]
-        assert {one.path for one in found} >= {mixed[1], mixed[3]}
+        found = together(sources.chunks(mixed, size=size))
+        assert [data for *_, data in found] == [one.data for one in sources.messages(here)]
 
 
-def test_no_folder_is_read_twice(tree, memory):
-    names = ["folder", "folder/a", "Maildir", "Maildir/.Junk", "folder/"]
-    here = [one.data for one in sources.messages(f"{tree}/{name}" for name in names)]
-    for root in (memory, f"file://{tree}"):
-        assert [one.data for one in sources.messages(f"{root}/{name}" for name in names)] == here
-
-
-def test_a_zip_file_is_a_folder(tree, tmp_path, monkeypatch):
-    import zipfile
-
+def test_a_zip_file_is_a_folder(tree, tmp_path):
     with zipfile.ZipFile(tmp_path / "mail.zip", "w") as packed:
         for name in ("folder/0.eml", "folder/a/b/c/deep", "boxes/a.mbox"):
             packed.write(tree / name, name)
     chained = f"::file://{tmp_path}/mail.zip"
     found = list(sources.messages([f"zip://{chained}"]))
-    assert [one.path for one in found] == [
-        *[f"zip://boxes/a.mbox{chained}"] * 40,
+    assert [one.path for one in found[39:]] == [
+        f"zip://boxes/a.mbox{chained}",
         f"zip://folder/0.eml{chained}",
         f"zip://folder/a/b/c/deep{chained}",
     ]
     assert found[-1].data == message(174)
     without = [f"zip://folder/a{chained}", f"zip://boxes/*{chained}"]
     assert [one.data for one in sources.messages([f"zip://{chained}"], without=without)] == [message(100)]
-    monkeypatch.chdir(tmp_path)
-    assert [one.data for one in sources.messages(["zip://folder/0.eml::mail.zip"])] == [message(100)]
     for pattern, many in (("*/*.eml", 1), ("f*", 2), ("**/a*", 41), ("boxes/a.mbox", 40)):
         assert len(list(sources.messages([f"zip://{pattern}{chained}"]))) == many
-
-
-def test_a_maildir_on_a_store_without_empty_folders():
-    """As S3 has it: nothing new, nothing in tmp, and yet a Maildir."""
-    write("memory://bare/cur/1.x:2,S", box([1, 2]))
-    assert read("memory://bare") == [("cur/1.x:2,S", None, box([1, 2])[len(ENVELOPE) :])]
 
 
 def test_links(tmp_path):
@@ -212,27 +157,18 @@ def test_links(tmp_path):
         sources.check([f"file://{folder}/pipe"])
 
 
-# Patterns
-
-
 @pytest.mark.parametrize(
     ("pattern", "found"),
     [
         ("*", ["1/ham/a", "1/ham/b", "1/spam/c", "10/ham/d", "2/ham/e", "2/x[1]", "z"]),
-        ("1/*", ["1/ham/a", "1/ham/b", "1/spam/c"]),
-        ("*/ham", ["1/ham/a", "1/ham/b", "10/ham/d", "2/ham/e"]),
         ("*/ham/", ["1/ham/a", "1/ham/b", "10/ham/d", "2/ham/e"]),
         ("?/ham/?", ["1/ham/a", "1/ham/b", "2/ham/e"]),
         ("[12]/*am/[!a]", ["1/ham/b", "1/spam/c", "2/ham/e"]),
-        ("1?/**", ["10/ham/d"]),
         ("**", ["1/ham/a", "1/ham/b", "1/spam/c", "10/ham/d", "2/ham/e", "2/x[1]", "z"]),
         ("**/ham", ["1/ham/a", "1/ham/b", "10/ham/d", "2/ham/e"]),
         ("**/[b-d]", ["1/ham/b", "1/spam/c", "10/ham/d"]),
-        ("**/ham/**/[ae]", ["1/ham/a", "2/ham/e"]),
-        ("**/**/**/e", ["2/ham/e"]),
         (".*/*", [".hidden/h"]),
         ("2/x[1]", ["2/x[1]"]),  # there is one of that name
-        ("2/x[[]*", ["2/x[1]"]),
     ],
 )
 def test_patterns(pattern, found):
@@ -242,98 +178,48 @@ def test_patterns(pattern, found):
     sources.check([f"memory://globs/{pattern}"])
 
 
-@pytest.mark.parametrize("pattern", ["y*", "1/*/", "**/y", "**/1/**/1"])
-def test_patterns_that_match_nothing(pattern):
-    write("memory://few/1/ham", b"x")
-    url = f"memory://few/{pattern}"
-    with pytest.raises(NoInput) as caught:
-        sources.check([url])
-    assert str(caught.value) == f"{url}: nothing there matches"
-    assert [(one.path, one.why) for one in sources.messages([url])] == [(url, "nothing there matches")]
-
-
-def test_without(tree, memory):
+def test_without(tree):
+    there = f"file://{tree}"
     for path, *without in (
-        ("Maildir", "Maildir/.Junk"),
         ("Maildir", "Maildir/.Junk/", "Maildir/Archive"),
         ("folder", "folder/a", "folder/1.eml", "nowhere"),
-        ("folder", "boxes"),
+        ("folder/a", "folder"),  # what is named is read, though it lies below what is passed over
     ):
         here = read(tree, path, without=[str(tree / one) for one in without])
-        for root in (memory, f"file://{tree}"):
-            assert read(root, path, without=[f"{root}/{one}" for one in without]) == here
-    assert len(read(memory, "folder", without=[f"{memory}/folder/?.eml"])) == len(read(tree, "folder")) - 10
-    # What is named is read, though it lies below what is passed over.
-    assert read(memory, "folder/a", without=[f"{memory}/folder"]) == read(tree, "folder/a")
-
-
-def test_patterns_of_two_labels_that_overlap(memory):
+        assert read(there, path, without=[f"{there}/{one}" for one in without]) == here
+    assert len(read(there, "folder", without=[f"{there}/folder/?.eml"])) == len(read(tree, "folder")) - 10
     with pytest.raises(UsageError, match=r"boxes/a\.mbox: named under two labels"):
-        read(memory, "boxes/*", without=[f"{memory}/boxes/a*"])
-
-
-def test_a_long_listing_takes_linear_time(monkeypatch):
-    store = fsspec.filesystem("memory")
-    monkeypatch.setattr(type(store), "store", {})
-
-    def seconds(many):
-        for n in range(many):
-            store.pipe(f"/long/{n}", b"x")
-        start = time.process_time()
-        without = [f"memory://long/{n}" for n in range(many // 2)]
-        assert sources.total_size(["memory://long", "memory://long/*9"], without=without[:1]) > many
-        assert sources.total_size(["memory://long"], without=without) == many - many // 2
-        taken = time.process_time() - start
-        store.store.clear()  # its own way takes quadratic time
-        return taken
-
-    few = seconds(1000)
-    assert seconds(6000) < 1 + 15 * few  # quadratic: 36 times
+        read(there, "boxes/*", without=[f"{there}/boxes/a*"])
 
 
 # Errors
 
 
-def test_what_is_not_there():
-    for url in ("memory://nowhere/x", "file:///nowhere/x", "memory://nowhere/", "memory://nowhere/x/*"):
-        with pytest.raises(NoInput) as caught:
-            sources.check([url])
-        assert str(caught.value) == f"{url}: no such file or folder"
-        assert [(one.path, one.why) for one in sources.messages([url])] == [(url, "no such file or folder")]
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("memory://nowhere/x", "no such file or folder"),
+        ("file:///nowhere/x/", "no such file or folder"),
+        ("memory://nowhere/x/*", "no such file or folder"),
+        ("memory://few/y*", "nothing there matches"),
+        ("memory://few/1/*/", "nothing there matches"),
+    ],
+)
+def test_what_is_not_there(url, why):
+    write("memory://few/1/ham", b"x")
+    with pytest.raises(NoInput) as caught:
+        sources.check([url])
+    assert str(caught.value) == f"{url}: {why}"
+    assert [(one.path, one.why) for one in sources.messages([url])] == [(url, why)]
 
 
-def test_what_goes_meanwhile_is_told():
-    urls = [write(f"memory://goes/{n}", message(n)) for n in range(3)]
-    (chunk,) = sources.chunks(["memory://goes"])
-    fsspec.filesystem("memory").rm("/goes/1")
-    found = list(chunk.messages())
-    assert [one.path for one in found] == urls
-    assert isinstance(found[1], Unreadable)
-    assert found[1].why == "no such file or folder"
-
-
-def test_names_that_would_be_taken_for_a_chain_of_addresses():
-    write("memory://odd/a", b"a")
+@pytest.mark.parametrize("path", ["", "*"])
+def test_names_that_would_be_taken_for_a_chain_of_addresses(path):
     store = fsspec.filesystem("memory")
-    for name in ("/odd/a::b", "/odd/x::file:/y", "/odd/c"):
+    for name in ("/odd/a", "/odd/a::b", "/odd/x::file:/y", "/odd/c"):
         store.pipe(name, b"c")
-    for url in ("memory://odd", "memory://odd/*"):
-        assert read("memory://odd", url.removeprefix("memory://odd")) == [
-            ("a", None, b"a"),
-            ("a%3A%3Ab", CHAIN),
-            ("c", None, b"c"),
-            ("x%3A%3Afile:", CHAIN),
-        ]
-    assert len(read("memory://odd", without=["memory://odd/a*"])) == 2
-
-
-def test_nothing_in_a_name_moves_a_terminal(spamnb, tmp_path):
-    put(tmp_path / "a\nb\x1b[31m", message(1))
-    put(tmp_path / "c\r\x9b2J", gzip.compress(message(2))[:-9])
-    done = spamnb("classify", f"file://{tmp_path}")
-    assert (done.code, done.out.count(b"\n"), done.err.count(b"\n")) == (65, 1, 1)
-    assert "a�b�[31m" in done.out.decode()
-    assert "c��2J: damaged" in done.err.decode()
+    expected = [("a", None, b"c"), ("a%3A%3Ab", CHAIN), ("c", None, b"c"), ("x%3A%3Afile:", CHAIN)]
+    assert read("memory://odd", path) == expected
 
 
 @pytest.mark.parametrize(
@@ -341,8 +227,6 @@ def test_nothing_in_a_name_moves_a_terminal(spamnb, tmp_path):
     [
         ("gs://bucket/ham", 64, "this needs another package: pip install gcsfs"),
         ("sftp://host/ham", 64, "this needs another package: pip install paramiko"),
-        ("abfs://bucket/*", 64, "this needs another package: pip install adlfs"),
-        ("smb://host/ham", 64, "smbprotocol"),
         ("nonsense://bucket/ham", 66, "nonsense"),
         ("memory://nothing", 66, "no such file or folder"),
         ("http://127.0.0.1:1/ham.mbox", 66, "connect call failed"),
@@ -352,25 +236,10 @@ def test_one_line_says_what_to_do(spamnb, mail, url, code, words):
     spamnb("train", "--model", "x", url, mail.spam).fails(code, f"{url}: ", words)
 
 
-def test_every_command_says_so(spamnb, mail):
-    for command in (("evaluate", mail.ham), ("classify", "-p"), ("inspect",)):
-        spamnb(*command, "memory://nothing").fails(66, "memory://nothing: no such file or folder")
-
-
 def test_a_model_is_here(spamnb, mail):
     here = "s3://mail/model: a model is a file on this machine"
     spamnb("train", "--model", "s3://mail/model", mail.ham, mail.spam).fails(64, here)
     spamnb("inspect", env=spamnb.environment | {"SPAMNB_MODEL": "s3://mail/model"}).fails(64, here)
-
-
-def test_what_a_backend_logs_is_not_shown():
-    code = """
-import logging, pickle, sys
-import spamnb.mailboxes.remote
-logging.getLogger("paramiko.transport").error("Traceback")
-pickle.dump(None, sys.stdout.buffer)
-"""
-    asked(code)
 
 
 @pytest.mark.parametrize(
@@ -388,15 +257,12 @@ def test_what_is_not_installed(spamnb, mail, lacking, words):
         assert spamnb.run([*without, "classify", mail.spam]).code == 0
 
 
-def test_evaluate(spamnb, mail):
+def test_evaluate_and_classify(spamnb, mail, tree):
     evaluate = ("evaluate", "--json", "--folds", "2", "--jobs", "1")
     here = spamnb(*evaluate, mail.ham, mail.spam).succeeds()
     root = mail.ham.removesuffix("/ham")
     there = spamnb(*evaluate, f"file://{root}/h*", f"file://{root}/sp?m/*").succeeds()
     assert there.out.replace(b"file://", b"") == here.out
-
-
-def test_a_message_is_passed_through(spamnb, tree):
     done = spamnb("classify", "-p", f"file://{tree}/folder/0.eml").succeeds()
     assert done.out.startswith(b"X-Spamnb:")
     assert done.out.endswith(message(100))
@@ -485,34 +351,14 @@ def test_a_web_server(tree, kind):
     paths += [""] if kind is Whole else []
     with served(kind, tree) as web:
         found = asked(ASK, *[f"{web}/{path}" for path in paths])
-    for path, (items, size, again, kinds) in zip(paths, found, strict=True):
+    for path, (items, size, pieces, kinds) in zip(paths, found, strict=True):
         here = str(tree / path) if "*" not in path else str(tree / "folder" / "a" / "b" / "c" / "deep")
-        expected = told(sources.messages([here]), tree)
-        assert told(items, web) == [(quote(name), *rest) for name, *rest in expected]
-        assert again == items
+        expected = below(tree, sources.messages([here]))
+        assert below(web, items) == [(quote(name), *rest) for name, *rest in expected]
+        assert pieces == items
         assert size == sources.total_size([here])
         if path == "boxes/long.mbox":
             assert kinds == {"Ready" if kind is Whole else "Range"}
-
-
-def test_a_range_is_asked_for_at_once(tmp_path):
-    asked_for = []
-
-    class Noted(Ranged):
-        def do_GET(self):
-            asked_for.append(self.headers.get("Range", ""))
-            super().do_GET()
-
-    put(tmp_path / "box", box(range(100), 3000))  # 3 MB
-    with served(Noted, tmp_path) as web:
-        third = (1 << 20) + 1
-        chunk = Range(f"{web}/box", 1 << 20, (1 << 20) + third)
-        assert len(list(chunk.messages())) > 30
-    start, first, more = (1 << 20) - LEAD, third + LEAD, FIRST
-    assert asked_for == [
-        f"bytes={start}-{start + first - 1}",
-        f"bytes={start + first}-{start + first + more - 1}",
-    ]
 
 
 def test_a_process_leaves_the_connections_of_its_parent_alone(tree):
@@ -546,8 +392,7 @@ def test_a_server_that_does_not_answer():
     code = """
 import pickle, sys
 from spamnb.errors import NoInput
-from spamnb.mailboxes import remote
-from spamnb.mailboxes import sources
+from spamnb.mailboxes import remote, sources
 remote.PATIENCE = 0.2
 try:
     sources.check(sys.argv[1:])
@@ -575,11 +420,11 @@ def in_bucket(bucket, tree):
 
 
 def test_a_bucket_has_the_messages_of_the_same_folder(tree, bucket, in_bucket):
-    paths = ["", "Maildir/.Junk", "boxes/long.mbox", "folder/large"]
+    paths = ["", "Maildir/.Junk", "boxes/long.mbox"]
     found = asked(ASK, *[f"{in_bucket}/{path}" for path in paths], **bucket.environment)
-    for path, (items, size, again, kinds) in zip(paths, found, strict=True):
-        assert told(items, in_bucket) == read(tree, path)
-        assert again == items
+    for path, (items, size, pieces, kinds) in zip(paths, found, strict=True):
+        assert below(in_bucket, items) == read(tree, path)
+        assert pieces == items
         assert size == sources.total_size([str(tree / path)])
         assert ("Range" in kinds) == (path in ("", "boxes/long.mbox"))
 

@@ -4,7 +4,6 @@ import gzip
 import io
 import lzma
 import os
-import pickle
 import random
 import stat
 import subprocess
@@ -14,14 +13,15 @@ import tracemalloc
 
 import pytest
 from helpers.generated import examples_times
-from helpers.mailboxes import ENVELOPE, box, mail, maildir, put
+from helpers.mailboxes import ENVELOPE, box, described, mail, maildir, put, together
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
 from spamnb.mailboxes.mbox import MAX_MESSAGE
-from spamnb.mailboxes.sources import Raw, Unreadable
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.stores import LOCAL
 
 try:
     from compression import zstd
@@ -31,20 +31,13 @@ except ImportError:
 PACKERS = [gzip.compress, lzma.compress, bz2.compress, zstd.compress]
 
 
-def told(item):
-    return (item.path, item.index, item.data) if isinstance(item, Raw) else (item.path, item.why)
-
-
 def read(*paths, **options):
-    return [told(item) for item in sources.messages(map(str, paths), **options)]
+    return [described(item) for item in sources.messages(map(str, paths), **options)]
 
 
 def in_chunks(*paths, **options):
     """As another process would see them."""
-    found = []
-    for chunk in sources.chunks(map(str, paths), **options):
-        found += map(told, pickle.loads(pickle.dumps(chunk)).messages())
-    return found
+    return together(sources.chunks(map(str, paths), **options))
 
 
 def names(folder, **options):
@@ -142,7 +135,7 @@ def test_a_zstd_file_of_many_frames_with_some_to_be_skipped(tmp_path):
     assert in_chunks(path) == in_chunks(path, size=1) == [(path, n, mail(n)) for n in range(20)]
 
 
-def test_without_its_library_zstd_is_told(tmp_path, monkeypatch):
+def test_without_its_library_zstd_is_described(tmp_path, monkeypatch):
     for name in ("compression", "backports"):
         monkeypatch.setitem(sys.modules, name, None)
     path = put(tmp_path / "x", zstd.compress(mail(1)))
@@ -223,11 +216,11 @@ def test_a_large_mbox_costs_no_memory(tmp_path):
     assert peak < 2_000_000
 
 
-def test_a_mailbox_that_changes_is_told(tmp_path):
+def test_a_mailbox_that_changes_is_described(tmp_path):
     path = put(tmp_path / "mail", box(range(100)))
-    first, second, *_ = sources.chunks([path], size=1000)
+    first, *_ = sources.chunks([path], size=1000)
     put(tmp_path / "mail", b"X" + box(range(100)))
-    assert [told(item) for item in second.messages()] == [(path, "changed while it was read")]
+    assert [described(item) for item in first.messages()] == [(path, "changed while it was read")]
     os.unlink(path)
     assert list(first.messages()) == []
 
@@ -422,11 +415,13 @@ def test_messages_that_move_while_the_folder_is_walked(tmp_path):
     found = sources.chunks([str(box)], size=1)
     next(found)
     os.rename(box / "new" / "2.x", box / "cur" / "2.x:2,")
-    assert [told(item)[0] for chunk in found for item in chunk.messages()] == [str(box / "cur" / "2.x:2,")]
+    assert [described(item)[0] for chunk in found for item in chunk.messages()] == [
+        str(box / "cur" / "2.x:2,")
+    ]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_told(tmp_path):
+def test_what_may_not_be_read_is_described(tmp_path):
     put(tmp_path / "a", mail(1))
     closed = [put(tmp_path / "b"), put(maildir(tmp_path / "c") / "cur" / "1")]
     closed[1] = os.path.dirname(closed[1])
@@ -445,9 +440,9 @@ def test_what_may_not_be_read_is_told(tmp_path):
             os.chmod(path, 0o700)
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path):
-    found = list(sources.Files([str(tmp_path), put(tmp_path / "x")], 0).messages())
-    assert [told(item)[:2] for item in found] == [
+def test_a_file_that_cannot_be_read_is_described(tmp_path):
+    found = list(sources.Files(LOCAL, [str(tmp_path), put(tmp_path / "x")], 0).messages())
+    assert [described(item)[:2] for item in found] == [
         (str(tmp_path), "is a directory"),
         (str(tmp_path / "x"), None),
     ]
@@ -485,8 +480,10 @@ def test_importing_it_loads_no_slow_module():
         "spamnb.mailboxes.folders",
         "spamnb.mailboxes.mbox",
         "spamnb.mailboxes.not_mail",
+        "spamnb.mailboxes.ranges",
         "spamnb.mailboxes.roles",
         "spamnb.mailboxes.skipped",
         "spamnb.mailboxes.sources",
+        "spamnb.mailboxes.stores",
         "spamnb.mailboxes.streams",
     ]

@@ -12,7 +12,8 @@ from helpers.paths import SPAMASSASSIN
 from helpers.serving import request
 
 import spamnb as library
-from spamnb.mailboxes.sources import Raw, messages
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
 from spamnb.store.stored import Stored
 
 TRAINED, ASKED = 150, 150  # of each label

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from asyncio import CancelledError
 from collections import deque
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from distributed import KilledWorker
 
+from spamnb.delivery.batch_judge import numbered_from
 from spamnb.errors import NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.labelled import by_label
-from spamnb.mailboxes.ranges import Range, joined, ranges
+from spamnb.mailboxes.ranges import joined
 from spamnb.mailboxes.skipped import failures
-from spamnb.mailboxes.sources import total_size
+from spamnb.mailboxes.sources import chunks, total_size
 from spamnb.store.journal import Journal
 from spamnb.workers.cluster import tasks
 from spamnb.workers.cluster.reduction import Added, Reduction, depth_for
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.labelled import Sources
-    from spamnb.mailboxes.ranges import Work
-    from spamnb.mailboxes.sources import Unreadable
+    from spamnb.mailboxes.ranges import Range
+    from spamnb.mailboxes.skipped import Unreadable
+    from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
     from spamnb.store.key import Key
@@ -38,9 +40,13 @@ if TYPE_CHECKING:
     from spamnb.workers.cluster.tasks import Heading
 
 AHEAD = 3  # pieces of work for each thread of the workers, so that none has to wait for us
+RANGE = 8 << 20  # bytes of a piece of work: half a second of tokenizing, and few requests to a store
+MAX_PACKED = 4 << 20  # bytes of a compressed mailbox that goes out whole; it cannot be cut
 GLANCE = 2.0  # seconds until we look again how many workers there are
 UNCHANGED = "nothing was changed"
 KEYED = "a model with a key, and the key stays on this machine; leave --cluster out"
+
+cut = partial(chunks, size=RANGE, max_packed=MAX_PACKED)
 
 
 class RemoteBatch:
@@ -61,7 +67,7 @@ class RemoteBatch:
 
     def whole(self) -> Batch:
         batch: Batch = self.pool.result(self.pool.submit(tasks.contents, self.read))
-        return replace(batch, names=[_numbered(*name, self.before) for name in batch.names])
+        return batch.numbered_from(self.before)
 
     def piece(self, messages: Array, places: Array) -> Piece:
         piece: Piece = self.pool.result(
@@ -111,27 +117,21 @@ class ClusterPool:
         del known
         if key:
             raise UsageError(KEYED)
-        label = ""
 
-        def begun(chunk: Work, label: str) -> tuple[Future, Future]:
+        def begun(chunk: Chunk, label: str) -> tuple[Future, Future]:
             read = self.submit(tasks.batch, chunk, label, settings)
             return read, self.submit(tasks.heading, read)
 
-        def ended(chunk: Any, label: str, read: Future, heading: Future) -> tuple[Any, RemoteBatch]:
-            told = self.result(heading)
-            if isinstance(chunk, Range):
-                chunk.found = told.found
-            return chunk, RemoteBatch(self, label, read, told)
+        def ended(label: str, read: Future, heading: Future) -> tuple[Range | None, RemoteBatch]:
+            found = self.result(heading)
+            return found.range, RemoteBatch(self, label, read, found)
 
-        def worked() -> Iterator[tuple[Work, RemoteBatch]]:
-            nonlocal label
-            for (chunk, label), futures in self._in_order(begun, by_label(sources, ranges, all_folders)):
-                yield ended(chunk, label, *futures)
+        def again(chunk: Range, batch: RemoteBatch) -> tuple[Range | None, RemoteBatch]:
+            return ended(batch.label, *begun(chunk, batch.label))
 
-        def again(chunk: Range) -> tuple[Range, RemoteBatch]:
-            return ended(chunk, label, *begun(chunk, label))
-
-        for _, batch, before in joined(worked(), again):
+        work = self._in_order(begun, by_label(sources, cut, all_folders))
+        worked = (ended(label, *futures) for (_, label), futures in work)
+        for batch, before in joined(worked, again):
             batch.before = before
             self._accept(batch.unreadable)
             yield batch
@@ -158,24 +158,17 @@ class ClusterPool:
         files = tasks.ModelFiles(*_contents(model), None if own else model.view, model.cutoffs)
         (sent,) = self.client.scatter([files], broadcast=True, hash=False)
 
-        def begun(chunk: Work) -> Future:
+        def begun(chunk: Chunk) -> Future:
             return self.submit(tasks.judged, chunk, sent)
 
-        def ended(chunk: Any, future: Future) -> tuple[Any, Judgement]:
-            found, judgement = self.result(future)
-            if isinstance(chunk, Range):
-                chunk.found = found
-            return chunk, judgement
+        def again(chunk: Range, _: Judgement) -> tuple[Range | None, Judgement]:
+            worked_again: tuple[Range | None, Judgement] = self.result(begun(chunk))
+            return worked_again
 
-        def again(chunk: Range) -> tuple[Range, Judgement]:
-            return ended(chunk, begun(chunk))
-
-        work = ((chunk,) for chunk in ranges(paths))
-        worked = (ended(chunk, future) for (chunk,), future in self._in_order(begun, work))
-        for _, (verdicts, unreadable, size), before in joined(worked, again):
-            self._accept(unreadable)
-            numbered = [(*_numbered(path, at, before), verdict) for path, at, verdict in verdicts]
-            yield numbered, unreadable, size
+        work = self._in_order(begun, ((chunk,) for chunk in cut(paths)))
+        for judgement, before in joined((self.result(future) for _, future in work), again):
+            self._accept(judgement[1])
+            yield numbered_from(before, judgement)
 
     def status(self) -> str:
         self._look()
@@ -224,10 +217,6 @@ class ClusterPool:
             first = failed[0]
             why = f"{first.why}; {UNCHANGED} (--skip-unreadable goes on without it)"
             raise first.error(f"{first.path}: {why}")
-
-
-def _numbered(path: str, index: int | None, before: int) -> tuple[str, int | None]:
-    return path, None if index is None else index + before
 
 
 def _contents(model: Model) -> tuple[bytes, bytes]:

@@ -11,9 +11,9 @@ from zlib import crc32
 
 from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
-from spamnb.mailboxes.folders import is_remote, split_number
-from spamnb.mailboxes.ranges import Range
-from spamnb.mailboxes.sources import Files, Ready
+from spamnb.mailboxes.chunks import Files, Ready
+from spamnb.mailboxes.ranges import RangeTask
+from spamnb.mailboxes.sources import is_remote, split_number
 from spamnb.model import Model
 from spamnb.tables.count_table import Columns, added
 from spamnb.training.batches import Counting
@@ -25,20 +25,21 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Cutoffs
     from spamnb.bayes.view import View
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.mailboxes.ranges import Found, Work
+    from spamnb.mailboxes.ranges import Range
     from spamnb.mailboxes.skipped import Unreadable
+    from spamnb.mailboxes.sources import Chunk
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch
     from spamnb.training.calibration import Piece
     from spamnb.training.pool import Finish
 
-    Read = tuple[Found | None, Batch]
+    Read = tuple[Range | None, Batch]
 
 
 class Heading(NamedTuple):
     """Of a batch what is needed to decide about it."""
 
-    found: Found | None
+    range: Range | None
     digests: Array
     unreadable: list[Unreadable]
     size: int
@@ -63,15 +64,14 @@ def missing(paths: Sequence[str]) -> list[str]:
     return [path for path in own if not os.path.exists(path) and not split_number(path)[0]]
 
 
-def batch(chunk: Work, label: str, settings: Settings) -> Read:
+def batch(chunk: Chunk, label: str, settings: Settings) -> Read:
     _check_seen(chunk)
-    batch = Counting(settings)(chunk, label)
-    return _found(chunk), batch
+    return RangeTask(Counting(settings))(chunk, label)
 
 
 def heading(read: Read) -> Heading:
-    found, batch = read
-    return Heading(found, batch.digests, batch.unreadable, batch.size)
+    chunk, batch = read
+    return Heading(chunk, batch.digests, batch.unreadable, batch.size)
 
 
 def contents(read: Read) -> Batch:
@@ -115,18 +115,12 @@ def finished(nothing: Columns, tables: Sequence[Columns], finish: Finish) -> Col
     return finish(added([nothing, *tables]), nothing)
 
 
-def judged(chunk: Work, files: ModelFiles) -> tuple[Found | None, Judgement]:
+def judged(chunk: Chunk, files: ModelFiles) -> tuple[Range | None, Judgement]:
     _check_seen(chunk)
-    judgement = _judge(files)(chunk)
-    return _found(chunk), judgement
+    return RangeTask(_judge(files))(chunk)
 
 
-def _found(chunk: Work) -> Found | None:
-    """Where its messages began and ended, if it was cut anywhere."""
-    return chunk.found if isinstance(chunk, Range) else None
-
-
-def _check_seen(chunk: Work) -> None:
+def _check_seen(chunk: Chunk) -> None:
     """A message may be gone since it was found; a folder that is not here, this machine does not see."""
     if isinstance(chunk, Ready):
         return
