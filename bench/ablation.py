@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from corpora import SPAMASSASSIN
-from spamnb.bayes.scoring import BulkClassifier, Table
+from spamnb.bayes.scoring import BulkClassifier
 from spamnb.evaluation.candidates import candidate
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
@@ -21,9 +22,8 @@ from spamnb.reading.settings import Settings
 from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
+    from spamnb.arrays import Array
     from spamnb.evaluation.candidates import Candidate
-
-    Array = np.ndarray[Any, Any]
 
 LABELS = ("ham", "spam")
 RULES = {
@@ -73,13 +73,12 @@ class Mail:
         self.is_spam = self.corpus.truth == 1
 
     def figures(self, one: Candidate, learned: Array, tested: Array, rare: int) -> list[float]:
-        table = self.corpus.table(learned, one.view)
+        table = self.corpus.table(learned)
         if rare:
             kept = table.containing.sum(axis=0) > rare
-            counts = table.containing * kept, table.occurring * kept
-            table = Table.whole(one.view, *counts, table.messages[:, 0].tolist(), table.sums)
+            table = replace(table, containing=table.containing * kept, occurring=table.occurring * kept)
         rows = self.corpus.rows.chosen(np.flatnonzero(tested))
-        joint = BulkClassifier(LABELS, one.view, table).joints(rows)
+        joint = BulkClassifier.of(table, one.view).joints(rows)
         score = np.clip(np.nan_to_num(joint[:, 1] - joint[:, 0]), -1e300, 1e300)
         truth = self.corpus.truth[tested].astype(int)
         shares = np.full((len(truth), 2), 0.5)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from corpora import LABELS, Corpus, lay_out
 from spamnb import train
-from spamnb.inspection.knowledge import telling
+from spamnb.inspection.knowledge import most_telling
 from spamnb.model import Model
 from spamnb.reading.features import is_html
 from spamnb.reading.html.markup import render
@@ -67,8 +67,12 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     """Each a function from a mail to the bytes of the attack."""
     columns = Columns.load(model.stored)
     places = {label: place for place, label in enumerate(model.labels)}
-    hammy = [one.token for one in telling(model, columns, places["ham"], 5000) if ":" not in one.token]
-    spammy = {one.token for one in telling(model, columns, places["spam"], 20_000) if ":" not in one.token}
+
+    def words(label: str, many: int) -> list[str]:
+        telling = most_telling(columns, model.view, columns.tokens, places[label], many)
+        return [one.token for one in telling if ":" not in one.token]
+
+    hammy, spammy = words("ham", 5000), set(words("spam", 20_000))
     chosen = random.Random(1)
 
     def disguised(change: Callable[[str], str]) -> Callable[[Mail], bytes]:

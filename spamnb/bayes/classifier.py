@@ -11,18 +11,24 @@ and missing numbers are left out of the sum, which is what marginalising over th
 
 from __future__ import annotations
 
-from math import exp, inf, log, pi
+from math import exp, fsum, inf, log, pi
 
 from spamnb.bayes.view import GLOBAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
 
     from spamnb.bayes.view import View
-    from spamnb.store.table import Counts, Pair, Row, Sums
+    from spamnb.store.table import Counts, Pair, Row, Sums, Totals
 
-MOST_SAID = 10_000  # rows whose weights are remembered
+    # Words by their messages of a label, and of all labels: these only for global statistics, else 0.
+    WordsByCount = dict[tuple[int, int], int]
+
+MOST_REMEMBERED = 10_000  # rows whose weights are remembered
+LOG_TINY = log(1e-300)  # in place of that of zero, where a mean is taken: one word must not decide alone
+GRID = 1.5 * 2**12  # added and taken away again, it leaves whole multiples of 2⁻⁴⁰
 
 
 def whole(_token: str) -> int:
@@ -42,10 +48,7 @@ class Score:
 
     def of(self, label: str) -> float:
         """How far a label is ahead of the best other one: the log-odds, where there are two."""
-        place = self.labels.index(label)
-        ours = self.joint[place]
-        others = max((v for k, v in enumerate(self.joint) if k != place), default=ours)
-        return 0.0 if ours == others else ours - others
+        return lead(self.joint, self.labels.index(label))
 
     @property
     def posterior(self) -> list[float]:
@@ -73,30 +76,160 @@ class Evidence:
         return spread(self.weights)
 
 
-class Classifier:
+class Likelihood:
+    """P(token | label) by the totals of a table and a view, and the sums made of it.
+
+    All there is of formulas: they take the counts of one token. Who judges many messages at once calls them
+    for each different row of counts, and who leaves a message out for its rows with one message less.
+    """
+
+    def __init__(
+        self, totals: Totals, view: View, words_by_count: Sequence[WordsByCount] | None = None
+    ) -> None:
+        """`words_by_count`, per label, spares Bernoulli's absent words the histogram of the table."""
+        self.view = view
+        self.labels = totals.labels
+        self.numbers = totals.numbers
+        self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
+        self._places = range(len(totals.labels))
+        self._messages = sum(totals.messages)
+        self.vocabulary = totals.vocabulary
+        self.totals: Sequence[int] = totals.presences
+        if view.event == "bernoulli":
+            self.totals = totals.messages
+        elif view.event == "multinomial":
+            self.totals = totals.occurrences
+        if view.pairs:
+            self.vocabulary += totals.pair_vocabulary
+            self.totals = [a + b for a, b in zip(self.totals, totals.pair_presences, strict=True)]
+        self.epsilon = 0.0 if view.smoothing == GLOBAL else float(view.smoothing)
+        self._log_zero = LOG_TINY if view.silent is not None else -inf
+        self.log_wholes = self.log_wholes_of(self.totals, self.vocabulary)
+        self._remembered: dict[tuple[int, ...], list[float] | None] = {}
+        self.background = self.log_prior
+        self.certain = [0 for _ in self._places]
+        if view.event == "bernoulli":
+            self._count_absent_words(words_by_count or self._alike(totals.histogram()))
+
+    def telling(self, row: Row) -> list[float] | None:
+        """Return the weights of a row, None if they are too weak to count. Most rows are like many others."""
+        remembered, key = self._remembered, tuple(row)
+        if key not in remembered:
+            if len(remembered) >= MOST_REMEMBERED:
+                remembered = self._remembered = {}  # not emptied: another thread may be reading it
+            weights = self.weights(row)
+            known = any(key[: len(self.labels)])
+            remembered[key] = weights if known and spread(weights) >= self.view.least_evidence else None
+        return remembered[key]
+
+    def weights(self, row: Row) -> list[float]:
+        """Per label log P(token | label); for Bernoulli log of its odds of being there."""
+        if self.view.event == "bernoulli":
+            return [
+                rounded(_log(part) - _log(whole - part)) if part > 0 else -inf
+                for part, whole in self._shares(row)
+            ]
+        counts, wholes = self._counts(row), self.log_wholes
+        epsilon = self._epsilon_for(sum(counts))
+        return [rounded(self.log_count(counts[k], epsilon) - wholes[k]) for k in self._places]
+
+    def log_count(self, count: int, epsilon: float) -> float:
+        """log(n_ck + ε)."""
+        part = count + epsilon
+        return log(part) if part > 0 else self._log_zero
+
+    def log_wholes_of(self, totals: Sequence[int], vocabulary: int) -> list[float]:
+        """Per label log(n_c + ε|V|), 0 where there is nothing."""
+        room = 1.0 if self.view.smoothing == GLOBAL else self.epsilon * vocabulary
+        return [log(total + room) if total + room > 0 else 0.0 for total in totals]
+
+    def probabilities(self, row: Row) -> list[float]:
+        """Per label P(token | label), smoothed."""
+        return [part / whole if whole else 0.0 for part, whole in self._shares(row)]
+
+    def _shares(self, row: Row) -> list[tuple[float, float]]:
+        """Per label the numerator and the denominator of P(token | label).
+
+        Multinomial: (n_ck + ε) / (n_c + ε|V|). Bernoulli: (n_ck + ε) / (n_c + 2ε), n counting messages.
+        With global statistics ε is num(w)/num, and the sum of all ε is 1 where it was ε|V|.
+        """
+        counts = self._counts(row)
+        epsilon = self._epsilon_for(sum(counts))
+        if self.view.event == "bernoulli":
+            room = 2 * epsilon
+        else:
+            room = 1.0 if self.view.smoothing == GLOBAL else epsilon * self.vocabulary
+        return [(counts[k] + epsilon, self.totals[k] + room) for k in self._places]
+
+    def _counts(self, row: Row) -> Row:
+        many = len(self.labels)
+        return row[many:] if self.view.event == "multinomial" else row[:many]
+
+    def _epsilon_for(self, total: int) -> float:
+        """What is added to the counts of a token that all labels together have so often."""
+        return self.epsilon if self.view.smoothing != GLOBAL else total / max(1, sum(self.totals))
+
+    def idf(self, row: Row) -> float:
+        """Log of all messages over those containing the token."""
+        return log(self._messages / sum(row[: len(self.labels)]))
+
+    def summed(self, evidence: list[Evidence]) -> list[float]:
+        """Per label the log-joint: what is said before any token is seen, and the weights of those there."""
+        joint = []
+        for k in self._places:
+            terms = [rounded(item.times * item.weights[k]) for item in evidence if item.times]
+            certain = terms.count(inf)  # words that are in all messages of a label (Bernoulli)
+            if certain:
+                terms = [term for term in terms if term != inf]
+            absent = self.certain[k] != certain
+            joint.append(-inf if absent else self.background[k] + fsum(terms))
+        return joint
+
+    def averaged(self, evidence: list[Evidence], silent: float) -> list[float]:
+        """Per label the mean weight in each part, added up: a long message is no surer than a short one."""
+        joint = [0.0 for _ in self._places]
+        for part in sorted({item.part for item in evidence}):
+            own = [item.weights for item in evidence if item.part == part]
+            for k in self._places:
+                joint[k] += fsum([weights[k] for weights in own]) / (len(own) + silent)
+        return joint
+
+    def _alike(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
+        """Per label how many words are alike, as far as that label goes: a tenth of all different rows."""
+        is_global = self.view.smoothing == GLOBAL
+        by_label: list[WordsByCount] = [{} for _ in self._places]
+        for k, alike in enumerate(by_label):
+            for counts, words in histogram.items():
+                key = (counts[k], sum(counts) if is_global else 0)
+                alike[key] = alike.get(key, 0) + words
+        return by_label
+
+    def _count_absent_words(self, by_label: Sequence[WordsByCount]) -> None:
+        """Take all words as absent: Σ log(1 − P(token | label)), and the number of words with P = 1.
+
+        It costs what there are different counts, not different words. A factor of zero is counted instead of
+        multiplied: the words of a message take theirs out again.
+        """
+        background = []
+        for k, own in enumerate(self.log_prior):
+            terms = [own]
+            for (count, total), words in by_label[k].items():
+                epsilon = self._epsilon_for(total)
+                part, whole = count + epsilon, self.totals[k] + 2 * epsilon
+                if part < whole:
+                    terms.append(words * (log(whole - part) - log(whole)))
+                elif part:
+                    self.certain[k] += words
+            background.append(fsum(terms))
+        self.background = background
+
+
+class Classifier(Likelihood):
     """A table seen through a view. What does not depend on the message is derived once."""
 
     def __init__(self, counts: Counts, view: View) -> None:
+        super().__init__(counts, view)
         self.counts = counts
-        self.view = view
-        self.labels = counts.labels
-        self.log_prior = [_log(p) for p in prior(counts.labels, counts.messages, view.prior)]
-        self._places = range(len(counts.labels))
-        self._vocabulary = counts.vocabulary
-        self._totals: Sequence[int] = counts.presences
-        if view.event == "bernoulli":
-            self._totals = counts.messages
-            self._absent, self._certain = self._absent_words()
-        elif view.event == "multinomial":
-            self._totals = counts.occurrences
-        if view.pairs:
-            self._vocabulary += counts.pair_vocabulary
-            self._totals = [a + b for a, b in zip(self._totals, counts.pair_presences, strict=True)]
-        self._said: dict[tuple[int, ...], list[float] | None] = {}
-        self._epsilon = 0.0 if view.smoothing == GLOBAL else float(view.smoothing)
-        self._log_totals: list[float] = []
-        if view.has_cutoffs and self._epsilon and self._vocabulary:
-            self._log_totals = [log(total + self._epsilon * self._vocabulary) for total in self._totals]
 
     def score(
         self,
@@ -115,11 +248,9 @@ class Classifier:
         if self.view.pairs:
             evidence += self.pair_evidence(pairs, part_of)
         if self.view.silent is not None:
-            joint = self._averaged(evidence, self.view.silent)
-        elif self.view.event == "bernoulli":
-            joint = self._bernoulli(evidence)
+            joint = self.averaged(evidence, self.view.silent)
         else:
-            joint = self._summed(evidence)
+            joint = self.summed(evidence)
         if self.view.numbers:
             for item in self.numeric_evidence(numbers or {}):
                 evidence.append(item)
@@ -152,50 +283,10 @@ class Classifier:
                 found.append(Evidence(" ".join(pair), row, 1, weights, part_of(pair[0])))
         return found
 
-    def telling(self, row: Row) -> list[float] | None:
-        """The weights of a row, None if they are too weak to count. Most rows are like many others."""
-        said, key = self._said, tuple(row)
-        if key not in said:
-            if len(said) >= MOST_SAID:
-                said = self._said = {}  # not emptied: another thread may be reading it
-            weights = self.weights(row)
-            said[key] = weights if spread(weights) >= self.view.least_evidence else None
-        return said[key]
-
-    def weights(self, row: Row) -> list[float]:
-        """Per label log P(token | label); for Bernoulli log of its odds of being there."""
-        if self._log_totals:  # the same as below, in a third of the time
-            epsilon, logs = self._epsilon, self._log_totals
-            return [log(row[k] + epsilon) - logs[k] for k in self._places]
-        if self.view.event == "bernoulli":
-            return [_log(p) - _log(1 - p) for p in self.probabilities(row)]
-        return [_log(p) for p in self.probabilities(row)]
-
-    def probabilities(self, row: Row) -> list[float]:
-        """Per label P(token | label), smoothed.
-
-        Multinomial: (n_ck + ε) / (n_c + ε|V|). Bernoulli: (n_ck + ε) / (n_c + 2ε), n counting messages.
-        With global statistics ε is num(w)/num, and the sum of all ε is 1 where it was ε|V|.
-        """
-        event, smoothing = self.view.event, self.view.smoothing
-        many = len(self.labels)
-        counts = row[many:] if event == "multinomial" else row[:many]
-        if smoothing == GLOBAL:
-            epsilon = sum(counts) / max(1, sum(self._totals))
-            room = 2 * epsilon if event == "bernoulli" else 1.0
-        else:
-            epsilon = float(smoothing)
-            room = epsilon * (2 if event == "bernoulli" else self._vocabulary)
-        return [_share(counts[k] + epsilon, self._totals[k] + room) for k in self._places]
-
-    def idf(self, row: Row) -> float:
-        """Log of all messages over those containing the token."""
-        return log(sum(self.counts.messages) / sum(row[: len(self.labels)]))
-
     def numeric_evidence(self, numbers: Mapping[str, float]) -> list[Evidence]:
         found = []
-        for name, value in numbers.items():
-            sums = self.counts.numbers.get(name)
+        for name, value in sorted(numbers.items()):
+            sums = self.numbers.get(name)
             if sums is not None and (weights := gaussian(value, sums)):
                 found.append(Evidence(name, [int(n) for n, _, _ in sums], 1, weights))
         return found
@@ -209,49 +300,6 @@ class Classifier:
         """Of the linear form: what one occurrence adds to the log-odds of the second label."""
         first, second = self.weights(row)
         return second - first
-
-    def _summed(self, evidence: list[Evidence]) -> list[float]:
-        joint = list(self.log_prior)
-        for item in evidence:
-            for k in self._places:
-                joint[k] += item.times * item.weights[k] if item.times else 0.0
-        return joint
-
-    def _averaged(self, evidence: list[Evidence], silent: float) -> list[float]:
-        """Per label the mean weight in each part, added up: a long message is no surer than a short one."""
-        joint = [0.0 for _ in self._places]
-        for part in {item.part for item in evidence}:
-            own = [item.weights for item in evidence if item.part == part]
-            for k in self._places:
-                joint[k] += sum(weights[k] for weights in own) / (len(own) + silent)
-        return joint
-
-    def _absent_words(self) -> tuple[list[float], list[int]]:
-        """Σ log(1 − P(token | label)) over the vocabulary, and the number of tokens with P = 1.
-
-        From the histogram, so it costs what there are different counts, not different tokens. A factor
-        of zero is counted instead of multiplied: the tokens of a message take theirs out again.
-        """
-        total, certain = [0.0 for _ in self._places], [0 for _ in self._places]
-        for counts, tokens in self.counts.histogram().items():
-            for k, p in enumerate(self.probabilities(counts)):
-                if p < 1:
-                    total[k] += tokens * log(1 - p)
-                else:
-                    certain[k] += tokens
-        return total, certain
-
-    def _bernoulli(self, evidence: list[Evidence]) -> list[float]:
-        joint = [p + absent for p, absent in zip(self.log_prior, self._absent, strict=True)]
-        certain = list(self._certain)
-        for item in evidence:
-            for k, p in enumerate(self.probabilities(item.row)):
-                joint[k] += _log(p)
-                if p < 1:
-                    joint[k] -= log(1 - p)
-                else:
-                    certain[k] -= 1
-        return [-inf if missing else j for j, missing in zip(joint, certain, strict=True)]
 
 
 def prior(labels: Sequence[str], messages: Sequence[float], chosen: str | Mapping[str, float]) -> list[float]:
@@ -304,13 +352,24 @@ def normalised(joint: Sequence[float]) -> list[float]:
     return [share / total for share in shares]
 
 
+def lead(values: Sequence[float], place: int) -> float:
+    """How far the value of one label is ahead of the best other one."""
+    own = values[place]
+    others = max((value for k, value in enumerate(values) if k != place), default=own)
+    return 0.0 if own == others else own - others
+
+
 def spread(weights: Sequence[float]) -> float:
     low, high = min(weights), max(weights)
     return 0.0 if low == high else high - low
 
 
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
+def rounded(weight: Any) -> Any:
+    """Round a weight, or an array of them, to 2⁻⁴⁰ nats, so that the order of a sum makes no difference.
+
+    Such a sum is exact: `fsum` of one message and numpy's of many give the same, to the last bit.
+    """
+    return (weight + GRID) - GRID
 
 
 def _log(p: float) -> float:

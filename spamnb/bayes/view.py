@@ -43,11 +43,10 @@ class View:
         self.prior = prior  # "counts", "uniform", or a share for each label
         self.tfidf = tfidf
         self.numbers = numbers or event == "gaussian"
-        self.pairs = pairs  # neighbours are evidence, too
+        self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
         self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
-        self.silent = (
-            silent  # not the sum of the evidence but its mean, as if so many tokens more said nothing
-        )
+        # Not the sum of the evidence but its mean, as if so many tokens more said nothing.
+        self.silent = silent if event in ("multinomial", "binary") else None
         self.apart = apart  # the mean of each part of a message, added up
 
     @property

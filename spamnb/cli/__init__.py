@@ -16,7 +16,7 @@ from spamnb.cli.merge import merge
 from spamnb.cli.options import Command
 from spamnb.cli.prune import prune
 from spamnb.cli.serve import serve
-from spamnb.cli.streams import settle_output
+from spamnb.cli.streams import replace_stdout
 from spamnb.cli.train import train
 from spamnb.cli.tune import tune
 from spamnb.errors import UsageError
@@ -80,12 +80,12 @@ for command in (
 
 def command_line() -> int:
     """Run the command line; click's own exit codes 1 and 2 would read as verdicts, so they are remapped."""
-    settle_output()
+    replace_stdout()
     try:
         result = main.main(prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()
     except click.UsageError as error:
-        raise UsageError(with_help(error)) from error
+        raise UsageError(message_with_help(error)) from error
     except click.Abort as error:
         raise KeyboardInterrupt from error
     except click.ClickException as error:
@@ -93,8 +93,8 @@ def command_line() -> int:
     return result if isinstance(result, int) else 0
 
 
-def with_help(error: click.UsageError) -> str:
-    """What is wrong and where to read more, on one line."""
+def message_with_help(error: click.UsageError) -> str:
+    """Say what is wrong and where to read more, on one line."""
     named = [word for word in sys.argv[1:2] if word in main.commands]
     path = error.ctx.command_path if error.ctx else " ".join((NAME, *named))
     return f"{' '.join(error.format_message().split())} (see: {path} --help)"

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spamnb.cli.option_values import open_model
 from spamnb.cli.options import (
     Command,
     cluster_options,
     jobs_option,
     json_option,
     model_option,
-    opened,
     path_type,
     view_options,
-    working,
 )
 from spamnb.cli.progress import progress
-from spamnb.cli.render import tell_unreadable
+from spamnb.cli.render.notices import print_unreadable
 from spamnb.delivery.stdin import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mailboxes import mbox
@@ -28,6 +27,7 @@ from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, messages, read, split_number, store_for, total_size
 from spamnb.mailboxes.stores import FOLDER
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
+from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
     from spamnb.bayes.view import View
@@ -42,7 +42,7 @@ spamnb classify inbox.mbox:3
 spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
 """
-ONE = "-p and -e are for one message at a time"
+ONE_AT_A_TIME = "-p and -e are for one message at a time"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -77,28 +77,29 @@ def classify(
     default, by argmax and its own posterior.
     """
     command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style)
-    judge = opened(model, view, cutoff)
+    opened = open_model(model, view, cutoff)
     if not paths or paths == ("-",):
-        return command.classify(judge, read_stdin())
+        return command.classify(opened, read_stdin())
     check(paths)
     if passthrough:
-        return command.classify(judge, own_bytes(paths))
+        return command.classify(opened, whole_file(paths))
     if exit_code:
         found = only_message(paths)
-        return command.classify(judge, found.data, found.path, found.index)
+        return command.classify(opened, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
     with (
-        working(paths, cluster, jobs, skip_unreadable) as pool,
+        open_pool(paths, cluster, jobs, skip_unreadable) as pool,
         progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
-        for verdicts, failed, size in pool.verdicts(judge, paths):
+        for verdicts, failed, size in pool.verdicts(opened, paths):
             write_stdout(b"".join(command.line_of(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))
-    return tell_unreadable(unreadable, skip_unreadable)
+    return print_unreadable(unreadable, skip_unreadable)
 
 
 def only_message(paths: tuple[str, ...]) -> RawMessage:
+    """Read the one message that is there; refuse several."""
     mail = (raw for raw in messages(paths) if not isinstance(raw, PassedOver))
     found = list(zip(mail, range(2), strict=False))
     for raw, _ in found:
@@ -106,14 +107,14 @@ def only_message(paths: tuple[str, ...]) -> RawMessage:
             raise raw.error(f"{raw.path}: {raw.why}")
         if len(found) == 1:
             return raw
-    raise UsageError(ONE)
+    raise UsageError(ONE_AT_A_TIME)
 
 
-def own_bytes(paths: tuple[str, ...]) -> bytes:
-    """A file as it is, envelope line and all: what is passed on must not lack a byte."""
+def whole_file(paths: tuple[str, ...]) -> bytes:
+    """Read a file as it is, envelope line and all: what is passed on must not lack a byte."""
     path = paths[0]
     if len(paths) > 1 or store_for(path).kind(path) == FOLDER:
-        raise UsageError(ONE)
+        raise UsageError(ONE_AT_A_TIME)
     if split_number(path)[0]:
         return only_message(paths).data
     try:
@@ -129,5 +130,5 @@ def own_bytes(paths: tuple[str, ...]) -> bytes:
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
         records = zip(mbox.records([data]), range(2), strict=False)
         if len(list(records)) > 1:
-            raise UsageError(f"{path}: a mailbox of several messages; {ONE}")
+            raise UsageError(f"{path}: a mailbox of several messages; {ONE_AT_A_TIME}")
     return data

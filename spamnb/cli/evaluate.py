@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.cli.labelled_mail import LabelledMail
+from spamnb.cli.option_values import check_prior, open_model, sources_by_label
 from spamnb.cli.options import (
     Command,
-    checked_prior,
     cluster_options,
     jobs_option,
     json_option,
-    labelled,
     mail_options,
-    opened,
     path_type,
     tokenizer_options,
     view_options,
 )
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
-from spamnb.cli.progress import telling
-from spamnb.cli.render import described, print_json, tell_unreadable
-from spamnb.cli.tables import as_tsv, comparison_table, show_evaluation
+from spamnb.cli.progress import announce_tried
+from spamnb.cli.render.evaluation import as_tsv, show_comparison, show_evaluation
+from spamnb.cli.render.json_output import paths_and_reasons, print_json
+from spamnb.cli.render.notices import print_unreadable
 from spamnb.errors import UsageError
 from spamnb.evaluation import online
 from spamnb.evaluation.candidates import STANDARD, candidate
@@ -155,33 +154,33 @@ def evaluate(
     if index is not None and (not is_online or folders or ham or spam or label):
         raise UsageError("--index goes with --online, and names the mail by itself")
     listed = read_index(index) if index else []
-    sources = by_label(listed) if listed else labelled(folders, ham, spam, label)
+    sources = by_label(listed) if listed else sources_by_label(folders, ham, spam, label)
     if len(sources) < 2:
         raise UsageError("at least two labels, for instance: spamnb evaluate ham/ spam/")
     readers = jobs if cluster in (None, LOCAL) else None  # the folds are done here in any case
     mail = LabelledMail(sources, all_folders, cluster, readers, skip_unreadable)
     check(mail.paths)
     check_options(model, is_online, cutoff, settings, view, compare, scores or report, skip_learned)
-    judge = opened(model, view, cutoff) if model is not None else None
-    checked_prior(view, sources)
+    opened = open_model(model, view, cutoff) if model is not None else None
+    check_prior(view, sources)
     check_writable(scores, report)
     tokenizer, split, cores = Settings(**settings), Folds(folds, seed, group_duplicates), jobs or all_cores()
     code = 0
     try:
         if compare:
-            show_comparison(mail, compare, split, cores, as_json)
+            compare_settings(mail, compare, split, cores, as_json)
         else:
-            if judge:
-                batches = mail.batches(judge.settings, judge.key)
-                found = evaluate_by_model(judge, mail.labels, batches, skip_learned, mistakes)
+            if opened:
+                batches = mail.batches(opened.settings, opened.key)
+                found = evaluate_by_model(opened, mail.labels, batches, skip_learned, mistakes)
             elif is_online:
                 how = OnlineProtocol(protocol, first, margin)
                 found = evaluate_online(mail.corpus(tokenizer), view, how, listed)
             else:
                 found = evaluate_by_folds(mail.corpus(tokenizer), tokenizer, view, split, mistakes, cores)
-            code = show(found, as_json, scores, report)
+            code = show_and_write(found, as_json, scores, report)
     finally:
-        unreadable = tell_unreadable(mail.unreadable.values(), skip_unreadable)
+        unreadable = print_unreadable(mail.unreadable.values(), skip_unreadable)
     return code or unreadable
 
 
@@ -218,7 +217,7 @@ def by_label(listed: list[tuple[str, str]]) -> dict[str, list[str]]:
     return sources
 
 
-def show(evaluation: Evaluation, as_json: bool, scores: str | None, report: str | None) -> int:
+def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, report: str | None) -> int:
     """Show an evaluation and write its files, each whatever becomes of the others."""
     try:
         if OUTPUT in (scores, report):
@@ -228,33 +227,34 @@ def show(evaluation: Evaluation, as_json: bool, scores: str | None, report: str 
         else:
             show_evaluation(evaluation)
     finally:
-        code = write_files(files(evaluation, scores, report))
+        code = write_files(output_files(evaluation, scores, report))
     return code
 
 
-def show_comparison(
+def compare_settings(
     mail: LabelledMail, specs: tuple[str, ...], folds: Folds, jobs: int, as_json: bool
 ) -> None:
     """Compare settings on the same folds."""
     names = [name for spec in specs for name in (STANDARD if spec == "standard" else (spec,))]
     candidates = [candidate(name) for name in dict.fromkeys(names)]
-    found = telling(compared(candidates, mail.corpus, folds.count, folds.seed, folds.group_duplicates, jobs))
+    results = compared(candidates, mail.corpus, folds.count, folds.seed, folds.group_duplicates, jobs)
+    found = list(announce_tried(results))
     if as_json:
-        print_json([one.as_map() for one in found])
+        print_json([result.as_map() for result in found])
     else:
-        comparison_table(list(found), f"{folds.count} folds")
+        show_comparison(found, f"{folds.count} folds")
 
 
-def files(evaluation: Evaluation, scores: str | None, report: str | None) -> dict[str, str]:
-    """Make the files that were asked for: path and content."""
-    made = {}
+def output_files(evaluation: Evaluation, scores: str | None, report: str | None) -> dict[str, str]:
+    """Make the content of each file that was asked for, by path."""
+    files = {}
     if scores:
-        made[scores] = as_tsv(evaluation.judged)
+        files[scores] = as_tsv(evaluation.judged)
     if report:
-        from spamnb.report import report as as_page
+        from spamnb.report.evaluation_page import evaluation_page
 
-        made[report] = as_page(evaluation)
-    return made
+        files[report] = evaluation_page(evaluation)
+    return files
 
 
 def as_map(evaluation: Evaluation) -> dict[str, Any]:
@@ -267,6 +267,6 @@ def as_map(evaluation: Evaluation) -> dict[str, Any]:
         "learned": evaluation.learned,
         "mistakes": [asdict(mistake) for mistake in evaluation.mistakes],
         "curve": [asdict(point) for point in evaluation.curve],
-        "unreadable": described(failures(judged.unreadable)),
-        "passed_over": described(passed_over(judged.unreadable)),
+        "unreadable": paths_and_reasons(failures(judged.unreadable)),
+        "passed_over": paths_and_reasons(passed_over(judged.unreadable)),
     }

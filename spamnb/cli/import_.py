@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.options import (
-    Command,
-    check_replaceable,
-    json_option,
-    keyed_option,
-    model_option,
-    path_type,
-)
-from spamnb.cli.render import places, print_json, show, table
+from spamnb.cli.options import Command, json_option, keyed_option, model_option, path_type
+from spamnb.cli.outputs import check_replaceable
+from spamnb.cli.render.json_output import print_json
+from spamnb.cli.render.notices import model_location
+from spamnb.cli.render.terminal import show, table
 from spamnb.errors import DataError, NoInput
 from spamnb.exchange.backup import is_export, restore
 from spamnb.exchange.importing.exports import Lines
@@ -69,7 +65,7 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
         else:
             show(
                 *(f"{label}: {messages:,} messages" for label, messages in counts.items()),
-                *places(model),
+                *model_location(model),
             )
         return
     imported = read_export(lines, written_by)
@@ -77,11 +73,11 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
     if as_json:
         print_json({"model": model, **as_map(imported)})
     else:
-        report(imported, model)
+        show_imported(imported, model)
 
 
 def blocks(path: str) -> Iterator[bytes]:
-    """Of a file, compressed or not, or of standard input."""
+    """Read a file, compressed or not, or standard input."""
     try:
         yield from decompressed(blocks_of(partial(os.read, STDIN)) if path == "-" else read(path))
     except OSError as error:
@@ -97,12 +93,12 @@ def as_map(imported: Imported) -> dict[str, Any]:
     }
 
 
-def report(imported: Imported, model: str) -> None:
+def show_imported(imported: Imported, model: str) -> None:
     ham, spam = imported.messages
     kinds = sorted(imported.kinds.items(), key=lambda kind: -kind[1].carried)
     rows = [(kind, f"{tally.carried:,}", f"{tally.dropped:,}", tally.why) for kind, tally in kinds]
     grid = table(None, ("tokens of", "carried", "dropped", "why"), rows, texts=("why",))
-    show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, *places(model))
+    show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, *model_location(model))
     show("\nIt learns more about these tokens, but no new ones. What the export does not tell:")
     show(*(f"- {what}" for what in (*UNKNOWN, imported.format.unknown) if what))
     show("If you still have the mail, it makes a better model: spamnb train --fresh HAM SPAM")

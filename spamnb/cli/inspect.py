@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.inspecting.mail import one_message
-from spamnb.cli.options import (
-    Command,
-    jobs_option,
-    json_option,
-    model_option,
-    opened,
-    path_type,
-    view_options,
-)
+from spamnb.cli.one_message import read_one_message
+from spamnb.cli.option_values import open_model
+from spamnb.cli.options import Command, jobs_option, json_option, model_option, path_type, view_options
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
-from spamnb.cli.render import print_json
+from spamnb.cli.render.json_output import print_json
+from spamnb.cli.render.notices import print_unreadable
 from spamnb.errors import UsageError
+from spamnb.mailboxes.sources import check
 from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from spamnb.bayes.view import View
     from spamnb.inspection import Explanation
     from spamnb.model import Model
@@ -41,7 +37,7 @@ spamnb inspect --sample spam -n 20 --seed 7
 spamnb inspect --diff other.msgpack ~/Maildir/new
 spamnb inspect --check
 """
-MOST_SAMPLES = 100_000
+SAMPLES, MOST_SAMPLES = 3, 100_000  # messages made up: by default, and at most
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -76,156 +72,180 @@ MOST_SAMPLES = 100_000
 @view_options
 @jobs_option
 @json_option
-def inspect(**options: Any) -> int:
+def inspect(
+    names: tuple[str, ...],
+    top: int | None,
+    everything: bool,
+    html: str | None,
+    tokens: tuple[str, ...],
+    sample: str | None,
+    many: int | None,
+    seed: int | None,
+    diff: str | None,
+    plot: str | None,
+    verify: bool,
+    model: str,
+    view: View | None,
+    jobs: int | None,
+    as_json: bool,
+) -> int:
     """What the model knows; of one MESSAGE (- is standard input), why it is judged as it is.
 
     A message of a mailbox is named as classify names it: archive.mbox:3. With --token, more words may follow;
     with --diff, mail to be judged by both models.
     """
-    return Inspection(**options).run()
+    options = {
+        "--token": tokens or None,
+        "--sample": sample,
+        "--diff": diff,
+        "--plot": plot,
+        "--html": html,
+        "--check": verify or None,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    check_options(names, given, many is not None or seed is not None, as_json)
+    check_writable(html, plot)
+    if verify:
+        return check_model(model, as_json)
+    opened = open_model(model, view)
+    if tokens:
+        return look_up(opened, (*tokens, *names), as_json)
+    if sample is not None:
+        return draw_samples(opened, view, sample, many, seed, everything, as_json)
+    if diff is not None:
+        return compare(opened, open_model(diff, view), names, top, jobs, as_json)
+    if names:
+        return explain_message(opened, names[0], top, everything, html, as_json)
+    return summarise(opened, top, plot, as_json)
 
 
-@dataclass(frozen=True)
-class Inspection:
-    """One of the things that can be looked at."""
+def check_options(names: Sequence[str], given: Mapping[str, object], is_drawn: bool, as_json: bool) -> None:
+    """Refuse options that do not go together: one thing is inspected at a time."""
+    match [*given]:
+        case [first, second, *_]:
+            raise UsageError(f"{first} or {second}, not both")
+    option = next(iter(given), "")
+    if option in ("--sample", "--plot", "--check") and names:
+        raise UsageError(f"a message or {option}, not both")
+    if option == "--token" and "-" in names:
+        raise UsageError("a message or --token, not both")
+    if option == "--html" and not names:
+        raise UsageError("--html is a page about a message; name one")
+    if option in ("", "--html") and len(names) > 1:
+        raise UsageError("one message at a time")
+    if option != "--sample" and is_drawn:
+        raise UsageError("-n and --seed belong to --sample LABEL")
+    plot = given.get("--plot", OUTPUT)
+    if plot != OUTPUT and not str(plot).lower().endswith((".svg", ".png")):
+        raise UsageError(f"--plot draws .svg or .png, not {plot!r}")
+    if as_json and option in ("--html", "--plot") and given[option] == OUTPUT:
+        raise UsageError(f"{option} - and --json both write to standard output; name a file")
 
-    view: View | None
-    names: tuple[str, ...]
-    model: str
-    top: int | None
-    everything: bool
-    html: str | None
-    tokens: tuple[str, ...]
-    sample: str | None
-    many: int | None
-    seed: int | None
-    diff: str | None
-    plot: str | None
-    verify: bool
-    jobs: int | None
-    as_json: bool
 
-    def run(self) -> int:
-        self.check()
-        check_writable(self.html, self.plot)
-        if self.verify:
-            return self.check_model()
-        model = opened(self.model, self.view)
-        if self.tokens:
-            return self.look_up(model)
-        if self.sample is not None:
-            return self.draw(model)
-        if self.diff is not None:
-            return self.compare(model)
-        return self.explain(model) if self.names else self.summarise(model)
+def explain_message(
+    model: Model, path: str, top: int | None, everything: bool, html: str | None, as_json: bool
+) -> int:
+    from spamnb.cli.render.explanation import TOP, show_explanation
+    from spamnb.inspection import described, explain
 
-    def check(self) -> None:
-        """Which of the things; more than one makes no sense."""
-        asked = {
-            "--token": bool(self.tokens),
-            "--sample": self.sample is not None,
-            "--diff": self.diff is not None,
-            "--plot": self.plot is not None,
-            "--html": self.html is not None,
-            "--check": self.verify,
-        }
-        named = [name for name, there in asked.items() if there]
-        if len(named) > 1:
-            raise UsageError(f"{named[0]} or {named[1]}, not both")
-        alone = named[0] if named else ""
-        if alone in ("--sample", "--plot", "--check") and self.names:
-            raise UsageError(f"a message or {alone}, not both")
-        if alone == "--token" and "-" in self.names:
-            raise UsageError("a message or --token, not both")
-        if alone == "--html" and not self.names:
-            raise UsageError("--html is a page about a message; name one")
-        if alone in ("", "--html") and len(self.names) > 1:
-            raise UsageError("one message at a time")
-        if alone != "--sample" and (self.many is not None or self.seed is not None):
-            raise UsageError("-n and --seed belong to --sample LABEL")
-        if self.plot not in (None, OUTPUT) and not str(self.plot).lower().endswith((".svg", ".png")):
-            raise UsageError(f"--plot draws .svg or .png, not {self.plot!r}")
-        if self.as_json and OUTPUT in (self.html, self.plot):
-            raise UsageError(f"{alone} - and --json both write to standard output; name a file")
+    why = explain(model, read_one_message(path))
+    try:
+        if as_json:
+            print_json(described(why, path))
+        elif html != OUTPUT:
+            show_explanation(why, TOP if top is None else top, everything)
+    finally:
+        code = write_files(page(why, path, html) if html else {})
+    return code
 
-    def explain(self, model: Model) -> int:
-        from spamnb.cli.inspecting.message import TOP, show_message
-        from spamnb.inspection import described, explain
 
-        (path,) = self.names
-        why = explain(model, one_message(path))
-        try:
-            if self.as_json:
-                print_json(described(why, path))
-            elif self.html != OUTPUT:
-                show_message(why, TOP if self.top is None else self.top, self.everything)
-        finally:
-            code = self.write_page(why, path)
-        return code
+def page(why: Explanation, path: str, file: str) -> dict[str, str]:
+    """Make the page about a message, to be written to a file."""
+    from spamnb.report.message_page import message_page
 
-    def write_page(self, why: Explanation, path: str) -> int:
-        if not self.html:
-            return 0
-        from spamnb.report.message import explained
+    return {file: message_page(why, path)}
 
-        return write_files({self.html: explained(why, path)})
 
-    def summarise(self, model: Model) -> int:
-        from spamnb.cli.inspecting.summary import TOP, show_summary
-        from spamnb.inspection.knowledge import Knowledge
+def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) -> int:
+    from spamnb.cli.render.model import TOP, show_model
+    from spamnb.inspection.knowledge import Knowledge
 
-        known = Knowledge.of(model, TOP if self.top is None else self.top)
-        drawn, picture = self.draw_plot(model, self.plot) if self.plot else ({}, {})
-        try:
-            if self.as_json:
-                print_json(known.as_map() | drawn)
-            elif self.plot != OUTPUT:
-                show_summary(known)
-        finally:
-            code = write_files(picture)
-        return code
+    known = Knowledge.of(model, TOP if top is None else top)
+    values, picture = draw_plot(model, plot) if plot else ({}, {})
+    try:
+        if as_json:
+            print_json(known.as_map() | values)
+        elif plot != OUTPUT:
+            show_model(known)
+    finally:
+        code = write_files(picture)
+    return code
 
-    def draw_plot(self, model: Model, path: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
-        """Draw the picture; returns what is drawn, and the file to be written."""
-        from spamnb.inspection.portrait import Portrait
-        from spamnb.report.portrait import portrait
 
-        found = Portrait.of(model)
-        drawn = {"plot": found.as_map()}
-        svg = portrait(found, f"spamnb: {model.stored.path}")
-        if path.lower().endswith(".png"):
-            from spamnb.report.png import png
+def draw_plot(model: Model, file: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+    """Draw the model; returns the values drawn, and the picture to be written to a file."""
+    from spamnb.inspection.portrait import Portrait
+    from spamnb.report.model_plots import model_plots
 
-            return drawn, {path: png(svg)}
-        return drawn, {path: svg}
+    portrait = Portrait.of(model)
+    svg = model_plots(portrait, f"spamnb: {model.stored.path}")
+    values = {"plot": portrait.as_map()}
+    if not file.lower().endswith(".png"):
+        return values, {file: svg}
+    from spamnb.report.png import png
 
-    def check_model(self) -> int:
-        from spamnb.cli.inspecting.checked import show_checked
-        from spamnb.inspection.check import check
+    return values, {file: png(svg)}
 
-        def size() -> int:
-            return os.path.getsize(self.model) if os.path.isfile(self.model) else 0
 
-        with progress("checking", size, unit="entries") as step:
-            found = check(self.model, step)
-        return show_checked(found, self.as_json)
+def check_model(path: str, as_json: bool) -> int:
+    from spamnb.cli.render.check import show_check
+    from spamnb.inspection.check import check as check_file
 
-    def look_up(self, model: Model) -> int:
-        from spamnb.cli.inspecting.tokens import look_up
+    def size() -> int:
+        return os.path.getsize(path) if os.path.isfile(path) else 0
 
-        return look_up(model, (*self.tokens, *self.names), self.as_json)
+    with progress("checking", size, unit="entries") as step:
+        found = check_file(path, step)
+    return show_check(found, as_json)
 
-    def draw(self, model: Model) -> int:
-        from spamnb.cli.inspecting.samples import MANY, show_samples
 
-        assert self.sample is not None
-        many = MANY if self.many is None else self.many
-        return show_samples(model, self.view, self.sample, many, self.seed, self.everything, self.as_json)
+def look_up(model: Model, tokens: Sequence[str], as_json: bool) -> int:
+    from spamnb.cli.render.tokens import show_tokens
+    from spamnb.inspection.lookup import Lookup
 
-    def compare(self, model: Model) -> int:
-        from spamnb.cli.inspecting.differences import TOP, show_difference
+    lookup = Lookup(model)
+    return show_tokens(model, [lookup.known(token) for token in tokens], as_json)
 
-        assert self.diff is not None
-        other = opened(self.diff, self.view)
-        top = TOP if self.top is None else self.top
-        return show_difference(model, other, self.names, top, self.jobs or all_cores(), self.as_json)
+
+def draw_samples(
+    model: Model,
+    view: View | None,
+    label: str,
+    many: int | None,
+    seed: int | None,
+    everything: bool,
+    as_json: bool,
+) -> int:
+    from spamnb.cli.render.samples import show_samples
+    from spamnb.inspection.samples import draw
+
+    if label not in model.labels:
+        raise UsageError(f"--sample: there is no label {label!r}; there are: {', '.join(model.labels)}")
+    many = SAMPLES if many is None else many
+    seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
+    samples = draw(model, view, label, many, seed)
+    show_samples(samples, many, seed, bool(model.stored.keyed), everything, as_json)
+    return 0
+
+
+def compare(
+    here: Model, there: Model, mail: Sequence[str], top: int | None, jobs: int | None, as_json: bool
+) -> int:
+    from spamnb.cli.render.differences import TOP, show_difference
+    from spamnb.inspection.differences import difference
+
+    check(mail)
+    top = TOP if top is None else top
+    found, unreadable = difference(here, there, top, mail, jobs or all_cores())
+    show_difference(found, top, bool(here.stored.keyed), as_json)
+    return print_unreadable(unreadable)

@@ -1,14 +1,14 @@
-"""Labelled mail that a command reads, with progress on a terminal."""
+"""Labelled mail that a command reads, with progress shown on a terminal."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.cli.options import working
 from spamnb.cli.progress import progress
 from spamnb.errors import DataError
 from spamnb.evaluation.corpus import Corpus
 from spamnb.mailboxes.labelled import size_of
+from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LabelledMail:
-    """The mail below the paths of each label, and what could not be read of it."""
+    """Mail below the paths of each label, and what could not be read of it."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class LabelledMail:
         """Read all of it, in order."""
         found = 0
         with (
-            working(self.paths, self.cluster, self.jobs, self.skip_unreadable) as pool,
+            open_pool(self.paths, self.cluster, self.jobs, self.skip_unreadable) as pool,
             progress("reading", lambda: size_of(self.sources, self.all_folders), note=pool.status) as step,
         ):
             for batch in pool.batches(self.sources, settings, key=key, all_folders=self.all_folders):
-                self.unreadable |= {one.path: one for one in batch.unreadable}
+                self.unreadable |= {item.path: item for item in batch.unreadable}
                 yield batch.whole()
                 step(batch.size, len(batch))
                 found += len(batch)

@@ -6,9 +6,11 @@ from dataclasses import asdict
 
 import click
 
-from spamnb.cli.options import Command, check_replaceable, json_option, path_type
+from spamnb.cli.options import Command, json_option, path_type
+from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
-from spamnb.cli.render import places, print_json
+from spamnb.cli.render.json_output import print_json
+from spamnb.cli.render.notices import model_location
 from spamnb.exchange.merging import merge as merge_models
 from spamnb.files import printable
 from spamnb.mailboxes.sources import total_size
@@ -53,6 +55,6 @@ def merge(out: str, models: tuple[str, ...], base: str | None, fresh: bool, as_j
     if merged.conflicting:
         click.echo(f"under different labels: {merged.conflicting:,}, known as the first model has them")
     click.echo(f"messages: {merged.messages:,}")
-    for line in places(out):
+    for line in model_location(out):
         click.echo(line)
     return 0

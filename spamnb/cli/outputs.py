@@ -1,4 +1,4 @@
-"""Files that a command writes beside its answer: tried before the work, written after the answer."""
+"""Files that a command writes beside its answer: checked before the work, written after the answer."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, write_all
+from spamnb.store.stored import FRONT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
 
 OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
 
@@ -45,6 +45,17 @@ def _create_and_remove(path: str) -> None:
         return  # made by somebody else in this moment: so it can be made
     os.close(handle)
     os.unlink(path)
+
+
+def check_replaceable(path: str) -> None:
+    """Refuse to replace what is no model and not empty: a slip of the finger must not cost a mailbox."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(64)
+    except OSError:
+        return  # nothing there, or nothing that can be written: the one who writes will tell
+    if head and FRONT not in head:
+        raise CannotCreate(f"{path}: is no model; remove it first, or name another file with --model")
 
 
 def write_files(contents: Mapping[str, str | bytes]) -> int:

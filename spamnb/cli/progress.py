@@ -22,11 +22,11 @@ def progress(
     unit: str = "messages",
     note: Callable[[], str] = str,
 ) -> Iterator[Callable[[int, int], None]]:
-    """Yields a function of (bytes, messages) done, or of bytes and something else.
+    """Show progress; yields a function to call with the bytes and messages done, or bytes and something else.
 
-    `total` is asked for only if it is shown: to list a store takes long.
-    `note` tells more, each time.
-    `among_lines`: an answer comes out meanwhile; on the same terminal, that is progress enough.
+    `total` is called only if it is shown: to list a store takes long.
+    `note` is called for a text to show behind the figures.
+    `among_lines`: the answer is printed meanwhile; on the same terminal, that is progress enough.
     """
     if sys.stderr is None or not sys.stderr.isatty() or (among_lines and sys.stdout.isatty()):
         yield lambda _size, _messages: None
@@ -54,12 +54,11 @@ def progress(
         yield step
 
 
-def telling(tried: Iterable[Compared]) -> Iterator[Compared]:
-    """Settings as they are tried, each named on a terminal: one takes seconds, all take minutes."""
-    for one in tried:
+def announce_tried(tried: Iterable[Compared]) -> Iterator[Compared]:
+    """Name settings on a terminal as they are tried: one takes seconds, all take minutes."""
+    for result in tried:
         if sys.stderr is not None and sys.stderr.isatty():
-            loss = one.metrics["one_minus_auc_percent"]
-            write_stderr(
-                f"tried {one.candidate.name}" + ("" if loss is None else f": 1 - AUC {loss:.4f} %") + "\n"
-            )
-        yield one
+            loss = result.metrics["one_minus_auc_percent"]
+            figure = "" if loss is None else f": 1 - AUC {loss:.4f} %"
+            write_stderr(f"tried {result.candidate.name}{figure}\n")
+        yield result

@@ -1,4 +1,4 @@
-"""Standard output, such that it fails in one way only."""
+"""Standard output: its failures are errors of ours, and what a terminal cannot show is replaced."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class Output(io.FileIO):
         try:
             return super().write(data)
         except OSError as error:
-            # Told once: the interpreter tries the rest again when it ends, and would complain again.
+            # Reported once: the interpreter tries the rest again when it ends, and would complain again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), STDOUT)
             raise output_error(error) from error
 
 
-# What tables and bars are drawn with, and what stands for it where the terminal lacks it.
+# Characters that tables and bars are drawn with, and what replaces them where the terminal lacks them.
 PLAIN = {"─": "-", "│": "|", "█": "#", "–": "-", "−": "-", "×": "x", "…": "~"}
-LONGER = {"…": "...", "∞": "inf"}  # where there is still room to be made for it
+LONGER = {"…": "...", "∞": "inf"}  # before a table is laid out, so that there is room
 ERRORS = "spamnb.plain"
 
 
-def settle_output() -> None:
-    """Letters that a terminal lacks are replaced; a closed output is not taken for a patient one."""
+def replace_stdout() -> None:
+    """Make standard output replace letters that a terminal lacks, and report when it is closed."""
     codecs.register_error(ERRORS, in_plain_letters)
     raw = io.BufferedWriter(Output(STDOUT, "w", closefd=False))
     encoding = (
@@ -44,7 +44,7 @@ def settle_output() -> None:
 
 
 def is_plain_locale() -> bool:
-    """Whether a terminal is said to have only the letters of ASCII; Python would write UTF-8 to it."""
+    """Tell whether the locale has only the letters of ASCII; Python would write UTF-8 even so."""
     if any(os.environ.get(name) for name in ("PYTHONIOENCODING", "PYTHONUTF8")):
         return False
     names = (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
@@ -59,7 +59,7 @@ def in_plain_letters(error: UnicodeError) -> tuple[str, int]:
 
 
 def drawable(text: str) -> str:
-    """Text as standard output can have it, before it is laid out."""
+    """Replace what standard output cannot encode, before a text is laid out."""
     encoding = sys.stdout.encoding
     if text.isascii() or encoding.lower().startswith("utf"):
         return text

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.cli.option_values import sources_by_label
 from spamnb.cli.options import (
     Command,
-    check_replaceable,
     cluster_options,
     jobs_option,
     json_option,
     keyed_option,
-    labelled,
     mail_options,
     model_option,
     tokenizer_options,
-    working,
 )
+from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
-from spamnb.cli.render import described, places, print_json, tell_unreadable
+from spamnb.cli.render.json_output import paths_and_reasons, print_json
+from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.delivery.stdin import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, candidate
@@ -31,6 +31,7 @@ from spamnb.mailboxes.sources import check
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.training.train import Summary
+from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,27 +121,27 @@ def train(
     moves; but if nearly all of a label would move, as when folders are swapped, nothing is changed without
     --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
-    sources = labelled(folders, ham, spam, label, ANY_LABEL if forget else None)
-    view = view_of(view_settings)
+    sources = sources_by_label(folders, ham, spam, label, ANY_LABEL if forget else None)
+    view = parse_view(view_settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
     if quiet and as_json:
         raise UsageError("--quiet prints no report, --json prints one: one of them")
-    one = LearnCommand(next(iter(sources)), model, forget)
+    message = LearnCommand(next(iter(sources)), model, forget)
     special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss
-    if list(sources.values()) == [["-"]] and not special and one.fits_journal:
+    if list(sources.values()) == [["-"]] and not special and message.fits_journal:
         if not as_json and not quiet:
-            return one.run()
-        summary = Summary({one.label: {one.learn(): 1}})
+            return message.run()
+        summary = Summary({message.label: {message.learn(): 1}})
     else:
-        paths = [path for many in sources.values() for path in many]
+        paths = [path for of_label in sources.values() for path in of_label]
         check(paths)
         if fresh:
             check_replaceable(model)
         if forget:
             Stored.open(model)  # or it says what to do
         with (
-            working(paths, cluster, jobs, skip_unreadable) as pool,
+            open_pool(paths, cluster, jobs, skip_unreadable) as pool,
             progress(
                 "forgetting" if forget else "training",
                 lambda: size_of(sources, all_folders),
@@ -152,7 +153,7 @@ def train(
                 sources,
                 settings,
                 view=view,
-                ham_loss=share(ham_loss),
+                ham_loss=parse_percentage(ham_loss),
                 fresh=fresh,
                 forget=forget,
                 keyed=keyed,
@@ -165,16 +166,16 @@ def train(
     if as_json:
         print_json({"model": model, **as_map(summary, sources)})
     elif not quiet:
-        report(summary, sources, model)
+        show_summary(summary, sources, model)
     passed_over = () if quiet else summary.passed_over
-    code = tell_unreadable([*summary.unreadable, *passed_over], skip_unreadable)
+    code = print_unreadable([*summary.unreadable, *passed_over], skip_unreadable)
     for name in sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")
     return code
 
 
-def view_of(text: str | None) -> View | None:
+def parse_view(text: str | None) -> View | None:
     """Read `NAME=VALUE,…`; the tokenizer's settings have options of their own."""
     if text is None:
         return None
@@ -184,8 +185,8 @@ def view_of(text: str | None) -> View | None:
     return found.view
 
 
-def share(text: str | None) -> float | None:
-    """A percentage, with or without its sign, as a share."""
+def parse_percentage(text: str | None) -> float | None:
+    """Read a percentage, with or without its sign, as a share."""
     if text is None:
         return None
     try:
@@ -198,21 +199,21 @@ def share(text: str | None) -> float | None:
 
 
 def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
-    of = {label: summary.outcomes.get(label, {}) for label in sources}
+    by_label = {label: summary.outcomes.get(label, {}) for label in sources}
     return {
-        **{name: {label: own.get(name, 0) for label, own in of.items()} for name in OUTCOMES},
-        "unreadable": described(summary.unreadable),
-        "passed_over": described(summary.passed_over),
+        **{name: {label: counts.get(name, 0) for label, counts in by_label.items()} for name in OUTCOMES},
+        "unreadable": paths_and_reasons(summary.unreadable),
+        "passed_over": paths_and_reasons(summary.passed_over),
     }
 
 
-def report(summary: Summary, sources: Sources, model: str) -> None:
+def show_summary(summary: Summary, sources: Sources, model: str) -> None:
     for label in sources:
-        own = summary.outcomes.get(label, {"learned": 0})
-        parts = [f"{own[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in own]
-        click.echo(f"{label}: {', '.join(parts)}")
+        counts = summary.outcomes.get(label, {"learned": 0})
+        phrases = [f"{counts[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in counts]
+        click.echo(f"{label}: {', '.join(phrases)}")
     click.echo(f"unreadable: {len(summary.unreadable):,}")
-    for line in places(model):
+    for line in model_location(model):
         click.echo(line)
     stored = Stored.open(model)
     if lacking := missing(stored.labels, stored.messages):

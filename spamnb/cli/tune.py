@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.labelled_mail import LabelledMail
+from spamnb.cli.option_values import sources_by_label
 from spamnb.cli.options import (
     Command,
     all_folders_option,
-    check_replaceable,
     jobs_option,
     json_option,
-    labelled,
     model_option,
     path_type,
     skip_option,
 )
-from spamnb.cli.outputs import check_writable
-from spamnb.cli.progress import telling
-from spamnb.cli.render import described, places, print_json, show, tell_unreadable
-from spamnb.cli.tables import comparison_table
+from spamnb.cli.outputs import check_replaceable, check_writable
+from spamnb.cli.progress import announce_tried
+from spamnb.cli.render.evaluation import show_comparison
+from spamnb.cli.render.json_output import paths_and_reasons, print_json
+from spamnb.cli.render.notices import model_location, print_unreadable
+from spamnb.cli.render.terminal import show
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, candidate
 from spamnb.evaluation.compare import Compared, compared
@@ -84,7 +85,7 @@ def tune(
     beats the default beyond chance. A model that is there is kept, and replaced only with --fresh: without
     it, the settings are shown as options for `spamnb train`.
     """
-    sources = labelled(folders, ham, spam, ())
+    sources = sources_by_label(folders, ham, spam, ())
     if len(sources) < 2:
         raise UsageError("ham and spam are needed, for instance: spamnb tune ham/ spam/")
     mail = LabelledMail(sources, all_folders, jobs=jobs)
@@ -96,12 +97,12 @@ def tune(
 
     def judge(candidates: list[Candidate]) -> list[Compared]:
         wanted = [candidate("default"), *candidates]
-        return list(telling(compared(wanted, mail.corpus, folds, seed, False, jobs or all_cores())))
+        return list(announce_tried(compared(wanted, mail.corpus, folds, seed, False, jobs or all_cores())))
 
     try:
         tried, winner = search(judge, language)
         chosen = winner.candidate
-        found = Found(tried, chosen, f"{folds} folds", model)
+        result = SearchResult(tried, chosen, f"{folds} folds", model)
         try:
             if is_to_be_written(model, fresh, dry_run):
                 training.train(
@@ -113,11 +114,11 @@ def tune(
                     all_folders=all_folders,
                     pool=LocalPool(jobs),
                 )
-                found.written = True
+                result.written = True
         finally:
-            found.show(list(mail.unreadable.values()), as_json)
+            result.show(list(mail.unreadable.values()), as_json)
     finally:
-        code = tell_unreadable(mail.unreadable.values(), skip_unreadable)
+        code = print_unreadable(mail.unreadable.values(), skip_unreadable)
     return code
 
 
@@ -135,8 +136,8 @@ def check_creatable(model: str) -> None:
 
 
 @dataclass
-class Found:
-    """What a search has found, and whether a model was trained with it."""
+class SearchResult:
+    """Settings that a search has found, and whether a model was trained with them."""
 
     tried: list[Compared]
     chosen: Candidate
@@ -151,14 +152,17 @@ class Found:
                     "winner": self.chosen.name,
                     "options": options_for(self.chosen),
                     "model": self.model if self.written else None,
-                    "tried": [one.as_map() for one in self.tried],
-                    "unreadable": described(failures(unreadable)),
-                    "passed_over": described(passed_over(unreadable)),
+                    "tried": [setting.as_map() for setting in self.tried],
+                    "unreadable": paths_and_reasons(failures(unreadable)),
+                    "passed_over": paths_and_reasons(passed_over(unreadable)),
                 }
             )
         else:
-            comparison_table(self.tried, self.how)
-            show(f"chosen: {self.chosen.name}", *(places(self.model) if self.written else self.advice()))
+            show_comparison(self.tried, self.how)
+            show(
+                f"chosen: {self.chosen.name}",
+                *(model_location(self.model) if self.written else self.advice()),
+            )
 
     def advice(self) -> list[str]:
         """Say that no model was written, and how to make one with these settings."""

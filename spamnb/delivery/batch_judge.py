@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spamnb.bayes.classifier import Score
-from spamnb.bayes.scoring import BulkClassifier, Table
+from spamnb.bayes.scoring import BulkClassifier
 from spamnb.tables.count_table import Columns
 from spamnb.tables.keying import hidden_digests
 from spamnb.tables.learned import NOWHERE
@@ -35,9 +35,7 @@ class BatchJudge:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.columns = Columns.load(model.stored)
-        columns, view = self.columns, model.view
-        table = Table.whole(view, columns.containing, columns.occurring, columns.messages, columns.numbers)
-        self.classifier = BulkClassifier(model.labels, view, table)
+        self.classifier = BulkClassifier.of(self.columns, model.view)
 
     def verdicts(self, batch: Batch) -> list[Verdict]:
         rows = batch.rows.renumbered(self.columns.places(batch.hashes))

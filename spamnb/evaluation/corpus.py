@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.scoring import MISSING, Rows, Table, stacked
+from spamnb.arrays import MISSING, Rows, stacked
+from spamnb.tables.count_table import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spamnb.bayes.view import View
+    from spamnb.arrays import Array
     from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.tables.count_table import Array
     from spamnb.training.batches import Batch
 
 
@@ -79,20 +79,24 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.names)
 
-    def table(self, messages: Array, view: View) -> Table:
-        """The counts of some messages (a mask), for a view."""
+    def table(self, messages: Array) -> Columns:
+        """The counts of some messages (a mask), of all tokens of the vocabulary, also where they are 0."""
         many, size = len(self.labels), len(self.hashes)
         containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
         for place in range(many):
             rows = self.rows.chosen(np.flatnonzero(messages & (self.truth == place)))
             containing[place] = np.bincount(rows.places, minlength=size)
             occurring[place] = np.bincount(rows.places, rows.times, size)
-        return Table.whole(
-            view,
+        return Columns(
+            self.labels,
+            tuple(np.bincount(self.truth[messages], minlength=many).tolist()),
+            {name: self._sums(values, messages) for name, values in self.rows.numbers.items()},
+            self.hashes,
+            np.zeros(size, np.int64),
+            np.empty(0, np.uint8),
             containing,
             occurring,
-            np.bincount(self.truth[messages], minlength=many).tolist(),
-            {name: self._sums(values, messages) for name, values in self.rows.numbers.items()},
+            np.zeros(size, np.uint16),
         )
 
     def _sums(self, values: Array, messages: Array) -> list[list[int | float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from spamnb.evaluation import intervals
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Array = np.ndarray[Any, Any]
+    from spamnb.arrays import Array
 
 BINS = 15  # of probabilities
 ROC_POINTS = 2000  # more than a screen has dots

@@ -55,7 +55,7 @@ def evaluate_by_folds(
     judged = cross_validated(corpus, assigned, view, jobs)
     work = CrossValidation(corpus, assigned, view)
     telling = {
-        label: most_telling(view, work.whole, corpus.tokens, place, TELLING)
+        label: most_telling(work.whole, view, corpus.tokens, place, TELLING)
         for place, label in enumerate(corpus.labels)
     }
     return Evaluation(

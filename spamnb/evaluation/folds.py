@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.classifier import Score
-from spamnb.bayes.scoring import BulkClassifier, LeftOut, Table
+from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.scoring import BulkClassifier, LeftOut
 from spamnb.bayes.verdict import Calibration, Cutoffs, decided
 from spamnb.errors import DataError
 from spamnb.evaluation.results import judged
@@ -19,13 +19,14 @@ from spamnb.workers.processes import in_parallel
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from spamnb.arrays import Array
     from spamnb.bayes.verdict import Verdict
     from spamnb.bayes.view import View
     from spamnb.delivery.batch_judge import BatchJudge
     from spamnb.evaluation.corpus import Corpus
     from spamnb.evaluation.results import Judged
     from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.tables.count_table import Array
+    from spamnb.tables.count_table import Columns
     from spamnb.training.batches import Batch
 
 
@@ -52,17 +53,18 @@ class CrossValidation:
         self.assigned = assigned
         self.view = view
         self.count = int(assigned.max()) + 1
-        self.whole = corpus.table(np.ones(len(corpus), bool), view)
+        self.whole = corpus.table(np.ones(len(corpus), bool))
 
-    def table(self, fold: int) -> Table:
+    def table(self, fold: int) -> Columns:
         """The counts of all mail but that of a fold."""
-        return less(self.view, self.whole, self.corpus.table(self.assigned == fold, self.view))
+        return self.whole.less(self.corpus.table(self.assigned == fold))
 
     def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
         corpus, table = self.corpus, self.table(fold)
-        limits, calibration = decision(corpus, self.view, table, self.assigned != fold)
+        likelihood = Likelihood(table, self.view)
+        limits, calibration = decision(corpus, likelihood, table, self.assigned != fold)
         rows = corpus.rows.chosen(np.flatnonzero(self.assigned == fold))
-        joints = BulkClassifier(corpus.labels, self.view, table).joints(rows).tolist()
+        joints = BulkClassifier(likelihood, table.containing, table.occurring).joints(rows).tolist()
         verdicts = [decided(Score(corpus.labels, joint, []), limits, calibration) for joint in joints]
         return verdicts, (limits.ham, limits.spam) if limits else None
 
@@ -99,14 +101,15 @@ def held_out(
 
 
 def decision(
-    corpus: Corpus, view: View, table: Table, training: Array
+    corpus: Corpus, likelihood: Likelihood, table: Columns, training: Array
 ) -> tuple[Cutoffs | None, Calibration | None]:
     """What training would set from the mail it learned; a textbook's view has neither."""
-    if not view.has_cutoffs or not has_spam(corpus.labels):
+    if not likelihood.view.has_cutoffs or not has_spam(corpus.labels):
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
     truth = corpus.truth[messages]
-    scores = spam_scores(corpus.labels, LeftOut(view, table).scores(corpus.rows.chosen(messages), truth))
+    left_out = LeftOut(likelihood, table.containing, table.occurring)
+    scores = spam_scores(corpus.labels, left_out.scores(corpus.rows.chosen(messages), truth))
     ham, spam = ham_and_spam(corpus.labels, truth, scores.astype(np.float32))
     return cutoffs(ham, spam), calibrated(ham, spam)
 
@@ -131,21 +134,3 @@ def fold_of(corpus: Corpus, folds: int, seed: int, together: bool = False) -> Ar
         _, first, group = np.unique(corpus.digests, return_index=True, return_inverse=True)
         assigned = assigned[first][group]
     return assigned
-
-
-def less(view: View, whole: Table, part: Table) -> Table:
-    """A table without some of its messages."""
-    sums = {
-        name: [
-            [ours - theirs for ours, theirs in zip(mine, other, strict=True)]
-            for mine, other in zip(by_label, part.sums[name], strict=True)
-        ]
-        for name, by_label in whole.sums.items()
-    }
-    return Table.whole(
-        view,
-        whole.containing - part.containing,
-        whole.occurring - part.occurring,
-        (whole.messages - part.messages)[:, 0].tolist(),
-        sums,
-    )

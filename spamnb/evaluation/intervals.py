@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb, erfc, exp, isnan, log, nan, pi, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Array = np.ndarray[Any, Any]
+    from spamnb.arrays import Array
 
 Z = 1.959963984540054  # the normal distribution has 95 % within this many deviations
 TAILS = (0.025, 0.975)

@@ -30,7 +30,8 @@ from spamnb.evaluation.intervals import Estimate
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Array = np.ndarray[Any, Any]
+    from spamnb.arrays import Array
+
     Figures = Mapping[str, "Estimate | Figures | None"]
 
 HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: messages in a thousand, whole to divide exactly

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.scoring import Weights
+from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import SPAM, UNSURE
 from spamnb.evaluation.results import UNDECIDED, Mistake
+from spamnb.inspection.knowledge import ahead
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.reading.features import Tokenizer
@@ -18,13 +19,13 @@ from spamnb.reading.message import read
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from spamnb.arrays import Array
     from spamnb.evaluation.folds import CrossValidation
     from spamnb.evaluation.results import Judged
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message
     from spamnb.reading.settings import Settings
-    from spamnb.tables.count_table import Array
 
     Evidence = list[tuple[str, float]]
 
@@ -43,13 +44,13 @@ def by_folds(judged: Judged, folds: CrossValidation, settings: Settings, most: i
     """Mistakes of a cross-validation, with the evidence of the folds that judged them."""
     tokenizer = Tokenizer(settings)
     chosen = worst(judged, most)
-    weights: dict[int, Weights] = {}
+    weights: dict[int, Array] = {}
     found = []
     for message, raw in zip(chosen, reread(judged, chosen), strict=True):
         read_again = read(raw)
         fold = int(folds.assigned[message])
         if fold not in weights:
-            weights[fold] = Weights.of(folds.view, folds.table(fold))
+            weights[fold] = BulkClassifier.of(folds.table(fold), folds.view).weights
         features = tokenizer.features(read_again)
         evidence = _evidence(features, folds.corpus.hashes, weights[fold], judged.labels, folds.view.pairs)
         found.append(_mistake(judged, message, read_again, evidence))
@@ -63,7 +64,7 @@ def by_model(judged: Judged, model: Model, most: int) -> list[Mistake]:
     for message, raw in zip(chosen, reread(judged, chosen), strict=True):
         verdict = model.classify(raw)
         place = model.labels.index(SPAM) if SPAM in model.labels else 0
-        evidence = [(item.token, lead(item.weights, place)) for item in verdict.evidence]
+        evidence = [(item.token, ahead(item.weights)[place]) for item in verdict.evidence]
         found.append(_mistake(judged, message, read(raw), evidence))
     return found
 
@@ -83,14 +84,8 @@ def reread(judged: Judged, chosen: Sequence[int]) -> list[bytes]:
     return [raw.get(message, b"") for message in chosen]
 
 
-def lead(weights: Sequence[float], place: int) -> float:
-    """How much a token speaks for one label against the best other one."""
-    own, others = weights[place], max(weight for k, weight in enumerate(weights) if k != place)
-    return 0.0 if own == others else max(-99.0, min(99.0, own - others))
-
-
 def _evidence(
-    features: Features, hashes: Array, weights: Weights, labels: Sequence[str], pairs: bool
+    features: Features, hashes: Array, weights: Array, labels: Sequence[str], pairs: bool
 ) -> Evidence:
     names = list(features.tokens)
     numbers = fingerprints(names)
@@ -100,10 +95,10 @@ def _evidence(
         numbers += pair_fingerprints(neighbours)
     wanted = np.array(numbers, np.uint64)
     at = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
-    telling = (hashes[at] == wanted) & weights.telling[at]
-    logs = np.where(weights.zeros[:, at] > 0, -np.inf, weights.finite[:, at])
+    logs = weights[:, at]
+    telling = (hashes[at] == wanted) & ~np.isnan(logs[0])
     place = labels.index(SPAM) if SPAM in labels else 0
-    return [(names[n], lead(logs[:, n].tolist(), place)) for n in np.flatnonzero(telling).tolist()]
+    return [(names[n], ahead(logs[:, n].tolist())[place]) for n in np.flatnonzero(telling).tolist()]
 
 
 def _mistake(judged: Judged, message: int, again: Message, evidence: Iterable[tuple[str, float]]) -> Mistake:

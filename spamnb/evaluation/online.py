@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.classifier import Score
-from spamnb.bayes.scoring import MISSING, BulkClassifier, Rows, Table, probabilities
+from spamnb.arrays import MISSING, Rows
+from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.scoring import LogCounts, joints, weights_of
 from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, decided
+from spamnb.bayes.view import GLOBAL
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, judged
 from spamnb.model import DEFAULT_VIEW
@@ -27,11 +29,11 @@ from spamnb.training.calibration import calibrated, cutoffs, ham_and_spam, has_s
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from spamnb.arrays import Array
     from spamnb.bayes.verdict import Verdict
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
     from spamnb.evaluation.results import Judged
-    from spamnb.tables.count_table import Array
 
 PROTOCOLS = ("immediate", "delayed", "on-error")
 FIRST = 1000  # messages labelled under the delayed protocol
@@ -89,7 +91,7 @@ def online(
         raise ValueError(f"no such protocol: {protocol}")
     labels, truth = corpus.labels, corpus.truth.tolist()
     chosen = view or DEFAULT_VIEW
-    counts, rule = Running(corpus, chosen), Rule(labels, chosen)
+    counts, rule = LearnedSoFar(corpus, chosen), Rule(labels, chosen)
     seen: list[int] = []
     verdicts: list[Verdict] = []
     for message in map(int, order):
@@ -111,136 +113,103 @@ def online(
     return replace(found, cutoffs=rule.pair), curve(found)
 
 
-class Running:
+class LearnedSoFar:
     """The counts of what was learned so far, changed in place: a message costs what it has tokens."""
 
     def __init__(self, corpus: Corpus, view: View) -> None:
-        many, size = len(corpus.labels), len(corpus.hashes)
         self.labels = corpus.labels
         self.truth = corpus.truth.tolist()
-        self.rows = corpus.rows if view.pairs else words_of(corpus.rows)
+        self.corpus_rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
         self.view = view
+        many, size = len(self.labels), len(corpus.hashes)
         # Token by token: taking a message's rows out of these needs a third of the time of columns.
         self.containing = np.zeros((size, many), np.int32)
         self.occurring = np.zeros((size, many), np.int32)
-        self.messages = np.zeros((many, 1))
-        self.presences = np.zeros((many, 1))
-        self.occurrences = np.zeros((many, 1))
+        self.messages = [0] * many
+        self.presences = [0] * many
+        self.occurrences = [0] * many
         self.vocabulary = 0
-        self.sums: dict[str, list[list[int | float]]] = {
+        self.pair_presences = [0] * many
+        self.pair_vocabulary = 0
+        self.numbers: dict[str, list[list[int | float]]] = {
             name: [[0, 0, 0] for _ in range(many)] for name in (corpus.rows.numbers if view.numbers else ())
         }
-        self.alike = Alike(many, size) if view.event == "bernoulli" else None
+        self.alike: dict[tuple[int, ...], int] = {}  # kept up for global statistics only
+        self.words_by_count: list[dict[tuple[int, int], int]] = [{} for _ in self.labels]
+        self.log_counts = LogCounts(Likelihood(self, view))
+
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        return self.alike
 
     def joint(self, message: int) -> list[float]:
-        """The log-joint of each label, by the table of the message's own tokens and the totals of all."""
+        """The log-joint of each label."""
         row = self._row(message)
-        places = row.places
-        table = Table(
-            np.ascontiguousarray(self.containing.take(places, axis=0).T),
-            np.ascontiguousarray(self.occurring.take(places, axis=0).T),
-            self.messages,
-            self.presences,
-            self.occurrences,
-            self.vocabulary,
-            self.sums,
-        )
-        classifier = BulkClassifier(self.labels, self.view, table)
-        if self.alike:
-            absent, certain = self.alike.absent(self.view, table, places)
-            classifier.background = classifier.background + absent
-            classifier.background_zeros = classifier.background_zeros + certain
-        alone = replace(row, places=np.arange(len(places)))
-        joint: list[float] = classifier.joints(alone if self.vocabulary else alone.emptied())[0].tolist()
+        is_global = self.view.smoothing == GLOBAL
+        likelihood = Likelihood(self, self.view, None if is_global else self.words_by_count)
+        containing, occurring = (own.take(row.places, axis=0).T for own in (self.containing, self.occurring))
+        counts = np.concatenate((containing, occurring)) if self.view.event == "multinomial" else containing
+        weights = weights_of(likelihood, counts, self.log_counts)
+        joint: list[float] = joints(likelihood, row, weights, counts)[0].tolist()
         return joint
 
     def learn(self, message: int) -> None:
         label, row = self.truth[message], self._row(message)
-        places = row.places
-        self.vocabulary += len(places) - int(self.containing.take(places, axis=0).any(axis=1).sum())
+        places, words = row.places, row.times > 0
+        before = self.containing.take(places, axis=0)
         self.containing[places, label] += 1
         self.occurring[places, label] += row.times
+        new, word_count = ~before.any(axis=1), int(words.sum())
+        self.vocabulary += int((new & words).sum())
+        self.pair_vocabulary += int((new & ~words).sum())
         self.messages[label] += 1
-        self.presences[label] += len(places)
-        self.occurrences[label] += row.times.sum()
-        for name, sums in self.sums.items():
+        self.presences[label] += word_count
+        self.pair_presences[label] += len(places) - word_count
+        self.occurrences[label] += int(row.times.sum())
+        for name, sums in self.numbers.items():
             value = int(row.numbers[name][0])
             if value != MISSING:
                 own = sums[label]
                 own[:] = own[0] + 1, own[1] + value, own[2] + value * value
-        if self.alike:
-            self.alike.learn(places, label)
+        if self.view.event == "bernoulli" and self.view.smoothing == GLOBAL:
+            self._note_rows(before, label)
+        elif self.view.event == "bernoulli":
+            self._note_counts(before[:, label], label, int(new.sum()))
+
+    def _note_counts(self, before: Array, label: int, new: int) -> None:
+        """Keep up how many words have so many messages of a label; new ones had none and were not known."""
+        for alike in self.words_by_count:
+            alike[0, 0] = alike.get((0, 0), 0) + new
+        alike = self.words_by_count[label]
+        counts, many = np.unique(before, return_counts=True)
+        for count, words in zip(counts.tolist(), many.tolist(), strict=True):
+            alike[count, 0] -= words
+            alike[count + 1, 0] = alike.get((count + 1, 0), 0) + words
+        for key in [key for key, words in alike.items() if not words]:
+            del alike[key]
+
+    def _note_rows(self, before: Array, label: int) -> None:
+        """Keep up how many words share the same messages per label."""
+        for row in before.tolist():
+            old = tuple(row)
+            row[label] += 1
+            new = tuple(row)
+            self.alike[new] = self.alike.get(new, 0) + 1
+            if any(old):
+                self.alike[old] -= 1
+                if not self.alike[old]:
+                    del self.alike[old]
 
     def _row(self, message: int) -> Rows:
         """One message; Rows.chosen would do as well, in four times the time."""
-        rows = self.rows
+        rows = self.corpus_rows
         start, end = rows.starts[message], rows.starts[message + 1]
         return Rows(
             np.array([0, end - start]),
             rows.places[start:end],
             rows.times[start:end],
             rows.parts[start:end],
-            {name: rows.numbers[name][message : message + 1] for name in self.sums},
+            {name: rows.numbers[name][message : message + 1] for name in self.numbers},
         )
-
-
-def words_of(rows: Rows) -> Rows:
-    """The messages without their pairs of neighbours, which the textbooks' views do not know."""
-    words = rows.times > 0
-    starts = np.concatenate(([0], np.cumsum(words)))[rows.starts]
-    return Rows(starts, rows.places[words], rows.times[words], rows.parts[words], rows.numbers)
-
-
-class Alike:
-    """How many tokens share the same messages per label: Bernoulli's absent words cost what there are kinds.
-
-    A token is of kind 0 before it is known, and of another after each message that contains it. Kinds that
-    no token is of any more make room: of 410,000 there ever were in spamassassin, 4,100 are left.
-    """
-
-    def __init__(self, many: int, size: int) -> None:
-        self.kind = np.zeros(size, np.int32)  # of each token
-        self.keys = [(0,) * many]  # the messages per label of each kind
-        self.places = {self.keys[0]: 0}
-        self.free: list[int] = []
-        self.counts = np.zeros((many, 1024))  # of each kind, as an array
-        self.tokens = np.zeros(1024)
-
-    def learn(self, tokens: Array, label: int) -> None:
-        before, which, many = np.unique(self.kind[tokens], return_inverse=True, return_counts=True)
-        after = np.array([self._next(kind, label) for kind in before.tolist()], np.int32)
-        self.kind[tokens] = after[which]
-        self.tokens[before] -= many
-        self.tokens[after] += many
-        for kind in before[self.tokens[before] == 0].tolist():
-            del self.places[self.keys[kind]]
-            self.free.append(kind)
-
-    def _next(self, kind: int, label: int) -> int:
-        """The kind of a token after one more message of a label."""
-        key = self.keys[kind]
-        key = (*key[:label], key[label] + 1, *key[label + 1 :])
-        if key in self.places:
-            return self.places[key]
-        if not self.free:
-            self.free.append(len(self.keys))
-            self.keys.append(key)
-        if len(self.keys) > len(self.tokens):
-            self.counts = np.concatenate((self.counts, 0 * self.counts), axis=1)
-            self.tokens = np.concatenate((self.tokens, 0 * self.tokens))
-        place = self.places[key] = self.free.pop()
-        self.keys[place] = key
-        self.counts[:, place] = key
-        return place
-
-    def absent(self, view: View, table: Table, present: Array) -> tuple[Array, Array]:
-        """Σ log(1 − P(token | label)) over the known tokens but those present, and how many have P = 1."""
-        kinds = len(self.keys)
-        tokens = self.tokens[:kinds] - np.bincount(self.kind[present], minlength=kinds)
-        tokens[0] = 0
-        p = probabilities(view, replace(table, containing=self.counts[:, :kinds]))
-        logs = np.log(1 - p, out=np.zeros(p.shape), where=p < 1)
-        return (logs @ tokens)[:, None], ((p >= 1).astype(float) @ tokens)[:, None]
 
 
 class Rule:

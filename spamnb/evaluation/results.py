@@ -10,10 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spamnb.arrays import Array
     from spamnb.bayes.verdict import Verdict
-    from spamnb.inspection.knowledge import Telling
+    from spamnb.inspection.knowledge import TellingToken
     from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.tables.count_table import Array
 
 UNDECIDED = -1
 
@@ -65,7 +65,7 @@ class Evaluation:
     metrics: dict[str, Any]  # Metrics.as_map() and more, JSON-ready
     mistakes: list[Mistake]
     duplicates: int
-    telling: dict[str, list[Telling]]
+    telling: dict[str, list[TellingToken]]
     curve: list[CurvePoint]
     learned: int | None = None  # how many of the messages the model that judges has learned; None without one
     skipped: bool = False  # whether those were left out

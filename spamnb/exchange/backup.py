@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.arrays import order_of
 from spamnb.errors import CannotCreate, ModelError, UsageError
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
@@ -26,16 +27,15 @@ from spamnb.tables.count_table import Columns
 from spamnb.tables.keying import key_for, without_words
 from spamnb.tables.layout import save
 from spamnb.tables.learned import Learned
-from spamnb.tables.sorting import order_of
 from spamnb.training.placing import gone_at_last, put_in_place
 from spamnb.training.train import replaceable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from spamnb.arrays import Array
     from spamnb.exchange.importing.exports import Lines
     from spamnb.store.key import Key
-    from spamnb.tables.count_table import Array
 
 FIRST_LINE = "spamnb export 1"
 ABOUT = ("settings", "view", "ham_loss", "cutoffs", "calibration")

@@ -25,7 +25,7 @@ from spamnb.training.placing import ASIDE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spamnb.tables.count_table import Array
+    from spamnb.arrays import Array
 
 BIN = b"\xc6"  # with a length of four bytes
 AGAIN = "learn the messages of that time again"

@@ -15,9 +15,9 @@ from spamnb.workers.local import LocalPool
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spamnb.arrays import Array
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.model import Model
-    from spamnb.tables.vocabulary import Array
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,22 @@ class Weighed(NamedTuple):
     messages: Array  # most of any label
 
 
-def difference(here: Model, there: Model, top: int) -> tuple[dict[str, list[Any]], list[Moved]]:
-    """Settings that differ, and the tokens that moved most: none, if they do not stand under the same key."""
+def difference(
+    here: Model, there: Model, top: int, mail: Sequence[str], jobs: int
+) -> tuple[Difference, list[Unreadable]]:
+    """Compare two models, also on mail, if there is some; returns also the mail that could not be read.
+
+    Tokens of models with different keys cannot be compared.
+    """
     labels = [label for label in here.labels if label in there.labels]
     if len(labels) < 2:
         raise DataError(f"{there.stored.path}: has fewer than two labels in common with {here.stored.path}")
+    settings = different_settings(here, there)
     comparable = here.stored.keyed == there.stored.keyed
-    return different_settings(here, there), most_moved(here, there, labels, top) if comparable else []
+    moved = most_moved(here, there, labels, top) if comparable else []
+    messages, changed, unreadable = changed_verdicts(here, there, mail, jobs) if mail else (0, [], [])
+    found = Difference(here.stored.path, there.stored.path, settings, moved, messages, changed)
+    return found, unreadable
 
 
 def different_settings(here: Model, there: Model) -> dict[str, list[Any]]:
@@ -122,8 +131,8 @@ def weighed(model: Model, vocabulary: Vocabulary, labels: Sequence[str]) -> Weig
     for block in vocabulary.blocks():
         keys.append(block.keys)
         messages.append(block.containing.max(axis=0))
-        table = vocabulary.table(model.view, block)
-        ahead.append((leads(model.view, table)[chosen] * (messages[-1] > 0)).astype(np.float32))
+        lead = leads(model.classifier, block.containing, block.occurring)[chosen]
+        ahead.append((lead * (messages[-1] > 0)).astype(np.float32))
     joined = np.concatenate(keys)
     order = np.argsort(joined, kind="stable")
     return Weighed(

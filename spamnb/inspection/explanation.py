@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from spamnb.reading.message import Message
     from spamnb.store.table import Row
 
+MOST_COLUMNS = 4  # labels up to which each has a column in a table
+
 
 class Reason(NamedTuple):
     """A token, a pair of neighbours or a number that counted."""
@@ -44,8 +46,8 @@ class Reason(NamedTuple):
         return self.evidence.token
 
     @property
-    def said(self) -> float:
-        """Its weight, as often as it counts: where the mean is taken, each token adds but a part of that."""
+    def total_weight(self) -> float:
+        """Weight times how often it counts; where the mean is taken, a token adds only a part of that."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
 
     @property
@@ -98,6 +100,16 @@ class Explanation(NamedTuple):
     def sides(self) -> tuple[str, str]:
         """The two labels at issue: what a negative sum speaks for, and what a positive."""
         return self.model.labels[self.against], self.model.labels[self.toward]
+
+    @property
+    def column_labels(self) -> Sequence[str]:
+        """The labels whose counts a table shows: all, or of many the two at issue."""
+        return self.model.labels if len(self.model.labels) <= MOST_COLUMNS else self.sides
+
+    @property
+    def ranked_label(self) -> str:
+        """The label that score and probability are of."""
+        return SPAM if SPAM in self.model.labels else self.verdict.label
 
     @property
     def cutoffs(self) -> Cutoffs | None:

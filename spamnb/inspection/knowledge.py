@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.bayes import classifier as bayes
-from spamnb.bayes.scoring import Table, probabilities
+from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.verdict import HAM, SPAM
 from spamnb.clock import DAY, today
 from spamnb.store.journal import LIMIT
@@ -22,11 +22,13 @@ from spamnb.training.calibration import ham_and_spam, has_spam
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from spamnb.arrays import Array
+    from spamnb.bayes.classifier import Likelihood
     from spamnb.bayes.verdict import Cutoffs
     from spamnb.bayes.view import View
     from spamnb.model import Model
     from spamnb.store.stored import Stored
-    from spamnb.tables.count_table import Array, Columns
+    from spamnb.tables.count_table import Columns
     from spamnb.tables.vocabulary import Block
 
 
@@ -58,7 +60,7 @@ def how_to_train(label: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Telling:
+class TellingToken:
     """A token that speaks for a label: its weight is the log of how much likelier than in any other."""
 
     token: str
@@ -115,7 +117,7 @@ class Knowledge:
     seen_since: str | None  # half of it
     oldest: str | None
     missing: list[str]  # to be well trained
-    telling: dict[str, list[Telling]]
+    telling: dict[str, list[TellingToken]]
 
     @classmethod
     def of(cls, model: Model, top: int) -> Knowledge:
@@ -129,9 +131,9 @@ class Knowledge:
             known += np.count_nonzero(block.occurring, axis=1)
             days += np.bincount(block.days, minlength=DAYS)
             if top and model.view.event != "gaussian":
-                ahead = leads(model.view, vocabulary.table(model.view, block))
+                lead = leads(model.classifier, block.containing, block.occurring)
                 for place, own in enumerate(best):
-                    own.add(block, ahead[place], place)
+                    own.add(block, lead[place], place)
         settings = model.settings.as_map()
         settings["stop_words"] = len(settings["stop_words"])
         own_mail = judged_without_itself(model)
@@ -226,10 +228,10 @@ class Best:
         ]
         self.found = sorted(self.found)[: self.top]
 
-    def telling(self, vocabulary: Vocabulary) -> list[Telling]:
+    def telling(self, vocabulary: Vocabulary) -> list[TellingToken]:
         texts = vocabulary.tokens([at for _, at, _, _ in self.found])
         return [
-            Telling(text, messages, weight)
+            TellingToken(text, messages, weight)
             for text, (_, _, messages, weight) in zip(texts, self.found, strict=True)
         ]
 
@@ -249,35 +251,27 @@ def highest(rank: Array, top: int) -> Array:
     return candidates[np.argsort(-rank[candidates], kind="stable")][:top]
 
 
-def leads(view: View, table: Table) -> Array:
+def leads(likelihood: Likelihood, containing: Array, occurring: Array) -> Array:
     """How far each label [label, token] is ahead of the best other one."""
-    p = probabilities(view, table)
-    if len(p) == 1:
-        return np.zeros(p.shape)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(p) - (np.log1p(-p) if view.event == "bernoulli" else 0.0)
-        first = logs.max(axis=0)
-        second = logs.min(axis=0) if len(logs) == 2 else np.partition(logs, -2, axis=0)[-2]
-        return np.nan_to_num(logs - np.where(logs == first, second, first), posinf=INFINITE, neginf=-INFINITE)
+    counts = counts_for(likelihood.view, containing, occurring)
+    return by_row(lambda row: ahead(likelihood.weights(row)), counts, len(likelihood.labels))
 
 
-def telling(model: Model, columns: Columns, place: int, top: int) -> list[Telling]:
-    """The tokens of a table that tell most for a label."""
-    table = Table.whole(model.view, columns.containing, columns.occurring, columns.messages, columns.numbers)
-    return most_telling(model.view, table, columns.tokens, place, top)
+def ahead(weights: Sequence[float]) -> list[float]:
+    """How far each label is ahead of the best other one, at most INFINITE."""
+    return [max(-INFINITE, min(INFINITE, bayes.lead(weights, place))) for place in range(len(weights))]
 
 
 def most_telling(
-    view: View, table: Table, texts: Callable[[Sequence[int]], list[str]], place: int, top: int
-) -> list[Telling]:
-    """The tokens that tell most for a label; of equal weight, the most frequent first."""
-    if not table.vocabulary or view.event == "gaussian":
+    table: Columns, view: View, texts: Callable[[Sequence[int]], list[str]], place: int, top: int
+) -> list[TellingToken]:
+    """The tokens of a table that tell most for a label; of equal weight, the most frequent first."""
+    if not len(table) or view.event == "gaussian":
         return []
-    ahead = leads(view, table)[place]
-    has_text = table.occurring.any(axis=0)
-    chosen = highest(headline(table.containing[place], ahead) * has_text, top)
-    chosen = chosen[ahead[chosen] > 0].tolist()
+    lead = leads(bayes.Likelihood(table, view), table.containing, table.occurring)[place]
+    chosen = highest(headline(table.containing[place], lead) * table.words, top)
+    chosen = chosen[lead[chosen] > 0].tolist()
     return [
-        Telling(text, table.containing[:, at].tolist(), float(ahead[at]))
+        TellingToken(text, table.containing[:, at].tolist(), float(lead[at]))
         for text, at in zip(texts(chosen), chosen, strict=True)
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.bayes.classifier import Classifier, spread
 from spamnb.bayes.view import GLOBAL, View
-from spamnb.inspection.knowledge import INFINITE, date
+from spamnb.inspection.knowledge import ahead, date
 from spamnb.inspection.spellings import spellings
 from spamnb.reading.fingerprint import fingerprints
 from spamnb.tables.vocabulary import Vocabulary, number_of
@@ -155,15 +155,6 @@ class Lookup:
     def _seen(self, place: int) -> tuple[str | None, str | None]:
         first, last = self.vocabulary.days(place)
         return date(first), date(last)
-
-
-def ahead(weights: Sequence[float]) -> list[float]:
-    """How far each label is ahead of the best other one."""
-    leads = []
-    for place, own in enumerate(weights):
-        best = max((weight for k, weight in enumerate(weights) if k != place), default=own)
-        leads.append(0.0 if own == best else max(-INFINITE, min(INFINITE, own - best)))
-    return leads
 
 
 def as_kept(model: Model, token: str) -> str:

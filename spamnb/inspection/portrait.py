@@ -13,8 +13,8 @@ from spamnb.tables.vocabulary import Vocabulary
 from spamnb.training.calibration import has_spam
 
 if TYPE_CHECKING:
+    from spamnb.arrays import Array
     from spamnb.model import Model
-    from spamnb.tables.vocabulary import Array
 
 NAMED = 16  # tokens of each label, at most
 STEP = 0.5  # nats that are counted together
@@ -44,7 +44,7 @@ class Portrait:
             there = block.occurring.max(axis=0) > 0
             occurrences.append(block.occurring.sum(axis=0)[there])
             if model.view.event != "gaussian":
-                ahead = leads(model.view, vocabulary.table(model.view, block))[:, there]
+                ahead = leads(model.classifier, block.containing, block.occurring)[:, there]
                 own = ahead[model.labels.index(SPAM)] if two else ahead.max(axis=0)
                 heights += np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0]
         return cls(

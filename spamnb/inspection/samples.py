@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bayes.classifier import variance
-from spamnb.bayes.scoring import probabilities
+from spamnb.bayes.classifier import Likelihood, variance
+from spamnb.bayes.scoring import by_row, counts_for
+from spamnb.bayes.view import View
+from spamnb.errors import DataError
 from spamnb.reading.features import MOST_TOKENS
 from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.bayes.view import View
+    from spamnb.arrays import Array
+    from spamnb.model import Model
     from spamnb.store.stored import Stored
-    from spamnb.tables.vocabulary import Array
 
 SIZE = "size"  # the numeric feature that tells of lengths, in tenths of a doubling
 TENTH = log(2) / 10
@@ -39,6 +41,15 @@ class Synthetic:
 
     def as_map(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def draw(model: Model, view: View | None, label: str, many: int, seed: int) -> Iterator[Synthetic]:
+    """Draw messages of a label, by the view asked for."""
+    if not model.stored.messages[model.labels.index(label)]:
+        raise DataError(f"{model.stored.path}: no {label} has been learned; there is nothing to draw from")
+    # What the default takes the mean of is no distribution; the textbooks' multinomial of the same counts is.
+    chosen = view or View("multinomial", model.view.smoothing)
+    return Sampler(model.stored, chosen, label, seed).messages(many)
 
 
 class Sampler:
@@ -58,9 +69,13 @@ class Sampler:
         """Of each token; none by Gaussians, which know numbers only."""
         if self.view.event == "gaussian":
             return np.empty(0)
+        likelihood = Likelihood(self.stored, self.view)
         blocks = [
-            probabilities(self.view, self.vocabulary.table(self.view, block))[self.place]
-            * (block.containing.max(axis=0) > 0)
+            by_row(
+                lambda row: [likelihood.probabilities(row)[self.place] if any(row) else 0.0],
+                counts_for(self.view, block.containing, block.occurring),
+                1,
+            )[0]
             for block in self.vocabulary.blocks()
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)

@@ -9,7 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.tables.vocabulary import Array, Vocabulary
+    from spamnb.arrays import Array
+    from spamnb.tables.vocabulary import Vocabulary
 
 SHORT = 4  # letters up to which a word has neighbours at one change only
 MOST_LETTERS = 80  # of a word whose neighbours are looked for

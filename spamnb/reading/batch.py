@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.scoring import MISSING, Rows
+from spamnb.arrays import MISSING, Rows, changes, order_of, texts_at
 from spamnb.reading.fingerprint import EIGHT, FACTOR, HALF, PAIR_FACTOR
 from spamnb.reading.parts import BODY, part_of
 from spamnb.reading.word_rules import LONGEST
 from spamnb.reading.words import shortened
 from spamnb.tables.keying import hidden
-from spamnb.tables.sorting import changes, order_of, texts_at
 
 if TYPE_CHECKING:
+    from spamnb.arrays import Array
     from spamnb.reading.features import Features
     from spamnb.store.key import Key
-    from spamnb.tables.count_table import Array
 
 SPACE = ord(" ")
 FIRST = np.array([(1 << (8 * n)) - 1 for n in range(EIGHT + 1)], np.uint64)  # masks for the first n of them

@@ -1,7 +1,1 @@
-"""An evaluation as a page to look at: one HTML file that needs nothing else."""
-
-from __future__ import annotations
-
-from spamnb.report.page import report
-
-__all__ = ["report"]
+"""Pages and pictures to look at: an evaluation, a message and its evidence, a model."""

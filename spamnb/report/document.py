@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def document(title: str, *body: Child, sheets: tuple[str, ...] = ("style.css",)) -> str:
+def document(title: str, *body: Child, sheets: tuple[str, ...] = ()) -> str:
+    """Make a page with our style sheets, and more of them if named."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -23,11 +24,11 @@ def document(title: str, *body: Child, sheets: tuple[str, ...] = ("style.css",))
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
         element("title", title),
-        [element("style", Markup(sheet(name))) for name in sheets],
+        [element("style", Markup(sheet(name))) for name in ("colours.css", "style.css", *sheets)],
     )
     return "<!doctype html>\n" + element("html", head, element("body", *body), lang="en") + "\n"
 
 
 def sheet(name: str) -> str:
-    """A style sheet of ours."""
+    """Read a style sheet of this folder."""
     return files(__package__).joinpath(name).read_text("utf-8")

@@ -19,21 +19,21 @@ VOID = frozenset(("meta", "br"))
 
 
 class Markup(str):
-    """What a browser may obey."""
+    """HTML or SVG, escaped where it has to be."""
 
     __slots__ = ()
 
 
 def element(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
-    """`class_` is class, `text_anchor` is text-anchor; what is None is left out."""
-    own = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(visible(written(value)))}"'
+    """Make an element: `class_` is class, `text_anchor` is text-anchor; what is None is left out."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(visible(attribute_text(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in VOID:
-        return Markup(f"<{name}{own}>")
-    return Markup(f"<{name}{own}>{joined(*children)}</{name}>")
+        return Markup(f"<{name}{written}>")
+    return Markup(f"<{name}{written}>{joined(*children)}</{name}>")
 
 
 def joined(*children: Child) -> Markup:
@@ -46,13 +46,13 @@ def markup(child: Child) -> str:
     return escape(visible(child), quote=False) if isinstance(child, str) else joined(*child)
 
 
-def written(value: str | float) -> str:
-    """Coordinates to a tenth: finer than a dot on any screen, and a third of the page smaller."""
+def attribute_text(value: str | float) -> str:
+    """Write a coordinate to a tenth: finer than a dot on any screen, and a third of the page smaller."""
     return value if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")
 
 
 def visible(text: str) -> str:
-    """Text with nothing in it that acts unseen: control, bidi, invisible and unassigned characters."""
+    """Replace characters that act unseen: control, bidi, invisible and unassigned ones."""
     if text.isprintable():
         return text
     return "".join(
@@ -61,12 +61,12 @@ def visible(text: str) -> str:
     )
 
 
-def foreign(text: str, most: int, *, ending: bool = False) -> Markup:
-    """Text from mail or a file name: its direction cannot leak out, and it has its length."""
+def untrusted(text: str, most: int, *, ending: bool = False) -> Markup:
+    """Show text from mail or a file name: its direction cannot leak out, and it is cut to a length."""
     if len(text) > most:
         text = "…" + text[1 - most :] if ending else text[: most - 1] + "…"
     return element("bdi", text)
 
 
 def label(name: str) -> Markup:
-    return foreign(name, 40)
+    return untrusted(name, 40)

@@ -9,7 +9,7 @@ from spamnb.bayes.verdict import SPAM
 from spamnb.evaluation import intervals
 from spamnb.evaluation.curves import calibration_bins, roc
 from spamnb.report.elements import Markup, element
-from spamnb.report.figures import counted, percent, short, tick
+from spamnb.report.formats import counted, percent, short, tick
 from spamnb.report.svg import (
     BOTTOM,
     LEFT,
@@ -17,7 +17,6 @@ from spamnb.report.svg import (
     TOP,
     Linear,
     Logarithmic,
-    across,
     box,
     clipped,
     dot,
@@ -26,7 +25,8 @@ from spamnb.report.svg import (
     path,
     power_below,
     text,
-    up,
+    x_axis,
+    y_axis,
 )
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from spamnb.evaluation.results import CurvePoint, Judged
 
-ROC_POINTS = 300  # as many as a plot has dots across
+CURVE_POINTS = 300  # as many as a plot has dots across
 MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter
 COUNTS = 200  # where the counts of the calibration begin
-SERIES = (  # of the learning curve: field, name, kind of line
+SERIES = (  # of the learning curve: field, name, classes of the style sheet
     ("recent_error_percent", "wrong or unsure lately", "curve"),
     ("spam_missed_percent", "spam missed", "curve spam dashed"),
     ("ham_lost_percent", "ham lost", "curve ham"),
@@ -46,9 +46,9 @@ SERIES = (  # of the learning curve: field, name, kind of line
 
 
 def trade_off(judged: Judged, missed_at: Mapping[str, float | None]) -> Markup | None:
-    """Ham lost against spam missed for every cutoff, and where the verdicts themselves are."""
-    place = judged.labels.index(SPAM)
-    is_spam = judged.truth == place
+    """Plot ham lost against spam missed for every cutoff, and where the verdicts themselves are."""
+    spam_index = judged.labels.index(SPAM)
+    is_spam = judged.truth == spam_index
     lost, missed = roc(is_spam, judged.score)
     if not len(lost):
         return None
@@ -57,43 +57,43 @@ def trade_off(judged: Judged, missed_at: Mapping[str, float | None]) -> Markup |
     highest = max((value for _, value in marks), default=100.0)
     x = Logarithmic(min(power_below(100 / ham), 0.1), MOST_LOST, LEFT, RIGHT)
     y = Logarithmic(min(power_below(100 / spam), 1.0), 10.0 if highest <= 10 else 100.0, BOTTOM, TOP)
-    taken = judged.verdict == place
-    here = 100 * float(taken[~is_spam].mean()), 100 * float(1 - taken[is_spam].mean())
-    said = (f"at {tick(at)} % of the ham, {percent(value)} % of the spam" for at, value in marks)
+    taken = judged.verdict == spam_index
+    at_verdicts = 100 * float(taken[~is_spam].mean()), 100 * float(1 - taken[is_spam].mean())
+    descriptions = (f"at {tick(at)} % of the ham, {percent(value)} % of the spam" for at, value in marks)
     corners = zip(lost.tolist(), missed.tolist(), strict=True)
     return drawing(
         "roc",
         "Spam missed against ham lost",
-        f"For every cutoff, on logarithmic axes: {'; '.join(said)}.",
-        up(y, "spam missed, %"),
-        across(x, "ham lost, %"),
+        f"For every cutoff, on logarithmic axes: {'; '.join(descriptions)}.",
+        y_axis(y, "spam missed, %"),
+        x_axis(x, "ham lost, %"),
         *(line(x.at(at), TOP, x.at(at), BOTTOM, "mark") for at, _ in marks),
         clipped(path([(x.at(a), y.at(b)) for a, b in corners], "curve")),
         *(dot(x.at(at), y.at(value), 3.5, "point") for at, value in marks),
         *(
             text(x.at(at) + 5, y.at(value) - 6, f"{percent(value)} %", "start", "small")
-            for at, value in apart(marks, y)
+            for at, value in without_overlap(marks, y)
         ),
         *(
-            [dot(x.at(here[0]), y.at(here[1]), 5.5, "ring")]
-            if here[0] <= x.high and here[1] <= y.high
+            [dot(x.at(at_verdicts[0]), y.at(at_verdicts[1]), 5.5, "ring")]
+            if at_verdicts[0] <= x.high and at_verdicts[1] <= y.high
             else []
         ),
     )
 
 
-def apart(marks: Sequence[tuple[float, float]], y: Logarithmic) -> list[tuple[float, float]]:
-    """Marks whose names do not run into each other: where two are level, the name of the second is enough."""
+def without_overlap(marks: Sequence[tuple[float, float]], y: Logarithmic) -> list[tuple[float, float]]:
+    """Choose marks whose names do not overlap: where two are level, the name of the second is enough."""
     level = 12  # units: the height of a line of text
     return [
         (at, value)
-        for place, (at, value) in enumerate(marks)
-        if all(abs(y.at(value) - y.at(other)) >= level for _, other in marks[place + 1 :])
+        for index, (at, value) in enumerate(marks)
+        if all(abs(y.at(value) - y.at(other)) >= level for _, other in marks[index + 1 :])
     ]
 
 
 def calibration(judged: Judged) -> Markup:
-    """How often what was forecast came true, with 95 % intervals, and of how many messages that is known."""
+    """Plot how often a forecast came true, with 95 % intervals, and of how many messages that is known."""
     bins = [
         each for each in calibration_bins(judged.labels, judged.truth, judged.probability) if each.messages
     ]
@@ -106,59 +106,62 @@ def calibration(judged: Judged) -> Markup:
         if trust:
             marks.append(line(forecast, y.at(trust.low), forecast, y.at(trust.high), "whisker"))
         many = counted(each.messages, "message")
-        said = f"forecast {each.mean_probability:.3f}, came true {share:.3f}, {many}"
-        marks.append(dot(forecast, y.at(share), 3.5, "point", said))
+        tip = f"forecast {each.mean_probability:.3f}, came true {share:.3f}, {many}"
+        marks.append(dot(forecast, y.at(share), 3.5, "point", tip))
         left, right, tall = x.at(each.low), x.at(each.high), scale * sqrt(each.messages)
-        marks.append(box(left + 1, BOTTOM - tall, right - left - 2, tall, "quiet", said))
-        marks.append(text((left + right) / 2, BOTTOM - tall - 3, short(each.messages), kind="small"))
+        marks.append(box(left + 1, BOTTOM - tall, right - left - 2, tall, "quiet", tip))
+        marks.append(text((left + right) / 2, BOTTOM - tall - 3, short(each.messages), class_="small"))
     what = "spam" if len(judged.labels) == 2 and SPAM in judged.labels else "the likeliest label"
     return drawing(
         "calibration",
         "Forecast against truth",
         f"How often {what} came true for each probability forecast, and the messages behind it.",
-        up(y, "share that came true", (0, 0.2, 0.4, 0.6, 0.8, 1)),
+        y_axis(y, "share that came true", (0, 0.2, 0.4, 0.6, 0.8, 1)),
         line(x.at(0), y.at(0), x.at(1), y.at(1), "diagonal"),
-        across(x, f"probability of {what}", (0, 0.2, 0.4, 0.6, 0.8, 1)),
+        x_axis(x, f"probability of {what}", (0, 0.2, 0.4, 0.6, 0.8, 1)),
         *marks,
     )
 
 
 def learning(curve: Sequence[CurvePoint]) -> Markup:
-    """Errors in percent against messages seen."""
-    kept = curve[:: max(1, -(-len(curve) // ROC_POINTS))]
-    if kept[-1] is not curve[-1]:
-        kept = [*kept, curve[-1]]
+    """Plot errors in percent against messages seen."""
+    drawn = curve[:: max(1, -(-len(curve) // CURVE_POINTS))]
+    if drawn[-1] is not curve[-1]:
+        drawn = [*drawn, curve[-1]]
     series = [
-        (kind, [(point.messages, value) for point in kept if (value := getattr(point, field)) is not None])
-        for field, _, kind in SERIES
+        (
+            class_,
+            [(point.messages, value) for point in drawn if (value := getattr(point, field)) is not None],
+        )
+        for field, _, class_ in SERIES
     ]
     values = [value for _, points in series for _, value in points if value > 0]
     lowest, highest = min(values, default=0.1), max(values, default=10.0)
-    x = Linear(0, max(kept[-1].messages, 1), LEFT, RIGHT)
+    x = Linear(0, max(drawn[-1].messages, 1), LEFT, RIGHT)
     y = Logarithmic(max(power_below(min(lowest, 1)), 1e-3), 100.0 if highest > 10 else 10.0, BOTTOM, TOP)
     return drawing(
         "learning",
         "Errors while learning",
-        f"In percent, on a logarithmic axis, over {counted(kept[-1].messages, 'message')} in their order.",
-        up(y, "errors, %"),
-        across(x, "messages seen"),
+        f"In percent, on a logarithmic axis, over {counted(drawn[-1].messages, 'message')} in their order.",
+        y_axis(y, "errors, %"),
+        x_axis(x, "messages seen"),
         *(
-            path([(x.at(many), y.at(value)) for many, value in points], kind)
-            for kind, points in series
+            path([(x.at(many), y.at(value)) for many, value in points], class_)
+            for class_, points in series
             if points
         ),
     )
 
 
 def legend(curve: Sequence[CurvePoint]) -> Markup:
-    """The lines of the learning curve and their names."""
+    """Name the lines of the learning curve."""
     return element(
         "ul",
         [
             element(
-                "li", element("svg", line(0, 5, 26, 5, kind), viewBox="0 0 26 10", aria_hidden="true"), name
+                "li", element("svg", line(0, 5, 26, 5, class_), viewBox="0 0 26 10", aria_hidden="true"), name
             )
-            for field, name, kind in SERIES
+            for field, name, class_ in SERIES
             if any(getattr(point, field) is not None for point in curve)
         ],
         class_="legend",

@@ -1,4 +1,4 @@
-"""What the plots are drawn with: scales, axes, and a frame that any width can show.
+"""Scales, axes and shapes of plots, in a frame that any width can show.
 
 Drawings are 360 units wide, a phone's width; the style sheet makes their text smaller where they are wider.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.report.elements import Markup, element, joined, written
-from spamnb.report.figures import tick
+from spamnb.report.elements import Markup, attribute_text, element, joined
+from spamnb.report.formats import tick
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +20,8 @@ ZERO_GAP = 0.4  # of a decade: how far below the lowest power of ten a logarithm
 
 
 class Linear(NamedTuple):
+    """A linear scale, from values to units of a drawing."""
+
     low: float
     high: float
     start: float
@@ -30,13 +32,13 @@ class Linear(NamedTuple):
 
     @property
     def ticks(self) -> list[float]:
-        step = nice((self.high - self.low) / 5)
+        step = round_step((self.high - self.low) / 5)
         first, last = ceil(self.low / step - 1e-9), floor(self.high / step + 1e-9)
-        return [float(f"{step * place:.10g}") + 0.0 for place in range(first, last + 1)]
+        return [float(f"{step * number:.10g}") + 0.0 for number in range(first, last + 1)]
 
 
 class Logarithmic(NamedTuple):
-    """From a power of ten to another, with a place for zero below the first."""
+    """A logarithmic scale from a power of ten to another, with room for zero below the first."""
 
     low: float
     high: float
@@ -57,8 +59,8 @@ class Logarithmic(NamedTuple):
 Scale = Linear | Logarithmic
 
 
-def nice(step: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50 and so on."""
+def round_step(step: float) -> float:
+    """Round up to the next of 1, 2, 5, 10, 20, 50 and so on."""
     power: float = 10.0 ** floor(log10(step))
     return next(round_ * power for round_ in (1, 2, 5, 10) if round_ * power >= step * (1 - 1e-9))
 
@@ -80,14 +82,14 @@ def drawing(name: str, title: str, description: str, *children: Markup, height: 
     )
 
 
-def across(
+def x_axis(
     scale: Scale,
     name: str,
     ticks: Iterable[float] | None = None,
     bottom: float = BOTTOM,
     form: Callable[[float], str] = tick,
 ) -> Markup:
-    """The axis below the plot, and what it measures."""
+    """Draw the axis below the plot, and what it measures."""
     marks = [
         (
             line(scale.at(value), bottom, scale.at(value), bottom + 4, "rule"),
@@ -100,13 +102,13 @@ def across(
     )
 
 
-def up(
+def y_axis(
     scale: Scale,
     name: str,
     ticks: Iterable[float] | None = None,
     form: Callable[[float], str] = tick,
 ) -> Markup:
-    """Rules across the plot with their values at the left, and what they measure above."""
+    """Draw rules across the plot with their values at the left, and what they measure above."""
     marks = [
         (
             line(LEFT, scale.at(value), RIGHT, scale.at(value), "rule"),
@@ -118,7 +120,7 @@ def up(
 
 
 def clipped(*children: Markup) -> Markup:
-    """Only what lies in the frame: an inner drawing clips, and needs no id."""
+    """Show only what lies in the frame: an inner drawing clips, and needs no id."""
     width, height = RIGHT - LEFT, BOTTOM - TOP
     return element(
         "svg",
@@ -132,23 +134,23 @@ def clipped(*children: Markup) -> Markup:
     )
 
 
-def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
+def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
-def path(points: Iterable[tuple[float, float]], kind: str) -> Markup:
-    d = " ".join(f"{written(x)},{written(y)}" for x, y in points)
-    return element("polyline", points=d, class_=kind)
+def path(points: Iterable[tuple[float, float]], class_: str) -> Markup:
+    d = " ".join(f"{attribute_text(x)},{attribute_text(y)}" for x, y in points)
+    return element("polyline", points=d, class_=class_)
 
 
-def box(x: float, y: float, width: float, height: float, kind: str, title: str | None = None) -> Markup:
+def box(x: float, y: float, width: float, height: float, class_: str, title: str | None = None) -> Markup:
     label = element("title", title) if title else None
-    return element("rect", label, x=x, y=y, width=width, height=height, class_=kind)
+    return element("rect", label, x=x, y=y, width=width, height=height, class_=class_)
 
 
-def dot(x: float, y: float, radius: float, kind: str, title: str | None = None) -> Markup:
-    return element("circle", element("title", title) if title else None, cx=x, cy=y, r=radius, class_=kind)
+def dot(x: float, y: float, radius: float, class_: str, title: str | None = None) -> Markup:
+    return element("circle", element("title", title) if title else None, cx=x, cy=y, r=radius, class_=class_)
 
 
-def text(x: float, y: float, words: str, anchor: str = "middle", kind: str | None = None) -> Markup:
-    return element("text", words, x=x, y=y, text_anchor=None if anchor == "start" else anchor, class_=kind)
+def text(x: float, y: float, words: str, anchor: str = "middle", class_: str | None = None) -> Markup:
+    return element("text", words, x=x, y=y, text_anchor=None if anchor == "start" else anchor, class_=class_)

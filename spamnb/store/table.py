@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Protocol
 
-    class Counts(Protocol):
-        """What a view needs to read, whether the table lies in memory or in a mapped file."""
+    class Totals(Protocol):
+        """Sums over a whole table: all of it that the probability of a token needs beside its own counts."""
 
         @property
         def labels(self) -> Sequence[str]: ...
@@ -31,9 +31,13 @@ if TYPE_CHECKING:
         def pair_presences(self) -> Sequence[int]: ...
         @property
         def pair_vocabulary(self) -> int: ...
+        def histogram(self) -> Mapping[tuple[int, ...], int]: ...
+
+    class Counts(Totals, Protocol):
+        """A table to look tokens up in, whether it lies in memory or in a file."""
+
         def rows(self, tokens: Iterable[str]) -> Mapping[str, Row]: ...
         def pair_rows(self, pairs: Iterable[Pair]) -> Mapping[Pair, Row]: ...
-        def histogram(self) -> Mapping[tuple[int, ...], int]: ...
 
     Sums = Sequence[int | float]  # n, Σx, Σx²
     Row = Sequence[int]  # messages containing the token, label by label; then occurrences likewise

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.arrays import changes, distinct_columns, order_of, range_of, texts_at
+from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.store.records import KEY
 from spamnb.tables.layout import checked, record_type
 from spamnb.tables.learned import Learned, in_turn
-from spamnb.tables.sorting import changes, order_of, range_of, texts_at
 from spamnb.tables.totals import summed_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from spamnb.arrays import Array
     from spamnb.store.journal_record import Entry
     from spamnb.store.records import Column
     from spamnb.store.stored import Stored
-
-    Array = np.ndarray[Any, Any]
+    from spamnb.store.table import Pair, Row
 
 LARGEST = (1 << 31) - 1
 
@@ -132,6 +133,55 @@ class Columns:
         """Which tokens are no pairs."""
         return np.any(self.occurring, axis=0)
 
+    @property
+    def presences(self) -> list[int]:
+        """Per label, messages containing a word summed over all words: n_c of binary counts."""
+        return self._total(self.containing, self.words)
+
+    @property
+    def occurrences(self) -> list[int]:
+        """Per label, the number of word positions: the textbooks' n_c."""
+        return self._total(self.occurring, self.words)
+
+    @property
+    def vocabulary(self) -> int:
+        return int(self.words.sum())
+
+    @property
+    def pair_presences(self) -> list[int]:
+        return self._total(self.containing, ~self.words)
+
+    @property
+    def pair_vocabulary(self) -> int:
+        return int((self.containing.any(axis=0) & ~self.words).sum())
+
+    def _total(self, counts: Array, chosen: Array) -> list[int]:
+        return [int(row.sum(dtype=np.int64, where=chosen)) for row in counts]
+
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        """How many words share the same messages per label: Bernoulli's absent words, in brief."""
+        patterns, which = distinct_columns(self.containing[:, self.words])
+        tokens = np.bincount(which, minlength=patterns.shape[1]).tolist()
+        return dict(zip(zip(*patterns.tolist(), strict=True), tokens, strict=True))
+
+    def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
+        """The counts of those tokens that are known."""
+        names = list(tokens)
+        places = self.places(np.array(fingerprints(names), np.uint64)).tolist()
+        return {
+            name: [*self.containing[:, at].tolist(), *self.occurring[:, at].tolist()]
+            for name, at in zip(names, places, strict=True)
+            if at >= 0
+        }
+
+    def pair_rows(self, pairs: Iterable[Pair]) -> dict[Pair, Row]:
+        """The counts of those pairs of neighbours that are known."""
+        names = list(pairs)
+        places = self.places(np.array(pair_fingerprints(names), np.uint64)).tolist()
+        return {
+            name: self.containing[:, at].tolist() for name, at in zip(names, places, strict=True) if at >= 0
+        }
+
     def tokens(self, places: Iterable[int]) -> list[str]:
         """The text of some tokens."""
         text = self.text.tobytes() if len(self.text) < 1 << 26 else self.text
@@ -199,6 +249,22 @@ class Columns:
             numbers=numbers,
             containing=_narrowed(factor * self.containing.astype(np.int64)),
             occurring=_narrowed(factor * self.occurring.astype(np.int64)),
+        )
+
+    def less(self, other: Columns) -> Columns:
+        """The table without some of its messages, whose table has the same tokens in the same places."""
+        return replace(
+            self,
+            messages=tuple(a - b for a, b in zip(self.messages, other.messages, strict=True)),
+            numbers={
+                name: [
+                    [a - b for a, b in zip(mine, theirs, strict=True)]
+                    for mine, theirs in zip(by_label, other.numbers[name], strict=True)
+                ]
+                for name, by_label in self.numbers.items()
+            },
+            containing=self.containing - other.containing,
+            occurring=self.occurring - other.occurring,
         )
 
     def counts(self, hashes: Array) -> tuple[Array, Array]:

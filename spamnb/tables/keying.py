@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import order_of
 from spamnb.errors import CannotCreate, ModelError, SpamnbError
 from spamnb.files import sync_folder, write_all
 from spamnb.store.key import SIZE, WHAT_TO_DO, key_path, read_key
 from spamnb.store.stored import Stored
 from spamnb.tables.learned import Learned
-from spamnb.tables.sorting import order_of
 
 if TYPE_CHECKING:
+    from spamnb.arrays import Array
     from spamnb.store.key import Key
-    from spamnb.tables.count_table import Array, Columns
+    from spamnb.tables.count_table import Columns
 
 
 def key_for(model: str, wanted: bool = False) -> Key | None:

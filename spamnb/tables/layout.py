@@ -26,11 +26,11 @@ from spamnb.tables.totals import Totals, summed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from spamnb.arrays import Array
     from spamnb.store.stored import Stored
     from spamnb.tables.count_table import Columns
     from spamnb.tables.learned import Learned
 
-    Array = np.ndarray[Any, Any]
     Spread = Callable[..., Iterable[Any]]  # as `map`: a task, the parts, and what else it needs of each
 
 BIN_32, UINT_32, UINT_64 = b"\xc6", b"\xce", b"\xcf"
@@ -171,11 +171,11 @@ def save(
             raise DataError(f"{path}: its column {name} would have {TOO_LARGE}")
     head = {
         **dict(sorted(about.items())),
-        "messages": whole.messages.tolist(),
-        "presences": whole.presences.tolist(),
-        "occurrences": whole.occurrences.tolist(),
+        "messages": whole.messages,
+        "presences": whole.presences,
+        "occurrences": whole.occurrences,
         "vocabulary": whole.vocabulary,
-        "pair_presences": whole.pair_presences.tolist(),
+        "pair_presences": whole.pair_presences,
         "pair_vocabulary": whole.pair_vocabulary,
         "numbers": whole.numbers,
     }

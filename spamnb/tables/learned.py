@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.tables.sorting import range_of
+from spamnb.arrays import range_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spamnb.arrays import Array
     from spamnb.store.journal_record import Entry
     from spamnb.store.stored import Stored
-
-    Array = np.ndarray[Any, Any]
 
 NOWHERE = -1  # the place of a message that is not learned
 

@@ -7,27 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bayes.scoring import Table
-from spamnb.tables.sorting import changes, order_of
+from spamnb.arrays import distinct_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spamnb.bayes.view import View
+    from spamnb.arrays import Array
     from spamnb.tables.count_table import Columns
 
-    Array = np.ndarray[Any, Any]
     Numbers = dict[str, list[list[int | float]]]
-
-KEY_BITS = 63  # of one number that stands for the counts of a token
 
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    messages: Array  # [label], as all that follow
-    presences: Array
-    occurrences: Array
-    pair_presences: Array
+    """Sums over a table, and what a file has to have room for: the highest counts, the size of the text."""
+
+    labels: tuple[str, ...]
+    messages: list[int]  # [label], as all that follow
+    presences: list[int]
+    occurrences: list[int]
+    pair_presences: list[int]
     vocabulary: int
     pair_vocabulary: int
     text: int  # bytes of all tokens
@@ -41,12 +40,13 @@ class Totals:
     def of(cls, table: Columns) -> Totals:
         words = table.words
         containing, of_pairs = table.containing[:, words], table.containing[:, ~words]
-        patterns, alike = distinct(containing, np.ones(containing.shape[1], np.int64))
+        patterns, which = distinct_columns(containing)
         return cls(
-            np.array(table.messages, np.int64),
-            containing.sum(axis=1, dtype=np.int64),
-            table.occurring.sum(axis=1, dtype=np.int64),
-            of_pairs.sum(axis=1, dtype=np.int64),
+            table.labels,
+            list(table.messages),
+            containing.sum(axis=1, dtype=np.int64).tolist(),
+            table.occurring.sum(axis=1, dtype=np.int64).tolist(),
+            of_pairs.sum(axis=1, dtype=np.int64).tolist(),
             containing.shape[1],
             of_pairs.shape[1],
             len(table.text),
@@ -54,41 +54,31 @@ class Totals:
             int(of_pairs.max(initial=0)),
             table.numbers,
             patterns,
-            alike,
+            np.bincount(which, minlength=patterns.shape[1]),
         )
 
-    def table(self, view: View, containing: Array, occurring: Array) -> Table:
-        """Some columns of the whole table, as a view wants them."""
-        presences, vocabulary = self.presences, self.vocabulary
-        if view.pairs:
-            presences, vocabulary = presences + self.pair_presences, vocabulary + self.pair_vocabulary
-        else:
-            containing = containing * occurring.any(axis=0)
-        return Table(
-            containing,
-            occurring,
-            self.messages.astype(float)[:, None],
-            presences.astype(float)[:, None],
-            self.occurrences.astype(float)[:, None],
-            vocabulary,
-            self.numbers,
-        )
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        """How many tokens share the same messages per label."""
+        return dict(zip(zip(*self.patterns.tolist(), strict=True), self.alike.tolist(), strict=True))
 
 
 def summed(parts: Sequence[Totals]) -> Totals:
-    patterns, alike = distinct(
-        np.concatenate([part.patterns for part in parts], axis=1),
-        np.concatenate([part.alike for part in parts]),
-    )
+    """Totals of a table from those of its parts."""
+    patterns, which = distinct_columns(np.concatenate([part.patterns for part in parts], axis=1))
+    alike = np.concatenate([part.alike for part in parts])
 
     def of(name: str) -> Any:
         return sum(getattr(part, name) for part in parts)
 
+    def by_label(name: str) -> list[int]:
+        return [sum(column) for column in zip(*(getattr(part, name) for part in parts), strict=True)]
+
     return Totals(
-        of("messages"),
-        of("presences"),
-        of("occurrences"),
-        of("pair_presences"),
+        parts[0].labels,
+        by_label("messages"),
+        by_label("presences"),
+        by_label("occurrences"),
+        by_label("pair_presences"),
         of("vocabulary"),
         of("pair_vocabulary"),
         of("text"),
@@ -96,7 +86,7 @@ def summed(parts: Sequence[Totals]) -> Totals:
         max(part.most_of_pairs for part in parts),
         summed_numbers(part.numbers for part in parts),
         patterns,
-        alike,
+        np.bincount(which, alike, patterns.shape[1]).astype(np.int64),
     )
 
 
@@ -110,25 +100,3 @@ def summed_numbers(tables: Iterable[Numbers]) -> Numbers:
                 for i, x in enumerate(sums):
                     row[i] += x
     return {name: total[name] for name in sorted(total) if any(map(any, total[name]))}
-
-
-def distinct(counts: Array, times: Array) -> tuple[Array, Array]:
-    """The different columns of a table [label, token] in order, and how often each is there."""
-    order = _order(counts)
-    counts, times = counts[:, order], times[order]
-    new = np.zeros(len(order), bool)
-    for row in counts:
-        new |= changes(row)
-    first = np.flatnonzero(new)
-    return counts[:, first], np.add.reduceat(times, first) if len(first) else times
-
-
-def _order(counts: Array) -> Array:
-    """By the first label, then by the second and so on: as one number each, where that is wide enough."""
-    widths = [int(row.max(initial=0)).bit_length() for row in counts]
-    if sum(widths) > KEY_BITS or counts.min(initial=0) < 0:
-        return np.lexsort(counts[::-1])
-    keys = np.zeros(counts.shape[1], np.uint64)
-    for row, width in zip(counts, widths, strict=True):
-        keys = (keys << np.uint64(width)) | row.astype(np.uint64)
-    return order_of(keys)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from binascii import crc32
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.bayes.scoring import Table
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.store.records import KEY, Records
 from spamnb.tables.layout import record_type
@@ -19,10 +18,8 @@ from spamnb.tables.layout import record_type
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spamnb.bayes.view import View
+    from spamnb.arrays import Array
     from spamnb.store.stored import Stored
-
-    Array = np.ndarray[Any, Any]
 
 NUMBERED = "#"
 BLOCK = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
@@ -87,23 +84,6 @@ class Vocabulary:
             at = np.searchsorted(keys, number)
             counts[:, at] = np.maximum(counts[:, at] + change.counts, 0)  # twice forgotten: no harm
             days[at] = max(days[at], change.last)
-
-    def table(self, view: View, block: Block) -> Table:
-        """A block as part of the whole table, to be weighed."""
-        stored = self.stored
-        presences, vocabulary = np.array(stored.presences, float), stored.vocabulary
-        if view.pairs:
-            presences = presences + stored.pair_presences
-            vocabulary += stored.pair_vocabulary
-        return Table(
-            block.containing,
-            block.occurring,
-            np.array(stored.messages, float)[:, None],
-            presences[:, None],
-            np.array(stored.occurrences, float)[:, None],
-            vocabulary,
-            stored.numbers,
-        )
 
     def texts(self) -> Iterator[tuple[int, Array, Array]]:
         """Of each block the place of its first token, where each token ends, and their text."""

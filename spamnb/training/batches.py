@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bayes.scoring import MISSING, Rows
+from spamnb.arrays import MISSING, Rows
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.batch import Gathering
 from spamnb.reading.dates import MAX_DATE
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Protocol
 
+    from spamnb.arrays import Array
     from spamnb.mailboxes.chunks import RawMessage
     from spamnb.reading.settings import Settings
     from spamnb.store.key import Key
-    from spamnb.tables.count_table import Array
 
     class Chunk(Protocol):
         """A piece of mail, however it was cut."""

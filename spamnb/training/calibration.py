@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.scoring import LeftOut, Rows
+from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.scoring import LeftOut
 from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs
 from spamnb.tables.keying import hidden_digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from spamnb.arrays import Array, Rows
     from spamnb.bayes.view import View
     from spamnb.store.key import Key
-    from spamnb.tables.count_table import Array
     from spamnb.tables.learned import Learned
     from spamnb.tables.totals import Totals
     from spamnb.training.pool import Counted
@@ -111,7 +112,7 @@ class Sample:
             return learned
         pieces = self._lowest()
         hashes = np.unique(np.concatenate([piece.hashes for piece in pieces]))
-        left_out = LeftOut(view, totals.table(view, *counts(hashes)))
+        left_out = LeftOut(Likelihood(totals, view), *counts(hashes))
         for piece in pieces:
             rows = piece.rows.renumbered(np.searchsorted(hashes, piece.hashes))
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
+    from spamnb.arrays import Array
     from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
     from spamnb.store.key import Key
     from spamnb.store.stored import Stored
-    from spamnb.tables.count_table import Array
     from spamnb.tables.layout import Spread
     from spamnb.training.batches import Batch
     from spamnb.training.calibration import Piece

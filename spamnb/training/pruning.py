@@ -14,7 +14,7 @@ from spamnb.tables.count_table import Columns
 from spamnb.training.train import write
 
 if TYPE_CHECKING:
-    from spamnb.tables.count_table import Array
+    from spamnb.arrays import Array
 
 OLD, RARE = 180, 2  # days; messages, up to which a token is rare
 

@@ -9,7 +9,7 @@ from spamnb.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.tables.count_table import Array
+    from spamnb.arrays import Array
 
 FEWEST = 10  # messages of a label: with fewer there are no cutoffs, and everything is unsure anyway
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.arrays import portions
 from spamnb.bayes.verdict import HAM, SPAM, Calibration
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -20,7 +21,6 @@ from spamnb.tables.count_table import Columns
 from spamnb.tables.keying import hidden_digests, key_for
 from spamnb.tables.layout import save
 from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
-from spamnb.tables.sorting import portions
 from spamnb.tables.totals import Totals, summed
 from spamnb.training.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
 from spamnb.training.placing import put_in_place
@@ -29,10 +29,10 @@ from spamnb.training.swapped import check_moves
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from spamnb.arrays import Array
     from spamnb.bayes.view import View
     from spamnb.mailboxes.skipped import PassedOver, Unreadable
     from spamnb.store.key import Key
-    from spamnb.tables.count_table import Array
     from spamnb.tables.layout import Spread
     from spamnb.training.pool import Counted, Pool
 

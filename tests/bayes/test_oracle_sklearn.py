@@ -9,13 +9,11 @@ from helpers.paths import SPAMASSASSIN
 from scipy.sparse import csr_matrix
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
-from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.scoring import MISSING, BulkClassifier
+from spamnb.arrays import MISSING
+from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.view import View
 from spamnb.evaluation.corpus import Corpus
-from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
-from spamnb.store.table import CountTable
 from spamnb.workers.local import LocalPool
 
 LABELS = ("ham", "hard", "spam")
@@ -69,8 +67,8 @@ def test_event_models(corpus, split, event, theirs, binary, smoothing):
         learned, judged = learned.sign(), judged.sign()
     oracle = theirs(alpha=smoothing).fit(learned, corpus.truth[training])
     view = View(event, smoothing)
-    table = corpus.table(training, view)
-    joints = BulkClassifier(LABELS, view, table).joints(corpus.rows.chosen(testing))
+    table = corpus.table(training)
+    joints = BulkClassifier.of(table, view).joints(corpus.rows.chosen(testing))
     np.testing.assert_allclose(joints, oracle.predict_joint_log_proba(judged), rtol=1e-9)
     assert (joints.argmax(axis=1) == oracle.predict(judged)).all()
 
@@ -83,60 +81,10 @@ def test_gaussian(corpus, split, feature):
     testing = testing[values[testing] != MISSING]
     oracle = GaussianNB(var_smoothing=0).fit(values[training, None].astype(float), corpus.truth[training])
     view = View("gaussian")
-    table = corpus.table(training, view)
+    table = corpus.table(training)
     rows = corpus.rows.chosen(testing)
     only = replace(rows, numbers={feature: rows.numbers[feature]})
-    joints = BulkClassifier(LABELS, view, table).joints(only)
+    joints = BulkClassifier.of(table, view).joints(only)
     np.testing.assert_allclose(
         joints, oracle.predict_joint_log_proba(values[testing, None].astype(float)), rtol=1e-9
     )
-
-
-VIEWS = [
-    *(
-        View(event, smoothing)
-        for event in ("multinomial", "binary", "bernoulli")
-        for smoothing in (0, 0.5, "global")
-    ),
-    View("bernoulli", 1, numbers=True),
-    View("gaussian"),
-    View(tfidf=True),
-    View(prior="uniform"),
-    View(prior={"spam": 3, "ham": 1}),
-    View("binary", 0.01, pairs=True),
-    DEFAULT_VIEW,
-]
-
-
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: f"{view.event}-{view.smoothing}")
-def test_many_at_once_equal_one_by_one(corpus, split, view):
-    """The numpy form and the form for a single message agree, message by message."""
-    training, testing = split
-    counts = CountTable(LABELS)
-
-    parts = np.zeros(len(corpus.hashes), int)
-    parts[corpus.rows.places] = corpus.rows.parts
-
-    def features(message):
-        entries = slice(*corpus.rows.starts[message : message + 2])
-        occurrences = dict(
-            zip(corpus.rows.places[entries].tolist(), corpus.rows.times[entries].tolist(), strict=True)
-        )
-        tokens = {str(place): times for place, times in occurrences.items() if times}
-        numbers = {
-            name: int(own[message]) for name, own in corpus.rows.numbers.items() if own[message] != MISSING
-        }
-        pairs = [(str(place), "") for place, times in occurrences.items() if not times]
-        return tokens, numbers, pairs
-
-    for message in np.flatnonzero(training):
-        counts.learn(LABELS[corpus.truth[message]], *features(message))
-    one_by_one = Classifier(counts, view)
-    singly = [
-        one_by_one.score(*features(message), part_of=lambda token: parts[int(token)]).joint
-        for message in testing[:60]
-    ]
-    joints = BulkClassifier(LABELS, view, corpus.table(training, view)).joints(
-        corpus.rows.chosen(testing[:60])
-    )
-    np.testing.assert_allclose(joints, singly, rtol=1e-9)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from spamnb.cli import main
-from spamnb.cli.render import table
+from spamnb.cli.render.terminal import table
 
 FIGURE = re.compile(r"(?<![\w.:-])[+-]?\d+(?:[.,]\d+)*(?![\w:])")
 COMMANDS = [

@@ -15,7 +15,6 @@ from spamnb.evaluation.online import (
     GROWTH,
     POINTS,
     RECENT,
-    Alike,
     curve,
     in_index_order,
     in_time_order,
@@ -67,7 +66,7 @@ def by_a_model(corpus, view, learned, message):
     mask[learned] = True
     rows = corpus.rows.chosen(np.array([message]))
     with np.errstate(divide="ignore", invalid="ignore"):  # tf-idf without any message
-        joint = BulkClassifier(corpus.labels, view, corpus.table(mask, view)).joints(rows)[0]
+        joint = BulkClassifier.of(corpus.table(mask), view).joints(rows)[0]
     return decided(Score(corpus.labels, joint.tolist(), []), None, None)
 
 
@@ -127,25 +126,6 @@ class TestEqualToTraining:
                 second, best = sorted(shares)[-2:]
                 if best - second > 1e-9:  # else rounding decides
                     assert corpus.labels[judged.verdict[at]] == expected.label
-
-
-def test_many_kinds_of_tokens():
-    """More than there is room for at first, and most of them gone again."""
-    random = np.random.default_rng(6)
-    share = random.random((2, 4000))
-    counts, alike = np.zeros((2, 4000), int), Alike(2, 4000)
-    ever = set()
-    for step in range(120):
-        label = step % 2
-        tokens = np.flatnonzero(random.random(4000) < share[label])
-        counts[label, tokens] += 1
-        alike.learn(tokens, label)
-        kinds, many = np.unique(counts, axis=1, return_counts=True)
-        expected = {tuple(kind): n for kind, n in zip(kinds.T.tolist(), many.tolist(), strict=True)}
-        ever |= set(expected)
-        expected.pop((0, 0), None)
-        assert {key: alike.tokens[at] for key, at in alike.places.items() if at} == expected
-    assert len(ever) > len(alike.keys) > 1024
 
 
 class TestByHand:

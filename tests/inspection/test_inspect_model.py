@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.classifier import Classifier, Likelihood
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.bayes.view import View
 from spamnb.inspection.differences import most_moved
-from spamnb.inspection.knowledge import Knowledge, OwnMail, advice, highest, leads, telling
+from spamnb.inspection.knowledge import Knowledge, OwnMail, advice, highest, leads, most_telling
 from spamnb.inspection.portrait import Portrait, curve
 from spamnb.inspection.samples import Sampler
 from spamnb.inspection.spellings import distances, spellings
 from spamnb.model import Model
-from spamnb.report.portrait import portrait
+from spamnb.report.model_plots import model_plots
 from spamnb.tables import vocabulary
 from spamnb.tables.count_table import Columns
 from spamnb.tables.vocabulary import Vocabulary
@@ -86,7 +86,7 @@ class TestVocabulary:
         for view in (model.view, View(), View("bernoulli"), View("binary", "global")):
             judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
             for block in words.blocks():
-                ahead = leads(view, words.table(view, block))
+                ahead = leads(judge, block.containing, block.occurring)
                 for at, text in enumerate(words.tokens(range(block.start, block.start + len(block.days)))):
                     if block.occurring[:, at].any():
                         ham, spam = judge.weights(model.stored.rows([text])[text])
@@ -95,7 +95,8 @@ class TestVocabulary:
     def test_the_most_telling_are_those_of_the_whole_table(self, model):
         known = Knowledge.of(model, 5)
         for place, label in enumerate(model.labels):
-            whole = telling(model, Columns.load(model.stored), place, 5)
+            table = Columns.load(model.stored)
+            whole = most_telling(table, model.view, table.tokens, place, 5)
             assert [one.weight for one in known.telling[label]] == pytest.approx(
                 [one.weight for one in whole]
             )
@@ -114,7 +115,7 @@ def test_leads_of_several_labels(three):
     stored = Model.open(three).stored
     words = Vocabulary(stored)
     for block in words.blocks():
-        ahead = leads(View(), words.table(View(), block))
+        ahead = leads(Likelihood(stored, View()), block.containing, block.occurring)
         assert ((ahead > 0).sum(axis=0) <= 1).all()
 
 
@@ -262,7 +263,7 @@ class TestPictures:
         assert sum(many for _, many in found.weights) == tokens == found.zipf[-1][0]
         told = found.as_map()
         assert sum(told["scores"]["ham"]) == len(found.ham)
-        drawn = ET.fromstring(portrait(found, "a <title> & more"))
+        drawn = ET.fromstring(model_plots(found, "a <title> & more"))
         words = "".join(drawn.itertext())
         for text in ("a <title> & more", "Zipf", "Weights", "telling", "Scores", "viagra"):
             assert text in words
@@ -273,13 +274,13 @@ class TestPictures:
         empty = str(tmp_path / "empty")
         create(empty)
         for path in (three, few, empty):
-            text = portrait(Portrait.of(Model.open(path)), path)
+            text = model_plots(Portrait.of(Model.open(path)), path)
             assert ET.fromstring(text).tag.endswith("svg")
             assert '"nan"' not in text
 
     def test_hostile_tokens_stay_text(self, own):
         learn(own, b"Subject: <script>alert(1)</script> ]]> &amp;\n\n<svg/onload=x>\n" * 3, "spam")
-        text = portrait(Portrait.of(Model.open(own)), "<script>alert(1)</script>")
+        text = model_plots(Portrait.of(Model.open(own)), "<script>alert(1)</script>")
         tree = ET.fromstring(text)
         assert not [one for one in tree.iter() if one.tag.endswith("script")]
 

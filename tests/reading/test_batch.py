@@ -9,7 +9,7 @@ from helpers.paths import GOLDEN, SPAMASSASSIN
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.bayes.scoring import MISSING
+from spamnb.arrays import MISSING, changes, order_of, texts_at
 from spamnb.mailboxes.sources import RawMessage, ReadMessages, messages
 from spamnb.reading.batch import fingerprints_in
 from spamnb.reading.features import Tokenizer
@@ -18,7 +18,6 @@ from spamnb.reading.message import read
 from spamnb.reading.parts import part_of
 from spamnb.reading.settings import Settings
 from spamnb.reading.word_rules import LONGEST, MOST_WORDS
-from spamnb.tables.sorting import changes, order_of, texts_at
 from spamnb.training.batches import batch_of
 
 CHOICES = [

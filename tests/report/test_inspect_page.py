@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from spamnb.bayes.view import View
 from spamnb.inspection import explain
 from spamnb.model import Model
-from spamnb.report.message import explained
+from spamnb.report.message_page import message_page
 from spamnb.training.learn import learn
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -60,7 +60,7 @@ def taught(own):
 
 
 def page(model, raw, path="box:3"):
-    return explained(explain(model, raw), path)
+    return message_page(explain(model, raw), path)
 
 
 def parsed(text):

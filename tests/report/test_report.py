@@ -17,13 +17,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import CurvePoint, Evaluation, Judged, Mistake
-from spamnb.inspection.knowledge import Telling
+from spamnb.inspection.knowledge import TellingToken
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.report import report
-from spamnb.report.elements import element, foreign, visible
-from spamnb.report.figures import percent, short, signed, tick
-from spamnb.report.histogram import fitting
-from spamnb.report.svg import Linear, Logarithmic, nice
+from spamnb.report.elements import element, untrusted, visible
+from spamnb.report.evaluation_page import evaluation_page
+from spamnb.report.formats import percent, short, signed, tick
+from spamnb.report.histogram import fitting_bins
+from spamnb.report.svg import Linear, Logarithmic, round_step
 
 LARGEST = 1.7976931348623157e308
 HOSTILE = [
@@ -69,7 +69,7 @@ def evaluation(found=None, **changes):
 
 def tokens(labels, words=("viagra", "subject:free")):
     messages = [place + 1 for place in range(len(labels))]
-    return {name: [Telling(word, messages, 3.0 - k) for k, word in enumerate(words)] for name in labels}
+    return {name: [TellingToken(word, messages, 3.0 - k) for k, word in enumerate(words)] for name in labels}
 
 
 def mistake(**changes):
@@ -114,7 +114,7 @@ def cards(tree):
 
 class TestContent:
     def test_is_one_page_that_needs_nothing(self):
-        page = report(evaluation(curve=curve()))
+        page = evaluation_page(evaluation(curve=curve()))
         assert page.startswith("<!doctype html>\n<html")
         tree = parsed(page)
         assert not tree.css("script, link, img, iframe, object, embed, base, form, a")
@@ -136,13 +136,13 @@ class TestContent:
                 assert self.open.pop() == tag
 
         balance = Balance()
-        balance.feed(report(hostile()))
+        balance.feed(evaluation_page(hostile()))
         balance.close()
         assert balance.open == []
 
     def test_headline_figures_have_intervals(self):
         whole = evaluation()
-        tree = parsed(report(whole))
+        tree = parsed(evaluation_page(whole))
         assert list(cards(tree)) == ["Ham lost", "Spam missed", "Unsure", "1 − AUC", "F1 of spam"]
         assert cards(tree)["Ham lost"] == f"{percent(whole.metrics['ham_lost_percent'])} %"
         assert cards(tree)["F1 of spam"] == f"{whole.metrics['labels']['spam']['f1']:.4f}"
@@ -151,7 +151,7 @@ class TestContent:
 
     def test_tables_hold_the_metrics(self):
         whole = evaluation()
-        tree = parsed(report(whole))
+        tree = parsed(evaluation_page(whole))
         text = words(section(tree, "In numbers"))
         cells = [int(each.text(deep=False)) for each in tree.css(".confusion td")]
         assert cells == [many for row in whole.metrics["confusion"].values() for many in row.values()]
@@ -164,12 +164,12 @@ class TestContent:
     @pytest.mark.parametrize(("share", "said"), [(20, True), (2, False)])
     def test_imbalance_is_explained(self, share, said):
         found = judged(truth=(np.arange(400) % share == 0).astype(int))
-        note = parsed(report(evaluation(found))).css_first(".note")
+        note = parsed(evaluation_page(evaluation(found))).css_first(".note")
         assert bool(note) is said
         assert not said or "accuracy says little" in note.text()
 
     def test_plots_describe_themselves(self):
-        tree = parsed(report(evaluation(curve=curve())))
+        tree = parsed(evaluation_page(evaluation(curve=curve())))
         plots = tree.css("figure > svg")
         assert len(plots) == 4
         for plot in plots:
@@ -181,8 +181,8 @@ class TestContent:
             )
 
     def test_learning_is_drawn_only_where_there_is_a_curve(self):
-        assert "Learning" not in report(evaluation())
-        tree = parsed(report(evaluation(curve=curve())))
+        assert "Learning" not in evaluation_page(evaluation())
+        tree = parsed(evaluation_page(evaluation(curve=curve())))
         assert [words(each) for each in tree.css(".legend li")] == [
             "wrong or unsure lately",
             "spam missed",
@@ -194,26 +194,28 @@ class TestContent:
 
     def test_a_series_that_is_nowhere_known_has_no_line(self):
         points = [CurvePoint(n, None, None, None, 0.0) for n in (1, 2)]
-        tree = parsed(report(evaluation(curve=points)))
+        tree = parsed(evaluation_page(evaluation(curve=points)))
         assert [words(each) for each in tree.css(".legend li")] == ["wrong or unsure lately"]
         assert len(tree.css("figure:last-child polyline")) == 1
 
     def test_mistakes_show_path_subject_score_and_evidence(self):
         found = [mistake(), mistake(path="box", index=12, subject=" ", verdict="unsure", score=-LARGEST)]
-        first, second = parsed(report(evaluation(mistakes=found))).css(".mistakes > li")
+        first, second = parsed(evaluation_page(evaluation(mistakes=found))).css(".mistakes > li")
         assert words(first) == "ham taken for spamscore +3.25Lunch?ham/1.emllunch −2.50free +4.00"
         assert words(second).startswith("ham left unsurescore −1.8e+308no subjectbox:12")
 
     def test_no_mistakes(self):
-        assert "There were none." in words(section(parsed(report(evaluation(mistakes=[]))), "Worst mistakes"))
+        assert "There were none." in words(
+            section(parsed(evaluation_page(evaluation(mistakes=[]))), "Worst mistakes")
+        )
 
     def test_more_mistakes_than_a_page_holds_are_counted(self):
-        tree = parsed(report(evaluation(mistakes=[mistake()] * 130)))
+        tree = parsed(evaluation_page(evaluation(mistakes=[mistake()] * 130)))
         assert len(tree.css(".mistakes > li")) == 100
         assert "30 more are not shown." in words(section(tree, "Worst mistakes"))
 
     def test_tokens_have_bars_by_weight(self):
-        first, second = parsed(report(evaluation())).css_first(".tokens").css("li")
+        first, second = parsed(evaluation_page(evaluation())).css_first(".tokens").css("li")
         assert words(first) == "viagra1 ham, 2 spam×20"
         assert first.css_first(".bar").attributes["style"] == "width:100.0%"
         assert words(second).endswith("×7.4")
@@ -224,21 +226,21 @@ class TestContent:
         [(0, "No message is"), (1, "1 message is an"), (2100, "2,100 messages are exact copies")],
     )
     def test_duplicates(self, many, said):
-        assert said in words(section(parsed(report(evaluation(duplicates=many))), "The mail"))
+        assert said in words(section(parsed(evaluation_page(evaluation(duplicates=many))), "The mail"))
 
     @pytest.mark.parametrize(
         ("skipped", "words"),
         [(False, "had learned 1,234 of these messages before"), (True, "left out, because")],
     )
     def test_a_model_that_knows_the_mail(self, skipped, words):
-        page = report(evaluation(how="by a model", learned=1234, skipped=skipped))
+        page = evaluation_page(evaluation(how="by a model", learned=1234, skipped=skipped))
         assert words in page
         assert "1,234" in page
-        assert words not in report(evaluation(how="by a model", learned=0, skipped=skipped))
+        assert words not in evaluation_page(evaluation(how="by a model", learned=0, skipped=skipped))
 
     def test_unreadable_mail_is_listed(self):
         found = judged(unreadable=[Unreadable(f"box/{n}", "permission denied") for n in range(25)])
-        text = words(section(parsed(report(evaluation(found))), "The mail"))
+        text = words(section(parsed(evaluation_page(evaluation(found))), "The mail"))
         assert "25 messages could not be read: box/0: permission denied" in text.replace(
             "read:box", "read: box"
         )
@@ -248,14 +250,16 @@ class TestContent:
         long = [mistake(path="p" * 5000, subject="s" * 5000, evidence=[("t" * 500, 1.0)] * 50)] * 500
         whole = evaluation(judged(6000), mistakes=long, curve=curve(6000))
         whole = replace(whole, telling=tokens(("ham", "spam"), ["w" * 500] * 500))
-        assert len(report(whole).encode()) < 300_000
+        assert len(evaluation_page(whole).encode()) < 300_000
 
 
 class TestEdges:
     def test_other_labels_leave_out_what_they_have_not(self):
         labels = ("work", "lists", "family <3")
         tree = parsed(
-            report(evaluation(judged(labels=labels), mistakes=[mistake(truth="work", verdict="lists")]))
+            evaluation_page(
+                evaluation(judged(labels=labels), mistakes=[mistake(truth="work", verdict="lists")])
+            )
         )
         assert list(cards(tree)) == ["Accuracy", "Macro F1", "Unsure"]
         assert [each.text() for each in tree.css("figure h3")] == ["Scores", "Calibration"]
@@ -265,7 +269,7 @@ class TestEdges:
         assert {each.attributes["class"] for each in tree.css(".evidence li")} == {"quiet"}
 
     def test_spam_among_many_labels(self):
-        tree = parsed(report(evaluation(judged(labels=("work", "spam", "lists")))))
+        tree = parsed(evaluation_page(evaluation(judged(labels=("work", "spam", "lists")))))
         assert "Ham lost" in cards(tree)
         assert len(tree.css("figure")) == 3
         assert not tree.css(".cutoff")
@@ -273,7 +277,7 @@ class TestEdges:
     @pytest.mark.parametrize("messages", [0, 1, 2, 3])
     @pytest.mark.parametrize("labels", [("ham", "spam"), ("a", "b", "c"), ("only",)])
     def test_hardly_any_mail(self, messages, labels):
-        tree = parsed(report(evaluation(judged(messages, labels))))
+        tree = parsed(evaluation_page(evaluation(judged(messages, labels))))
         assert "None" not in words(tree.body)
         assert "nan" not in words(tree.body)
         assert bool(tree.css("figure")) is bool(messages)
@@ -294,7 +298,7 @@ class TestEdges:
         "cutoffs", [None, (-0.5, 0.5), (-LARGEST, LARGEST), (-np.inf, np.inf), (3.0, 3.0)]
     )
     def test_any_scores_are_drawn_in_their_frame(self, score, cutoffs):
-        tree = parsed(report(evaluation(judged(score=score, cutoffs=cutoffs))))
+        tree = parsed(evaluation_page(evaluation(judged(score=score, cutoffs=cutoffs))))
         plot = tree.css("figure > svg")[1]
         bars = plot.css("rect.ham, rect.spam")
         assert 1 <= len(bars) <= 120
@@ -306,7 +310,9 @@ class TestEdges:
     def test_no_message_is_lost_from_the_histogram(self):
         score = np.append(np.linspace(-3, 3, 398), [LARGEST, -LARGEST])
         bars = (
-            parsed(report(evaluation(judged(score=score)))).css("figure > svg")[1].css("rect.ham, rect.spam")
+            parsed(evaluation_page(evaluation(judged(score=score))))
+            .css("figure > svg")[1]
+            .css("rect.ham, rect.spam")
         )
         assert sum(int(bar.css_first("title").text().split()[0]) for bar in bars) == 400
 
@@ -315,37 +321,39 @@ class TestEdges:
         st.lists(st.floats(-1e12, 1e12), max_size=2),
     )
     def test_an_axis_has_a_sensible_number_of_bars(self, scores, marks):
-        bars = fitting(np.array(scores), sorted(marks))
+        bars = fitting_bins(np.array(scores), sorted(marks))
         assert 1 <= bars.many <= 60
-        assert sum(bars.heights(np.array(scores))) == len(scores)
+        assert sum(bars.counts(np.array(scores))) == len(scores)
 
 
 class TestHostileMail:
     def test_nothing_becomes_markup(self):
-        plain, page = parsed(report(evaluation(curve=curve()))), parsed(report(hostile()))
+        plain, page = parsed(evaluation_page(evaluation(curve=curve()))), parsed(evaluation_page(hostile()))
         kinds = {each.tag for each in page.root.traverse()}
         assert kinds - {each.tag for each in plain.root.traverse()} == set()
         for node in page.root.traverse():
             assert not [name for name in node.attributes if name.startswith("on")]
 
     def test_it_is_shown_as_text(self):
-        tree = parsed(report(hostile()))
+        tree = parsed(evaluation_page(hostile()))
         subjects = [each.text() for each in tree.css(".subject")]
         assert subjects[:6] == HOSTILE[:6]
         assert tree.css_first("header .lead").text().endswith(HOSTILE[0])
 
     def test_the_title_too(self):
-        tree = parsed(report(evaluation(), title=HOSTILE[4]))
+        tree = parsed(evaluation_page(evaluation(), title=HOSTILE[4]))
         assert tree.css_first("title").text() == HOSTILE[4]
         assert tree.css_first("h1").text() == HOSTILE[4]
 
     def test_labels_too(self):
-        tree = parsed(report(evaluation(judged(labels=(HOSTILE[0], "spam", "x\u202ey")))))
+        tree = parsed(evaluation_page(evaluation(judged(labels=(HOSTILE[0], "spam", "x\u202ey")))))
         assert not tree.css("script")
         assert [words(each) for each in tree.css(".confusion tbody th")] == [HOSTILE[0], "spam", "x\ufffdy"]
 
     def test_long_text_is_cut_and_a_path_keeps_its_end(self):
-        found = parsed(report(evaluation(mistakes=[mistake(subject="s" * 999, path="p" * 999 + "/1.eml")])))
+        found = parsed(
+            evaluation_page(evaluation(mistakes=[mistake(subject="s" * 999, path="p" * 999 + "/1.eml")]))
+        )
         assert found.css_first(".subject").text() == "s" * 159 + "…"
         path = found.css_first(".path").text()
         assert path.startswith("…p")
@@ -356,7 +364,7 @@ class TestHostileMail:
         st.text(max_size=60) | st.text(alphabet="<>&\"'/\\=-!`sSvg\x00\x0b\u202e\u2028\ud800", max_size=60)
     )
     def test_any_text_comes_back_as_text(self, text):
-        page = element("p", foreign(text, 100), title=text)
+        page = element("p", untrusted(text, 100), title=text)
         page.encode()
         node = parsed(page).css_first("p")
         assert node.text() == visible(text)
@@ -402,7 +410,9 @@ def test_figures_as_a_person_reads_them(form, value, text):
 
 
 def test_scales():
-    assert [nice(step) for step in (0.7, 1, 1.1, 3, 6e-5, 7e8)] == pytest.approx([1, 1, 2, 5, 1e-4, 1e9])
+    assert [round_step(step) for step in (0.7, 1, 1.1, 3, 6e-5, 7e8)] == pytest.approx(
+        [1, 1, 2, 5, 1e-4, 1e9]
+    )
     assert Linear(0, 10, 0, 100).at(2.5) == 25
     assert Linear(-1, 1, 0, 1).ticks == [-1, -0.5, 0, 0.5, 1]
     decades = Logarithmic(0.1, 10, 0, 240)
@@ -424,7 +434,7 @@ def browse(folder, page, *options):
 @in_a_browser
 @pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by escaping alone"])
 def test_no_script_runs_in_a_browser(tmp_path, policy):
-    page = report(hostile(), title=HOSTILE[2])
+    page = evaluation_page(hostile(), title=HOSTILE[2])
     if not policy:
         page = page.replace("Content-Security-Policy", "X-Nothing")
     tree = parsed(browse(tmp_path, page))
@@ -454,7 +464,7 @@ FRAME = '<iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"><
 @in_a_browser
 def test_nothing_overflows_and_plots_can_be_read(tmp_path):
     """In frames as wide as a phone, a tablet and a desk: a window cannot be that narrow everywhere."""
-    widths, page = (360, 800, 1400), escape(report(hostile(), title="W" * 500))
+    widths, page = (360, 800, 1400), escape(evaluation_page(hostile(), title="W" * 500))
     frames = "".join(FRAME.format(width=width, page=page) for width in widths)
     tree = parsed(browse(tmp_path, MEASURE.format(frames=frames), "--hide-scrollbars"))
     found = json.loads(unescape(tree.css_first("pre").text()))

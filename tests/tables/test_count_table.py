@@ -10,6 +10,7 @@ from helpers.tables import LABELS, assert_same, bulk, fingerprint, mail, saved, 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.arrays import BLOCK
 from spamnb.errors import CannotCreate
 from spamnb.reading.fingerprint import FACTOR, MASK, fingerprints, pair_fingerprints
 from spamnb.reading.settings import Settings
@@ -17,7 +18,6 @@ from spamnb.store.stored import Stored
 from spamnb.store.table import CountTable
 from spamnb.tables.count_table import Columns, added
 from spamnb.tables.learned import NOWHERE, Learned, in_turn
-from spamnb.tables.sorting import BLOCK
 from spamnb.training.train import write
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
+    from spamnb.arrays import Array
     from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.ranges import MailboxRange
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from spamnb.reading.settings import Settings
     from spamnb.store.key import Key
     from spamnb.store.stored import Stored
-    from spamnb.tables.count_table import Array
     from spamnb.training.batches import Batch
     from spamnb.training.calibration import Piece
     from spamnb.workers.cluster.tasks import Heading

@@ -21,6 +21,7 @@ from spamnb.training.batches import Counting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spamnb.arrays import Array
     from spamnb.bayes.verdict import Cutoffs
     from spamnb.bayes.view import View
     from spamnb.delivery.batch_judge import Judgement
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.reading.settings import Settings
-    from spamnb.tables.count_table import Array
     from spamnb.training.batches import Batch
     from spamnb.training.calibration import Piece
     from spamnb.training.pool import Finish

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from spamnb.bayes.verdict import SPAM
 from spamnb.inspection.portrait import FARTHEST, STEP
+from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.report.document import sheet
 from spamnb.report.elements import Markup, element, joined
-from spamnb.report.evidence import colour
-from spamnb.report.figures import count, signed, tick
-from spamnb.report.histogram import Kind, histogram
+from spamnb.report.formats import count, signed, tick
+from spamnb.report.histogram import ScoreGroup, histogram
 from spamnb.report.svg import (
     BOTTOM,
     HEIGHT,
@@ -22,17 +22,17 @@ from spamnb.report.svg import (
     WIDTH,
     Linear,
     Logarithmic,
-    across,
     box,
     clipped,
     drawing,
     path,
     text,
-    up,
+    x_axis,
+    y_axis,
 )
 
 if TYPE_CHECKING:
-    from spamnb.inspection.knowledge import Telling
+    from spamnb.inspection.knowledge import TellingToken
     from spamnb.inspection.portrait import Portrait
 
 MARGIN, GAP, CAPTION = 24, 36, 30  # units around the pictures, between them, and for a name above each
@@ -41,7 +41,7 @@ NAME, LABEL = 28, 12  # characters of a token and of its label
 NAMES = 170  # where their bars begin
 ROOM = 70  # behind the longest bar, for its figure
 
-OWN_RULES = """
+EXTRA_RULES = """
 svg text { font-size: 10px; }
 svg .paper { fill: var(--paper); }
 svg .title { font: 18px var(--serif); fill: var(--ink); }
@@ -49,10 +49,10 @@ svg .head { font-size: 12px; font-weight: 600; fill: var(--ink); }
 """
 
 
-def portrait(model: Portrait, title: str) -> str:
-    """The SVG file."""
+def model_plots(model: Portrait, title: str) -> str:
+    """Make the SVG file."""
     panels = (
-        ("Most telling tokens", telling(model)),
+        ("Most telling tokens", telling_tokens(model)),
         ("Weights of all tokens", weights(model)),
         ("Zipf's curve of the vocabulary", zipf(model)),
         ("Scores of the mail learned, each message left out", scores(model)),
@@ -65,7 +65,7 @@ def portrait(model: Portrait, title: str) -> str:
             element("style", Markup(style())),
             element("rect", width=wide, height=high, class_="paper"),
             text(MARGIN, MARGIN + 10, title, "start", "title"),
-            [panel(place, name, plot) for place, (name, plot) in enumerate(panels)],
+            [panel(index, name, plot) for index, (name, plot) in enumerate(panels)],
             xmlns="http://www.w3.org/2000/svg",
             viewBox=f"0 0 {wide} {high}",
             width=wide,
@@ -75,51 +75,59 @@ def portrait(model: Portrait, title: str) -> str:
     )
 
 
-def panel(place: int, name: str, plot: Markup) -> Markup:
-    x = MARGIN + place % 2 * (WIDTH + GAP)
-    y = MARGIN + CAPTION + place // 2 * (HEIGHT + CAPTION + GAP)
+def panel(index: int, name: str, plot: Markup) -> Markup:
+    x = MARGIN + index % 2 * (WIDTH + GAP)
+    y = MARGIN + CAPTION + index // 2 * (HEIGHT + CAPTION + GAP)
     frame = element("svg", plot, x=x, y=y + CAPTION, width=WIDTH, height=HEIGHT)
     return joined(text(x, y + 14, name, "start", "head"), frame)
 
 
 def style() -> str:
-    """The page's rules for drawings, with colours in place of names: not every program knows those."""
-    whole = sheet("style.css")
-    names = dict(re.findall(r"--(\w+): ([^;]+);", whole.partition("@media")[0]))
-    rules = [one for one in whole.splitlines() if one.startswith("svg ")] + [OWN_RULES]
-    return re.sub(r"var\(--(\w+)\)", lambda name: names[name[1]], "\n".join(rules))
+    """Take the rules for drawings from the style sheets, without variables: not all programs know those."""
+    colours, page = sheet("colours.css"), sheet("style.css")
+    variables = "".join(css.partition("@media")[0] for css in (colours, page))
+    values = dict(re.findall(r"--(\w+): ([^;]+);", variables))
+    rules = [line for line in page.splitlines() if line.startswith("svg ")] + [EXTRA_RULES]
+    return re.sub(r"var\(--(\w+)\)", lambda name: values[name[1]], "\n".join(rules))
 
 
-def telling(model: Portrait) -> Markup:
-    """Bars of the strongest tokens, label by label; of many labels, of those with the most messages."""
+def telling_tokens(model: Portrait) -> Markup:
+    """Draw bars of the strongest tokens, label by label; of many labels, of those with the most messages."""
     known = model.knowledge
     ranked = sorted(known.telling, key=lambda label: -known.messages[known.labels.index(label)])
     listed = [label for label in known.labels if label in ranked[: ROWS // 2] and known.telling[label]]
     each = ROWS // max(1, len(listed))
-    rows = [(label, one) for label in listed for one in known.telling[label][:each]]
-    largest = max((one.weight for _, one in rows), default=1.0)
+    rows = [(label, token) for label in listed for token in known.telling[label][:each]]
+    largest = max((token.weight for _, token in rows), default=1.0)
     x = Linear(0, largest, NAMES, RIGHT - ROOM)
     return drawing(
         "telling",
         "Most telling tokens",
         f"Of each label: {'; '.join(listed)}.",
-        *(named_bar(place, label, one, x) for place, (label, one) in enumerate(rows)),
+        *(named_bar(row, label, token, x) for row, (label, token) in enumerate(rows)),
         text(NAMES, TOP - 8, "nats ahead of any other label", "start", "name"),
     )
 
 
-def named_bar(place: int, label: str, one: Telling, x: Linear) -> Markup:
-    y = TOP + place * (BOTTOM - TOP + 16) / ROWS
-    name = one.token if len(one.token) <= NAME else one.token[: NAME - 1] + "…"
+def named_bar(row: int, label: str, token: TellingToken, x: Linear) -> Markup:
+    y = TOP + row * (BOTTOM - TOP + 16) / ROWS
+    name = token.token if len(token.token) <= NAME else token.token[: NAME - 1] + "…"
     return joined(
         text(NAMES - 6, y + 9, name, "end", "name"),
-        box(x.start, y + 1, x.at(one.weight) - x.start, 10, colour(label), f"{one.token}: {label}"),
-        text(x.at(one.weight) + 4, y + 9, f"{signed(one.weight)} {label[:LABEL]}", "start"),
+        box(
+            x.start,
+            y + 1,
+            x.at(token.weight) - x.start,
+            10,
+            colour_of_label(label),
+            f"{token.token}: {label}",
+        ),
+        text(x.at(token.weight) + 4, y + 9, f"{signed(token.weight)} {label[:LABEL]}", "start"),
     )
 
 
 def weights(model: Portrait) -> Markup:
-    """How many tokens have which weight, on a logarithmic scale; shaded, what is too weak to count."""
+    """Plot how many tokens have which weight, on a logarithmic scale; shaded, what is too weak to count."""
     bars = model.weights
     low, high = bars[0][0], bars[-1][0] + STEP
     most = max((many for _, many in bars), default=0)
@@ -136,25 +144,25 @@ def weights(model: Portrait) -> Markup:
             if least
             else []
         ),
-        up(y, "tokens", form=short),
+        y_axis(y, "tokens", form=short_power),
         *(
             box(
                 x.at(at) + 0.4,
                 y.at(many),
                 x.at(at + STEP) - x.at(at) - 0.8,
                 BOTTOM - y.at(many),
-                "spam" if at >= 0 and model.toward == SPAM else "ham",
+                SPAM_COLOUR if at >= 0 and model.toward == SPAM else HAM_COLOUR,
                 f"{count(many)} tokens: {tick(at)} to {tick(at + STEP)} nats",
             )
             for at, many in bars
             if many
         ),
-        across(x, f"nats for {model.toward}" + (f", {FARTHEST:g} and more at the edge" if low < 0 else "")),
+        x_axis(x, f"nats for {model.toward}" + (f", {FARTHEST:g} and more at the edge" if low < 0 else "")),
     )
 
 
 def zipf(model: Portrait) -> Markup:
-    """Occurrences against rank, both logarithmic; dashed, the law: the n-th occurs 1/n times the first."""
+    """Plot occurrences against rank, both logarithmic; dashed, the law: the n-th has 1/n of the first."""
     ranks, times = (max((point[k] for point in model.zipf), default=1) for k in (0, 1))
     x = Logarithmic(1.0, power_above(ranks), LEFT, RIGHT)
     y = Logarithmic(1.0, power_above(times), BOTTOM, TOP)
@@ -163,15 +171,15 @@ def zipf(model: Portrait) -> Markup:
         "zipf",
         "Zipf's curve of the vocabulary",
         f"{count(ranks)} tokens by rank; the most frequent occurs {count(times)} times.",
-        up(y, "occurrences", y.ticks[1:], short),
-        across(x, "rank of the token", x.ticks[1:], form=short),
+        y_axis(y, "occurrences", y.ticks[1:], short_power),
+        x_axis(x, "rank of the token", x.ticks[1:], form=short_power),
         path(law, "curve quiet dashed"),
         clipped(path([(x.at(rank), y.at(many)) for rank, many in model.zipf], "curve")),
     )
 
 
-def short(value: float) -> str:
-    """A power of ten, in few letters."""
+def short_power(value: float) -> str:
+    """Write a power of ten in few letters."""
     return f"{value / 1e6:g}M" if value >= 1e6 else f"{value / 1e3:g}k" if value >= 1e3 else f"{value:g}"
 
 
@@ -181,11 +189,14 @@ def power_above(value: float) -> float:
 
 
 def scores(model: Portrait) -> Markup:
+    """Draw how the mail learned scores, each message by the mail without it."""
     known = model.knowledge
     if not len(model.ham) and not len(model.spam):
         why = "Scores are kept by models of ham and spam, once they have learned enough."
-        return drawing("scores", "Scores", why, text(WIDTH / 2, HEIGHT / 2, why, kind="small"))
+        return drawing("scores", "Scores", why, text(WIDTH / 2, HEIGHT / 2, why, class_="small"))
     ham = next(label for label in known.labels if label != SPAM)
     cutoffs = (known.cutoffs[0], known.cutoffs[1]) if known.cutoffs else None
-    plot, _beyond = histogram(Kind(ham, model.ham, "ham"), Kind(SPAM, model.spam, "spam"), cutoffs)
+    plot, _beyond = histogram(
+        ScoreGroup(ham, model.ham, HAM_COLOUR), ScoreGroup(SPAM, model.spam, SPAM_COLOUR), cutoffs
+    )
     return plot

@@ -1,4 +1,4 @@
-"""Figures as a person reads them."""
+"""Numbers written as a person reads them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-NONE = "–"
+UNKNOWN = "–"
 HUGE = 1e6  # from here on a score is written as a power of ten
 
 
@@ -20,32 +20,32 @@ def counted(value: int, thing: str) -> str:
 
 
 def share(value: float | None) -> str:
-    """Of one: precision, recall, F1, accuracy."""
-    return NONE if value is None else f"{value:.4f}"
+    """Write a part of one: precision, recall, F1, accuracy."""
+    return UNKNOWN if value is None else f"{value:.4f}"
 
 
 def percent(value: float | None) -> str:
-    """Two digits or more that say something, but never more than four decimals."""
+    """Write two significant digits or more, but never more than four decimals."""
     if value is None:
-        return NONE
+        return UNKNOWN
     if not value:
         return "0"
     return f"{value:.{2 if value >= 1 else 3 if value >= 0.1 else 4}f}"
 
 
-def span(interval: Sequence[float] | None, form: Callable[[float | None], str]) -> str | None:
-    """A 95 % interval; none where it is not known."""
+def interval_text(interval: Sequence[float] | None, form: Callable[[float | None], str]) -> str | None:
+    """Write a 95 % interval; None where it is not known."""
     return f"{form(interval[0])} to {form(interval[1])}" if interval else None
 
 
 def signed(value: float) -> str:
-    """A score or a weight, with a minus as wide as the plus."""
+    """Write a score or a weight, with a minus as wide as the plus."""
     text = f"{value:+.2f}" if abs(value) < HUGE else f"{value:+.1e}"
     return text.replace("-", "−")
 
 
 def short(value: int) -> str:
-    """A count that fits under a bar."""
+    """Write a count so that it fits under a bar."""
     return str(value) if value < 1000 else f"{value / 1000:.1f}k" if value < 9950 else f"{value / 1000:.0f}k"
 
 

@@ -1,4 +1,4 @@
-"""What a model knows, in a terminal or a pipe."""
+"""Print what a model knows, in a terminal or a pipe."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import SPAM
-from spamnb.cli.inspecting.facts import told
-from spamnb.cli.render import as_it_is, key_place, listed, show, signed, table
+from spamnb.cli.render.facts import fact_lines
+from spamnb.cli.render.notices import key_location
+from spamnb.cli.render.terminal import left_aligned, listed, show, signed, table
 from spamnb.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.cli.grid import Grid
-    from spamnb.inspection.knowledge import Knowledge, Telling
+    from spamnb.cli.render.grid import Grid
+    from spamnb.inspection.knowledge import Knowledge, TellingToken
 
-TOP = 10  # tokens of each label, if not said otherwise
+TOP = 10  # tokens of each label by default
 WIDEST = 4  # labels up to which each has a column
 WIDTH = 10  # of a bar
 NO_WORDS = "none are kept, so tokens have numbers: #…; --token WORD looks one up"
 
 
-def show_summary(known: Knowledge) -> None:
+def show_model(known: Knowledge) -> None:
     show(
         f"model: {printable(known.path)}",
         labels_table(known),
-        *told(facts(known)),
+        *fact_lines(facts(known)),
         *(telling_table(known, label, tokens) for label, tokens in known.telling.items() if tokens),
     )
 
@@ -61,7 +62,7 @@ def facts(known: Knowledge) -> Iterator[tuple[str, str]]:
     yield "vocabulary", f"{known.vocabulary:,} tokens, {known.pairs:,} pairs of neighbours"
     if known.settings["keyed"]:
         yield "words", NO_WORDS
-        yield "key", key_place(known.path)
+        yield "key", key_location(known.path)
     yield "settings", settings(known.settings)
     yield "view", view(known.view)
     yield "size", f"{known.size / 1e6:,.1f} MB"
@@ -82,7 +83,7 @@ def cutoffs(known: Knowledge) -> str:
 
 
 def own_mail(known: Knowledge) -> str:
-    """What the cutoffs stand for on the mail learned, each message judged by the others."""
+    """Say how the cutoffs do on the mail learned, each message judged by the others."""
     own = known.own_mail
     assert own
     other = next(label for label in known.labels if label != SPAM)
@@ -100,11 +101,11 @@ def part(some: int, whole: int) -> str:
 def age(known: Knowledge) -> str:
     if known.last_learned is None:
         return "nothing yet"
-    said = f"last {ago(known.last_learned)}"
+    last = f"last {ago(known.last_learned)}"
     if known.oldest == known.last_learned:
-        return said
+        return last
     oldest = ago(known.oldest or "")
-    return f"{said}; half of the tokens were last seen before {known.seen_since}, the oldest {oldest}"
+    return f"{last}; half of the tokens were last seen before {known.seen_since}, the oldest {oldest}"
 
 
 def ago(day: str) -> str:
@@ -113,7 +114,7 @@ def ago(day: str) -> str:
 
 
 def settings(chosen: dict[str, Any]) -> str:
-    """Those that are not off."""
+    """List the tokenizer settings that are not off."""
     on = [
         f"{name.replace('_', ' ')} {value}" for name, value in chosen.items() if value and value is not True
     ]
@@ -123,21 +124,21 @@ def settings(chosen: dict[str, Any]) -> str:
 
 
 def view(chosen: dict[str, Any]) -> str:
-    """How the counts are read, in words."""
-    said = [f"{chosen['event']} events", f"smoothing {chosen['smoothing']}"]
+    """Say in words how the counts are read."""
+    words = [f"{chosen['event']} events", f"smoothing {chosen['smoothing']}"]
     if chosen["silent"] is None:
-        said.append(f"prior {chosen['prior']}")
+        words.append(f"prior {chosen['prior']}")
     else:
-        said.append(f"the mean of the evidence and {chosen['silent']:g} silent tokens")
+        words.append(f"the mean of the evidence and {chosen['silent']:g} silent tokens")
     if chosen["least_evidence"]:
-        said.append(f"from {chosen['least_evidence']:g} nats on")
+        words.append(f"from {chosen['least_evidence']:g} nats on")
     flags = {
         "apart": "head and body apart",
         "pairs": "pairs of neighbours",
         "tfidf": "tf-idf",
         "numbers": "numbers",
     }
-    return ", ".join([*said, *(words for name, words in flags.items() if chosen[name])])
+    return ", ".join([*words, *(text for name, text in flags.items() if chosen[name])])
 
 
 def journal(known: Knowledge) -> str:
@@ -147,22 +148,22 @@ def journal(known: Knowledge) -> str:
     return f"{known.journal:,} messages since the model file was written; {share:.0f} % full, then folded in"
 
 
-def telling_table(known: Knowledge, label: str, tokens: list[Telling]) -> Grid:
-    """Of many labels, only the counts in this one are shown."""
-    many = len(known.labels) <= WIDEST
-    places = range(len(known.labels)) if many else [known.labels.index(label)]
-    largest = max(one.weight for own in known.telling.values() for one in own)
+def telling_table(known: Knowledge, label: str, tokens: list[TellingToken]) -> Grid:
+    """Show a label's most telling tokens, counted in each label, or of many labels in this one."""
+    has_room = len(known.labels) <= WIDEST
+    label_indexes = range(len(known.labels)) if has_room else [known.labels.index(label)]
+    largest = max(token.weight for each in known.telling.values() for token in each)
     return table(
         f"most telling of {label}",
-        ("token", *(f"in {known.labels[k]}" for k in places), "weight", ""),
+        ("token", *(f"in {known.labels[k]}" for k in label_indexes), "weight", ""),
         [
             (
-                one.token,
-                *(f"{one.messages[k]:,}" for k in places),
-                signed(one.weight, 2),
-                as_it_is("█" * round(WIDTH * one.weight / largest)),
+                token.token,
+                *(f"{token.messages[k]:,}" for k in label_indexes),
+                signed(token.weight, 2),
+                left_aligned("█" * round(WIDTH * token.weight / largest)),
             )
-            for one in tokens
+            for token in tokens
         ],
         picture=True,
     )

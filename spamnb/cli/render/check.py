@@ -1,11 +1,12 @@
-"""Whether a model is sound, in a terminal, a pipe or as JSON."""
+"""Print whether a model is sound, in a terminal, a pipe or as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.cli.inspecting.facts import told
-from spamnb.cli.render import print_json, show
+from spamnb.cli.render.facts import fact_lines
+from spamnb.cli.render.json_output import print_json
+from spamnb.cli.render.terminal import show
 from spamnb.errors import DataError
 from spamnb.files import complain, printable
 
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     from spamnb.inspection.check import Checked
 
 
-def show_checked(found: Checked, as_json: bool) -> int:
-    """Each damage on a line; of a sound model, what was looked at."""
+def show_check(found: Checked, as_json: bool) -> int:
+    """Print each damage on a line; of a sound model, what was checked."""
     if as_json:
         print_json(found.as_map())
     elif not found.damage:
-        show(f"{printable(found.path)}: sound", *told(facts(found)))
+        show(f"{printable(found.path)}: sound", *fact_lines(facts(found)))
     else:
         for damage in found.damage:
             complain(f"{found.path}: {damage}")

@@ -32,7 +32,7 @@ class Grid:
     title: str | None
     columns: Sequence[Text]
     rows: Sequence[Sequence[Text]]
-    texts: frozenset[int]  # the places of columns that may be folded; all others but the picture are figures
+    texts: frozenset[int]  # indexes of columns that may be folded; all others but the picture are figures
     picture: bool = False  # whether the last column is one
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -47,7 +47,7 @@ class Grid:
             yield from self._paragraphs(options.max_width)
 
     def _widths(self, width: int, spaces: int) -> list[int]:
-        """The width of each column; nothing if there is too little room."""
+        """Find the width of each column; nothing if there is too little room."""
         cells = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
         widest = [max((cell.cell_len for cell in column), default=0) for column in cells]
         heads = [max((line.cell_len for line in head.split("\n")), default=0) for head in self.columns]
@@ -55,22 +55,22 @@ class Grid:
         words = [max((len(word) for word in head.plain.split()), default=0) for head in self.columns]
         least = [
             min(whole, READABLE)
-            if place in self.texts
+            if column in self.texts
             else whole
-            if self._is_picture(place)
+            if self._is_picture(column)
             else max(cell, word)
-            for place, (whole, cell, word) in enumerate(zip(natural, widest, words, strict=True))
+            for column, (whole, cell, word) in enumerate(zip(natural, widest, words, strict=True))
         ]
         room = width - EDGES - spaces * (len(least) - 1)
         if sum(least) > room:
             return []
         while least != natural and sum(least) < room:
-            short = [place for place, own in enumerate(least) if own < natural[place]]
+            short = [column for column, size in enumerate(least) if size < natural[column]]
             least[min(short, key=least.__getitem__)] += 1
         return least
 
-    def _is_picture(self, place: int) -> bool:
-        return self.picture and place == len(self.columns) - 1
+    def _is_picture(self, column: int) -> bool:
+        return self.picture and column == len(self.columns) - 1
 
     def _table(self, widths: Sequence[int], spaces: int, lines: box.Box) -> Table:
         table = Table(
@@ -81,8 +81,8 @@ class Grid:
             pad_edge=False,
             padding=(0, spaces // 2),
         )
-        for place, (head, width) in enumerate(zip(self.columns, widths, strict=True)):
-            left = place in self.texts or self._is_picture(place)
+        for column, (head, width) in enumerate(zip(self.columns, widths, strict=True)):
+            left = column in self.texts or self._is_picture(column)
             table.add_column(head, justify="left" if left else "right", overflow="fold", width=width)
         for row in self.rows:
             table.add_row(*row)
@@ -96,18 +96,18 @@ class Grid:
             yield Text(name.plain, name.style, overflow="fold")
             indent = 2 + len(name.plain) - len(name.plain.lstrip())
             short = []
-            for place, cell in enumerate(cells, 1):
-                said = f"{' '.join(self.columns[place].plain.split())} {cell.plain}".strip()
-                if place in self.texts and cell.cell_len > READABLE:
-                    yield Padding(Text(said, overflow="fold"), (0, 0, 0, indent))
+            for column, cell in enumerate(cells, 1):
+                text = f"{' '.join(self.columns[column].plain.split())} {cell.plain}".strip()
+                if column in self.texts and cell.cell_len > READABLE:
+                    yield Padding(Text(text, overflow="fold"), (0, 0, 0, indent))
                 elif cell.plain:
-                    short.append(said)
-            yield from (Text(" " * indent + line) for line in filled(short, width - indent))
+                    short.append(text)
+            yield from (Text(" " * indent + line) for line in lines_of(short, width - indent))
         yield Text()
 
 
-def filled(items: Sequence[str], width: int) -> Iterator[str]:
-    """Items on as few lines as there is room for, none broken."""
+def lines_of(items: Sequence[str], width: int) -> Iterator[str]:
+    """Put items on as few lines as there is room for, none broken."""
     line = ""
     for item in items:
         if line and len(line) + len(item) + 3 > width:  # with two commas

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import SPAM
+from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR
 from spamnb.report.elements import Markup, element, joined
-from spamnb.report.figures import share
-from spamnb.report.histogram import Kind, histogram
+from spamnb.report.formats import share
+from spamnb.report.histogram import ScoreGroup, histogram
 from spamnb.report.plots import calibration, learning, legend, trade_off
 
 if TYPE_CHECKING:
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from spamnb.evaluation.results import CurvePoint, Evaluation, Judged
 
 
-def pictures(evaluation: Evaluation) -> Markup | None:
+def plots_section(evaluation: Evaluation) -> Markup | None:
     judged, metrics = evaluation.judged, evaluation.metrics
     if not metrics["messages"]:
         return None
-    drawn = [of_errors(judged, metrics), of_scores(judged), of_calibration(judged, metrics)]
+    drawn = [errors_figure(judged, metrics), scores_figure(judged), calibration_figure(judged, metrics)]
     if evaluation.curve:
-        drawn.append(of_learning(evaluation.curve))
-    figures = [one for one in drawn if one]
+        drawn.append(learning_figure(evaluation.curve))
+    figures = [plot for plot in drawn if plot]
     return element(
         "section", element("h2", "In pictures"), element("div", figures, class_=f"plots of{len(figures)}")
     )
@@ -33,7 +34,7 @@ def figure(name: str, plot: Markup, caption: str) -> Markup:
     return element("figure", element("h3", name), plot, element("figcaption", caption))
 
 
-def of_errors(judged: Judged, metrics: Mapping[str, Any]) -> Markup | None:
+def errors_figure(judged: Judged, metrics: Mapping[str, Any]) -> Markup | None:
     plot = trade_off(judged, metrics["spam_missed_at_ham_lost"]) if SPAM in judged.labels else None
     if plot is None:
         return None
@@ -45,8 +46,8 @@ def of_errors(judged: Judged, metrics: Mapping[str, Any]) -> Markup | None:
     )
 
 
-def of_scores(judged: Judged) -> Markup:
-    upper, lower = kinds(judged)
+def scores_figure(judged: Judged) -> Markup:
+    upper, lower = score_groups(judged)
     plot, beyond = histogram(upper, lower, judged.cutoffs)
     words = [
         f"Bars up are {upper.name}, bars down are {lower.name}. "
@@ -59,16 +60,20 @@ def of_scores(judged: Judged) -> Markup:
     return figure("Scores", plot, joined(words))
 
 
-def kinds(judged: Judged) -> tuple[Kind, Kind]:
-    """Ham and spam; without spam a score is that of the label decided on, so right and wrong."""
+def score_groups(judged: Judged) -> tuple[ScoreGroup, ScoreGroup]:
+    """Split messages into ham and spam; without spam, a score is the verdict's: into right and wrong."""
     if SPAM in judged.labels:
         is_spam = judged.truth == judged.labels.index(SPAM)
-        return Kind("ham", judged.score[~is_spam], "ham"), Kind("spam", judged.score[is_spam], "spam")
+        return ScoreGroup("ham", judged.score[~is_spam], HAM_COLOUR), ScoreGroup(
+            "spam", judged.score[is_spam], SPAM_COLOUR
+        )
     right = judged.truth == judged.verdict
-    return Kind("right", judged.score[right], "ham"), Kind("wrong or unsure", judged.score[~right], "spam")
+    return ScoreGroup("right", judged.score[right], HAM_COLOUR), ScoreGroup(
+        "wrong or unsure", judged.score[~right], SPAM_COLOUR
+    )
 
 
-def of_calibration(judged: Judged, metrics: Mapping[str, Any]) -> Markup:
+def calibration_figure(judged: Judged, metrics: Mapping[str, Any]) -> Markup:
     error = metrics["expected_calibration_error"]
     off = "" if error is None else f" They are off by {share(error)} on average."
     return figure(
@@ -78,6 +83,6 @@ def of_calibration(judged: Judged, metrics: Mapping[str, Any]) -> Markup:
     )
 
 
-def of_learning(curve: Sequence[CurvePoint]) -> Markup:
+def learning_figure(curve: Sequence[CurvePoint]) -> Markup:
     words = "Lately is over the last messages before each point, the others are from the first message on."
     return figure("Learning", learning(curve), joined(legend(curve), words))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import SPAM
 from spamnb.mailboxes.skipped import failures
+from spamnb.report.captioned_plots import plots_section
 from spamnb.report.document import document
-from spamnb.report.elements import Markup, element, foreign, joined, label
-from spamnb.report.evidence import PATH, mistakes, telling
-from spamnb.report.figures import count, counted, percent, share, span
-from spamnb.report.pictures import pictures
-from spamnb.report.tables import numbers
+from spamnb.report.elements import Markup, element, joined, label, untrusted
+from spamnb.report.evaluation_tables import tables_section
+from spamnb.report.formats import count, counted, interval_text, percent, share
+from spamnb.report.tokens_and_mistakes import PATH, mistakes_section, telling_tokens_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,57 +23,59 @@ WORDS = 160  # characters of a title or a reason
 FAILURES = 20  # unreadable messages that are listed
 
 
-def report(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
+def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
     metrics = evaluation.metrics
     sections = (
         headlines(metrics, learned_before(evaluation)),
-        pictures(evaluation),
-        numbers(metrics),
-        telling(evaluation.telling),
-        mistakes(evaluation.mistakes, SPAM in metrics["labels"]),
-        mail(evaluation),
+        plots_section(evaluation),
+        tables_section(metrics),
+        telling_tokens_section(evaluation.telling),
+        mistakes_section(evaluation.mistakes, SPAM in metrics["labels"]),
+        mail_section(evaluation),
     )
     return document(title, masthead(evaluation, title), element("main", *sections))
 
 
 def masthead(evaluation: Evaluation, title: str) -> Markup:
     metrics = evaluation.metrics
-    supports = [(" · ", count(own["support"]), " ", label(name)) for name, own in metrics["labels"].items()]
-    how = (" · judged ", foreign(evaluation.how, WORDS))
+    supports = [
+        (" · ", count(values["support"]), " ", label(name)) for name, values in metrics["labels"].items()
+    ]
+    how = (" · judged ", untrusted(evaluation.how, WORDS))
     return element(
         "header",
-        element("h1", foreign(title, WORDS)),
+        element("h1", untrusted(title, WORDS)),
         element("p", counted(metrics["messages"], "message"), supports, how, class_="lead"),
     )
 
 
 def headlines(metrics: Mapping[str, Any], warning: Markup | None = None) -> Markup:
-    """The figures to look at first: of ham and spam, or else of getting the label right."""
-    trust = metrics["intervals"]
-    unsure = card("Unsure", metrics["unsure_percent"], trust["unsure_percent"], "left to a person")
+    """Show the figures to look at first: of ham and spam, or else of getting the label right."""
+    intervals = metrics["intervals"]
+    unsure = card("Unsure", metrics["unsure_percent"], intervals["unsure_percent"], "left to a person")
     if SPAM in metrics["labels"]:
-        own, known = metrics["labels"][SPAM]["f1"], trust["labels"][SPAM]["f1"]
+        f1, f1_interval = metrics["labels"][SPAM]["f1"], intervals["labels"][SPAM]["f1"]
         cards = [
-            card("Ham lost", metrics["ham_lost_percent"], trust["ham_lost_percent"], "taken for spam"),
+            card("Ham lost", metrics["ham_lost_percent"], intervals["ham_lost_percent"], "taken for spam"),
             card(
                 "Spam missed",
                 metrics["spam_missed_percent"],
-                trust["spam_missed_percent"],
+                intervals["spam_missed_percent"],
                 "taken for ham",
             ),
             unsure,
             card(
                 "1 − AUC",
                 metrics["one_minus_auc_percent"],
-                trust["one_minus_auc_percent"],
+                intervals["one_minus_auc_percent"],
                 "pairs in wrong order",
             ),
-            card("F1 of spam", own, known, "precision and recall", share),
+            card("F1 of spam", f1, f1_interval, "precision and recall", share),
         ]
     else:
         cards = [
-            card("Accuracy", metrics["accuracy"], trust["accuracy"], "got their label", share),
-            card("Macro F1", metrics["macro"]["f1"], trust["macro"]["f1"], "each label alike", share),
+            card("Accuracy", metrics["accuracy"], intervals["accuracy"], "got their label", share),
+            card("Macro F1", metrics["macro"]["f1"], intervals["macro"]["f1"], "each label alike", share),
             unsure,
         ]
     note = element("p", metrics["imbalance"], class_="note") if metrics["imbalance"] else None
@@ -100,11 +102,11 @@ def card(
     meaning: str,
     form: Callable[[float | None], str] = percent,
 ) -> Markup | None:
-    """A figure with its interval; none where there is no figure."""
+    """Show a figure with its interval; nothing where there is no figure."""
     if value is None:
         return None
     unit = element("span", " %", class_="unit") if form is percent else None
-    known = span(interval, form)
+    known = interval_text(interval, form)
     return element(
         "div",
         element("dt", name),
@@ -114,8 +116,8 @@ def card(
     )
 
 
-def mail(evaluation: Evaluation) -> Markup:
-    """What to know of the mail itself: copies, what could not be read, and how the figures were taken."""
+def mail_section(evaluation: Evaluation) -> Markup:
+    """Say what to know of the mail: copies, what could not be read, and how the figures were taken."""
     return element(
         "section",
         element("h2", "The mail"),
@@ -143,8 +145,8 @@ def unreadable(failures: Sequence[Unreadable]) -> Markup | None:
     if not failures:
         return None
     listed = [
-        element("li", foreign(each.path, PATH, ending=True), ": ", foreign(each.why, WORDS))
-        for each in failures[:FAILURES]
+        element("li", untrusted(failure.path, PATH, ending=True), ": ", untrusted(failure.why, WORDS))
+        for failure in failures[:FAILURES]
     ]
     more = len(failures) - len(listed)
     return joined(

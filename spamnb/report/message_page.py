@@ -1,50 +1,54 @@
-"""Why a message is judged as it is, as one HTML page that needs no network, no font and no script."""
+"""One HTML page on why a message is judged as it is; it needs no network, no font and no script."""
 
 from __future__ import annotations
 
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from spamnb.bayes.verdict import SPAM
+from spamnb.report.colours import colour_of_label
 from spamnb.report.document import document
-from spamnb.report.elements import Markup, element, foreign, label
-from spamnb.report.evidence import PATH, SUBJECT, colour
-from spamnb.report.figures import count, share, signed
-from spamnb.report.reasons import changes, evidence, ignored, row_ids, sums
-from spamnb.report.tinted import message
+from spamnb.report.elements import Markup, element, label, untrusted
+from spamnb.report.formats import count, share, signed
+from spamnb.report.message_evidence import (
+    changes_section,
+    evidence_section,
+    ignored_section,
+    row_ids,
+    sum_section,
+)
+from spamnb.report.message_text import message_section
+from spamnb.report.tokens_and_mistakes import PATH, SUBJECT
 from spamnb.report.waterfall import waterfall
 
 if TYPE_CHECKING:
     from spamnb.inspection import Explanation
 
-PROBABLE = 4  # labels whose probability is told
+PROBABLE = 4  # labels whose probability is shown
 
 
-def explained(why: Explanation, path: str) -> str:
-    """The page."""
+def message_page(why: Explanation, path: str) -> str:
+    """Make the page."""
     ids = row_ids(why)
     sections = (
         headlines(why),
-        picture(why),
-        message(why, ids),
-        evidence(why, ids),
-        sums(why),
-        changes(why),
-        ignored(why),
+        waterfall_section(why),
+        message_section(why, ids),
+        evidence_section(why, ids),
+        sum_section(why),
+        changes_section(why),
+        ignored_section(why),
     )
     title = f"{why.verdict.label}: {why.message.get('subject') or path}"[:SUBJECT]
-    return document(
-        title, masthead(why, path), element("main", *sections), sheets=("style.css", "message.css")
-    )
+    return document(title, masthead(why, path), element("main", *sections), sheets=("message_page.css",))
 
 
 def masthead(why: Explanation, path: str) -> Markup:
-    verdict = element("b", label(why.verdict.label), class_=colour(why.verdict.label))
+    verdict = element("b", label(why.verdict.label), class_=colour_of_label(why.verdict.label))
     subject = (why.message.get("subject") or "").strip()
     return element(
         "header",
-        element("h1", verdict, ": ", foreign(subject, SUBJECT) if subject else element("i", "no subject")),
-        element("p", foreign(path, PATH, ending=True), class_="path"),
+        element("h1", verdict, ": ", untrusted(subject, SUBJECT) if subject else element("i", "no subject")),
+        element("p", untrusted(path, PATH, ending=True), class_="path"),
     )
 
 
@@ -52,11 +56,11 @@ def headlines(why: Explanation) -> Markup:
     verdict = why.verdict
     likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:PROBABLE]
     ranked = [
-        (" · " if place else None, label(name), " ", share(p)) for place, (name, p) in enumerate(likely)
+        (" · " if index else None, label(name), " ", share(p)) for index, (name, p) in enumerate(likely)
     ]
     cards = (
         card("Score", signed(verdict.score), cutoffs(why)),
-        card(f"Probability of {ranked_label(why)}", share(verdict.probability), ranked),
+        card(f"Probability of {why.ranked_label}", share(verdict.probability), ranked),
         card(
             "Evidence",
             count(len(why.reasons)),
@@ -75,11 +79,6 @@ def card(name: str, figure: str, meaning: object) -> Markup:
     )
 
 
-def ranked_label(why: Explanation) -> str:
-    """The label that score and probability are of."""
-    return SPAM if SPAM in why.model.labels else why.verdict.label
-
-
 def cutoffs(why: Explanation) -> str:
     if why.cutoffs is None:
         return "the likeliest label wins"
@@ -89,7 +88,7 @@ def cutoffs(why: Explanation) -> str:
     return f"{against} up to {signed(why.cutoffs.ham)}, {toward} from {signed(why.cutoffs.spam)} on"
 
 
-def picture(why: Explanation) -> Markup | None:
+def waterfall_section(why: Explanation) -> Markup | None:
     if not why.is_finite or not why.reasons:
         return None
     words = "Each bar begins where the one above ended; dashed are the cutoffs. The last bar is the sum."

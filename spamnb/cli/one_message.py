@@ -12,12 +12,12 @@ from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.reading.message import canonical, header_start
 from spamnb.store.stored import FRONT
 
-START = 4096  # bytes that are looked at
+START = 4096  # bytes that are searched for headers
 
 
-def one_message(path: str) -> bytes:
-    """Of several messages the first."""
-    raw = read_stdin() if path == "-" else from_file(path)
+def read_one_message(path: str) -> bytes:
+    """Read a message, of several in a file the first; refuse what is none."""
+    raw = read_stdin() if path == "-" else _first_in_file(path)
     if not raw.strip():
         raise DataError(f"{path}: empty; a message has text")
     if FRONT in raw[:64]:
@@ -27,7 +27,7 @@ def one_message(path: str) -> bytes:
     return raw
 
 
-def from_file(path: str) -> bytes:
+def _first_in_file(path: str) -> bytes:
     check([path])
     if os.path.isfile(path) and not os.path.getsize(path):
         raise DataError(f"{path}: empty; a message has text")

@@ -1,14 +1,13 @@
-"""Why a message is judged as it is, in a terminal or a pipe."""
+"""Print why a message is judged as it is: its evidence, their sum, and what would change the verdict."""
 
 from __future__ import annotations
 
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bayes.verdict import SPAM
-from spamnb.cli.inspecting.facts import told
-from spamnb.cli.inspecting.reading import message_text, tone
-from spamnb.cli.render import bar, console, listed, number, show, sides, signed, table, wrapped
+from spamnb.cli.render.facts import fact_lines
+from spamnb.cli.render.message_text import colour_of, message_text
+from spamnb.cli.render.terminal import bar, bar_heading, console, listed, number, show, signed, table, wrapped
 from spamnb.files import printable
 from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 
@@ -18,17 +17,16 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
 
-    from spamnb.cli.grid import Grid
+    from spamnb.cli.render.grid import Grid
     from spamnb.inspection import Explanation, Reason
 
-TOP = 20  # tokens, if not said otherwise
-AT_LEAST = 3  # of those in each place
+TOP = 20  # tokens by default
+AT_LEAST = 3  # tokens of each place
 LISTED = 12  # tokens in a line that lists some
-ROOMY = 100  # columns from which on bars are long
-WIDEST = 4  # labels up to which each has a column
+ROOMY = 100  # columns of a terminal from which on bars are long
 
 
-def show_message(why: Explanation, top: int, everything: bool) -> None:
+def show_explanation(why: Explanation, top: int, everything: bool) -> None:
     top = len(why.reasons) if everything else top
     most = len(why.features.tokens) if everything else LISTED
     show(
@@ -43,9 +41,8 @@ def show_message(why: Explanation, top: int, everything: bool) -> None:
 
 def headline(why: Explanation) -> str:
     verdict = why.verdict
-    ranked = SPAM if SPAM in why.model.labels else verdict.label
     score, probability = number(verdict.score), number(verdict.probability)
-    return f"{verdict.label}: score {score}, probability of {ranked} {probability}"
+    return f"{verdict.label}: score {score}, probability of {why.ranked_label} {probability}"
 
 
 def cutoffs_line(why: Explanation) -> str:
@@ -59,28 +56,28 @@ def cutoffs_line(why: Explanation) -> str:
 
 
 def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
-    """The strongest evidence, by where it stands, and how much more there is."""
+    """Make the table of the strongest evidence, by where it stands, and how much more there is."""
     places = why.by_place()
-    shown_anyway = [reason for own in places.values() for reason in own[: min(AT_LEAST, top)]]
+    shown_anyway = [reason for reasons in places.values() for reason in reasons[: min(AT_LEAST, top)]]
     strongest = {id(reason) for reason in (*why.reasons[:top], *shown_anyway)}
     largest = max((abs(reason.adds) for reason in why.reasons if isfinite(reason.adds)), default=0.0)
     width = 20 if console().width >= ROOMY else 10
     rows: list[Sequence[Any]] = []
-    for place, own in places.items():
-        rows.append(group_row(why, place, own))
-        here = [reason for reason in own if id(reason) in strongest]
+    for place, reasons in places.items():
+        rows.append(group_row(why, place, reasons))
+        strong = [reason for reason in reasons if id(reason) in strongest]
         rows += [
             [
-                name(why, one, everything),
-                *figures(why, one),
-                bar(one.adds, largest, tone(why, one.adds), width),
+                token_cell(why, reason, everything),
+                *count_cells(why, reason),
+                bar(reason.adds, largest, colour_of(why, reason.adds), width),
             ]
-            for one in here
+            for reason in strong
         ]
-        if here and len(own) > len(here):
-            rows.append(rest_row(why, own[len(here) :]))
-    figured = [f"in {label}" for label in columns_of(why)]
-    columns: list[str | Text] = ["token", *figured, "weight", "adds", sides(*why.sides, width)]
+        if strong and len(reasons) > len(strong):
+            rows.append(rest_row(why, reasons[len(strong) :]))
+    counts = [f"in {label}" for label in why.column_labels]
+    columns: list[str | Text] = ["token", *counts, "weight", "adds", bar_heading(*why.sides, width)]
     title = (
         f"evidence ({len(strongest):,} of {len(why.reasons):,})"
         if why.reasons
@@ -89,36 +86,31 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
     return table(title, columns, rows, picture=True)
 
 
-def columns_of(why: Explanation) -> Sequence[str]:
-    """All labels; of many, the two at issue."""
-    return why.model.labels if len(why.model.labels) <= WIDEST else why.sides
-
-
-def group_row(why: Explanation, place: str, own: Sequence[Reason]) -> list[Any]:
+def group_row(why: Explanation, place: str, reasons: Sequence[Reason]) -> list[Any]:
     from rich.text import Text
 
-    cells = [f"{place} ({len(own):,})", *("" for _ in columns_of(why)), *totals(own), ""]
+    cells = [f"{place} ({len(reasons):,})", *("" for _ in why.column_labels), *totals(reasons), ""]
     return [Text(cell, "bold") for cell in cells]
 
 
 def rest_row(why: Explanation, rest: Sequence[Reason]) -> list[Any]:
     from rich.text import Text
 
-    cells = [f"  … {len(rest):,} more", *("" for _ in columns_of(why)), *totals(rest), ""]
+    cells = [f"  … {len(rest):,} more", *("" for _ in why.column_labels), *totals(rest), ""]
     return [Text(cell, "dim") for cell in cells]
 
 
 def totals(reasons: Sequence[Reason]) -> tuple[str, str]:
-    said, adds = sum(reason.said for reason in reasons), sum(reason.adds for reason in reasons)
-    return signed(said, 3), signed(adds, 4)
+    weight, adds = sum(reason.total_weight for reason in reasons), sum(reason.adds for reason in reasons)
+    return signed(weight, 3), signed(adds, 4)
 
 
-def name(why: Explanation, reason: Reason, whole: bool) -> Text:
-    """A token, and how often it counts; cut where there is no room for it."""
+def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
+    """Name a token, and how often it counts; cut where there is no room for it."""
     from rich.text import Text
 
     times = "" if reason.evidence.times == 1 else f" ×{reason.evidence.times:.3g}"
-    text, colour = f"  {printable(reason.token)}{times}", tone(why, reason.adds)
+    text, colour = f"  {printable(reason.token)}{times}", colour_of(why, reason.adds)
     return (
         Text(text, colour, overflow="fold")
         if whole
@@ -126,13 +118,13 @@ def name(why: Explanation, reason: Reason, whole: bool) -> Text:
     )
 
 
-def figures(why: Explanation, reason: Reason) -> list[str]:
-    places = [why.model.labels.index(label) for label in columns_of(why)]
-    return [*(f"{reason.row[k]:,}" for k in places), signed(reason.weight, 3), signed(reason.adds, 4)]
+def count_cells(why: Explanation, reason: Reason) -> list[str]:
+    label_indexes = [why.model.labels.index(label) for label in why.column_labels]
+    return [*(f"{reason.row[k]:,}" for k in label_indexes), signed(reason.weight, 3), signed(reason.adds, 4)]
 
 
 def sum_table(why: Explanation) -> RenderableType:
-    """The score as the sum it is."""
+    """Make the table that adds up the score."""
     from rich.text import Text
 
     if not why.is_finite:
@@ -152,8 +144,8 @@ def sum_table(why: Explanation) -> RenderableType:
 
 
 def ignored(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
-    """What did not count, and why."""
-    weak = [f"{one.token} {signed(one.weight, 2)}" for one in why.weak[:most]]
+    """List what did not count, and why."""
+    weak = [f"{token.token} {signed(token.weight, 2)}" for token in why.weak[:most]]
     hidden = hidden_words(why.features)
     headers = headers_unread(why.message, why.model.settings.headers)
     parts = parts_unread(why.message)
@@ -171,7 +163,7 @@ def ignored(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
 
 
 def changes(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
-    """What would make another verdict of it: the fewest tokens that it would have to lack."""
+    """List what would change the verdict: the fewest tokens that the message would have to lack."""
     for flip in why.flips:
         many = len(flip.without)
         tokens = f"{many:,} token{'s' * (many > 1)}: {listed(flip.without, most)}"
@@ -180,11 +172,11 @@ def changes(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
         yield "", "nothing that it could lack; other words would have to be in it"
 
 
-def titled(words: str, facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
+def titled(title: str, facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
     from rich.text import Text
 
     known = list(facts)
     if known:
-        yield Text(words, "bold")
-        yield from told(known)
+        yield Text(title, "bold")
+        yield from fact_lines(known)
         yield ""

@@ -1,15 +1,15 @@
-"""The evidence of a message by place, its sum, what was ignored, and what would change the verdict."""
+"""Sections about a message: its evidence, their sum, what was ignored, what would change the verdict."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
-from spamnb.report.elements import Markup, element, foreign, joined, label
-from spamnb.report.evidence import TOKEN
-from spamnb.report.figures import count, counted, signed
-from spamnb.report.tables import grid, row, titled
-from spamnb.report.waterfall import side
+from spamnb.report.colours import colour_of_weight
+from spamnb.report.elements import Markup, element, joined, label, untrusted
+from spamnb.report.formats import count, counted, signed
+from spamnb.report.tables import row, scrolling, table, titled
+from spamnb.report.tokens_and_mistakes import TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 SHOWN, MOST = 12, 500  # tokens of a place: at once, and when asked for
 LISTED = 200  # tokens of a kind that was ignored
-WIDEST = 4  # labels up to which each has a column
 
 
 def row_ids(why: Explanation) -> dict[str, str]:
-    """Of each token that has a row, its id."""
-    told = [one for own in why.by_place().values() for one in own[:MOST] if not one.is_number]
-    return {one.token: f"e{place}" for place, one in enumerate(told)}
+    """Number the rows of tokens: the id of each, by token."""
+    listed = [reason for reasons in why.by_place().values() for reason in reasons[:MOST]]
+    tokens = [reason.token for reason in listed if not reason.is_number]
+    return {token: f"e{serial}" for serial, token in enumerate(tokens)}
 
 
-def evidence(why: Explanation, ids: Mapping[str, str]) -> Markup:
+def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
     against, toward = why.sides
     words = (
         f"Messages that have each token, and how much likelier it is in {toward} than in {against}, "
         "as a natural logarithm: its weight. What it adds is its part of the sum."
     )
-    largest = max((abs(one.adds) for one in why.reasons), default=0.0)
-    places = [place(why, name, own, ids, largest) for name, own in why.by_place().items()]
+    largest = max((abs(reason.adds) for reason in why.reasons), default=0.0)
+    places = [place_table(why, name, reasons, ids, largest) for name, reasons in why.by_place().items()]
     return element(
         "section",
         element("h2", "Evidence by part"),
@@ -44,52 +44,48 @@ def evidence(why: Explanation, ids: Mapping[str, str]) -> Markup:
     )
 
 
-def place(
-    why: Explanation, name: str, own: Sequence[Reason], ids: Mapping[str, str], largest: float
+def place_table(
+    why: Explanation, name: str, reasons: Sequence[Reason], ids: Mapping[str, str], largest: float
 ) -> Markup | None:
-    columns = ("token", *(f"in {one}" for one in columns_of(why)), "weight", "adds", "")
-    rows = [reason(why, one, ids.get(one.token), largest) for one in own[:MOST]]
-    whole = signed(sum(one.adds for one in own))
-    shown = titled(f"{name.capitalize()}: {counted(len(own), 'token')}, {whole}", grid(columns, rows[:SHOWN]))
+    columns = ("token", *(f"in {label}" for label in why.column_labels), "weight", "adds", "")
+    rows = [reason_row(why, reason, ids.get(reason.token), largest) for reason in reasons[:MOST]]
+    total = signed(sum(reason.adds for reason in reasons))
+    title = f"{name.capitalize()}: {counted(len(reasons), 'token')}, {total}"
+    shown = titled(title, table(columns, rows[:SHOWN]))
     if len(rows) <= SHOWN:
         return shown
-    left_out = f", {count(len(own) - MOST)} more are not on this page" if len(own) > MOST else ""
+    left_out = f", {count(len(reasons) - MOST)} more are not on this page" if len(reasons) > MOST else ""
     return joined(
         shown,
         element(
             "details",
             element("summary", f"{count(len(rows) - SHOWN)} more{left_out}"),
-            titled("", grid(columns, rows[SHOWN:])),
+            titled("", table(columns, rows[SHOWN:])),
         ),
     )
 
 
-def columns_of(why: Explanation) -> Sequence[str]:
-    """All labels; of many, the two at issue."""
-    return why.model.labels if len(why.model.labels) <= WIDEST else why.sides
-
-
-def reason(why: Explanation, one: Reason, id_: str | None, largest: float) -> Markup:
-    places = [why.model.labels.index(name) for name in columns_of(why)]
-    times = f" ×{one.evidence.times:.3g}" if one.evidence.times != 1 else None
-    width = min(100.0, 100 * abs(one.adds) / largest) if 0 < largest < float("inf") else 0.0
+def reason_row(why: Explanation, reason: Reason, id_: str | None, largest: float) -> Markup:
+    label_indexes = [why.model.labels.index(name) for name in why.column_labels]
+    times = f" ×{reason.evidence.times:.3g}" if reason.evidence.times != 1 else None
+    width = min(100.0, 100 * abs(reason.adds) / largest) if 0 < largest < float("inf") else 0.0
     return element(
         "tr",
-        element("th", element("code", foreign(one.token, TOKEN)), times, scope="row"),
-        [element("td", count(one.row[k])) for k in places],
-        element("td", signed(one.weight)),
-        element("td", f"{one.adds:+.4f}".replace("-", "−")),
+        element("th", element("code", untrusted(reason.token, TOKEN)), times, scope="row"),
+        [element("td", count(reason.row[k])) for k in label_indexes],
+        element("td", signed(reason.weight)),
+        element("td", f"{reason.adds:+.4f}".replace("-", "−")),
         element(
             "td",
-            element("i", class_=f"bar {side(why, one.adds)}", style=f"width:{width:.1f}%"),
+            element("i", class_=f"bar {colour_of_weight(why, reason.adds)}", style=f"width:{width:.1f}%"),
             aria_hidden="true",
         ),
         id=id_,
     )
 
 
-def sums(why: Explanation) -> Markup:
-    """The lead as a sum that can be checked."""
+def sum_section(why: Explanation) -> Markup:
+    """Show the lead as a sum that can be checked."""
     if not why.is_finite:
         body: Markup = element(
             "p", "There is none: without smoothing, a count of zero says never.", class_="lead"
@@ -108,18 +104,13 @@ def sums(why: Explanation) -> Markup:
     against, toward = why.sides
     name = "score" if why.lead == why.verdict.score else f"{toward} ahead of {against} by"
     rows.append(row(name, None, None, f"{why.lead:+.4f}"))
-    table = grid(("part", "weights", "divided by", "adds"), rows, "sum")
-    return element("section", element("h2", "The sum"), titled_quietly("The sum", table))
+    summed = table(("part", "weights", "divided by", "adds"), rows, "sum")
+    return element("section", element("h2", "The sum"), scrolling("The sum", summed))
 
 
-def titled_quietly(name: str, table: Markup) -> Markup:
-    """A table below a heading that says it all."""
-    return element("div", table, class_="scroll", tabindex="0", role="region", aria_label=name)
-
-
-def changes(why: Explanation) -> Markup:
+def changes_section(why: Explanation) -> Markup:
     if why.flips:
-        listed: Markup = joined([flip(one) for one in why.flips])
+        listed: Markup = joined([flip_text(flip) for flip in why.flips])
     else:
         listed = element(
             "p", "Nothing that it could lack. Other words would have to be in it.", class_="lead"
@@ -127,23 +118,23 @@ def changes(why: Explanation) -> Markup:
     return element("section", element("h2", "What would change the verdict"), listed)
 
 
-def flip(one: Flip) -> Markup:
-    """The fewest tokens without which it is another one."""
+def flip_text(flip: Flip) -> Markup:
+    """Name the fewest tokens without which the verdict is another one."""
     return element(
         "div",
         element(
             "p",
-            element("b", label(one.verdict)),
-            f", score {signed(one.score)}, without these {counted(len(one.without), 'token')}:",
+            element("b", label(flip.verdict)),
+            f", score {signed(flip.score)}, without these {counted(len(flip.without), 'token')}:",
         ),
-        words(one.without),
+        token_list(flip.without),
         class_="flip",
     )
 
 
-def ignored(why: Explanation) -> Markup:
+def ignored_section(why: Explanation) -> Markup:
     hidden = hidden_words(why.features)
-    weak = [f"{one.token} {signed(one.weight)}" for one in why.weak[:LISTED]]
+    weak = [f"{token.token} {signed(token.weight)}" for token in why.weak[:LISTED]]
     headers = headers_unread(why.message, why.model.settings.headers)
     parts = parts_unread(why.message)
     kinds: tuple[tuple[str, int, Iterable[str]], ...] = (
@@ -158,24 +149,24 @@ def ignored(why: Explanation) -> Markup:
         ),
         ("parts that are not read", len(parts), (f"{name}: {reason}" for name, reason in parts.items())),
     )
-    listed = [kind(name, many, list(examples)) for name, many, examples in kinds if many]
+    listed = [ignored_tokens(name, many, list(examples)) for name, many, examples in kinds if many]
     return element(
         "section", element("h2", "What was ignored"), listed or element("p", "Nothing.", class_="lead")
     )
 
 
-def kind(name: str, many: int, examples: Sequence[str]) -> Markup:
+def ignored_tokens(name: str, many: int, examples: Sequence[str]) -> Markup:
     heading = f"{count(many)} {name}"
     if not examples:
         return element("p", heading)
-    return element("details", element("summary", heading), words(examples, many))
+    return element("details", element("summary", heading), token_list(examples, many))
 
 
-def words(tokens: Sequence[str], many: int | None = None) -> Markup:
+def token_list(tokens: Sequence[str], many: int | None = None) -> Markup:
     more = (len(tokens) if many is None else many) - LISTED
     return element(
         "ul",
-        [element("li", element("code", foreign(token, TOKEN))) for token in tokens[:LISTED]],
+        [element("li", element("code", untrusted(token, TOKEN))) for token in tokens[:LISTED]],
         element("li", f"and {count(more)} more") if more > 0 else None,
         class_="evidence quiet",
     )

@@ -1,10 +1,10 @@
-"""Evaluations and comparisons as tables."""
+"""Print evaluations and comparisons as tables, and write scores as tab-separated lines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.cli.render import number, percent, show, table
+from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def show_evaluation(evaluation: Evaluation) -> None:
                 *(
                     (
                         name,
-                        *(number(own[key]) for key in ("precision", "recall", "f1")),
-                        f"{own['support']:,}",
+                        *(number(values[key]) for key in ("precision", "recall", "f1")),
+                        f"{values['support']:,}",
                     )
-                    for name, own in labels.items()
+                    for name, values in labels.items()
                 ),
                 ("macro", *(number(metrics["macro"][key]) for key in ("precision", "recall", "f1")), ""),
             ],
@@ -71,7 +71,7 @@ def learned_before(many: int, skipped: bool) -> str:
 
 
 def figures(metrics: dict[str, Any], intervals: dict[str, Any]) -> list[Sequence[str]]:
-    """One line a figure, those left out that have no meaning here."""
+    """List the figures that have a meaning for this mail: name, value, and both ends of its interval."""
     missed, missed_intervals = (
         metrics["spam_missed_at_ham_lost"] or {},
         intervals["spam_missed_at_ham_lost"] or {},
@@ -111,14 +111,14 @@ def show_mistakes(mistakes: Sequence[Mistake]) -> None:
             ("message", "subject", "truly", "judged", "score", "because of"),
             [
                 (
-                    one.path if one.index is None else f"{one.path}:{one.index}",
-                    one.subject[:60],
-                    one.truth,
-                    one.verdict,
-                    f"{one.score:.2f}",
-                    ", ".join(f"{token} {weight:+.1f}" for token, weight in one.evidence[:5]),
+                    mistake.path if mistake.index is None else f"{mistake.path}:{mistake.index}",
+                    mistake.subject[:60],
+                    mistake.truth,
+                    mistake.verdict,
+                    f"{mistake.score:.2f}",
+                    ", ".join(f"{token} {weight:+.1f}" for token, weight in mistake.evidence[:5]),
                 )
-                for one in mistakes
+                for mistake in mistakes
             ],
             texts=("subject", "truly", "judged", "because of"),
         )
@@ -126,7 +126,7 @@ def show_mistakes(mistakes: Sequence[Mistake]) -> None:
 
 
 def show_curve(evaluation: Evaluation) -> None:
-    """Some points of it; the page and the JSON have them all."""
+    """Show some points of the learning curve; the page and the JSON have them all."""
     step = max(1, len(evaluation.curve) // 10)
     show(
         table(
@@ -146,7 +146,7 @@ def show_curve(evaluation: Evaluation) -> None:
     )
 
 
-def comparison_table(compared: Sequence[Compared], how: str) -> None:
+def show_comparison(compared: Sequence[Compared], how: str) -> None:
     show(
         table(
             f"compared in {how}; won, tied and lost against the first, message by message",
@@ -160,37 +160,37 @@ def comparison_table(compared: Sequence[Compared], how: str) -> None:
                 "won:tied:lost",
                 "chance?",
             ),
-            [comparison_row(one) for one in compared],
+            [comparison_row(result) for result in compared],
             texts=("chance?",),
         )
     )
 
 
-def comparison_row(one: Compared) -> Sequence[str]:
-    metrics = one.metrics
+def comparison_row(result: Compared) -> Sequence[str]:
+    metrics = result.metrics
     spam = metrics["labels"].get("spam", metrics["macro"])
     return (
-        one.candidate.name,
+        result.candidate.name,
         number(spam["f1"]),
         number(metrics["ham_lost_percent"], 2),
         number(metrics["spam_missed_percent"], 2),
         number(metrics["unsure_percent"], 2),
         number(metrics["one_minus_auc_percent"]),
-        f"{one.won}:{one.tied}:{one.lost}",
-        chance(one),
+        f"{result.won}:{result.tied}:{result.lost}",
+        chance(result),
     )
 
 
-def chance(one: Compared) -> str:
-    """Whether the difference to the first could be chance, in verdicts and in ranking."""
-    if one.verdicts_p is None:
+def chance(result: Compared) -> str:
+    """Say whether the difference to the first could be chance, in verdicts and in ranking."""
+    if result.verdicts_p is None:
         return ""
-    low = min(p for p in (one.verdicts_p, one.ranking_p) if p is not None)
+    low = min(p for p in (result.verdicts_p, result.ranking_p) if p is not None)
     return f"yes, p {low:.2f}" if low > CHANCE else f"no, p {low:.1g}"
 
 
 def as_tsv(judged: Judged) -> str:
-    """Path, label, score and verdict, a message on a line; what would break a line is escaped."""
+    """Write path, label, score and verdict of each message on a line; what would break a line is escaped."""
     lines = ["path\tlabel\tscore\tverdict"]
     for (path, index), truth, score, verdict in zip(
         judged.names, judged.truth.tolist(), judged.score.tolist(), judged.verdict.tolist(), strict=True

@@ -1,1 +1,0 @@
-"""What `spamnb inspect` shows, a module for each thing."""

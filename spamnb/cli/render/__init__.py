@@ -1,0 +1,1 @@
+"""What commands print: tables and text for a person, JSON for a program."""

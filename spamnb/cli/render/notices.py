@@ -1,0 +1,59 @@
+"""Lines that end the output of several commands: mail that was not read, and where the model is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from spamnb.cli.render.terminal import listed
+from spamnb.files import complain, printable
+from spamnb.mailboxes.not_mail import ARCHIVE
+from spamnb.mailboxes.skipped import LeftOutFolder, failures, passed_over
+from spamnb.store.key import key_path
+from spamnb.store.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spamnb.mailboxes.skipped import Unreadable
+
+FILES_NAMED, FOLDERS_NAMED = 3, 10  # of those passed over and left out
+
+
+def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
+    """Print a line for each failure, one for all files passed over, and one for all folders left out.
+
+    Returns the exit code: that of the failures, the lowest if they differ, unless such mail is skipped.
+    """
+    all_found = list(found)
+    failed = failures(all_found)
+    for failure in failed:
+        complain(f"{failure.path}: {failure.why}")
+    folders = [item.path for item in all_found if isinstance(item, LeftOutFolder)]
+    files = [item for item in passed_over(all_found) if not isinstance(item, LeftOutFolder)]
+    if files:
+        many = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
+        advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""
+        names = listed([file.path for file in files], FILES_NAMED)
+        complain(f"passed over {many} without mail: {names}{advice}")
+    if folders:
+        names = listed(folders, FOLDERS_NAMED)
+        complain(f"left out, by their names: {names}; --all-folders takes them, too")
+    return 0 if skip else min((failure.error.exit_code for failure in failed), default=0)
+
+
+def model_location(model: str) -> list[str]:
+    """Say in a line where a model is, and in another where its key is, if it has one."""
+    key = [f"key: {key_location(model)}"] if Stored.open(model).keyed else []
+    return [f"model: {printable(model)}", *key]
+
+
+def key_location(model: str) -> str:
+    """Say where the key of a model is, and what to know of it."""
+    path = key_path(model)
+    if not os.path.exists(path):
+        return f"{printable(path)} (not there yet: the model needs a copy of the one it was made with)"
+    everybodys = os.stat(path).st_mode & stat.S_IROTH
+    advice = "everybody can read it: chmod 600" if everybodys else "without it the model is of no use"
+    return f"{printable(path)} ({advice})"

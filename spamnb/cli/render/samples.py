@@ -1,0 +1,43 @@
+"""Print messages made up by a model, in a terminal, a pipe or as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spamnb.cli.render.json_output import print_json
+from spamnb.cli.render.terminal import listed, show
+from spamnb.inspection.places import PLACES, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spamnb.inspection.samples import Synthetic
+
+LISTED = 25  # tokens of each place
+
+
+def show_samples(
+    samples: Iterable[Synthetic], many: int, seed: int, keyed: bool, everything: bool, as_json: bool
+) -> None:
+    if as_json:
+        print_json({"seed": seed, "messages": [sample.as_map() for sample in samples]})
+        return
+    for serial, sample in enumerate(samples, 1):
+        show(*lines(sample, serial, many, seed, everything))
+    if keyed:
+        show("tokens are numbers: this model keeps no words")
+
+
+def lines(sample: Synthetic, serial: int, many: int, seed: int, everything: bool) -> Iterator[str]:
+    """Describe a drawn message: its tokens by where they would stand, the most frequent first."""
+    size = f"{sample.length:,} tokens, {len(sample.tokens):,} different"
+    yield f"{sample.label} {serial} of {many}: {size} (--seed {seed})"
+    by_place: dict[str, list[str]] = {name: [] for name in PLACES}
+    for token, times in sorted(sample.tokens.items(), key=lambda item: -item[1]):
+        by_place[place_of(token)].append(token if times == 1 else f"{token} ×{times}")
+    for name, tokens in by_place.items():
+        if tokens:
+            yield f"  {name}: {listed(tokens, len(tokens) if everything else LISTED)}"
+    if sample.numbers:
+        yield "  number: " + ", ".join(f"{name} {value:.1f}" for name, value in sample.numbers.items())
+    yield ""

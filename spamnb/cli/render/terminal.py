@@ -1,0 +1,116 @@
+"""Text and tables on standard output: laid out for a terminal, plain in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from spamnb.cli.streams import drawable
+from spamnb.files import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+    from spamnb.cli.render.grid import Grid
+
+PIPE_WIDTH = 120
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(width=width, highlight=False, markup=False, emoji=False)  # text is what it is
+
+
+def show(*things: RenderableType) -> None:
+    screen = console()
+    for thing in things:
+        if isinstance(thing, str):
+            screen.print(drawable(thing), soft_wrap=True)  # a path stays whole
+        else:
+            screen.print(thing)
+
+
+def wrapped(*lines: str) -> Sequence[RenderableType]:
+    """Make lines without a path fit a terminal: no word in them is broken."""
+    from rich.text import Text
+
+    return [Text(drawable(line)) for line in lines] if sys.stdout.isatty() else lines
+
+
+def table(
+    title: str | None,
+    columns: Sequence[str | Text],
+    rows: Iterable[Sequence[Any]],
+    texts: Sequence[str] = (),
+    picture: bool = False,
+) -> Grid:
+    """Make a table of a name, figures, columns of text named in `texts`, and perhaps a picture in the last.
+
+    A Text is shown as it is.
+    """
+    from spamnb.cli.render.grid import Grid
+
+    text_columns = [index for index, name in enumerate(columns) if not index or str(name) in texts]
+    return Grid(
+        title and drawable(title),
+        [as_cell(name) for name in columns],
+        [[as_cell(cell) for cell in row] for row in rows],
+        frozenset(text_columns),
+        picture,
+    )
+
+
+def as_cell(content: Any) -> Text:
+    from rich.text import Text
+
+    if not isinstance(content, Text):
+        lines = str(content).split("\n")
+        return Text("\n".join(drawable(printable(line)) for line in lines))
+    drawn = content.copy()
+    drawn.plain = drawable(content.plain)
+    return drawn
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float, digits: int) -> str:
+    return f"{value:+.{digits}f}" if isfinite(value) else "+∞" if value > 0 else "−∞"
+
+
+def listed(things: Sequence[str], most: int, of: int | None = None) -> str:
+    """Join the first `most` of some names, and say how many more there are; harmless to a terminal."""
+    more = (len(things) if of is None else of) - min(most, len(things))
+    return printable(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def percent(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None else f"{value:.{digits}f} %"
+
+
+def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text:
+    """Draw a bar: to the left for ham, to the right for spam."""
+    half = width // 2
+    size = round(half * min(1.0, abs(weight) / largest)) if largest else 0
+    left, right = ("█" * size, "") if weight < 0 else ("", "█" * size)
+    return left_aligned(f"{left:>{half}}│{right:<{half}}", style)
+
+
+def bar_heading(left: str, right: str, width: int = 20) -> Text:
+    """Name the labels that bars point at."""
+    room = width // 2 - 1
+    return left_aligned(printable(f"{left[:room]:>{room}} │ {right[:room]}"))
+
+
+def left_aligned(text: str, style: str = "") -> Text:
+    """Make a cell that is not moved to the right, as figures are."""
+    from rich.text import Text
+
+    return Text(text, style, justify="left", no_wrap=True)

@@ -1,0 +1,95 @@
+"""Print what a model knows of tokens and pairs of neighbours, in a terminal, a pipe or as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spamnb.cli.render.facts import fact_lines
+from spamnb.cli.render.json_output import print_json
+from spamnb.cli.render.terminal import show, signed, table
+from spamnb.errors import DataError
+from spamnb.files import complain, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spamnb.cli.render.grid import Grid
+    from spamnb.inspection.lookup import Known, Other
+    from spamnb.model import Model
+
+LISTED = 8  # near spellings
+NEAREST = 3  # of an unknown token
+NO_WORDS = "unknown: this model keeps no words"
+
+
+def show_tokens(model: Model, found: Sequence[Known], as_json: bool) -> int:
+    """Show the tokens that are known; complain of the others."""
+    if as_json:
+        print_json([token.as_map() for token in found])
+    for token in found:
+        if token.known and not as_json:
+            show(
+                printable(token.token),
+                counts_table(model, token),
+                *fact_lines(facts(model, token)),
+                *([estimates_table(token)] if token.estimates else []),
+            )
+    unknown = [token for token in found if not token.known]
+    for token in unknown:
+        near = ", ".join(other.token for other in token.near[:NEAREST])
+        complain(f"{token.token}: no learned message has this token" + (f"; near it: {near}" if near else ""))
+    return DataError.exit_code if unknown else 0
+
+
+def counts_table(model: Model, token: Known) -> Grid:
+    return table(
+        None,
+        ("label", "messages", "of", "share", "occurrences", "weight"),
+        [
+            (
+                label,
+                f"{token.messages[label]:,}",
+                f"{total:,}",
+                f"{100 * token.messages[label] / max(1, total):.2f} %",
+                "–" if token.occurrences is None else f"{token.occurrences[label]:,}",
+                signed((token.weights or {}).get(label, 0.0), 2),
+            )
+            for label, total in zip(model.labels, model.stored.messages, strict=True)
+        ],
+    )
+
+
+def facts(model: Model, token: Known) -> Iterator[tuple[str, str]]:
+    least = model.view.least_evidence
+    no = f"less than {least:g} nats between the labels" if token.weights else "this view reads no pairs"
+    yield "evidence", "yes" if token.counts else f"no: {no}"
+    if token.is_pair:
+        yield "elsewhere", others(token.elsewhere)
+        return
+    yield "first seen", token.first_seen or "not recorded"
+    yield "last seen", token.last_seen or "not recorded"
+    yield "elsewhere", others(token.elsewhere)
+    yield "near", NO_WORDS if model.stored.keyed else others(token.near[:LISTED])
+
+
+def others(found: Sequence[Other]) -> str:
+    """List other tokens, each with the messages that have it."""
+    return ", ".join(f"{other.token} ({messages(other)})" for other in found) or "nothing"
+
+
+def messages(other: Other) -> str:
+    return ", ".join(f"{many:,} {label}" for label, many in other.messages.items() if many)
+
+
+def estimates_table(token: Known) -> Grid:
+    return table(
+        "P(token | label)",
+        ("event model, smoothing", *token.messages),
+        [
+            (
+                f"{each.event}, {str(each.smoothing).removesuffix('.0')}",
+                *(f"{p:.3e}" if p else "0" for p in each.probabilities.values()),
+            )
+            for each in token.estimates
+        ],
+    )

@@ -1,0 +1,130 @@
+"""A message with its words tinted by what they say for or against the verdict."""
+
+from __future__ import annotations
+
+from math import isfinite, isnan
+from typing import TYPE_CHECKING
+
+from spamnb.inspection.marked_text import FIRST, readable
+from spamnb.report.colours import colour_of_weight
+from spamnb.report.elements import Markup, element, joined, untrusted
+from spamnb.report.formats import count, counted, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from spamnb.inspection import Explanation, Reason
+    from spamnb.inspection.marked_text import Block, Piece
+
+MOST = 60_000  # characters of text: some 30 pages
+NOTED = 4  # tokens that the note on a word names
+TITLE = 120  # characters of a part's type and name
+FAINTEST, DEEPEST = 0.10, 0.60  # of a tint
+
+
+class WordTinter:
+    """Tints words by what their tokens add, with a note on each; knows which were noted before."""
+
+    def __init__(self, why: Explanation, rows: Mapping[str, str]) -> None:
+        self.why = why
+        self.rows = rows  # token: the id of its row in the tables of evidence
+        self.reasons: dict[str, Reason] = {
+            reason.token: reason for reason in why.reasons if not reason.is_number
+        }
+        self.largest = max(
+            filter(isfinite, (abs(reason.total_weight) for reason in self.reasons.values())), default=0.0
+        )
+        self.noted: set[tuple[str, ...]] = set()
+
+    def tinted(self, piece: Piece) -> Markup:
+        """Tint a word that adds something, with a note; the tab key reaches only the first of its kind."""
+        reasons = [self.reasons[token] for token in piece.tokens]
+        weight = sum(reason.total_weight for reason in reasons)
+        if not weight or isnan(weight):
+            return joined(with_line_breaks(piece.text))
+        part = min(1.0, abs(weight) / self.largest) if self.largest else 1.0
+        first = piece.tokens not in self.noted
+        self.noted.add(piece.tokens)
+        rows = " ".join(self.rows[reason.token] for reason in reasons[:NOTED] if reason.token in self.rows)
+        return element(
+            "mark",
+            piece.text,
+            class_=colour_of_weight(self.why, weight),
+            style=f"--tint:{FAINTEST + (DEEPEST - FAINTEST) * part:.2f}",
+            data_note=self.note(reasons),
+            tabindex="0" if first else None,
+            aria_describedby=(rows or None) if first else None,
+        )
+
+    def note(self, reasons: list[Reason]) -> str:
+        """Name the counts and weight of each token, strongest first."""
+        strongest = sorted(reasons, key=lambda reason: -abs(reason.total_weight))
+        notes = [
+            f"{reason.token[:TITLE]}: {self.counts(reason)}, {signed(reason.weight)}"
+            for reason in strongest[:NOTED]
+        ]
+        more = len(reasons) - len(notes)
+        return " · ".join(notes) + (f" · and {more} more" if more > 0 else "")
+
+    def counts(self, reason: Reason) -> str:
+        labels = self.why.model.labels
+        held = [f"{count(many)} {label}" for many, label in zip(reason.row, labels, strict=False) if many]
+        return ", ".join(held[:NOTED])
+
+
+def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
+    tinter = WordTinter(why, rows)
+    blocks = list(readable(why.message, why.model.tokenizer, tinter.reasons, MOST))
+    headers = [block for block in blocks if block.is_header]
+    first = [block for block in headers if block.title.text.lower() in FIRST]
+    others = [block for block in headers if block.title.text.lower() not in FIRST]
+    texts = [block for block in blocks if not block.is_header]
+    against, toward = why.sides
+    words = (
+        "Tinted words added to the verdict: ",
+        element("mark", "underlined", class_=colour_of_weight(why, 1), style="--tint:.35"),
+        f" for {toward}, ",
+        element("mark", "dotted", class_=colour_of_weight(why, -1), style="--tint:.35"),
+        f" for {against}. Point at one, tap it or tab to it for its counts.",
+    )
+    return element(
+        "section",
+        element("h2", "The message"),
+        element("p", words, class_="lead"),
+        element(
+            "div",
+            element("dl", [header(block, tinter) for block in first], class_="headers"),
+            [text(block, tinter) for block in texts],
+            other_headers(others, tinter),
+            class_="message",
+        ),
+    )
+
+
+def header(block: Block, tinter: WordTinter) -> Markup:
+    name, value = tinter.tinted(block.title), [tinter.tinted(piece) for piece in block.pieces]
+    return element("div", element("dt", name), element("dd", value, dir="auto"))
+
+
+def text(block: Block, tinter: WordTinter) -> Markup:
+    return element(
+        "div",
+        element("p", untrusted(block.title.text, TITLE), class_="part"),
+        element("div", [tinter.tinted(piece) for piece in block.pieces], class_="text", dir="auto"),
+    )
+
+
+def other_headers(headers: list[Block], tinter: WordTinter) -> Markup | None:
+    if not headers:
+        return None
+    return element(
+        "details",
+        element("summary", counted(len(headers), "other header")),
+        element("dl", [header(block, tinter) for block in headers], class_="headers"),
+    )
+
+
+def with_line_breaks(words: str) -> list[Markup | str]:
+    """Keep the line breaks of a text."""
+    first, *rest = words.split("\n")
+    return [first, *(part for line in rest for part in (element("br"), line))]

@@ -1,0 +1,27 @@
+"""The choice between the processes of this machine and a cluster."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from spamnb.workers.local import LocalPool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from spamnb.workers.cluster.pool import ClusterPool
+
+
+@contextmanager
+def open_pool(
+    paths: Sequence[str], cluster: str | None, jobs: int | None, skip_unreadable: bool
+) -> Iterator[LocalPool | ClusterPool]:
+    """Open the workers for the mail below some paths: those of a cluster, if its address is given."""
+    if cluster is None:
+        yield LocalPool(jobs)
+        return
+    from spamnb.workers.cluster import connected
+
+    with connected(cluster, paths, jobs, skip_unreadable) as pool:
+        yield pool

@@ -1,0 +1,130 @@
+"""One message, many at once, left out, online: the same score to the last bit, by every view of any table."""
+
+import numpy as np
+from helpers.generated import examples_times
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.arrays import MISSING, Rows
+from spamnb.bayes.classifier import Classifier, Likelihood, Score
+from spamnb.bayes.scoring import BulkClassifier, LeftOut
+from spamnb.bayes.view import GLOBAL, View
+from spamnb.evaluation.corpus import Corpus
+from spamnb.evaluation.online import LearnedSoFar
+from spamnb.store.table import CountTable
+
+WORDS, PAIRS = range(12), range(12, 18)  # places in the vocabulary
+SMOOTHINGS = (0.0, 1e-300, 0.01, 0.3, 1.0, GLOBAL)
+
+messages = st.fixed_dictionaries(
+    {
+        "tokens": st.dictionaries(st.sampled_from(WORDS), st.integers(1, 60_000), max_size=9),
+        "pairs": st.sets(st.sampled_from(PAIRS), max_size=5),
+        "numbers": st.dictionaries(st.sampled_from(["size", "hour"]), st.integers(0, 500), max_size=2),
+    }
+)
+
+
+@st.composite
+def corpora(draw, labels):
+    """Some messages of each label, as they come from reading mail."""
+    mail = draw(st.lists(st.tuples(st.integers(0, len(labels) - 1), messages), min_size=2, max_size=8))
+    entries = [
+        [*sorted(own["tokens"].items()), *((pair, 0) for pair in sorted(own["pairs"]))] for _, own in mail
+    ]
+    flat = np.array([entry for own in entries for entry in own], np.int64).reshape(-1, 2)
+    parts = np.array(draw(st.lists(st.integers(0, 1), min_size=18, max_size=18)), np.uint8)
+    rows = Rows(
+        np.cumsum([0, *map(len, entries)]),
+        flat[:, 0].astype(np.int32),
+        flat[:, 1].astype(np.uint16),
+        parts[flat[:, 0]],
+        {name: np.array([own["numbers"].get(name, MISSING) for _, own in mail]) for name in ("size", "hour")},
+    )
+    truth = np.array([label for label, _ in mail], np.int8)
+    hashes = np.arange(18, dtype=np.uint64)
+    return Corpus(labels, truth, [("", None)] * len(mail), np.empty(0), [], rows, hashes, [], [])
+
+
+@st.composite
+def views(draw, labels):
+    event = draw(st.sampled_from(["multinomial", "binary", "bernoulli", "gaussian"]))
+    shares = st.fixed_dictionaries({label: st.sampled_from([0.0, 0.5, 3.0]) for label in labels})
+    return View(
+        event,
+        draw(st.sampled_from(SMOOTHINGS)),
+        draw(st.sampled_from(["counts", "uniform"]) | shares.filter(lambda own: any(own.values()))),
+        tfidf=draw(st.booleans()),
+        numbers=draw(st.booleans()),
+        pairs=draw(st.booleans()),
+        least_evidence=draw(st.sampled_from([0.0, 0.7, 2.5])),
+        silent=draw(st.sampled_from([None, 0.0, 4.0])),
+        apart=draw(st.booleans()),
+    )
+
+
+def questions(labels):
+    return st.tuples(corpora(labels), views(labels))
+
+
+@st.composite
+def averaging_views(draw):
+    """Those that decide by cutoffs, as the default one does."""
+    as_drawn = draw(views(("ham", "spam"))).as_map()
+    smoothing = draw(st.sampled_from(SMOOTHINGS[:-1]))
+    fixed = {"event": "binary", "smoothing": smoothing, "tfidf": False, "numbers": False}
+    drawn = {"silent": draw(st.sampled_from([0.0, 4.0])), "pairs": draw(st.booleans())}
+    return View.from_map({**as_drawn, **fixed, **drawn})
+
+
+def features(corpus, message):
+    """What a classifier of one message takes."""
+    entries = slice(*corpus.rows.starts[message : message + 2])
+    places, times = corpus.rows.places[entries].tolist(), corpus.rows.times[entries].tolist()
+    tokens = {str(place): many for place, many in zip(places, times, strict=True) if many}
+    pairs = [(str(place), "") for place, many in zip(places, times, strict=True) if not many]
+    numbers = {
+        name: int(own[message]) for name, own in corpus.rows.numbers.items() if own[message] != MISSING
+    }
+    return tokens, numbers, pairs
+
+
+def one_by_one(corpus, view, learned, message):
+    """The log-joint of a message by those learned."""
+    counts = CountTable(corpus.labels)
+    for number in learned:
+        counts.learn(corpus.labels[corpus.truth[number]], *features(corpus, number))
+    entries = slice(*corpus.rows.starts[message : message + 2])
+    parts = dict(zip(corpus.rows.places[entries].tolist(), corpus.rows.parts[entries].tolist(), strict=True))
+    return Classifier(counts, view).score(*features(corpus, message), lambda token: parts[int(token)]).joint
+
+
+@given(st.sampled_from([("ham", "spam"), ("ham", "news", "spam")]).flatmap(questions), st.randoms())
+@examples_times(4)
+def test_many_at_once(question, chance):
+    corpus, view = question
+    learned = [number for number in range(len(corpus)) if chance.random() < 0.7] or [0]
+    table = corpus.table(np.isin(np.arange(len(corpus)), learned))
+    together = BulkClassifier.of(table, view).joints(corpus.rows).tolist()
+    assert together == [one_by_one(corpus, view, learned, message) for message in range(len(corpus))]
+
+
+@given(corpora(("ham", "spam")), averaging_views())
+@examples_times(2)
+def test_left_out(corpus, view):
+    table = corpus.table(np.ones(len(corpus), bool))
+    left_out = LeftOut(Likelihood(table, view), table.containing, table.occurring)
+    everyone = range(len(corpus))
+    expected = [one_by_one(corpus, view, [n for n in everyone if n != left], left) for left in everyone]
+    scores = [Score(corpus.labels, joint, []).of("spam") for joint in expected]
+    assert left_out.scores(corpus.rows, corpus.truth).tolist() == scores
+
+
+@given(st.sampled_from([("ham", "spam"), ("ham", "news", "spam")]).flatmap(questions))
+@examples_times(2)
+def test_online(question):
+    corpus, view = question
+    counts = LearnedSoFar(corpus, view)
+    for message in range(len(corpus)):
+        assert counts.joint(message) == one_by_one(corpus, view, range(message), message)
+        counts.learn(message)
