@@ -20,7 +20,7 @@ import pytest
 from samples import ENOUGH, PROGRAM, ham, spam, work
 
 from spamnb.bulk import gathering
-from spamnb.counts import fingerprint
+from spamnb.tokens import fingerprint
 
 pytest_plugins = ["tiers"]
 

@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from generated import examples_times
+from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 from test_store import columns_of, fingerprint, saved
@@ -14,10 +15,10 @@ from spamnb.bulk.columns import Columns, added
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn
 from spamnb.bulk.sorting import BLOCK
 from spamnb.bulk.training import write
-from spamnb.counts.fingerprint import FACTOR, MASK, fingerprints, pair_fingerprints
 from spamnb.counts.store import Stored
 from spamnb.counts.table import CountTable
 from spamnb.errors import CannotCreate
+from spamnb.tokens.fingerprint import FACTOR, MASK, Fingerprints, fingerprints
 from spamnb.tokens.settings import Settings
 
 LABELS = ["ham", "spam", "list"]
@@ -35,7 +36,9 @@ mail = st.lists(messages, max_size=8)
 def table_of(some, labels=LABELS):
     table = CountTable(labels)
     for label, tokens, *more in some:
-        table.learn(label, tokens, *more)
+        bag = [(token, times, 0) for token, times in tokens.items()]
+        numbers, pairs = [*more, {}, ()][:2] if len(more) < 2 else more
+        table.learn(label, bag, numbers, [(pair, 0) for pair in pairs])
     return table
 
 
@@ -48,7 +51,7 @@ def as_table(columns):
     table = CountTable(columns.labels)
     table.messages = list(columns.messages)
     table.numbers = columns.numbers
-    pairs = {pair_fingerprints([pair])[0]: pair for pair in product("abc", "abc")}
+    pairs = {Fingerprints().pair(*pair): pair for pair in product("abc", "abc")}
     for at, token in enumerate(columns.tokens(range(len(columns)))):
         if columns.words[at]:
             table.tokens[token] = [*columns.containing[:, at].tolist(), *columns.occurring[:, at].tolist()]
@@ -233,7 +236,7 @@ def test_fingerprints_are_spread_evenly():
 
 @given(st.text("abcdef", max_size=12), st.text("abcdef", max_size=12))
 def test_a_pair_is_told_from_its_reverse_and_from_its_words(one, other):
-    there, back = pair_fingerprints([(one, other), (other, one)])
+    there, back = Fingerprints().pair(one, other), Fingerprints().pair(other, one)
     assert 0 <= there <= MASK
     assert (there == back) == (one == other)
     words = np.array(fingerprints([one, other]), np.uint64)
@@ -249,9 +252,9 @@ def test_a_count_below_zero_is_never_written(tmp_path):
     wrong = Columns(**{**vars(table), "containing": table.containing - 1})
     path = str(tmp_path / "model")
     saved(path, wrong)
-    assert Stored(path).rows(["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
+    assert rows_of(Stored(path), ["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
     saved(path, wrong.settled())
-    assert Stored(path).rows(["a"]) == {}
+    assert rows_of(Stored(path), ["a"]) == {}
     assert (Stored(path).presences, Stored(path).vocabulary) == ([0, 0, 0], 0)
 
 

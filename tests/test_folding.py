@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from helpers.textbook import rows_of
 from test_learning import made, seen, train_bulk, wait_for_folding
 
 from spamnb.bulk import training
@@ -106,7 +107,7 @@ def test_all_along_it_counts_and_judges_right(model, tmp_path):
         assert learn(model, made(number), "spam") == "learned"
         stored = Stored.open(model)
         assert stored.messages == [0, number + 1]
-        assert stored.rows(["buy"]) == {"buy": (0, number + 1, 0, number + 1)}
+        assert rows_of(stored, ["buy"]) == {"buy": (0, number + 1, 0, number + 1)}
         assert Model(stored).classify(made(number)).score >= 0
     wait_for_folding(model)
     assert size(model) < 30 * LIMIT / 4

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from helpers.textbook import rows_of
 
 from spamnb.bulk import training
-from spamnb.counts.fingerprint import fingerprints
 from spamnb.counts.journal import Journal, sealed
 from spamnb.counts.store import Stored
 from spamnb.errors import InputOutputError
@@ -19,6 +19,7 @@ from spamnb.learning import learn
 from spamnb.lock import TRAINING, Lock
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
+from spamnb.tokens.fingerprint import fingerprints
 
 MAIL = [
     b"Subject: lunch\n\nsee you at noon\n",
@@ -327,10 +328,10 @@ def test_tokens_that_collide_are_one_record(model, alike):
     pairs = memoryview(record["pairs"]).cast("Q").tolist()
     assert pairs == sorted(set(pairs))
     before = Stored.open(model)
-    assert before.rows([one, other]) == {one: (0, 1, 0, 5)}
+    assert rows_of(before, [one, other]) == {one: (0, 1, 0, 5)}
     fold(model)
     after = Stored.open(model)
-    assert after.rows([one, other]) == before.rows([one, other])
+    assert rows_of(after, [one, other]) == rows_of(before, [one, other])
     assert (after.vocabulary, after.presences) == (before.vocabulary, before.presences)
     assert learn(model, raw, None) == "forgotten"
-    assert (Stored.open(model).vocabulary, Stored.open(model).rows(alike)) == (0, {})
+    assert (Stored.open(model).vocabulary, rows_of(Stored.open(model), alike)) == (0, {})

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from helpers.textbook import counted
 from serving import Serving, request
 from test_learning import fold, seen, train_bulk
 
@@ -36,7 +37,7 @@ MAIL = {
     "eve": b"Subject: buy\n\neve",
 }
 RAW = list(MAIL.values())
-TOKENS = sorted({token for raw in RAW for token in Tokenizer(Settings()).features(read(raw)).tokens})
+TOKENS = sorted({token for raw in RAW for token in counted(Tokenizer(Settings()).features(read(raw)))})
 IN_FILE = {"ann": "ham", "cid": "spam"}
 # Words in common, so that what one lesson adds, the next finds; and lessons that rest on others.
 LESSONS = [

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from generated import examples_times
+from helpers.textbook import counted, pair_rows_of, pairs_in, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,8 +35,8 @@ MAIL = [
     b"",
 ]
 FEATURES = [Tokenizer(Settings()).features(read(raw)) for raw in MAIL]
-TOKENS = sorted({token for features in FEATURES for token in features.tokens})
-PAIRS = sorted({pair for features in FEATURES for pair in features.pairs})
+TOKENS = sorted({token for features in FEATURES for token in counted(features)})
+PAIRS = sorted({pair for features in FEATURES for pair in pairs_in(features)})
 
 
 @pytest.fixture
@@ -73,9 +74,9 @@ def seen(path, mail=MAIL, tokens=TOKENS):
         "vocabulary": stored.vocabulary,
         "pair_presences": stored.pair_presences,
         "pair_vocabulary": stored.pair_vocabulary,
-        "pair_rows": {pair: list(row) for pair, row in stored.pair_rows(PAIRS).items()},
+        "pair_rows": {pair: list(row) for pair, row in pair_rows_of(stored, PAIRS).items()},
         "numbers": {name: sums for name, sums in stored.numbers.items() if any(n for n, _, _ in sums)},
-        "rows": {token: list(row) for token, row in stored.rows(tokens).items()},
+        "rows": {token: list(row) for token, row in rows_of(stored, tokens).items()},
         "histogram": stored.histogram(),
         "learned": [stored.label_of(digest(read(raw))) for raw in mail],
     }
@@ -127,8 +128,8 @@ def test_forgetting_all_gives_an_empty_model(model):
         assert learn(model, raw, None) == "forgotten"
     stored = Stored.open(model)
     assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
-    assert stored.rows(TOKENS) == {}
-    assert (stored.pair_rows(PAIRS), stored.pair_vocabulary) == ({}, 0)
+    assert rows_of(stored, TOKENS) == {}
+    assert (pair_rows_of(stored, PAIRS), stored.pair_vocabulary) == ({}, 0)
     fold(model)
     assert Path(model).read_bytes() == empty
 
@@ -323,6 +324,8 @@ import os, sys
 from spamnb.counts.store import Stored
 from spamnb.errors import NoModel
 from spamnb.model import Model
+from spamnb.tokens.fingerprint import fingerprints
+BUY = fingerprints(["buy"])[0]
 path, last, times = sys.argv[1], 0, 0
 while times < 4 or not os.path.exists(path + ".stop"):
     try:
@@ -332,7 +335,7 @@ while times < 4 or not os.path.exists(path + ".stop"):
         continue
     verdict = Model(stored).classify(b"buy now")
     now = stored.messages[1]
-    assert last <= now == (stored.rows(["buy"])["buy"][1] if now else 0), (last, now)
+    assert last <= now == (stored.rows([BUY])[BUY][1] if now else 0), (last, now)
     last, times = now, times + 1
 """
 FOLDER = """

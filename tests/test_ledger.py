@@ -20,12 +20,13 @@ from spamnb.bulk.columns import Columns
 from spamnb.bulk.learned import Learned
 from spamnb.bulk.ledger import Ledger, Lesson, mark_of
 from spamnb.bulk.merging import merge
-from spamnb.counts.fingerprint import fingerprints
 from spamnb.counts.store import Stored
 from spamnb.errors import CannotCreate, DataError, Locked, ModelError, UsageError
 from spamnb.learning import learn
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
+from spamnb.model import Model
+from spamnb.tokens.fingerprint import fingerprints
 
 NOBODY = 65534
 
@@ -326,10 +327,10 @@ def test_a_model_that_keeps_no_words_has_a_ledger_that_tells_none(spamnb, mail, 
     spamnb("train", "--keyed", "--fresh", *common).succeeds()
     assert rows(path) == 28
     assert word not in Path(f"{path}.ledger").read_bytes()
-    stored = Stored.open(path)
+    key = Model.open(path).key
     with beside(path) as own:
-        found = own.get(stored.hidden_digest(digest_of(spam(1))))
-    assert stored.hidden(fingerprints(["viagra"]))[0] in found.hashes
+        found = own.get(key.digests([digest_of(spam(1))])[0])
+    assert key.fingerprints(fingerprints(["viagra"]))[0] in found.hashes
 
 
 def test_only_a_host_that_learns_has_one(spamnb, mail, tmp_path):

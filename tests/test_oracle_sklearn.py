@@ -122,20 +122,17 @@ def test_many_at_once_equal_one_by_one(corpus, split, view):
         occurrences = dict(
             zip(corpus.rows.places[entries].tolist(), corpus.rows.times[entries].tolist(), strict=True)
         )
-        tokens = {str(place): times for place, times in occurrences.items() if times}
+        tokens = [(place, times, parts[place]) for place, times in occurrences.items() if times]
         numbers = {
             name: int(own[message]) for name, own in corpus.rows.numbers.items() if own[message] != MISSING
         }
-        pairs = [(str(place), "") for place, times in occurrences.items() if not times]
+        pairs = [(place, parts[place]) for place, times in occurrences.items() if not times]
         return tokens, numbers, pairs
 
     for message in np.flatnonzero(training):
         counts.learn(LABELS[corpus.truth[message]], *features(message))
     one_by_one = Classifier(counts, view)
-    singly = [
-        one_by_one.score(*features(message), part_of=lambda token: parts[int(token)]).joint
-        for message in testing[:60]
-    ]
+    singly = [one_by_one.score(*features(message)).joint for message in testing[:60]]
     joints = BulkClassifier(LABELS, view, corpus.table(training, view)).joints(
         corpus.rows.chosen(testing[:60])
     )

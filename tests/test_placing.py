@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers.textbook import counted
 from test_learning import fold, seen, train_bulk
 
 from spamnb.bulk import training
@@ -31,7 +32,7 @@ def letter(name):
 
 NAMES = "ann bob cid dan eve fay gus hal ivy jan kim".split()
 MAIL = [letter(name) for name in NAMES]
-TOKENS = sorted({token for raw in MAIL for token in Tokenizer(Settings()).features(read(raw)).tokens})
+TOKENS = sorted({token for raw in MAIL for token in counted(Tokenizer(Settings()).features(read(raw)))})
 
 # What the model holds at first, in its file and in its journal; what a run of training adds; and what is
 # learned, moved and forgotten while the new model is made.

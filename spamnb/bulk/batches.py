@@ -20,14 +20,16 @@ from spamnb.mail.dates import MAX_DATE
 from spamnb.mail.identity import digest
 from spamnb.mail.message import read
 from spamnb.mail.sources import Unreadable
-from spamnb.tokens.tokenizer import Features, Tokenizer
+from spamnb.tokens.features import Features
+from spamnb.tokens.fingerprint import Fingerprints
+from spamnb.tokens.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Protocol
 
     from spamnb.bulk.columns import Array
-    from spamnb.counts.key import Key
+    from spamnb.key import Key
     from spamnb.mail.sources import Raw
     from spamnb.tokens.settings import Settings
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
         def messages(self) -> Iterator[Raw | Unreadable]: ...
 
 
-NOTHING = Features([], [], [], {})
+NOTHING = Features([], [], [], [], {}, Fingerprints())
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +108,9 @@ class Batch:
         return sums
 
 
-def batch_of(
-    chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None, key: Key | None = None
-) -> Batch:
+def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
-    gathering = Gathering(key)
+    gathering = Gathering(tokenizer.key)
     names, digests, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
@@ -118,7 +118,7 @@ def batch_of(
             continue
         message = read(raw.data)
         names.append((raw.path, raw.index))
-        digests.append(digest(message))
+        digests.append(digest(message, tokenizer.key))
         dates.append((message.get("date") or "")[:MAX_DATE])
         if known is not None and known(digests[-1], label):
             gathering.add(NOTHING)
@@ -139,5 +139,5 @@ class Counting:
 
     def __call__(self, chunk: Chunk, label: str) -> Batch:
         if self.tokenizer is None:
-            self.tokenizer = Tokenizer(self.settings)
-        return batch_of(chunk, label, self.tokenizer, self.known, self.key)
+            self.tokenizer = Tokenizer(self.settings, self.key)
+        return batch_of(chunk, label, self.tokenizer, self.known)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bulk.keying import hidden_digests
 from spamnb.bulk.scoring import LeftOut, Rows
 from spamnb.verdict import SPAM, Calibration, Cutoffs
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from spamnb.bulk.crew import Counted
     from spamnb.bulk.learned import Learned
     from spamnb.bulk.totals import Totals
-    from spamnb.counts.key import Key
     from spamnb.view import View
 
 SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
@@ -101,7 +99,6 @@ class Sample:
         view: View,
         totals: Totals,
         counts: Callable[[Array], tuple[Array, Array]],
-        key: Key | None = None,
     ) -> Learned:
         """What was learned with the scores of the sample noted: each by the mail without itself.
 
@@ -115,7 +112,7 @@ class Sample:
         for piece in pieces:
             rows = piece.rows.renumbered(np.searchsorted(hashes, piece.hashes))
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))
-            learned = learned.scored(hidden_digests(key, piece.digests), scores)
+            learned = learned.scored(piece.digests, scores)
         return learned
 
 

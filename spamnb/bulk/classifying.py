@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from spamnb.bayes import Score
 from spamnb.bulk.batches import batch_of
 from spamnb.bulk.columns import Columns
-from spamnb.bulk.keying import hidden_digests
 from spamnb.bulk.learned import NOWHERE
 from spamnb.bulk.scoring import BulkClassifier, Table
 
@@ -40,10 +39,9 @@ class Judge:
 
     def has_learned(self, batch: Batch) -> list[bool]:
         """Tell of each message whether the model has learned it, under whatever label."""
-        digests = hidden_digests(self.model.key, batch.digests)
-        return [place != NOWHERE for place in self.columns.learned.places(digests).tolist()]
+        return [place != NOWHERE for place in self.columns.learned.places(batch.digests).tolist()]
 
     def __call__(self, chunk: Chunk) -> Judgement:
-        batch = batch_of(chunk, None, self.model.tokenizer, key=self.model.key)
+        batch = batch_of(chunk, None, self.model.tokenizer)
         named = zip(batch.names, self.verdicts(batch), strict=True)
         return [(*name, verdict) for name, verdict in named], batch.unreadable, batch.size

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from spamnb.bulk.classifying import Judgement
     from spamnb.bulk.columns import Array
     from spamnb.bulk.model_file import Spread
-    from spamnb.counts.key import Key
     from spamnb.counts.store import Stored
+    from spamnb.key import Key
     from spamnb.mail.sources import Unreadable
     from spamnb.model import Model
     from spamnb.tokens.settings import Settings

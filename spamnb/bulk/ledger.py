@@ -15,7 +15,6 @@ from urllib.parse import quote
 import msgpack
 import numpy as np
 
-from spamnb.bulk.keying import hidden_digests
 from spamnb.bulk.learned import NOWHERE, Learned
 from spamnb.bulk.scoring import MISSING
 from spamnb.clock import today
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from spamnb.bulk.batches import Batch
     from spamnb.bulk.columns import Array
     from spamnb.counts.journal import Entry
-    from spamnb.counts.key import Key
 
 PATIENCE = 5.0  # seconds to wait for another process
 HALF = 1 << 63  # SQLite has signed numbers
@@ -64,9 +62,9 @@ class Lesson(NamedTuple):
         return bytes(msgpack.packb([*(column.tobytes() for column in columns), self.numbers]))
 
 
-def lessons_in(batch: Batch, messages: Array, key: Key | None) -> Iterator[tuple[int, Lesson]]:
+def lessons_in(batch: Batch, messages: Array) -> Iterator[tuple[int, Lesson]]:
     """Some messages of a batch, by their digests."""
-    rows, digests = batch.rows, hidden_digests(key, batch.digests)
+    rows, digests = batch.rows, batch.digests
     for message in np.unique(messages).tolist():
         own = slice(rows.starts[message], rows.starts[message + 1])
         order = np.argsort(rows.places[own])  # that of the fingerprints

@@ -8,7 +8,6 @@ import numpy as np
 
 from spamnb.bulk.evaluation import UNDECIDED, Mistake
 from spamnb.bulk.scoring import Weights
-from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.mail.message import read
 from spamnb.mail.sources import Unreadable, messages
 from spamnb.tokens.tokenizer import Tokenizer
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from spamnb.bulk.evaluation import CrossValidation, Judged
     from spamnb.mail.message import Message
     from spamnb.model import Model
+    from spamnb.tokens.features import Features
     from spamnb.tokens.settings import Settings
-    from spamnb.tokens.tokenizer import Features
 
     Evidence = list[tuple[str, float]]
 
@@ -59,9 +58,10 @@ def by_model(judged: Judged, model: Model, most: int) -> list[Mistake]:
     chosen = worst(judged, most)
     found = []
     for message, raw in zip(chosen, reread(judged, chosen), strict=True):
-        verdict = model.classify(raw)
+        features = model.features(raw)
+        verdict = model.classify_features(features)
         place = model.labels.index(SPAM) if SPAM in model.labels else 0
-        evidence = [(item.token, lead(item.weights, place)) for item in verdict.evidence]
+        evidence = [(features.text_of(item.feature), lead(item.weights, place)) for item in verdict.evidence]
         found.append(_mistake(judged, message, read(raw), evidence))
     return found
 
@@ -90,18 +90,16 @@ def lead(weights: Sequence[float], place: int) -> float:
 def _evidence(
     features: Features, hashes: Array, weights: Weights, labels: Sequence[str], pairs: bool
 ) -> Evidence:
-    names = list(features.tokens)
-    numbers = fingerprints(names)
-    if pairs:
-        neighbours = list(features.pairs)
-        names += [" ".join(pair) for pair in neighbours]
-        numbers += pair_fingerprints(neighbours)
+    numbers = [token[0] for token in features.tokens] + [pair[0] for pair in features.pairs if pairs]
     wanted = np.array(numbers, np.uint64)
     at = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
     telling = (hashes[at] == wanted) & weights.telling[at]
     logs = np.where(weights.zeros[:, at] > 0, -np.inf, weights.finite[:, at])
     place = labels.index(SPAM) if SPAM in labels else 0
-    return [(names[n], lead(logs[:, n].tolist(), place)) for n in np.flatnonzero(telling).tolist()]
+    return [
+        (features.text_of(numbers[n]), lead(logs[:, n].tolist(), place))
+        for n in np.flatnonzero(telling).tolist()
+    ]
 
 
 def _mistake(judged: Judged, message: int, again: Message, evidence: Iterable[tuple[str, float]]) -> Mistake:

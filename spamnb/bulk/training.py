@@ -10,7 +10,7 @@ import numpy as np
 from spamnb.bulk.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
 from spamnb.bulk.columns import Columns
 from spamnb.bulk.crew import Here
-from spamnb.bulk.keying import hidden_digests, key_for
+from spamnb.bulk.keying import key_for
 from spamnb.bulk.learned import NOWHERE, Learned, in_turn, joined
 from spamnb.bulk.ledger import Ledger, lessons_in, mark
 from spamnb.bulk.model_file import save
@@ -24,7 +24,7 @@ from spamnb.counts.store import Stored
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
 from spamnb.mail.skipped import failures, passed_over
-from spamnb.model import DEFAULT_VIEW, settings_of, view_of
+from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
 from spamnb.tokens.settings import Settings
 from spamnb.verdict import HAM, SPAM, Calibration
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from spamnb.bulk.columns import Array
     from spamnb.bulk.crew import Counted, Crew
     from spamnb.bulk.model_file import Spread
-    from spamnb.counts.key import Key
     from spamnb.mail.skipped import PassedOver, Unreadable
     from spamnb.view import View
 
@@ -98,13 +97,13 @@ def train(
         else:
             labels = list(dict.fromkeys([*stored.labels, *(() if forget else sources)]))
             settings, view = same_settings(stored, wanted or {}, keyed, view), view_of(stored)
-            key = stored.key
+            key = key_of(stored)
             accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
             known_before = Learned.load(stored)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         pile = crew.pile(stored, labels)  # or it says that the model is damaged
-        summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
+        summary, sample, seen = Summary(), Sample(), Seen(known_before, labels)
         day = today()
         with Ledger.beside(path, mark(settings.as_map()), start=ledger) as lessons:
             known = None if forget else seen.is_known
@@ -114,7 +113,7 @@ def train(
                     pile.add(batch.table(labels, steps, day))
                     sample.add(batch, steps)
                     if lessons:
-                        lessons.put(lessons_in(batch.whole(), steps[:, 0], key))
+                        lessons.put(lessons_in(batch.whole(), steps[:, 0]))
                 summary.unreadable += failures(batch.unreadable)
                 summary.passed_over += passed_over(batch.unreadable)
                 progress(batch)
@@ -135,7 +134,6 @@ def train(
                     before,
                     sample,
                     crew.spread,
-                    key,
                 )
     return summary
 
@@ -187,10 +185,9 @@ def same_settings(
 class Seen:
     """Which messages the model knows, under which label, before and during this run."""
 
-    def __init__(self, before: Learned, labels: Sequence[str], key: Key | None = None) -> None:
+    def __init__(self, before: Learned, labels: Sequence[str]) -> None:
         self.labels = labels
         self.before = before
-        self.key = key
         self.runs: list[Learned] = []  # of this run, each longer than those behind it together
         self.changed = False
         self.known_of_each = np.bincount(before.labels, minlength=len(labels))
@@ -198,16 +195,13 @@ class Seen:
 
     def is_known(self, digest: int, label: str) -> bool:
         """Whether learning it again would change nothing: then it need not be tokenized."""
-        known_as = self.key.digest(digest) if self.key else digest
-        return self.before.place(known_as) == self.labels.index(label)
+        return self.before.place(digest) == self.labels.index(label)
 
     def steps(self, batch: Counted, forget: bool, summary: Summary) -> Array:
         """What messages of a batch add and take away: (message, place of the label, 1 or -1) each."""
         label = batch.label or ""
         target = NOWHERE if forget else self.labels.index(label)
-        digests, first, which = np.unique(
-            hidden_digests(self.key, batch.digests), return_index=True, return_inverse=True
-        )
+        digests, first, which = np.unique(batch.digests, return_index=True, return_inverse=True)
         in_run = self._in_run(digests)
         new = in_run == UNSEEN
         copies = np.bincount(which, minlength=len(digests)) - new
@@ -264,7 +258,6 @@ def write_parts(
     before: Stored | None = None,
     sample: Sample | None = None,
     spread: Spread = map,
-    key: Key | None = None,
 ) -> None:
     """Put a model in its place, with the cutoffs and the calibration that its scores ask for.
 
@@ -277,7 +270,7 @@ def write_parts(
             found = list(spread(Columns.counts, parts, portions(hashes, len(parts))))
             return tuple(np.concatenate(counts, axis=1) for counts in zip(*found, strict=True))  # type: ignore[return-value]
 
-        learned = sample.scored(learned, labels, view, summed(totals), counts, key)
+        learned = sample.scored(learned, labels, view, summed(totals), counts)
     ham, spam = ham_and_spam(labels, learned.labels, learned.scores)
     limits, calibration = IMPORTED, Calibration()
     if not settings.closed:

@@ -10,9 +10,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.streams import drawable
-from spamnb.counts.key import key_path
 from spamnb.counts.store import Stored
 from spamnb.files import complain, shown
+from spamnb.key import key_path
 from spamnb.mail.not_mail import ARCHIVE
 from spamnb.mail.skipped import LeftOut, failures, passed_over
 

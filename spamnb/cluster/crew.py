@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from spamnb.bulk.columns import Array
     from spamnb.bulk.crew import Sources
     from spamnb.cluster.tasks import Heading
-    from spamnb.counts.key import Key
     from spamnb.counts.store import Stored
+    from spamnb.key import Key
     from spamnb.mail.ranges import Work
     from spamnb.mail.sources import Unreadable
     from spamnb.model import Model

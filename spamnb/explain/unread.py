@@ -9,7 +9,7 @@ from spamnb.tokens.header_rules import IGNORED, ignored
 
 if TYPE_CHECKING:
     from spamnb.mail.message import Message
-    from spamnb.tokens.tokenizer import Features
+    from spamnb.tokens.features import Features
 
 HIDDEN = "hidden:"
 
@@ -40,4 +40,4 @@ def parts_unread(message: Message) -> dict[str, str]:
 
 def hidden_words(features: Features) -> list[str]:
     """Words that a reader does not see: they count as such only, not as words of the body."""
-    return [token[len(HIDDEN) :] for token in features.tokens if token.startswith(HIDDEN)]
+    return [token[len(HIDDEN) :] for token in dict.fromkeys(features.body) if token.startswith(HIDDEN)]

@@ -15,6 +15,7 @@ from spamnb.serve.memory import opened
 
 if TYPE_CHECKING:
     from spamnb.serve.metrics import Counters
+    from spamnb.tokens.features import Features
     from spamnb.verdict import Verdict
 
     Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -34,11 +35,13 @@ class Judge:
         self.counters = counters
         self.own: dict[str, Kept] = {}  # the longest unused first
 
-    def classify(self, raw: bytes, user: str = "") -> Verdict:
+    def classify(self, raw: bytes, user: str = "") -> tuple[Verdict, Features]:
         start = perf_counter()
-        verdict = self._kept(user).model().classify(raw)
+        model = self._kept(user).model()
+        features = model.features(raw)
+        verdict = model.classify_features(features)
         self.counters.judged(verdict.label, perf_counter() - start)
-        return verdict
+        return verdict, features
 
     def path(self, user: str) -> str:
         """The model file that a user's mail is judged by, and learned with."""

@@ -1,19 +1,18 @@
-"""A message to its features: tokens with how often each occurs, and a few numbers."""
+"""A message to its features: tokens of the head and of the body, texts, and a few numbers."""
 
 from __future__ import annotations
 
-# What collections.Counter counts with, in C: 25 ns a token for 60. Importing collections itself costs 2.6 ms.
-from _collections import _count_elements  # type: ignore[import-not-found]
-
 from spamnb.mail.message import EMBEDDED
+from spamnb.tokens.features import Features
+from spamnb.tokens.fingerprint import Fingerprints
 from spamnb.tokens.header_rules import header_tokens, subject_tokens, subject_words
 from spamnb.tokens.numbers import measured
-from spamnb.tokens.parts import pairs_in
 from spamnb.tokens.urls import MOST_LINKS, link_tokens, links_in
 from spamnb.tokens.words import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from spamnb.key import Key
     from spamnb.mail.markup import Page
     from spamnb.mail.message import Message, Part
     from spamnb.tokens.settings import Settings
@@ -24,56 +23,22 @@ MOST_TOKENS = min(30_000, MOST_OCCURRENCES)
 # Of headers, parts, tags, links and hidden words each. Words have what these leave, so no kind hides another.
 MOST_OF_A_KIND = 4_000
 MOST_TIMES = 1000  # of one HTML tag
-
-
-class Features:
-    """What is counted of a message."""
-
-    __slots__ = ("_tokens", "numbers", "subject", "tagged", "texts")
-
-    def __init__(
-        self, tagged: list[str], texts: list[bytes], subject: list[str], numbers: dict[str, int]
-    ) -> None:
-        self.tagged = tagged  # all tokens but the words of the texts, each as often as it occurs
-        self.texts = texts  # words with spaces between them
-        self.subject = subject  # those of `tagged` that are the words of the subject, in order
-        self.numbers = numbers
-        self._tokens: dict[str, int] = {}
-
-    @property
-    def tokens(self) -> dict[str, int]:
-        """Every token, and how often it occurs."""
-        if not self._tokens:
-            _count_elements(self._tokens, self.tagged)
-            for text in self.texts:
-                _count_elements(self._tokens, cut(text))
-        return self._tokens
-
-    @property
-    def runs(self) -> list[list[str]]:
-        """Words in the order of the texts they stand in."""
-        return [*map(cut, self.texts), self.subject]
-
-    @property
-    def pairs(self) -> set[tuple[str, str]]:
-        """Neighbours, each pair once."""
-        return pairs_in(self.runs)
+# A header called Url makes the very tokens that links make: all such tokens are of the body.
+BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
 
 
 class Tokenizer:
-    def __init__(self, settings: Settings) -> None:
+    """Cuts messages by the settings of a model, and fingerprints them by its key."""
+
+    def __init__(self, settings: Settings, key: Key | None = None) -> None:
         self.settings = settings
         self.words = settings.words()
+        self.key = key
+        self.fingerprints = Fingerprints(key)
 
     def features(self, message: Message) -> Features:
         """All tokens, up to the most a message may bring, and what is measured."""
-        headers: list[str] = []
-        subject: list[str] = []
-        if self.settings.headers:
-            headers = header_tokens(message.headers, self.words)
-            subject = subject_words(message.get("subject") or "", self.words)
-            if len(headers) > MOST_OF_A_KIND:  # wherever it stands among them
-                headers = subject + headers[: MOST_OF_A_KIND - len(subject)]
+        head, like_body, subject = self._head(message)
         parts: list[str] = []
         tags: list[str] = []
         links: list[list[str]] = []
@@ -93,17 +58,36 @@ class Tokenizer:
                 texts.append(self.words.spaced(text))
                 if is_masked(text):
                     parts.append("trick:masked")
-        tokens = headers + parts[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
-        tokens += link_tokens(joined(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
-        tokens += joined(hidden, MOST_OF_A_KIND)
-        texts = shares(texts, (MOST_TOKENS - len(tokens)) // self.words.ngrams)
+        body = like_body + parts[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
+        body += link_tokens(joined(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
+        body += joined(hidden, MOST_OF_A_KIND)
+        texts = shares(texts, (MOST_TOKENS - len(head) - len(body)) // self.words.ngrams)
         if self.words.ngrams > 1:
             for words in map(cut, texts):
-                tokens += self.words.grams(words)[len(words) :]
-        return Features(tokens, texts, subject, measured(message, pages))
+                body += self.words.grams(words)[len(words) :]
+        return Features(head, body, subject, texts, measured(message, pages), self.fingerprints)
+
+    def _head(self, message: Message) -> tuple[list[str], list[str], list[str]]:
+        """Tokens of the headers, subjects of embedded messages among them; of these tokens, apart, those that
+        the body may have, too; and the words of the subject."""
+        if not self.settings.headers:
+            return [], [], []
+        tokens = header_tokens(message.headers, self.words)
+        subject = subject_words(message.get("subject") or "", self.words)
+        for part in message.parts:
+            if part.content_type == EMBEDDED:
+                for name, value in part.headers:
+                    if name == "subject":
+                        tokens += subject_tokens(value, self.words)
+        if len(tokens) > MOST_OF_A_KIND:  # wherever it stands among them
+            tokens = subject + tokens[: MOST_OF_A_KIND - len(subject)]
+        if BODY_TAGS.isdisjoint([name for name, _ in message.headers]):
+            return tokens, [], subject
+        like_body = [token for token in tokens if token.partition(":")[0] in BODY_TAGS]
+        return [token for token in tokens if token.partition(":")[0] not in BODY_TAGS], like_body, subject
 
     def _structure(self, part: Part) -> list[str]:
-        """The kind of a part, the name of an attachment, the subject of an embedded message."""
+        """The kind of a part, and the name of an attachment."""
         tokens = []
         if part.content_type:
             tokens.append(f"type:{printed(part.content_type[:60])}")
@@ -114,10 +98,6 @@ class Tokenizer:
             tokens += [f"file:{word}" for word in self.words.of(stem if dot else ending)]
             if dot:
                 tokens.append(f"file:.{printed(ending[:12].lower())}")
-        if part.content_type == EMBEDDED and self.settings.headers:
-            for name, value in part.headers:
-                if name == "subject":
-                    tokens += subject_tokens(value, self.words)
         return tokens
 
 

@@ -8,8 +8,6 @@ from fuzz.folders import new_folder
 from fuzz.memories import forget
 
 from spamnb.bulk.batches import batch_of
-from spamnb.counts.fingerprint import pair_fingerprints
-from spamnb.learning import by_fingerprint
 from spamnb.mail import mbox
 from spamnb.mail.dates import timestamp
 from spamnb.mail.identity import digest
@@ -57,9 +55,10 @@ def tokenizer(data: bytes) -> None:
     """Tokens are bounded, fit to be shown, and the same with and without a memory of other mail."""
     chosen = len(data) % len(SETTINGS)
     features = TOKENIZERS[chosen].features(read(data))
-    assert sum(features.tokens.values()) <= MOST_TOKENS
+    assert sum([times for _, times, _ in features.tokens]) <= MOST_TOKENS
     assert len(features.pairs) <= MOST_TOKENS
-    for token, times in features.tokens.items():
+    for number, times, _ in features.tokens:
+        token = features.texts[number]
         assert token
         assert NEVER_IN_A_TOKEN.isdisjoint(map(unicodedata.category, token)), token
         assert 1 <= times <= MOST_OCCURRENCES
@@ -76,8 +75,7 @@ def bulk(data: bytes) -> None:
 
 def by_itself(features) -> tuple[dict[int, int], set[int]]:
     """Of each token its fingerprint and how often it occurs; the fingerprints of the pairs."""
-    tokens = {number: times for number, times, _ in by_fingerprint(features.tokens)}
-    return tokens, set(pair_fingerprints(list(features.pairs)))
+    return {number: times for number, times, _ in features.tokens}, {number for number, _ in features.pairs}
 
 
 def in_bulk(data: bytes, tokenizer: Tokenizer) -> tuple[dict[int, int], set[int]]:

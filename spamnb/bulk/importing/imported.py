@@ -20,10 +20,10 @@ from spamnb.bulk.importing.spamprobe import SPAMPROBE
 from spamnb.bulk.keying import key_for, without_words
 from spamnb.bulk.training import existing, replaceable, write
 from spamnb.clock import today
-from spamnb.counts.fingerprint import fingerprints, pair_fingerprints
 from spamnb.errors import DataError
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import settings_of
+from spamnb.model import key_of, settings_of
+from spamnb.tokens.fingerprint import Fingerprints, fingerprints
 from spamnb.tokens.settings import Settings
 from spamnb.verdict import HAM, SPAM
 
@@ -81,7 +81,8 @@ class Imported:
         *labels, days = np.array(rows, np.int64).T
         containing = np.minimum(labels, np.array([self.messages]).T).astype(np.int32)
         days = np.where(days == 0, today(), np.minimum(days, LAST_DAY))
-        hashes = np.array(fingerprints(tokens) + pair_fingerprints(pairs), np.uint64)
+        of_pair = Fingerprints().pair
+        hashes = np.array(fingerprints(tokens) + [of_pair(*pair) for pair in pairs], np.uint64)
         order = np.argsort(hashes, kind="stable")
         texts = [token.encode() for token in tokens] + [b""] * len(pairs)
         occurring = containing.copy()
@@ -153,7 +154,7 @@ def add_to_model(model: str, imported: Imported, fresh: bool = False, keyed: boo
         base, more = Columns.empty(LABELS), imported.columns()
         if before and not fresh:
             check(before, keyed)
-            base, key = Columns.load(before), before.key
+            base, key = Columns.load(before), key_of(before)
         else:
             key = key_for(model, keyed)
         if key:
