@@ -1,11 +1,16 @@
 PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
+LOCK = requirements-dev.txt
+# Lines are counted by sys.monitoring, which Python 3.11 has not: its tracer makes the fast tests 1.9 times as slow.
+MONITORS = $(shell $(BIN)/python -c "import sys; print('yes' * hasattr(sys, 'monitoring'))")
+COUNT_LINES = $(if $(MONITORS),--cov --cov-report=)
+SAY_COVERAGE = @$(if $(MONITORS),echo "coverage: $$($(BIN)/coverage report --format=total) % of lines",echo "coverage: counted on Python 3.12 and later")
 CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env demo test test-fast test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
+.PHONY: help env lock demo test test-fast test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -20,10 +25,12 @@ demo: env  ## from nothing to a trained model, a verdict and the table
 	@$(BIN)/spamnb evaluate $(HAM) $(SPAM)
 
 test: env  ## all tests
-	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal  # many wait for other programs
+	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal $(COUNT_LINES)  # many wait for other programs
+	$(SAY_COVERAGE)
 
 test-fast: env  ## the tests that need nothing but Python, in under a minute
-	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow' $(COUNT_LINES)
+	$(SAY_COVERAGE)
 
 test-pythons:  ## the fast tests on every Python from 3.11 on that is installed
 	$(PYTHON) tests/pythons.py
@@ -59,7 +66,7 @@ growth: env  ## time against size, for hostile mail of every kind
 	PYTHONPATH=tests $(BIN)/python -m fuzz.growth $(ARGS)
 
 soak: env  ## kills, crowds, failing disks, new examples, long forms of tests: ARGS="--kills 500 --minutes 60"
-	PYTHONPATH=tests $(BIN)/python tests/faults/soak.py $(ARGS)
+	PYTHONPATH=tests $(BIN)/python -m faults.soak $(ARGS)
 
 fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 reader page"
 	$(BIN)/python -m pip install -q --group fuzz
@@ -80,14 +87,19 @@ audit: env  ## known vulnerabilities of what is installed
 
 env: $(VENV)/.ready
 
-# A current pip first: the start scripts of old ones import `re`, 9 ms at every delivery. And no
-# setuptools: the .pth file it leaves in old environments is read at every start.
-$(VENV)/.ready: pyproject.toml
+# No setuptools, and none of coverage's own start: their .pth files are read at every start of Python.
+$(VENV)/.ready: pyproject.toml $(LOCK)
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install -q --upgrade pip
+	$(BIN)/python -m pip install -q --require-hashes -r $(LOCK)
 	$(BIN)/python -m pip uninstall -q -y setuptools
-	$(BIN)/python -m pip install -q -e '.[languages,milter,plot,cluster,zstd]' --group dev
+	rm -f $(VENV)/lib/python3.*/site-packages/a1_coverage.pth
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
+lock: env  ## the versions that `make env` installs, anew where pyproject.toml asks for others: ARGS=--upgrade for all
+	$(BIN)/python -m pip install -q --group lock
+	$(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --all-extras --group dev \
+		--generate-hashes --no-header --no-annotate -o $(LOCK) $(ARGS)
+
 clean:  ## remove what was made
-	rm -rf .venv* .audit .demo .fuzz dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv* .audit .demo .fuzz .coverage* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora import SPAMASSASSIN
-from spamnb.bulk.comparing import candidate
-from spamnb.bulk.corpus import Corpus
-from spamnb.bulk.crew import Here
-from spamnb.bulk.metrics import measure
-from spamnb.bulk.scoring import BulkClassifier, Table
-from spamnb.tokens.settings import Settings
+from spamnb.bayes.scoring import BulkClassifier, Table
+from spamnb.evaluation.candidates import candidate
+from spamnb.evaluation.corpus import Corpus
+from spamnb.evaluation.metrics import measure
+from spamnb.reading.settings import Settings
+from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
-    from spamnb.bulk.comparing import Candidate
+    from spamnb.evaluation.candidates import Candidate
 
     Array = np.ndarray[Any, Any]
 
@@ -65,7 +65,7 @@ class Mail:
     def __init__(self, sources: dict[str, dict[str, list[str]]], settings: dict[str, Any]) -> None:
         batches, sizes = [], []
         for paths in sources.values():
-            read = list(Here().batches(paths, Settings(**settings)))
+            read = list(LocalPool().batches(paths, Settings(**settings)))
             batches += read
             sizes.append(sum(map(len, read)))
         self.corpus = Corpus.of(LABELS, batches)
@@ -87,7 +87,8 @@ class Mail:
         missed = found.spam_missed_at_ham_lost or {}
         spam = truth[np.argsort(-score, kind="stable")] == 1
         errors = np.cumsum(~spam) + spam.sum() - np.cumsum(spam)
-        return [found.one_minus_auc_percent or 0.0, missed["0.1"], missed["0.5"], float(errors.min())]
+        at = [missed[loss] or 0.0 for loss in ("0.1", "0.5")]
+        return [found.one_minus_auc_percent or 0.0, *at, float(errors.min())]
 
 
 def main() -> None:

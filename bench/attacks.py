@@ -12,15 +12,16 @@ import html
 import os
 import random
 import tempfile
+from collections.abc import Callable
 
 from corpora import LABELS, Corpus, lay_out
-from spamnb.bulk.columns import Columns
-from spamnb.bulk.knowledge import telling
-from spamnb.bulk.training import train
-from spamnb.mail.markup import render
-from spamnb.mail.message import read
+from spamnb import train
+from spamnb.inspection.knowledge import telling
 from spamnb.model import Model
-from spamnb.tokens.tokenizer import is_html
+from spamnb.reading.html.markup import render
+from spamnb.reading.message import read
+from spamnb.reading.tokenizer import is_html
+from spamnb.tables.count_table import Columns
 
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
@@ -62,7 +63,7 @@ def unfolded(head: bytes) -> list[bytes]:
     return head.replace(b"\n ", b"\0 ").replace(b"\n\t", b"\0\t").split(b"\n")
 
 
-def attacks(model: Model, ham: list[str]) -> dict[str, object]:
+def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     """Each a function from a mail to the bytes of the attack."""
     columns = Columns.load(model.stored)
     places = {label: place for place, label in enumerate(model.labels)}
@@ -70,7 +71,7 @@ def attacks(model: Model, ham: list[str]) -> dict[str, object]:
     spammy = {one.token for one in telling(model, columns, places["spam"], 20_000) if ":" not in one.token}
     chosen = random.Random(1)
 
-    def disguised(change: object) -> object:
+    def disguised(change: Callable[[str], str]) -> Callable[[Mail], bytes]:
         def attack(mail: Mail) -> bytes:
             words = [
                 change(word) if word.lower().strip(".,!?") in spammy else html.escape(word)
@@ -80,10 +81,10 @@ def attacks(model: Model, ham: list[str]) -> dict[str, object]:
 
         return attack
 
-    def middle(mark: str) -> object:
+    def middle(mark: str) -> Callable[[str], str]:
         return lambda word: html.escape(word[: len(word) // 2]) + mark + html.escape(word[len(word) // 2 :])
 
-    def with_words(count: int, wrap: str) -> object:
+    def with_words(count: int, wrap: str) -> Callable[[Mail], bytes]:
         return lambda mail: mail.written(mail.text + wrap.format(" ".join(hammy[:count])))
 
     return {

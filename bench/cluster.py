@@ -19,10 +19,10 @@ from speed import COLUMNS, Row, machine
 from tables import put_into, save, table
 
 from corpora import LABELS, Corpus, resampled, write_mbox
-from spamnb.bulk.columns import Columns
-from spamnb.bulk.learned import Learned
-from spamnb.bulk.training import Finish, write_parts
-from spamnb.tokens.settings import Settings
+from spamnb.reading.settings import Settings
+from spamnb.tables.count_table import Columns
+from spamnb.tables.learned import Learned
+from spamnb.training.train import Finish, write_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,8 +71,8 @@ def trained(folder: str, messages: int) -> Iterator[Row]:
         limit = 0.8 if jobs == str(WORKERS) else None
         name = f"train, {jobs} worker{'s' * (jobs > '1')} of a cluster here, beside --jobs {jobs}"
         yield Row(name, f"{ours:.1f} s", f"{beside:.1f} s", beside / ours, at_least=limit)
-        memory = [f"{max(one.largest for one in used[f'{jobs} {how}']):.0f} MB" for how in (2, 0)]
-        yield Row("… largest process", *memory)
+        ours_mb, beside_mb = (max(one.largest for one in used[f"{jobs} {how}"]) for how in (2, 0))
+        yield Row("… largest process", f"{ours_mb:.0f} MB", f"{beside_mb:.0f} MB")
     yield from merged(folder, boxes)
 
 
@@ -100,11 +100,11 @@ def held(folder: str, tokens: int) -> Iterator[Row]:
 
 
 def reduced(depth: int, tokens: int, folder: str) -> None:
-    from spamnb.cluster.connecting import client_of
-    from spamnb.cluster.crew import Cluster
+    from spamnb.workers.cluster.connecting import client_of
+    from spamnb.workers.cluster.pool import ClusterPool
 
     with client_of("local", WORKERS) as client:
-        crew = Cluster(client, [folder], depth=depth)
+        crew = ClusterPool(client, [folder], depth=depth)
         pile = crew.pile(None, LABELS)
         for number in range(TABLES):
             pile.add(crew.submit(made, number, tokens // TABLES))

@@ -7,7 +7,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spamnb.mail.sources import Raw, messages
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -18,6 +18,7 @@ from tables import table
 
 from spamnb.serve.connections import Connections, Limits
 from spamnb.serve.conversation import Conversation, Incoming
+from spamnb.serve.listeners import Listeners
 
 LIMITS = Limits(connections=256, size=1 << 20, seconds=30.0)
 BACKLOG = 1024
@@ -28,9 +29,9 @@ ANSWER = b"heard\r\n"
 NewLoop = Callable[[], asyncio.AbstractEventLoop]
 
 
-def talk(incoming: Incoming) -> Conversation:
-    line = yield from incoming.line(100)
-    yield from incoming.up_to(int(line or b"0"))
+def handle(incoming: Incoming) -> Conversation:
+    line = yield from incoming.read_line(100)
+    yield from incoming.read_up_to(int(line or b"0"))
     incoming.complete = True
     return ANSWER
 
@@ -41,7 +42,7 @@ class Transported(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
         self.incoming = Incoming()
-        self.conversation = talk(self.incoming)
+        self.conversation = handle(self.incoming)
         next(self.conversation)
         self.deadline = asyncio.get_running_loop().call_later(LIMITS.seconds, transport.abort)
 
@@ -66,29 +67,30 @@ async def streamed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     writer.close()
 
 
-def connections(door: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
-    Connections(loop, LIMITS, lambda error: print(error, file=sys.stderr)).open(door, talk)
+def connections(listener: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+    served = Connections(loop, LIMITS, lambda error: print(error, file=sys.stderr))
+    Listeners(served).open(listener, handle)
 
 
-def transports(door: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_until_complete(loop.create_server(Transported, sock=door, backlog=BACKLOG))
+def transports(listener: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_until_complete(loop.create_server(Transported, sock=listener, backlog=BACKLOG))
 
 
-def streams(door: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_until_complete(asyncio.start_server(streamed, sock=door, backlog=BACKLOG))
+def streams(listener: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_until_complete(asyncio.start_server(streamed, sock=listener, backlog=BACKLOG))
 
 
 def cost(serve: Callable[..., None], new_loop: NewLoop, size: int) -> float:
     """Milliseconds of CPU a request."""
-    door = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     process = os.fork()
     if not process:
         loop = new_loop()
         asyncio.set_event_loop(loop)
-        serve(door, loop)
+        serve(listener, loop)
         loop.run_forever()
-    with door:
-        address, words = door.getsockname(), b"%d\r\n" % size + b"x" * size
+    with listener:
+        address, words = listener.getsockname(), b"%d\r\n" % size + b"x" * size
         for _ in range(REQUESTS):
             with socket.create_connection(address) as client:
                 client.sendall(words)

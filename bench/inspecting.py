@@ -15,8 +15,9 @@ from clock import alone
 from models import LARGE, make
 from peers import Command
 
-from spamnb.explain import explain
-from spamnb.mail.sources import Raw, messages
+from spamnb.inspection import explain
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
 
 if TYPE_CHECKING:

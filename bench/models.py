@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bulk.columns import Columns, added
-from spamnb.bulk.learned import Learned
-from spamnb.bulk.training import write
-from spamnb.counts.store import Stored
 from spamnb.model import settings_of
+from spamnb.store.stored import Stored
+from spamnb.tables.count_table import Columns, added
+from spamnb.tables.learned import Learned
+from spamnb.training.train import write
 
 if TYPE_CHECKING:
     from peers import Array

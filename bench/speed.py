@@ -20,7 +20,7 @@ from stages import training_stages
 from tables import put_into, save, table
 
 from corpora import LABELS, Corpus, hostile, lay_out, resampled, write, write_mbox
-from spamnb.counts.journal import LIMIT
+from spamnb.store.journal import LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

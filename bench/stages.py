@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bulk.batches import Batch
-from spamnb.bulk.calibration import Sample
-from spamnb.bulk.columns import Columns
-from spamnb.bulk.crew import Pile
-from spamnb.bulk.gathering import Gathering
-from spamnb.bulk.learned import Learned
-from spamnb.bulk.training import LABELS, Finish, Seen, Summary, write_parts
-from spamnb.mail.identity import digest
-from spamnb.mail.message import read
-from spamnb.mail.sources import Raw, chunks
-from spamnb.tokens.header_rules import header_tokens
-from spamnb.tokens.settings import Settings
-from spamnb.tokens.tokenizer import Tokenizer, pages_of
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import chunks
+from spamnb.reading.batch import Gathering
+from spamnb.reading.header_rules import header_tokens
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer, pages_of
+from spamnb.tables.count_table import Columns
+from spamnb.tables.learned import Learned
+from spamnb.training.batches import Batch
+from spamnb.training.calibration import Sample
+from spamnb.training.pool import Pile
+from spamnb.training.train import LABELS, Finish, Seen, Summary, write_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from spamnb.bayes import Classifier
-    from spamnb.bulk.training import Summary
-    from spamnb.counts.table import CountTable
+    from spamnb.bayes.classifier import Classifier
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.bayes.view import View
     from spamnb.errors import SpamnbError
     from spamnb.model import Model
-    from spamnb.tokens.settings import Settings
-    from spamnb.verdict import Verdict
-    from spamnb.view import View
+    from spamnb.reading.settings import Settings
+    from spamnb.store.table import CountTable
+    from spamnb.training.train import Summary
 
     Path = str | os.PathLike[str]
 
@@ -42,13 +42,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Classifier": "spamnb.bayes",
-    "CountTable": "spamnb.counts.table",
+    "Classifier": "spamnb.bayes.classifier",
+    "CountTable": "spamnb.store.table",
     "Model": "spamnb.model",
-    "Settings": "spamnb.tokens.settings",
+    "Settings": "spamnb.reading.settings",
     "SpamnbError": "spamnb.errors",
-    "Verdict": "spamnb.verdict",
-    "View": "spamnb.view",
+    "Verdict": "spamnb.bayes.verdict",
+    "View": "spamnb.bayes.view",
 }
 
 
@@ -86,8 +86,9 @@ def train(
     below a path whose names speak against its label (Trash, Drafts …) are left out. Without yes, a run that
     would move nearly all of a label to another one is refused: folders may have been swapped.
     """
-    from spamnb.bulk import training
-    from spamnb.mail.sources import check
+    from spamnb.mailboxes.sources import check
+    from spamnb.training import train as training
+    from spamnb.workers.local import LocalPool
 
     named = {label: [os.fspath(one) for one in paths] for label, paths in sources.items()}
     check([one for paths in named.values() for one in paths])
@@ -102,12 +103,12 @@ def train(
         keyed=keyed,
         all_folders=all_folders,
         yes=yes,
-        jobs=jobs,
+        pool=LocalPool(jobs),
     )
 
 
 def learn(path: Path, raw: bytes, label: str | None) -> str:
     """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
-    from spamnb import learning
+    from spamnb.training import learn as learning
 
     return learning.learn(os.fspath(path), raw, label)

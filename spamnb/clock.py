@@ -1,4 +1,4 @@
-"""What day it is, as models store it."""
+"""The current day, as models store it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAY = 86400  # seconds
 def today() -> int:
     """Days since 1970, in UTC.
 
-    Of $SOURCE_DATE_EPOCH where that is set, as for any file that is to be the same whenever it is made.
+    $SOURCE_DATE_EPOCH is the time if it is set, for files that must be the same whenever they are made.
     """
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     return (int(fixed) if fixed.isdecimal() else int(time.time())) // DAY

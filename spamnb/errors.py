@@ -1,4 +1,4 @@
-"""What can go wrong, each with its exit code from sysexits.h.
+"""Errors, each with its exit code from sysexits.h.
 
 SpamnbError            75  anything unexpected: try again
 ├── UsageError         64  the command line makes no sense

@@ -1,4 +1,4 @@
-"""Bytes to the disk, to other programs and to people, all of them or an error."""
+"""Reading and writing whole files and standard streams, and where the default model lies."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from spamnb.errors import NoModel
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 
-def keep_handles() -> None:
-    """A standard stream that is closed stays useless: else the next file opened would take its number.
+def reserve_standard_handles() -> None:
+    """Open /dev/null for each closed standard stream: else the next file opened would take its number.
 
-    An answer would then go into a model, or a complaint into a mail.
+    An answer would then go into a model, or an error message into a mail.
     """
     for handle, mode in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
         try:
@@ -21,19 +21,20 @@ def keep_handles() -> None:
             os.open(os.devnull, mode)  # takes the lowest number that is free
 
 
-def shown(text: str) -> str:
-    """Text from mail or a file name, with nothing in it that a terminal would obey."""
+def printable(text: str) -> str:
+    """Replace what a terminal would obey in text from mail or a file name."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def complain(why: str) -> None:
-    """One line on standard error, if anybody listens there: nobody takes silence for an answer."""
-    say_aside(f"spamnb: {shown(why)}\n")
+    """Write an error or a warning as one line to standard error."""
+    write_stderr(f"spamnb: {printable(why)}\n")
 
 
-def say_aside(text: str) -> None:
+def write_stderr(text: str) -> None:
+    """Write a text that may be lost: where standard error cannot be written, that is no error."""
     try:  # noqa: SIM105 (contextlib costs a delivery 3 ms)
         write_all(STDERR, text.encode())
     except OSError:
@@ -54,7 +55,7 @@ def read_all(handle: int) -> bytes:
 
 
 def sync_folder(path: str) -> None:
-    """Make a new or renamed file's name survive a crash.
+    """Sync the folder of a file, so that its new name survives a crash.
 
     Some file systems can sync files only, and say so; what is in the file is on the disk all the same.
     """
@@ -71,12 +72,12 @@ def sync_folder(path: str) -> None:
 
 
 def default_model() -> str:
-    """$SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder."""
+    """Path of the model: $SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder."""
     return os.environ.get("SPAMNB_MODEL") or os.path.join(data_folder(), "spamnb", "model.msgpack")
 
 
 def data_folder() -> str:
-    """$XDG_DATA_HOME, which the XDG standard says to ignore if it is relative; else the one in the home."""
+    """Folder $XDG_DATA_HOME, unless it is relative (so the XDG standard), else the one in the home."""
     in_home = os.path.join(os.path.expanduser("~"), ".local", "share")
     for folder in (os.environ.get("XDG_DATA_HOME", ""), in_home):
         if os.path.isabs(folder):  # a user without a home has `~`

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 
-from spamnb.bayes import Classifier
-from spamnb.counts.store import Stored
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.verdict import Calibration, Cutoffs, decided
+from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
-from spamnb.mail.message import read
-from spamnb.tokens.settings import REVISION, Settings
-from spamnb.tokens.tokenizer import Tokenizer
-from spamnb.verdict import Calibration, Cutoffs, decided
-from spamnb.view import View
+from spamnb.reading.message import read
+from spamnb.reading.settings import REVISION, Settings
+from spamnb.reading.tokenizer import Tokenizer
+from spamnb.store.stored import Stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.bayes import Score
+    from spamnb.bayes.classifier import Score
+    from spamnb.bayes.verdict import Verdict
     from spamnb.key import Key
-    from spamnb.tokens.features import Features
-    from spamnb.verdict import Verdict
+    from spamnb.reading.features import Features
 
 # (1-AUC)% on five half splits of spamassassin, 0.0159 as it is (docs/accuracy.md: make ablation).
 DEFAULT_VIEW = View(

@@ -1,4 +1,4 @@
-"""Where the program starts: straight to a delivery, or on to the command line."""
+"""The start of the program: a delivery is run at once, any other call by the command line's libraries."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import gc
 import os
 import sys
 
-from spamnb import delivery
+from spamnb.delivery import stdin
 from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
-from spamnb.files import complain, keep_handles
+from spamnb.files import complain, reserve_standard_handles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,30 +20,34 @@ TRY_AGAIN = SpamnbError.exit_code
 def main() -> int:
     """Run a command; whatever happens, the exit code is one that means it."""
     gc.disable()  # until the imports are done: 2 ms of a delivery, which needs none of it
-    code = heeded(straight)
+    code = exit_code_of(run_delivery)
     if code is None:
         gc.enable()
-        code = heeded(command_line)
+        code = exit_code_of(run_command_line)
     return TRY_AGAIN if code is None else code
 
 
-def straight() -> int | None:
-    """A delivery; None if more is asked for. All is written when it ends: tidying up would take 4 ms."""
-    keep_handles()
-    run = delivery.parsed(sys.argv[1:])
+def run_delivery() -> int | None:
+    """Run a delivery and end the process; return None if the arguments ask for anything else.
+
+    All output is written by then: an orderly end of the interpreter would take 4 ms.
+    """
+    reserve_standard_handles()
+    run = stdin.parse(sys.argv[1:])
     if run is not None:
-        os._exit(heeded(run) or 0)
+        os._exit(exit_code_of(run) or 0)
     return None
 
 
-def command_line() -> int:
-    heed_interrupts_once()
+def run_command_line() -> int:
+    ignore_second_interrupt()
     from spamnb import cli
 
     return cli.command_line()
 
 
-def heeded(run: Callable[[], int | None]) -> int | None:
+def exit_code_of(run: Callable[[], int | None]) -> int | None:
+    """Call a function; an error it raises becomes a line on standard error and an exit code, or a signal."""
     try:
         return run()
     except ReaderGone:
@@ -63,12 +67,12 @@ def heeded(run: Callable[[], int | None]) -> int | None:
     except Exception as error:
         complain(f"unexpected {type(error).__name__}: {error}")
         return TRY_AGAIN
-    die_of(signal)  # only here: with the exception go the frames it held, and they tidy up
+    end_by_signal(signal)  # only here: with the exception go the frames it held, and they tidy up
     return TRY_AGAIN
 
 
-def die_of(name: str) -> None:
-    """End by a signal, as programs do that leave it alone: a shell then ends its loop or pipeline, too."""
+def end_by_signal(name: str) -> None:
+    """End as programs do that leave a signal alone: a shell then ends its loop or pipeline, too."""
     import signal
 
     number = signal.Signals[name]
@@ -77,8 +81,8 @@ def die_of(name: str) -> None:
     os.kill(os.getpid(), number)
 
 
-def heed_interrupts_once() -> None:
-    """A second Ctrl-C would disturb the tidying up. Where the first is ignored, it stays so."""
+def ignore_second_interrupt() -> None:
+    """Let the first Ctrl-C stop the program and no other disturb its end; if it is ignored, it stays so."""
     import signal  # brings enum, for which a delivery has no use
 
     def stop(*_: object) -> None:

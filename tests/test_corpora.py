@@ -11,8 +11,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from helpers.paths import ROOT
 
-CORPORA = Path(__file__).parent.parent / "corpora"
+CORPORA = ROOT / "corpora"
 SPAMASSASSIN = CORPORA / "spamassassin"
 MAKE = SPAMASSASSIN / "make.py"
 pytestmark = pytest.mark.skipif(not CORPORA.exists(), reason="the source distribution leaves the corpora out")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.paths import ROOT
 
 import spamnb as library
 from spamnb.errors import CannotCreate, DataError, Locked, ModelError, NoInput, NoModel, UsageError
@@ -51,7 +52,7 @@ def test_the_example_of_its_docstring(mail, tmp_path, monkeypatch, capsys):
 
 
 def test_the_readme_shows_the_same_example():
-    with open(os.path.join(os.path.dirname(__file__), "..", "README.md")) as page:
+    with open(ROOT / "README.md") as page:
         shown = page.read().partition("```python\n")[2].partition("```")[0]
     assert shown.strip() == library.__doc__.partition("\n\n")[2].strip()
 

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from helpers.program import PROGRAM
+from helpers.tiers import NotFast
 from hypothesis import settings
-from samples import PROGRAM
-from tiers import NotFast
 
 COMMANDS = {
     "a program": ["true"],

@@ -9,8 +9,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from helpers.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 NEEDED = ("pyproject.toml", "README.md", "LICENSE", "spamnb")
 CACHES = shutil.ignore_patterns("__pycache__")
 

@@ -20,7 +20,7 @@ from spamnb.cli.streams import settle_output
 from spamnb.cli.train import train
 from spamnb.cli.tune import tune
 from spamnb.errors import UsageError
-from spamnb.files import say_aside
+from spamnb.files import write_stderr
 
 NAME = "spamnb"
 
@@ -58,7 +58,7 @@ def main(ctx: click.Context) -> None:
     spamnb completion SHELL          a script that completes commands and options
     """
     if ctx.invoked_subcommand is None:
-        say_aside(ctx.get_help() + "\n")
+        write_stderr(ctx.get_help() + "\n")
         ctx.exit(UsageError.exit_code)
 
 

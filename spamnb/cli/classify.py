@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from spamnb.cli.options import (
     Command,
-    chosen_view,
     cluster_options,
     jobs_option,
     json_option,
@@ -20,13 +19,18 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import tell_unreadable
-from spamnb.delivery import HEADER_STYLES, Classify, standard_input, standard_output
+from spamnb.delivery.stdin import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, UsageError
-from spamnb.mail import mbox
-from spamnb.mail.folders import in_maildir, is_folder, split_number
-from spamnb.mail.skipped import PassedOver
-from spamnb.mail.sources import Raw, Unreadable, check, messages, total_size
-from spamnb.mail.streams import read, unpacked, unpacker_for, why
+from spamnb.mailboxes import mbox
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.folders import in_maildir
+from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.sources import check, messages, read, split_number, store_for, total_size
+from spamnb.mailboxes.stores import FOLDER
+from spamnb.mailboxes.streams import unpacked, unpacker_for, why
+
+if TYPE_CHECKING:
+    from spamnb.bayes.view import View
 
 EXAMPLES = """
 spamnb classify < message
@@ -65,30 +69,30 @@ def classify(
     jobs: int | None,
     cluster: str | None,
     skip_unreadable: bool,
-    **view: Any,
+    view: View | None,
 ) -> int:
     """Judge messages: verdict, score and path on a line each. Without a path, one message on standard input.
 
     The score rises with spamminess without end. --event judges by a textbook's model instead of the
     default, by argmax and its own posterior.
     """
-    answer = Classify(model, passthrough, exit_code, as_json, header_style)
-    judge = opened(model, chosen_view(**view), cutoff)
+    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style)
+    judge = opened(model, view, cutoff)
     if not paths or paths == ("-",):
-        return answer.judge(judge, standard_input())
+        return command.classify(judge, read_stdin())
     check(paths)
     if passthrough:
-        return answer.judge(judge, own_bytes(paths))
+        return command.classify(judge, own_bytes(paths))
     if exit_code:
         found = only_message(paths)
-        return answer.judge(judge, found.data, found.path, found.index)
+        return command.classify(judge, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
     with (
-        working(paths, cluster, jobs, skip_unreadable) as crew,
-        progress("classifying", lambda: total_size(paths), among_lines=True, note=crew.told) as step,
+        working(paths, cluster, jobs, skip_unreadable) as pool,
+        progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
-        for verdicts, failed, size in crew.verdicts(judge, paths):
-            standard_output(b"".join(answer.said(verdict, path, index) for path, index, verdict in verdicts))
+        for verdicts, failed, size in pool.verdicts(judge, paths):
+            write_stdout(b"".join(command.line_of(verdict, path, index) for path, index, verdict in verdicts))
             unreadable += failed
             step(size, len(verdicts))
     return tell_unreadable(unreadable, skip_unreadable)
@@ -108,7 +112,7 @@ def only_message(paths: tuple[str, ...]) -> Raw:
 def own_bytes(paths: tuple[str, ...]) -> bytes:
     """A file as it is, envelope line and all: what is passed on must not lack a byte."""
     path = paths[0]
-    if len(paths) > 1 or is_folder(path):
+    if len(paths) > 1 or store_for(path).kind(path) == FOLDER:
         raise UsageError(ONE)
     if split_number(path)[0]:
         return only_message(paths).data
@@ -122,7 +126,7 @@ def own_bytes(paths: tuple[str, ...]) -> bytes:
         except OSError as error:
             raise DataError(f"{path}: {why(error)}") from error
         raise UsageError(f"{path}: compressed, and -p changes no byte; unpack it first")
-    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(path):
+    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
         records = zip(mbox.records([data]), range(2), strict=False)
         if len(list(records)) > 1:
             raise UsageError(f"{path}: a mailbox of several messages; {ONE}")

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from spamnb.bulk.backup import exported
 from spamnb.cli.options import Command, model_option
+from spamnb.exchange.backup import exported
 
 EXAMPLES = """
 spamnb export > backup.txt

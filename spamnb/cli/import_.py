@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk.backup import is_export, restore
-from spamnb.bulk.importing.exports import Lines
-from spamnb.bulk.importing.imported import FORMATS, add_to_model, read_export
 from spamnb.cli.options import (
     Command,
     check_replaceable,
@@ -21,13 +18,17 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.render import places, print_json, show, table
 from spamnb.errors import DataError, NoInput
+from spamnb.exchange.backup import is_export, restore
+from spamnb.exchange.importing.exports import Lines
+from spamnb.exchange.importing.imported import FORMATS, add_to_model, read_export
 from spamnb.files import STDIN
-from spamnb.mail.streams import blocks_of, read, unpacked, why
+from spamnb.mailboxes.sources import read
+from spamnb.mailboxes.streams import blocks_of, unpacked, why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.bulk.importing.imported import Imported
+    from spamnb.exchange.importing.imported import Imported
 
 EXAMPLES = """
 bogoutil -d ~/.bogofilter/wordlist.db | spamnb import -

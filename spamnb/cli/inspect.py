@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk.workers import all_cores
 from spamnb.cli.inspecting.mail import one_message
 from spamnb.cli.options import (
     Command,
-    chosen_view,
     jobs_option,
     json_option,
     model_option,
@@ -24,11 +22,12 @@ from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
 from spamnb.cli.render import print_json
 from spamnb.errors import UsageError
+from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
-    from spamnb.explain import Explanation
+    from spamnb.bayes.view import View
+    from spamnb.inspection import Explanation
     from spamnb.model import Model
-    from spamnb.view import View
 
 EXAMPLES = """
 spamnb inspect
@@ -77,15 +76,13 @@ MOST_SAMPLES = 100_000
 @view_options
 @jobs_option
 @json_option
-def inspect(
-    event: str | None, smoothing: str | None, prior: str | None, tfidf: bool, numbers: bool, **options: Any
-) -> int:
+def inspect(**options: Any) -> int:
     """What the model knows; of one MESSAGE (- is standard input), why it is judged as it is.
 
     A message of a mailbox is named as classify names it: archive.mbox:3. With --token, more words may follow;
     with --diff, mail to be judged by both models.
     """
-    return Inspection(chosen_view(event, smoothing, prior, tfidf, numbers), **options).run()
+    return Inspection(**options).run()
 
 
 @dataclass(frozen=True)
@@ -153,7 +150,7 @@ class Inspection:
 
     def explain(self, model: Model) -> int:
         from spamnb.cli.inspecting.message import TOP, show_message
-        from spamnb.explain import described, explain
+        from spamnb.inspection import described, explain
 
         (path,) = self.names
         why = explain(model, one_message(path))
@@ -174,8 +171,8 @@ class Inspection:
         return write_files({self.html: explained(why, path)})
 
     def summarise(self, model: Model) -> int:
-        from spamnb.bulk.knowledge import Knowledge
         from spamnb.cli.inspecting.summary import TOP, show_summary
+        from spamnb.inspection.knowledge import Knowledge
 
         known = Knowledge.of(model, TOP if self.top is None else self.top)
         drawn, picture = self.draw_plot(model, self.plot) if self.plot else ({}, {})
@@ -190,7 +187,7 @@ class Inspection:
 
     def draw_plot(self, model: Model, path: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
         """Draw the picture; returns what is drawn, and the file to be written."""
-        from spamnb.bulk.portrait import Portrait
+        from spamnb.inspection.portrait import Portrait
         from spamnb.report.portrait import portrait
 
         found = Portrait.of(model)
@@ -203,8 +200,8 @@ class Inspection:
         return drawn, {path: svg}
 
     def check_model(self) -> int:
-        from spamnb.bulk.checking import check
         from spamnb.cli.inspecting.checked import show_checked
+        from spamnb.inspection.check import check
 
         def size() -> int:
             return os.path.getsize(self.model) if os.path.isfile(self.model) else 0

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from functools import wraps
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk.crew import Here
-from spamnb.counts.store import FORMAT
+from spamnb.bayes.verdict import UNSURE, Cutoffs
+from spamnb.bayes.view import EVENTS, GLOBAL, View
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.files import default_model
-from spamnb.mail.folders import is_remote, split_number
+from spamnb.mailboxes.sources import is_remote, split_number
 from spamnb.model import DEFAULT_VIEW, Model
-from spamnb.verdict import UNSURE, Cutoffs
-from spamnb.view import EVENTS, GLOBAL, View
+from spamnb.store.stored import FORMAT
+from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from spamnb.bulk.crew import Crew
+    from spamnb.workers.cluster.pool import ClusterPool
 
     Decorated = Callable[..., Any]
 
@@ -82,7 +83,8 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 def mail_options(command: Decorated) -> Decorated:
     """Mail and its labels."""
-    for option in (
+    return with_options(
+        command,
         all_folders_option,
         click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail of any other class."),
         click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise."),
@@ -94,9 +96,7 @@ def mail_options(command: Decorated) -> Decorated:
             help="Ham; again for more. - is one message on standard input.",
         ),
         click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type),
-    ):
-        command = option(command)
-    return command
+    )
 
 
 def cluster_options(command: Decorated) -> Decorated:
@@ -107,20 +107,30 @@ def cluster_options(command: Decorated) -> Decorated:
 @contextmanager
 def working(
     paths: Sequence[str], cluster: str | None, jobs: int | None, skip_unreadable: bool
-) -> Iterator[Crew]:
+) -> Iterator[LocalPool | ClusterPool]:
     """Who does the work on some mail: this machine, or a cluster."""
     if cluster is None:
-        yield Here(jobs)
+        yield LocalPool(jobs)
         return
-    from spamnb.cluster import connected
+    from spamnb.workers.cluster import connected
 
-    with connected(cluster, paths, jobs, skip_unreadable) as crew:
-        yield crew
+    with connected(cluster, paths, jobs, skip_unreadable) as pool:
+        yield pool
+
+
+SETTINGS = ("ngrams", "stem", "stop_language", "headers", "keep_case")
 
 
 def tokenizer_options(command: Decorated) -> Decorated:
-    """Settings of the tokenizer, stored in a new model."""
-    for option in (
+    """Settings of the tokenizer; the command is called with `settings`, a map of those that were given."""
+
+    @wraps(command)
+    def called(**options: Any) -> Any:
+        given = {name: value for name in SETTINGS if (value := options.pop(name)) is not None}
+        return command(settings=given, **options)
+
+    return with_options(
+        called,
         click.option("--case", "keep_case", is_flag=True, default=None, help="Keep capital letters apart."),
         click.option(
             "--no-headers", "headers", flag_value=False, type=bool, default=None, help="Read the body only."
@@ -128,25 +138,29 @@ def tokenizer_options(command: Decorated) -> Decorated:
         click.option("--stop-words", "stop_language", metavar="LANG", help="Leave out its common words."),
         click.option("--stem", metavar="LANG", help="Reduce words to their stems, say: english."),
         click.option("--ngrams", type=click.IntRange(1, 5), help="Runs of up to N words as tokens."),
-    ):
-        command = option(command)
-    return command
-
-
-def tokenizer_settings(**options: Any) -> dict[str, Any]:
-    """Those settings that were given."""
-    return {name: value for name, value in options.items() if value is not None}
+    )
 
 
 def view_options(command: Decorated) -> Decorated:
-    """How to read the counts; without any of these, the default view and its cutoffs."""
-    for option in (
+    """How to read the counts; the command is called with `view`, None for the default and its cutoffs."""
+
+    @wraps(command)
+    def called(event: Any, smoothing: Any, prior: Any, tfidf: bool, numbers: bool, **others: Any) -> Any:
+        return command(view=chosen_view(event, smoothing, prior, tfidf, numbers), **others)
+
+    return with_options(
+        called,
         click.option("--numbers", is_flag=True, help="Multiply by the Gaussians of the numeric features."),
         click.option("--tfidf", is_flag=True, help="Weigh words by term frequency and rarity."),
         click.option("--prior", metavar="KIND", help="counts, uniform, or NAME=SHARE,NAME=SHARE."),
         click.option("--smoothing", metavar="ALPHA", help="Added to all counts: a number, or 'global'."),
         click.option("--event", type=click.Choice(EVENTS), help="A textbook's event model."),
-    ):
+    )
+
+
+def with_options(command: Decorated, *options: Callable[[Decorated], Decorated]) -> Decorated:
+    """Give a command some options, shown in the opposite order."""
+    for option in options:
         command = option(command)
     return command
 

@@ -6,12 +6,12 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from spamnb.files import say_aside
+from spamnb.files import write_stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from spamnb.bulk.comparing import Compared
+    from spamnb.evaluation.compare import Compared
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def telling(tried: Iterable[Compared]) -> Iterator[Compared]:
     for one in tried:
         if sys.stderr is not None and sys.stderr.isatty():
             loss = one.metrics["one_minus_auc_percent"]
-            say_aside(
+            write_stderr(
                 f"tried {one.candidate.name}" + ("" if loss is None else f": 1 - AUC {loss:.4f} %") + "\n"
             )
         yield one

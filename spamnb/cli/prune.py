@@ -6,10 +6,10 @@ from dataclasses import asdict
 
 import click
 
-from spamnb.bulk.pruning import OLD, RARE
-from spamnb.bulk.pruning import prune as pruned
 from spamnb.cli.options import Command, json_option, model_option
 from spamnb.cli.render import print_json
+from spamnb.training.pruning import OLD, RARE
+from spamnb.training.pruning import prune as pruned
 
 EXAMPLES = """
 spamnb prune

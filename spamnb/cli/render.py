@@ -10,11 +10,11 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.streams import drawable
-from spamnb.counts.store import Stored
-from spamnb.files import complain, shown
+from spamnb.files import complain, printable
 from spamnb.key import key_path
-from spamnb.mail.not_mail import ARCHIVE
-from spamnb.mail.skipped import LeftOut, failures, passed_over
+from spamnb.mailboxes.not_mail import ARCHIVE
+from spamnb.mailboxes.skipped import LeftOut, failures, passed_over
+from spamnb.store.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from spamnb.cli.grid import Grid
-    from spamnb.mail.sources import Unreadable
+    from spamnb.mailboxes.skipped import Unreadable
 
 PIPE_WIDTH = 120
 FILES, FOLDERS = 3, 10  # that are named of those passed over and left out
@@ -118,7 +118,7 @@ def as_cell(content: Any) -> Text:
 
     if not isinstance(content, Text):
         lines = str(content).split("\n")
-        return Text("\n".join(drawable(shown(line)) for line in lines))
+        return Text("\n".join(drawable(printable(line)) for line in lines))
     drawn = content.copy()
     drawn.plain = drawable(content.plain)
     return drawn
@@ -135,21 +135,21 @@ def signed(value: float, digits: int) -> str:
 def listed(things: Sequence[str], most: int, of: int | None = None) -> str:
     """Some of many, on one line that a terminal can be sent."""
     more = (len(things) if of is None else of) - min(most, len(things))
-    return shown(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
+    return printable(", ".join(things[:most])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def places(model: str) -> list[str]:
     """Where a model is, and its key, if it has one."""
-    return [f"model: {shown(model)}", *([f"key: {key_place(model)}"] if Stored.open(model).keyed else [])]
+    return [f"model: {printable(model)}", *([f"key: {key_place(model)}"] if Stored.open(model).keyed else [])]
 
 
 def key_place(model: str) -> str:
     path = key_path(model)
     if not os.path.exists(path):
-        return f"{shown(path)} (not there yet: the model needs a copy of the one it was made with)"
+        return f"{printable(path)} (not there yet: the model needs a copy of the one it was made with)"
     everybodys = os.stat(path).st_mode & stat.S_IROTH
     advice = "everybody can read it: chmod 600" if everybodys else "without it the model is of no use"
-    return f"{shown(path)} ({advice})"
+    return f"{printable(path)} ({advice})"
 
 
 def percent(value: float | None, digits: int = 2) -> str:
@@ -167,7 +167,7 @@ def bar(weight: float, largest: float, style: str = "", width: int = 20) -> Text
 def sides(left: str, right: str, width: int = 20) -> Text:
     """What the bars point at."""
     room = width // 2 - 1
-    return as_it_is(shown(f"{left[:room]:>{room}} │ {right[:room]}"))
+    return as_it_is(printable(f"{left[:room]:>{room}} │ {right[:room]}"))
 
 
 def as_it_is(text: str, style: str = "") -> Text:

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from spamnb.bulk.workers import all_cores
 from spamnb.cli.options import Command, model_option, path_type
-from spamnb.delivery import HEADER_STYLES
+from spamnb.delivery.stdin import HEADER_STYLES
 from spamnb.errors import UsageError
-from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER, SESSION, Options
+from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options
+from spamnb.workers.processes import all_cores
 
 EXAMPLES = """
 spamnb serve
@@ -29,7 +29,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     "--listen",
     multiple=True,
     metavar="ADDRESS",
-    show_default=f"{DEFAULT_ADDRESS}, of a milter {DEFAULT_MILTER}",
+    show_default=f"{DEFAULT_ADDRESS}, of a milter {DEFAULT_MILTER_ADDRESS}",
     help="localhost:PORT or unix:PATH; again for more. Without it, what systemd hands over.",
 )
 @click.option(
@@ -63,7 +63,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     "--timeout",
     type=click.FloatRange(0.1),
     metavar="SECONDS",
-    show_default=f"{Options.timeout:g}, of a milter {SESSION:g}",
+    show_default=f"{Options.timeout:g}, of a milter {MILTER_TIMEOUT:g}",
     help="To send a request.",
 )
 @click.option(
@@ -95,6 +95,6 @@ def serve(**options: Any) -> None:
         raise UsageError("--reject needs --milter")
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell are not for --milter")
-    options["timeout"] = options["timeout"] or (SESSION if milter else Options.timeout)
+    options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)
     sys.stdout.flush()
     os.execv(OWN_PROCESS[0], [*OWN_PROCESS, Options(**options).as_json()])  # noqa: S606

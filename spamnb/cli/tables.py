@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bulk.comparing import CHANCE
 from spamnb.cli.render import number, percent, show, table
+from spamnb.evaluation.compare import CHANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bulk.comparing import Compared
-    from spamnb.bulk.evaluation import Evaluation, Judged, Mistake
+    from spamnb.evaluation.compare import Compared
+    from spamnb.evaluation.results import Evaluation, Judged, Mistake
 
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 

@@ -6,11 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bulk import training
-from spamnb.bulk.comparing import VIEW_NAMES, candidate
-from spamnb.bulk.crew import size_of
-from spamnb.bulk.knowledge import missing
-from spamnb.bulk.training import Summary
 from spamnb.cli.options import (
     Command,
     check_replaceable,
@@ -22,21 +17,25 @@ from spamnb.cli.options import (
     mail_options,
     model_option,
     tokenizer_options,
-    tokenizer_settings,
     working,
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render import described, places, print_json, tell_unreadable
-from spamnb.counts.store import Stored
-from spamnb.delivery import ANY, WORDS, Learn
+from spamnb.delivery.stdin import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
+from spamnb.evaluation.candidates import VIEW_NAMES, candidate
 from spamnb.files import complain
-from spamnb.mail.sources import check
+from spamnb.inspection.knowledge import missing
+from spamnb.mailboxes.labelled import size_of
+from spamnb.mailboxes.sources import check
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.train import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.view import View
+    from spamnb.bayes.view import View
 
     Sources = Mapping[str, Sequence[str]]
 
@@ -83,9 +82,6 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn"
     help="Drop tokens that are in no more than N messages.",
 )
 @click.option(
-    "--ledger", is_flag=True, help="Keep what each message adds, beside the model, to merge it with others."
-)
-@click.option(
     "--yes", is_flag=True, help="Go on even if nearly all that was learned under a label moves to another."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
@@ -105,14 +101,13 @@ def train(
     view_settings: str | None,
     keyed: bool,
     rare: int,
-    ledger: bool,
     yes: bool,
     quiet: bool,
     jobs: int | None,
     cluster: str | None,
     skip_unreadable: bool,
     as_json: bool,
-    **settings: Any,
+    settings: dict[str, Any],
 ) -> int:
     """Learn from mailboxes, Maildirs, folders of messages, or one message on standard input.
 
@@ -125,21 +120,18 @@ def train(
     moves; but if nearly all of a label would move, as when folders are swapped, nothing is changed without
     --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
     """
-    sources = labelled(folders, ham, spam, label, ANY if forget else None)
-    wanted = tokenizer_settings(**settings)
+    sources = labelled(folders, ham, spam, label, ANY_LABEL if forget else None)
     view = view_of(view_settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
     if quiet and as_json:
         raise UsageError("--quiet prints no report, --json prints one: one of them")
-    if cluster and ledger:
-        raise UsageError("--ledger is for a host that learns; train without --cluster, or without it")
-    one = Learn(next(iter(sources)), model, forget)
-    plain = not (fresh or wanted or view or keyed or rare or ledger or cluster or skip_unreadable or ham_loss)
-    if list(sources.values()) == [["-"]] and plain and one.is_small:
+    one = LearnCommand(next(iter(sources)), model, forget)
+    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss
+    if list(sources.values()) == [["-"]] and not special and one.fits_journal:
         if not as_json and not quiet:
             return one.run()
-        summary = Summary({one.label: {one.outcome(): 1}})
+        summary = Summary({one.label: {one.learn(): 1}})
     else:
         paths = [path for many in sources.values() for path in many]
         check(paths)
@@ -148,27 +140,26 @@ def train(
         if forget:
             Stored.open(model)  # or it says what to do
         with (
-            working(paths, cluster, jobs, skip_unreadable) as crew,
+            working(paths, cluster, jobs, skip_unreadable) as pool,
             progress(
                 "forgetting" if forget else "training",
                 lambda: size_of(sources, all_folders),
-                note=crew.told,
+                note=pool.status,
             ) as step,
         ):
             summary = training.train(
                 model,
                 sources,
-                wanted,
+                settings,
                 view=view,
                 ham_loss=share(ham_loss),
                 fresh=fresh,
                 forget=forget,
                 keyed=keyed,
                 rare=rare,
-                ledger=ledger,
                 all_folders=all_folders,
                 yes=yes,
-                crew=crew,
+                pool=pool,
                 progress=lambda batch: step(batch.size, len(batch)),
             )
     if as_json:
@@ -218,7 +209,7 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 def report(summary: Summary, sources: Sources, model: str) -> None:
     for label in sources:
         own = summary.outcomes.get(label, {"learned": 0})
-        parts = [f"{own[name]:,} {words}" for name, words in WORDS.items() if name in own]
+        parts = [f"{own[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in own]
         click.echo(f"{label}: {', '.join(parts)}")
     click.echo(f"unreadable: {len(summary.unreadable):,}")
     for line in places(model):

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.bulk import comparing, training
-from spamnb.bulk.comparing import CHANCE, Candidate, Compared, better, candidate, extended, steps_from
-from spamnb.bulk.corpus import Corpus
-from spamnb.bulk.crew import Here, size_of
-from spamnb.bulk.workers import all_cores
+from spamnb.cli.labelled_mail import LabelledMail
 from spamnb.cli.options import (
     Command,
     all_folders_option,
@@ -26,21 +22,23 @@ from spamnb.cli.options import (
     skip_option,
 )
 from spamnb.cli.outputs import check_writable
-from spamnb.cli.progress import progress, telling
+from spamnb.cli.progress import telling
 from spamnb.cli.render import described, places, print_json, show, tell_unreadable
 from spamnb.cli.tables import comparison_table
 from spamnb.errors import CannotCreate, UsageError
-from spamnb.files import shown
-from spamnb.lock import ELSEWHERE
-from spamnb.mail.skipped import failures, passed_over
-from spamnb.mail.sources import check
+from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, candidate
+from spamnb.evaluation.compare import Compared, compared
+from spamnb.evaluation.search import search
+from spamnb.files import printable
+from spamnb.lock import NAME_ANOTHER_FILE
+from spamnb.mailboxes.skipped import failures, passed_over
+from spamnb.mailboxes.sources import check
+from spamnb.training import train as training
+from spamnb.workers.local import LocalPool
+from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from spamnb.bulk.batches import Batch
-    from spamnb.mail.skipped import Unreadable
-    from spamnb.tokens.settings import Settings
+    from spamnb.mailboxes.skipped import Unreadable
 
 EXAMPLES = """
 spamnb tune ham/ spam/
@@ -48,7 +46,6 @@ spamnb tune --fresh ham/ spam/
 spamnb tune --language german --model tuned.msgpack ham/ spam/
 spamnb tune --dry-run ham/ spam/
 """
-TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 FLAGS = {"headers=no": ["--no-headers"], "case=yes": ["--case"]}  # settings whose options take no value
 
 
@@ -90,7 +87,7 @@ def tune(
     sources = labelled(folders, ham, spam, ())
     if len(sources) < 2:
         raise UsageError("ham and spam are needed, for instance: spamnb tune ham/ spam/")
-    mail = Mail(sources, all_folders, jobs or all_cores())
+    mail = LabelledMail(sources, all_folders, jobs=jobs)
     check(mail.paths)
     if not dry_run:
         check_replaceable(model)
@@ -99,7 +96,7 @@ def tune(
 
     def judge(candidates: list[Candidate]) -> list[Compared]:
         wanted = [candidate("default"), *candidates]
-        return list(telling(comparing.compared(wanted, mail.corpus, folds, seed, False, mail.jobs)))
+        return list(telling(compared(wanted, mail.corpus, folds, seed, False, jobs or all_cores())))
 
     try:
         tried, winner = search(judge, language)
@@ -114,7 +111,7 @@ def tune(
                     view=chosen.view,
                     fresh=fresh,
                     all_folders=all_folders,
-                    jobs=jobs,
+                    pool=LocalPool(jobs),
                 )
                 found.written = True
         finally:
@@ -133,7 +130,7 @@ def check_creatable(model: str) -> None:
     try:
         os.makedirs(os.path.dirname(model) or ".", mode=0o700, exist_ok=True)
     except OSError as error:
-        raise CannotCreate(f"{model}: {error.strerror}; {ELSEWHERE}") from error
+        raise CannotCreate(f"{model}: {error.strerror}; {NAME_ANOTHER_FILE}") from error
     check_writable(f"{model}.new")
 
 
@@ -165,7 +162,9 @@ class Found:
 
     def advice(self) -> list[str]:
         """Say that no model was written, and how to make one with these settings."""
-        kept = f": {shown(self.model)} is kept; --fresh replaces it" if os.path.lexists(self.model) else ""
+        kept = (
+            f": {printable(self.model)} is kept; --fresh replaces it" if os.path.lexists(self.model) else ""
+        )
         command = shlex.join(["spamnb", "train", "--fresh", *options_for(self.chosen)])
         return [f"nothing written{kept}", f"to train with these settings: {command} HAM SPAM"]
 
@@ -180,63 +179,8 @@ def options_for(chosen: Candidate) -> list[str]:
     view: list[str] = []
     for part in chosen.name.split(",") if chosen.name != "default" else ():
         name, _, value = part.partition("=")
-        if name in comparing.VIEW_NAMES:
+        if name in VIEW_NAMES:
             view.append(part)
         else:
             settings += FLAGS.get(part, [f"--{name}", value])
     return [*settings, *(["--view", ",".join(view)] if view else [])]
-
-
-class Mail:
-    """The mail to search with, and what could not be read of it."""
-
-    def __init__(self, sources: dict[str, list[str]], all_folders: bool, jobs: int) -> None:
-        self.sources = sources
-        self.all_folders = all_folders
-        self.paths = [path for many in sources.values() for path in many]
-        self.jobs = jobs
-        self.unreadable: dict[str, Unreadable] = {}  # by path: mail is read more than once
-
-    def corpus(self, settings: Settings) -> Corpus:
-        return Corpus.of(list(self.sources), self.batches(settings))
-
-    def batches(self, settings: Settings) -> Iterator[Batch]:
-        with progress("reading", lambda: size_of(self.sources, self.all_folders)) as step:
-            for batch in Here(self.jobs).batches(self.sources, settings, all_folders=self.all_folders):
-                self.unreadable |= {one.path: one for one in batch.unreadable}
-                yield batch
-                step(batch.size, len(batch))
-
-
-def search(
-    judge: Callable[[list[Candidate]], list[Compared]], language: str | None
-) -> tuple[list[Compared], Compared]:
-    """All that was tried, the default and the textbooks' first; and the winner."""
-    default, *textbooks = judge([candidate(name) for name in TEXTBOOKS])
-    tried: dict[str, Compared] = {one.candidate.name: one for one in (default, *textbooks)}
-    best = default
-    while True:
-        fresh = [one for one in steps_from(best.candidate) if one.name not in tried]
-        found = judge(fresh)[1:] if fresh else []
-        tried.update((one.candidate.name, one) for one in found)
-        leader = min(found, key=_rank, default=best)
-        if not better(leader, best):
-            break
-        best = leader
-    changes = ["ngrams=2", "headers=no", "case=yes"]
-    if language:
-        changes += [f"stem={language}", f"stop-words={language}"]
-    for one in judge([extended(best.candidate, change) for change in changes])[1:]:
-        tried[one.candidate.name] = one
-        if better(one, best):
-            best = one
-    beyond_chance = best is default or min(_chances(best), default=1.0) <= CHANCE
-    return list(tried.values()), best if beyond_chance else default
-
-
-def _rank(one: Compared) -> tuple[float, float]:
-    return (one.metrics["one_minus_auc_percent"], -one.metrics["accuracy"])
-
-
-def _chances(one: Compared) -> list[float]:
-    return [p for p in (one.verdicts_p, one.ranking_p) if p is not None]

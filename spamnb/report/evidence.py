@@ -5,15 +5,15 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import SPAM, UNSURE
 from spamnb.report.elements import Markup, element, foreign, label
 from spamnb.report.figures import count, signed
-from spamnb.verdict import SPAM, UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bulk.evaluation import Mistake
-    from spamnb.bulk.knowledge import Telling
+    from spamnb.evaluation.results import Mistake
+    from spamnb.inspection.knowledge import Telling
 
 SUBJECT, PATH, TOKEN = 160, 400, 60  # characters shown of each
 MISTAKES, EVIDENCE, TOKENS = 100, 12, 50  # shown of each, which keeps a page under 300 KB

@@ -17,7 +17,7 @@ from spamnb.report.svg import BOTTOM, LEFT, RIGHT, TOP, Linear, across, box, dra
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bulk.columns import Array
+    from spamnb.tables.count_table import Array
 
 BARS = 50  # at most
 FARTHEST = 1e12  # beyond it a score is drawn at the edge: one that no label explains is 1.8e308

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import SPAM
 from spamnb.report.document import document
 from spamnb.report.elements import Markup, element, foreign, label
 from spamnb.report.evidence import PATH, SUBJECT, colour
@@ -12,10 +13,9 @@ from spamnb.report.figures import count, share, signed
 from spamnb.report.reasons import changes, evidence, ignored, row_ids, sums
 from spamnb.report.tinted import message
 from spamnb.report.waterfall import waterfall
-from spamnb.verdict import SPAM
 
 if TYPE_CHECKING:
-    from spamnb.explain import Explanation
+    from spamnb.inspection import Explanation
 
 PROBABLE = 4  # labels whose probability is told
 

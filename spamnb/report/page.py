@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.mail.skipped import failures
+from spamnb.bayes.verdict import SPAM
+from spamnb.mailboxes.skipped import failures
 from spamnb.report.document import document
 from spamnb.report.elements import Markup, element, foreign, joined, label
 from spamnb.report.evidence import PATH, mistakes, telling
 from spamnb.report.figures import count, counted, percent, share, span
 from spamnb.report.pictures import pictures
 from spamnb.report.tables import numbers
-from spamnb.verdict import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from spamnb.bulk.evaluation import Evaluation
-    from spamnb.mail.sources import Unreadable
+    from spamnb.evaluation.results import Evaluation
+    from spamnb.mailboxes.skipped import Unreadable
 
 WORDS = 160  # characters of a title or a reason
 FAILURES = 20  # unreadable messages that are listed

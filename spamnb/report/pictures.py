@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.verdict import SPAM
 from spamnb.report.elements import Markup, element, joined
 from spamnb.report.figures import share
 from spamnb.report.histogram import Kind, histogram
 from spamnb.report.plots import calibration, learning, legend, trade_off
-from spamnb.verdict import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bulk.evaluation import CurvePoint, Evaluation, Judged
+    from spamnb.evaluation.results import CurvePoint, Evaluation, Judged
 
 
 def pictures(evaluation: Evaluation) -> Markup | None:

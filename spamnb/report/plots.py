@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from spamnb.bulk import intervals
-from spamnb.bulk.metrics import calibration_bins, roc
+from spamnb.bayes.verdict import SPAM
+from spamnb.evaluation import intervals
+from spamnb.evaluation.curves import calibration_bins, roc
 from spamnb.report.elements import Markup, element
 from spamnb.report.figures import counted, percent, short, tick
 from spamnb.report.svg import (
@@ -27,14 +28,13 @@ from spamnb.report.svg import (
     text,
     up,
 )
-from spamnb.verdict import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bulk.evaluation import CurvePoint, Judged
+    from spamnb.evaluation.results import CurvePoint, Judged
 
-CURVE_POINTS = 300  # as many as a plot has dots across
+ROC_POINTS = 300  # as many as a plot has dots across
 MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter
 COUNTS = 200  # where the counts of the calibration begin
 SERIES = (  # of the learning curve: field, name, kind of line
@@ -125,7 +125,7 @@ def calibration(judged: Judged) -> Markup:
 
 def learning(curve: Sequence[CurvePoint]) -> Markup:
     """Errors in percent against messages seen."""
-    kept = curve[:: max(1, -(-len(curve) // CURVE_POINTS))]
+    kept = curve[:: max(1, -(-len(curve) // ROC_POINTS))]
     if kept[-1] is not curve[-1]:
         kept = [*kept, curve[-1]]
     series = [

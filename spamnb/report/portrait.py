@@ -6,7 +6,8 @@ import re
 from math import log10
 from typing import TYPE_CHECKING
 
-from spamnb.bulk.portrait import FARTHEST, STEP
+from spamnb.bayes.verdict import SPAM
+from spamnb.inspection.portrait import FARTHEST, STEP
 from spamnb.report.document import sheet
 from spamnb.report.elements import Markup, element, joined
 from spamnb.report.evidence import colour
@@ -29,11 +30,10 @@ from spamnb.report.svg import (
     text,
     up,
 )
-from spamnb.verdict import SPAM
 
 if TYPE_CHECKING:
-    from spamnb.bulk.knowledge import Telling
-    from spamnb.bulk.portrait import Portrait
+    from spamnb.inspection.knowledge import Telling
+    from spamnb.inspection.portrait import Portrait
 
 MARGIN, GAP, CAPTION = 24, 36, 30  # units around the pictures, between them, and for a name above each
 ROWS = 16  # tokens that are named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.explain.unread import headers_unread, hidden_words, parts_unread
+from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 from spamnb.report.elements import Markup, element, foreign, joined, label
 from spamnb.report.evidence import TOKEN
 from spamnb.report.figures import count, counted, signed
@@ -14,8 +14,8 @@ from spamnb.report.waterfall import side
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from spamnb.explain import Explanation, Reason
-    from spamnb.explain.flips import Flip
+    from spamnb.inspection import Explanation, Reason
+    from spamnb.inspection.flips import Flip
 
 SHOWN, MOST = 12, 500  # tokens of a place: at once, and when asked for
 LISTED = 200  # tokens of a kind that was ignored

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.verdict import UNSURE
 from spamnb.report.elements import Markup, element, joined, label
 from spamnb.report.figures import count, percent, share, span
-from spamnb.verdict import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

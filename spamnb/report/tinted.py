@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
-from spamnb.explain.reading import FIRST, readable
+from spamnb.inspection.marked_text import FIRST, readable
 from spamnb.report.elements import Markup, element, foreign, joined
 from spamnb.report.figures import count, counted, signed
 from spamnb.report.waterfall import side
@@ -13,8 +13,8 @@ from spamnb.report.waterfall import side
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spamnb.explain import Explanation, Reason
-    from spamnb.explain.reading import Block, Piece
+    from spamnb.inspection import Explanation, Reason
+    from spamnb.inspection.marked_text import Block, Piece
 
 MOST = 60_000  # characters of text: some 30 pages
 TIPPED = 4  # tokens that are told of one word

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from spamnb.bayes.verdict import SPAM
 from spamnb.report.elements import Markup, joined
 from spamnb.report.figures import count, signed
 from spamnb.report.svg import RIGHT, Linear, box, drawing, line, text
-from spamnb.verdict import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.explain import Explanation
+    from spamnb.inspection import Explanation
 
 MOST = 16  # tokens that have a row each
 NAME = 24  # characters of each

@@ -1,5 +1,6 @@
 """A resident server: the model stays in memory, and mail programs ask over a socket.
 
-`judge` judges with models that follow their files. `spamd`, `milter` and `metrics` are the protocols spoken;
-none knows a socket. `connections` does, by asyncio's event loop; `workers` are the processes.
+`judge` judges by models that are reopened when their files change. `spamd`, `milter` and `metrics` are the
+protocols; none knows a socket. `listeners` and `connections` do, by asyncio's event loop; `workers` are the
+processes.
 """

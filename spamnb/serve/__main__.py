@@ -1,4 +1,4 @@
-"""The server's own process, without the libraries of the command line that starts it."""
+"""The process of the server, without the libraries of the command line that starts it."""
 
 from __future__ import annotations
 

@@ -1,26 +1,26 @@
-"""What spamd says of a message that was judged: the bytes of each answer."""
+"""Answers of spamd about a judged message, as bytes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.files import shown
-from spamnb.passthrough import header_end, passed_through
-from spamnb.verdict import REQUIRED, SPAM
+from spamnb.bayes.verdict import REQUIRED, SPAM
+from spamnb.delivery.passthrough import header_end, passed_through
+from spamnb.files import printable
 
 if TYPE_CHECKING:
-    from spamnb.tokens.features import Features
-    from spamnb.verdict import Verdict
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.reading.features import Features
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
-STRONGEST = 15  # of the evidence in a report
+MOST_EVIDENCE = 15  # tokens in a report
 LONGEST_TOKEN = 60
 
 
 def answer(
     command: bytes, version: float, verdict: Verdict, features: Features, raw: bytes, style: str
 ) -> bytes:
-    """Old clients get what they understand: from 1.2 on a length, from 1.3 on the score with a message."""
+    """Answer as the client's version has it: from 1.2 on a length, from 1.3 on the score with a message."""
     score = b"Spam: %s\r\n" % spam_header(
         verdict, (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
     )
@@ -32,14 +32,14 @@ def answer(
             message = head_of(message)
         if version < 1.2:
             return b"SPAMD/1.0 0 EX_OK\r\n" + message
-        return b"".join((OK, length(message), score if version >= 1.3 else b"", b"\r\n", message))
-    text = told(command, verdict, features)
+        return b"".join((OK, length_header(message), score if version >= 1.3 else b"", b"\r\n", message))
+    text = text_answer(command, verdict, features)
     if version < 1.3:
         return OK + score + b"\r\n" + text + (b"\r\n" if command == b"SYMBOLS" else b"")
-    return OK + length(text) + score + b"\r\n" + text
+    return OK + length_header(text) + score + b"\r\n" + text
 
 
-def told(command: bytes, verdict: Verdict, features: Features) -> bytes:
+def text_answer(command: bytes, verdict: Verdict, features: Features) -> bytes:
     if command == b"SYMBOLS":
         return symbol(verdict).encode()
     if command == b"REPORT_IFSPAM" and verdict.label != SPAM:
@@ -47,35 +47,35 @@ def told(command: bytes, verdict: Verdict, features: Features) -> bytes:
     return report(verdict, features).encode()
 
 
-def spam_header(verdict: Verdict, words: tuple[bytes, bytes]) -> bytes:
-    """`True ; 12.3 / 5.0`."""
-    is_spam = words[0] if verdict.label == SPAM else words[1]
+def spam_header(verdict: Verdict, yes_no: tuple[bytes, bytes]) -> bytes:
+    """Value of the Spam header: `True ; 12.3 / 5.0`."""
+    is_spam = yes_no[0] if verdict.label == SPAM else yes_no[1]
     return is_spam + f" ; {verdict.points:.1f} / {REQUIRED:.1f}".encode()
 
 
-def length(message: bytes) -> bytes:
+def length_header(message: bytes) -> bytes:
     return b"Content-length: %d\r\n" % len(message)
 
 
 def head_of(message: bytes) -> bytes:
-    """The header, and the empty line that ends it."""
+    """Header of a message, with the empty line that ends it."""
     end = header_end(message, 0)
     return message[: message.find(b"\n", end) + 1 or len(message)]
 
 
 def symbol(verdict: Verdict) -> str:
-    """The name of the one test there is: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
+    """Name of the one test there is: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
     return "SPAMNB_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in verdict.label).upper()
 
 
 def report(verdict: Verdict, features: Features) -> str:
-    """The verdict and its strongest evidence, for people to read."""
+    """Text of the verdict and its strongest evidence, for people to read."""
     named = [(item.strength, features.text_of(item.feature)) for item in verdict.evidence]
-    strongest = sorted(named, key=lambda one: (-one[0], one[1]))[:STRONGEST]
+    strongest = sorted(named, key=lambda one: (-one[0], one[1]))[:MOST_EVIDENCE]
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {verdict.score:.4f}, probability {verdict.probability:.4f})",
         "",
-        *(f"{strength:6.2f}  {shown(token[:LONGEST_TOKEN])}" for strength, token in strongest),
+        *(f"{strength:6.2f}  {printable(token[:LONGEST_TOKEN])}" for strength, token in strongest),
     ]
     return "".join(f"{line}\n" for line in lines)

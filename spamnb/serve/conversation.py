@@ -1,4 +1,4 @@
-"""A request as it comes in, piece by piece, for protocols that know no sockets.
+"""Input of a connection as it arrives, for protocols that know no sockets.
 
 A protocol is a generator: it yields None for more input, a file to wait until it can be read, or an answer
 before it goes on; and returns its last answer. A client that takes too long is a TimeoutError thrown into it.
@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Protocol
 
-MUCH = 1 << 16  # bytes
+MOST_TAKEN = 1 << 16  # bytes kept though they were taken
 
 
-class HasHandle(Protocol):
+class HasFileno(Protocol):
     def fileno(self) -> int: ...
 
 
-Readable = HasHandle | int
+Readable = HasFileno | int
 Conversation = Generator[Readable | bytes | None, None, bytes]
 
 
 class Incoming:
-    """Bytes received and not yet taken."""
+    """Bytes received, and how many of them the protocol has taken."""
 
     __slots__ = ("complete", "data", "ended", "taken")
 
@@ -38,41 +38,41 @@ class Incoming:
     def __len__(self) -> int:
         return len(self.data) - self.taken
 
-    def line(self, most: int) -> Generator[None, None, bytes | None]:
-        """The next line without its end; None if it never ends, or is too long."""
-        looked = self.taken
-        while (end := self.data.find(b"\n", looked)) < 0:
-            if self.ended or len(self) > most:
+    def read_line(self, longest: int) -> Generator[None, None, bytes | None]:
+        """Take the next line, without its end; None if it never ends, or is too long."""
+        searched = self.taken
+        while (end := self.data.find(b"\n", searched)) < 0:
+            if self.ended or len(self) > longest:
                 return None
-            looked = len(self.data)
+            searched = len(self.data)
             yield
         line = bytes(self.data[self.taken : end])
         self.taken = end + 1
-        return line.removesuffix(b"\r") if len(line) <= most else None
+        return line.removesuffix(b"\r") if len(line) <= longest else None
 
-    def up_to(self, size: int) -> Generator[None, None, bytes]:
-        """So many bytes, or fewer if the client ends before."""
+    def read_up_to(self, size: int) -> Generator[None, None, bytes]:
+        """Take so many bytes, or fewer if the client ends before."""
         while len(self) < size and not self.ended:
             yield
         with memoryview(self.data) as view:
-            found = bytes(view[self.taken : self.taken + size])
-        self.taken += len(found)
-        return found
+            data = bytes(view[self.taken : self.taken + size])
+        self.taken += len(data)
+        return data
 
     def clear(self) -> None:
         self.data.clear()
         self.taken = 0
 
-    def forget(self) -> None:
-        """Make room, once much was taken."""
-        if self.taken > MUCH:
+    def drop_taken(self) -> None:
+        """Free the bytes that were taken, once they are many."""
+        if self.taken > MOST_TAKEN:
             del self.data[: self.taken]
             self.taken = 0
 
-    def rest_of_line(self) -> int:
-        """How much more has come before the next line."""
+    def rest_of_line_size(self) -> int:
+        """Number of bytes received up to the next line."""
         end = self.data.find(b"\n", self.taken)
         return (end + 1 if end >= 0 else len(self.data)) - self.taken
 
 
-Talk = Callable[[Incoming], Conversation]
+Handler = Callable[[Incoming], Conversation]

@@ -1,4 +1,4 @@
-"""Judging with models that are kept open and follow their files."""
+"""Judging by models that stay open, and are reopened when their files change."""
 
 from __future__ import annotations
 
@@ -14,89 +14,89 @@ from spamnb.model import Model
 from spamnb.serve.memory import opened
 
 if TYPE_CHECKING:
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.reading.features import Features
     from spamnb.serve.metrics import Counters
-    from spamnb.tokens.features import Features
-    from spamnb.verdict import Verdict
 
     Stamp = tuple[tuple[int, int, int] | None, ...]
 
-MOST_KEPT = 64  # models of users that are open at a time
-NAME = "model.msgpack"
-IN_A_NAME = frozenset(string.ascii_letters + string.digits + "._@+-=")
-LONGEST_NAME = 128
+MOST_USER_MODELS = 64  # open at a time
+MODEL_NAME = "model.msgpack"
+USER_CHARACTERS = frozenset(string.ascii_letters + string.digits + "._@+-=")
+LONGEST_USER = 128
 
 
 class Judge:
-    """Judges each user's mail by the model of theirs, where there is one, else by the shared one."""
+    """Judges the mail of a user by the user's model, where there is one, else by the shared one."""
 
     def __init__(self, shared: str, user_models: str | None, counters: Counters) -> None:
-        self.shared = Kept(shared)
+        self.shared = ReloadingModel(shared)
         self.user_models = user_models
         self.counters = counters
-        self.own: dict[str, Kept] = {}  # the longest unused first
+        self.by_path: dict[str, ReloadingModel] = {}  # models of users, the longest unused first
 
     def classify(self, raw: bytes, user: str = "") -> tuple[Verdict, Features]:
         start = perf_counter()
-        model = self._kept(user).model()
+        model = self._model_of(user).current()
         features = model.features(raw)
         verdict = model.classify_features(features)
         self.counters.judged(verdict.label, perf_counter() - start)
         return verdict, features
 
-    def path(self, user: str) -> str:
-        """The model file that a user's mail is judged by, and learned with."""
-        return own_model(self.user_models, user) or self.shared.path
+    def model_path(self, user: str) -> str:
+        """Path of the model that a user's mail is judged by, and learned with."""
+        return user_model_path(self.user_models, user) or self.shared.path
 
     def reload(self) -> None:
-        """Open every model anew, when it is next asked for."""
-        self.own.clear()
+        """Have every model opened anew when it is next used."""
+        self.by_path.clear()
         self.shared.stamp = None
 
-    def _kept(self, user: str) -> Kept:
-        path = own_model(self.user_models, user)
+    def _model_of(self, user: str) -> ReloadingModel:
+        path = user_model_path(self.user_models, user)
         if path is None:
             return self.shared
-        kept = self.own.pop(path, None) or Kept(path, shared=False)
-        self.own[path] = kept
-        if len(self.own) > MOST_KEPT:
-            del self.own[next(iter(self.own))]
-        return kept
+        model = self.by_path.pop(path, None) or ReloadingModel(path, shared=False)
+        self.by_path[path] = model
+        if len(self.by_path) > MOST_USER_MODELS:
+            del self.by_path[next(iter(self.by_path))]
+        return model
 
 
-class Kept:
-    """A model, opened anew when its file or its journal has changed; the last sound one if that fails.
+class ReloadingModel:
+    """A model that is reopened when its file or its journal has changed; if that fails, it stays as it was.
 
-    The shared one is held in memory, and may be a link to its file. Users' own are many, and are in folders
-    where users may write: they are read from the disk, and must not be links.
+    The shared model is held in memory, and may be a link to its file. Models of users are many, and in
+    folders where users may write: they are read from the disk, and must not be links.
     """
 
     def __init__(self, path: str, shared: bool = True) -> None:
         self.path = path
         self.shared = shared
         self.stamp: Stamp | None = None
-        self.complaint = ""
+        self.last_error = ""
         self._model: Model | None = None
 
-    def model(self) -> Model:
+    def current(self) -> Model:
         stamp = self._stamp()
         if self._model is None or stamp != self.stamp:
-            self._model = self._refreshed(stamp)
+            self._model = self._reopen(stamp)
         return self._model
 
-    def _refreshed(self, stamp: Stamp) -> Model:
+    def _reopen(self, stamp: Stamp) -> Model:
         try:
-            model = self._opened(stamp)
+            model = self._open(stamp)
         except SpamnbError as error:
             if self._model is None:
                 raise
-            if str(error) != self.complaint:
-                self.complaint = str(error)
+            if str(error) != self.last_error:
+                self.last_error = str(error)
                 complain(f"{error} (judging by the model as it was before)")
             return self._model
-        self.stamp, self.complaint = stamp, ""
+        self.stamp, self.last_error = stamp, ""
         return model
 
-    def _opened(self, stamp: Stamp) -> Model:
+    def _open(self, stamp: Stamp) -> Model:
         if self.shared:
             return opened(self.path, self._model)
         model = Model.open(self.path)
@@ -105,7 +105,7 @@ class Kept:
         return model
 
     def _stamp(self) -> Stamp:
-        """What tells a file from the one that takes its place, or from itself when it has grown."""
+        """Values that differ once a file was replaced or has grown: of the model, and of its journal."""
         return self._file_stamp(self.path), self._file_stamp(self.path + ".journal")
 
     def _file_stamp(self, path: str) -> tuple[int, int, int] | None:
@@ -116,12 +116,12 @@ class Kept:
         return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def own_model(folder: str | None, user: str) -> str | None:
-    """The model of a user's own: FOLDER/USER/model.msgpack, if it is there and no link leads elsewhere."""
-    if folder is None or not is_a_name(user):
+def user_model_path(folder: str | None, user: str) -> str | None:
+    """Path FOLDER/USER/model.msgpack, if it is there and no link leads elsewhere."""
+    if folder is None or not is_folder_name(user):
         return None
     home = os.path.join(folder, user)
-    path = os.path.join(home, NAME)
+    path = os.path.join(home, MODEL_NAME)
     try:
         if stat.S_ISDIR(os.lstat(home).st_mode) and stat.S_ISREG(os.lstat(path).st_mode):
             return path
@@ -130,6 +130,6 @@ def own_model(folder: str | None, user: str) -> str | None:
     return None
 
 
-def is_a_name(user: str) -> bool:
-    """Whether a user can name a folder: nothing that leads out of it, and no hidden file."""
-    return 0 < len(user) <= LONGEST_NAME and user[0] not in ".-" and IN_A_NAME.issuperset(user)
+def is_folder_name(user: str) -> bool:
+    """Whether a user name can be a folder's: no path that leads elsewhere, no hidden file."""
+    return 0 < len(user) <= LONGEST_USER and user[0] not in ".-" and USER_CHARACTERS.issuperset(user)

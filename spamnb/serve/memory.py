@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from spamnb.bayes import Classifier
-from spamnb.counts.records import KEY, LONG, Records
-from spamnb.counts.store import Stored
+from spamnb.bayes.classifier import Classifier, Evidence
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
-from spamnb.tokens.fingerprint import MOST_REMEMBERED
+from spamnb.reading.fingerprint import MOST_REMEMBERED
+from spamnb.store.records import KEY, LONG, Records
+from spamnb.store.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spamnb.bayes import Evidence
-    from spamnb.counts.table import Row, Token
-    from spamnb.view import View
+    from spamnb.bayes.classifier import Evidence
+    from spamnb.bayes.view import View
+    from spamnb.store.table import Row, Token
 
 MOST_HELD = 64 << 20  # bytes of counts; those of a larger model stay on disk
 

@@ -1,4 +1,4 @@
-"""What was done, counted by every worker in memory they share, and told as Prometheus text over HTTP."""
+"""Counters of what was done, in memory that all workers share, served as Prometheus text over HTTP."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from spamnb import __version__
-from spamnb.counts.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
-from spamnb.verdict import HAM, SPAM, UNSURE
+from spamnb.bayes.verdict import HAM, SPAM, UNSURE
+from spamnb.store.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,22 +22,22 @@ PROTOCOL, REFUSED, TIMEOUT, FAILED = "protocol", "refused", "timeout", "failed"
 ERRORS = (PROTOCOL, REFUSED, TIMEOUT, FAILED)
 BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
 
-# The places of a worker's row: a count each, then the buckets of the histogram, then its sum in microseconds.
-PLACES = {name: place for place, name in enumerate([*VERDICTS, *OUTCOMES, *ERRORS])}
-BUCKETS = len(PLACES)
+# Columns of a worker's row: a count each, then the buckets of the histogram, then its sum in microseconds.
+COLUMNS = {name: column for column, name in enumerate([*VERDICTS, *OUTCOMES, *ERRORS])}
+BUCKETS = len(COLUMNS)
 SUM = BUCKETS + len(BOUNDS) + 1
 WIDTH = SUM + 1
-COUNTER = 8  # bytes
+COUNTER_SIZE = 8  # bytes
 
-LONGEST_REQUEST = 64  # lines
+MOST_LINES = 64  # of a request
 LONGEST_LINE = 8192
 
 
 class Counters:
-    """A row of counters for each worker: each writes its own, and anyone adds them all up."""
+    """A row of counters for each worker, who alone writes it; any worker can add up all rows."""
 
     def __init__(self, workers: int) -> None:
-        self.cells = memoryview(mmap.mmap(-1, workers * WIDTH * COUNTER)).cast("Q")
+        self.cells = memoryview(mmap.mmap(-1, workers * WIDTH * COUNTER_SIZE)).cast("Q")
         self.start = 0
 
     def use_row(self, worker: int) -> None:
@@ -49,21 +49,21 @@ class Counters:
         self.cells[self.start + SUM] += int(seconds * 1e6)
 
     def count(self, name: str) -> None:
-        self.cells[self.start + PLACES[name]] += 1
+        self.cells[self.start + COLUMNS[name]] += 1
 
     def totals(self) -> list[int]:
-        return [sum(self.cells[place::WIDTH]) for place in range(WIDTH)]
+        return [sum(self.cells[column::WIDTH]) for column in range(WIDTH)]
 
     def text(self) -> str:
-        """In Prometheus' own format."""
+        """Totals in the text format of Prometheus."""
         return "".join(f"{line}\n" for line in _lines(self.totals()))
 
-    def talk(self, incoming: Incoming) -> Conversation:
-        """GET /metrics."""
+    def handle(self, incoming: Incoming) -> Conversation:
+        """Answer `GET /metrics`."""
         try:
-            words = ((yield from incoming.line(LONGEST_LINE)) or b"").split()
-            for _ in range(LONGEST_REQUEST):
-                if not (yield from incoming.line(LONGEST_LINE)):
+            words = ((yield from incoming.read_line(LONGEST_LINE)) or b"").split()
+            for _ in range(MOST_LINES):
+                if not (yield from incoming.read_line(LONGEST_LINE)):
                     break
         except TimeoutError:
             return b""
@@ -86,7 +86,7 @@ def _lines(totals: list[int]) -> Iterator[str]:
         yield f"# HELP spamnb_{name}_total {about}"
         yield f"# TYPE spamnb_{name}_total counter"
         for value in values:
-            yield f'spamnb_{name}_total{{{label}="{value}"}} {totals[PLACES[value]]}'
+            yield f'spamnb_{name}_total{{{label}="{value}"}} {totals[COLUMNS[value]]}'
     yield "# HELP spamnb_judging_seconds Time to judge a message, from reading it to the verdict."
     yield "# TYPE spamnb_judging_seconds histogram"
     so_far = 0

@@ -1,8 +1,8 @@
-"""The milter protocol: a mail server shows each message it is about to take, and hears what to do with it.
+"""The milter protocol: a mail server shows each message before it takes it, and is told what to do with it.
 
-The packets are kilter's to read and to write, and it holds us to what was agreed with the server. But what
-strangers call themselves we take as it comes: kilter wants letters and host names of them, and one that says
-`HELO xn--a` would go unfiltered.
+kilter reads and writes the packets, and checks that we keep to what was agreed with the server. But what
+clients call themselves is read here: kilter wants letters and valid host names, and the mail of a client that
+says `HELO xn--a` would go unfiltered.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import SPAM
+from spamnb.delivery.passthrough import STYLES
 from spamnb.errors import SpamnbError, UsageError
-from spamnb.passthrough import STYLES
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
-from spamnb.serve.trace import Trace
-from spamnb.verdict import SPAM
+from spamnb.serve.received_header import ReceivedHeader
 
 try:
     from kilter.protocol.buffer import SimpleBuffer
@@ -46,20 +46,20 @@ if TYPE_CHECKING:
 
     from kilter.protocol.core import FilterMessage
 
+    from spamnb.bayes.verdict import Verdict
     from spamnb.serve.conversation import Conversation, Incoming
     from spamnb.serve.judge import Judge
     from spamnb.serve.log import Log
     from spamnb.serve.options import Options
-    from spamnb.verdict import Verdict
 
 VERSION = 6
 ACTIONS = ActionFlags.ADD_HEADERS | ActionFlags.CHANGE_HEADERS
-# Nothing but what a message is made of, each header with its spaces, and an answer at its end only.
+# We want what a message is made of and nothing else, headers with their spaces, and answer at its end only.
 NOT_SHOWN = Flags.NO_MAIL | Flags.NO_DATA | Flags.NO_UNKNOWN
 NOT_ANSWERED = (
     Flags.NR_CONNECT | Flags.NR_HELO | Flags.NR_RCPT | Flags.NR_HEADER | Flags.NR_EOH | Flags.NR_BODY
 )
-WANTED = NOT_SHOWN | NOT_ANSWERED | Flags.HEADER_LEADING_SPACE
+WANTED_FLAGS = NOT_SHOWN | NOT_ANSWERED | Flags.HEADER_LEADING_SPACE
 
 LENGTH = 4  # bytes in front of a packet
 LARGEST_PACKET = 1 << 20  # as any server may agree on; Postfix shows 64 KB at a time
@@ -79,118 +79,119 @@ class Milter:
         self.options = options
         self.held = 0  # bytes of messages that are coming in
 
-    def talk(self, incoming: Incoming) -> Conversation:
-        """A session, with any number of messages; where it breaks off, the server knows what to do."""
+    def handle(self, incoming: Incoming) -> Conversation:
+        """Serve a session of any number of messages; if it breaks off, the mail server knows what to do."""
         incoming.complete = True
         session = Session(self)
         try:
-            while packet := (yield from packet_of(incoming)):
+            while packet := (yield from read_packet(incoming)):
                 if answer := session.answer(packet):
                     yield answer
-                incoming.forget()
+                incoming.drop_taken()
         except TimeoutError:
-            self.trouble(TIMEOUT, "a session took too long")
+            self.record_error(TIMEOUT, "a session took too long")
         except Exception as error:
-            self.trouble(PROTOCOL, f"no milter session: {type(error).__name__}: {error}")
+            self.record_error(PROTOCOL, f"no milter session: {type(error).__name__}: {error}")
         finally:
-            session.letter.let_go()
+            session.message.clear()
         return b""
 
-    def trouble(self, kind: str, why: str) -> None:
+    def record_error(self, kind: str, why: str) -> None:
         self.judge.counters.count(kind)
         self.log.refused(why)
 
 
-def packet_of(incoming: Incoming) -> Generator[None, None, bytes]:
-    """The next packet with its length, which leads; nothing when there are no more."""
-    length = yield from incoming.up_to(LENGTH)
+def read_packet(incoming: Incoming) -> Generator[None, None, bytes]:
+    """Read the next packet, its length in front; empty when there are no more."""
+    length = yield from incoming.read_up_to(LENGTH)
     size = int.from_bytes(length, "big")
     if size > LARGEST_PACKET:
         raise ValueError(f"a packet of {size} bytes")
-    packet = yield from incoming.up_to(size)
+    packet = yield from incoming.read_up_to(size)
     return length + packet if packet and len(packet) == size else b""
 
 
-class Letter:
-    """A message as it comes in; of one that is too large, nothing is kept."""
+class MilterMessage:
+    """A message as the mail server shows it; of one that is too large, nothing is kept."""
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
-        self.names = {name.decode().lower(): 0 for name in STYLES[milter.options.header_style][0]}
+        names = STYLES[milter.options.header_style][0]
+        self.forged = {name.decode().lower(): 0 for name in names}  # headers of ours that are there already
         self.too_large = False
         self.size = 0
         self.head: list[bytes] = []
         self.body: list[bytes] = []
 
-    def header(self, name: str, value: bytes) -> None:
-        if name.lower() in self.names:
-            self.names[name.lower()] += 1
+    def add_header(self, name: str, value: bytes) -> None:
+        if name.lower() in self.forged:
+            self.forged[name.lower()] += 1
         self._keep(self.head, b"%s:%s\n" % (name.encode(), value))
 
-    def more(self, body: bytes) -> None:
+    def add_body(self, body: bytes) -> None:
         self._keep(self.body, body)
 
-    def _keep(self, parts: list[bytes], part: bytes) -> None:
+    def _keep(self, pieces: list[bytes], piece: bytes) -> None:
         most = self.milter.options.max_size
-        if self.size + len(part) > most or self.milter.held + len(part) > MOST_HELD * most:
+        if self.size + len(piece) > most or self.milter.held + len(piece) > MOST_HELD * most:
             self.too_large = True
-            self.let_go()
+            self.clear()
         elif not self.too_large:
-            parts.append(part)
-            self.size += len(part)
-            self.milter.held += len(part)
+            pieces.append(piece)
+            self.size += len(piece)
+            self.milter.held += len(piece)
 
-    def let_go(self) -> None:
+    def clear(self) -> None:
         self.milter.held -= self.size
         self.size = 0
         self.head.clear()
         self.body.clear()
 
-    def raw(self, trace: Trace) -> bytes:
-        """As it will be delivered: lines end with LF."""
+    def raw(self, received: ReceivedHeader) -> bytes:
+        """Bytes of the message as it will be delivered: lines end with LF."""
         body = b"".join(self.body).replace(b"\r\n", b"\n")
-        return b"".join((trace.header(), *self.head, b"\n" if body else b"", body))
+        return b"".join((received.as_bytes(), *self.head, b"\n" if body else b"", body))
 
-    def without_forged(self) -> list[FilterMessage]:
-        """The last of a name first: so it does not matter whether the others are then counted anew."""
-        forged = ((name, place) for name, count in self.names.items() for place in range(count, 0, -1))
-        return [ChangeHeader(place, name, b"") for name, place in forged]
+    def removals(self) -> list[FilterMessage]:
+        """Removals of forged headers, the last first: so the numbers of the others do not change."""
+        forged = ((name, number) for name, count in self.forged.items() for number in range(count, 0, -1))
+        return [ChangeHeader(number, name, b"") for name, number in forged]
 
 
 class Session:
-    """What one client of the mail server says and sends."""
+    """Session about one client of the mail server."""
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
         self.options = milter.options
         self.protocol = FilterProtocol()
-        self.trace = Trace()
-        self.letter = Letter(milter)
-        self.told: dict[int, Callable[[bytes], None]] = {
-            Macro.ident: self.trace.macros,
-            Helo.ident: self.trace.greeting,
-            EnvelopeRecipient.ident: self.trace.recipient,
+        self.received = ReceivedHeader()
+        self.message = MilterMessage(milter)
+        self.client_packets: dict[int, Callable[[bytes], None]] = {
+            Macro.ident: self.received.read_macros,
+            Helo.ident: self.received.read_helo,
+            EnvelopeRecipient.ident: self.received.read_recipient,
             Connect.ident: lambda _: None,  # a macro has the same
         }
 
     def answer(self, packet: bytes) -> bytes:
-        """What is to be said to a packet, if anything."""
-        if tell := self.told.get(packet[LENGTH]):
-            tell(packet[LENGTH + 1 :])
+        """Answer to a packet; empty for most."""
+        if read := self.client_packets.get(packet[LENGTH]):
+            read(packet[LENGTH + 1 :])
             return b""
         buffer = SimpleBuffer(len(packet))
         buffer[:] = packet
         match next(self.protocol.read_from(buffer)):
             case Negotiate() as offer:
-                return self._packed([agreed(offer)])
+                return self._encoded([negotiated(offer)])
             case Header(name, value):
-                self.letter.header(name, bytes(value))
+                self.message.add_header(name, bytes(value))
             case Body() as body:
-                self.letter.more(bytes(body.content))
+                self.message.add_body(bytes(body.content))
             case EndOfMessage() as last:
-                self.letter.more(bytes(last.content))
+                self.message.add_body(bytes(last.content))
                 try:
-                    return self._packed(self._decision())
+                    return self._encoded(self._decision())
                 finally:
                     self._forget_message()
             case Abort() | Close():
@@ -198,52 +199,52 @@ class Session:
         return b""
 
     def _forget_message(self) -> None:
-        self.letter.let_go()
-        self.letter = Letter(self.milter)
-        self.trace.new_message()
+        self.message.clear()
+        self.message = MilterMessage(self.milter)
+        self.received.clear_recipients()
 
     def _decision(self) -> list[FilterMessage]:
-        if sum(self.letter.names.values()) > MOST_FORGED:
-            self.milter.trouble(REFUSED, "a message has too many forged headers")
+        if sum(self.message.forged.values()) > MOST_FORGED:
+            self.milter.record_error(REFUSED, "a message has too many forged headers")
             return [TOO_MANY_FORGED]
-        without_forged = self.letter.without_forged()
-        if self.letter.too_large:  # later, it would be no smaller
-            self.milter.trouble(REFUSED, "a message is too large to be judged")
-            return [*without_forged, Continue()]
+        removals = self.message.removals()
+        if self.message.too_large:  # later, it would be no smaller
+            self.milter.record_error(REFUSED, "a message is too large to be judged")
+            return [*removals, Continue()]
         try:
             verdict = self._verdict()
         except Exception as error:  # whatever a message does, it gets an answer
             if not isinstance(error, SpamnbError):
                 self.milter.log.unexpected(error)
-            self.milter.trouble(FAILED, str(error))
+            self.milter.record_error(FAILED, str(error))
             if self.options.milter_failure == "tempfail":
                 return [TemporaryFailure()]
-            return [*without_forged, Continue()]
+            return [*removals, Continue()]
         if self.options.reject and verdict.label == SPAM:
             return [LOOKS_LIKE_SPAM]
-        return [*without_forged, *self._headers(verdict), Continue()]
+        return [*removals, *self._headers(verdict), Continue()]
 
     def _verdict(self) -> Verdict:
         start = perf_counter()
-        raw = self.letter.raw(self.trace)
+        raw = self.message.raw(self.received)
         verdict, _ = self.milter.judge.classify(raw)
         self.milter.log.judged(verdict, raw, "", perf_counter() - start, "MILTER")
         return verdict
 
     def _headers(self, verdict: Verdict) -> list[FilterMessage]:
-        """In front of all others, as they are written everywhere else."""
-        _, written = STYLES[self.options.header_style]
-        fields = (line.encode("ascii", "replace").partition(b":") for line in written(verdict))
-        return [InsertHeader(place, name.decode(), value) for place, (name, _, value) in enumerate(fields)]
+        """Headers of the verdict, to be inserted in front of all others."""
+        _, fields_of = STYLES[self.options.header_style]
+        fields = (line.encode("ascii", "replace").partition(b":") for line in fields_of(verdict))
+        return [InsertHeader(index, name.decode(), value) for index, (name, _, value) in enumerate(fields)]
 
-    def _packed(self, messages: list[FilterMessage]) -> bytes:
+    def _encoded(self, messages: list[FilterMessage]) -> bytes:
         buffer = SimpleBuffer(LARGEST_ANSWER)
         for message in messages:
             self.protocol.write_to(buffer, message)
         return bytes(buffer[:])
 
 
-def agreed(offer: Negotiate) -> Negotiate:
-    if offer.version < VERSION or WANTED & ~offer.protocol_flags or ACTIONS & ~offer.action_flags:
+def negotiated(offer: Negotiate) -> Negotiate:
+    if offer.version < VERSION or WANTED_FLAGS & ~offer.protocol_flags or ACTIONS & ~offer.action_flags:
         raise SpamnbError("the mail server must speak version 6 of the protocol, as Postfix 2.6 and later do")
-    return Negotiate(VERSION, ACTIONS, WANTED)
+    return Negotiate(VERSION, ACTIONS, WANTED_FLAGS)

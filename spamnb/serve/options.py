@@ -1,4 +1,4 @@
-"""What the server is told when it starts."""
+"""Options of the server, handed over to its process as JSON."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass
 
 DEFAULT_ADDRESS = "localhost:7830"  # spamc's own 783 is root's, or comes from systemd
-DEFAULT_MILTER = "localhost:7832"
-SESSION = 7200.0  # seconds: a client may keep a mail server waiting for long
+DEFAULT_MILTER_ADDRESS = "localhost:7832"
+MILTER_TIMEOUT = 7200.0  # seconds: a client may keep a mail server waiting for long
 MEGABYTE = 1 << 20
 
 
@@ -25,7 +25,7 @@ class Options:
     max_connections: int = 256  # a worker
     user: str | None = None
     quiet: bool = False
-    milter: bool = False  # that protocol, in place of spamd's
+    milter: bool = False  # the protocol, in place of spamd's
     milter_failure: str = "accept"
     reject: bool = False
 

@@ -1,4 +1,4 @@
-"""Where the server listens, what systemd hands over and wants to hear, and no longer being root."""
+"""Listening sockets, our own and those of systemd, and what a server does to stop being root."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 BACKLOG = 1024
 LOCALHOST = "localhost"
-FIRST_HANDED_OVER = 3
+FIRST_FROM_SYSTEMD = 3
 METRICS = "metrics"  # FileDescriptorName= of the socket that metrics are asked at
 
 
-def bound(address: str) -> list[socket.socket]:
-    """Listening at HOST:PORT (of this machine), unix:PATH or PATH; at localhost:PORT for IPv4 and IPv6."""
+def listen(address: str) -> list[socket.socket]:
+    """Listen at HOST:PORT (of this machine), unix:PATH or PATH; at localhost:PORT for IPv4 and IPv6."""
     try:
         if path := unix_path(address):
             return [_unix(path)]
@@ -39,7 +39,7 @@ def unix_path(address: str) -> str | None:
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """Whoever can connect can ask, and there is no password: so from this machine only."""
+    """Parse an address, which must be of this machine: who can connect can ask, and there is no password."""
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not (host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
@@ -51,33 +51,33 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 def _tcp_both(port: int) -> list[socket.socket]:
-    """spamc tries ::1 first; but not every machine has IPv6."""
-    doors = [_tcp("127.0.0.1", port)]
+    """Listen for IPv4, and for IPv6 if the machine has it: spamc tries ::1 first."""
+    listeners = [_tcp("127.0.0.1", port)]
     with contextlib.suppress(OSError):
-        doors.append(_tcp("::1", port))
-    return doors
+        listeners.append(_tcp("::1", port))
+    return listeners
 
 
 def _tcp(host: str, port: int) -> socket.socket:
-    door = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    door.bind((host, port))
-    door.listen(BACKLOG)
-    return door
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    listener.listen(BACKLOG)
+    return listener
 
 
 def _unix(path: str) -> socket.socket:
-    """Anybody on this machine may connect, as to a port; the folder it is in may be stricter."""
-    door = socket.socket(socket.AF_UNIX)
+    """Listen at a path where anybody on this machine may connect, as to a port, if its folder lets them."""
+    listener = socket.socket(socket.AF_UNIX)
     _remove_left_over(path)
-    door.bind(path)
+    listener.bind(path)
     os.chmod(path, 0o666)  # noqa: S103
-    door.listen(BACKLOG)
-    return door
+    listener.listen(BACKLOG)
+    return listener
 
 
 def _remove_left_over(path: str) -> None:
-    """The socket of a server that is gone; one that answers is in use."""
+    """Remove the socket of a server that is gone; one that answers is in use."""
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise CannotCreate(f"cannot listen at {path}: there is a file of that name")
@@ -90,44 +90,46 @@ def _remove_left_over(path: str) -> None:
         raise CannotCreate(f"cannot listen at {path}: another server does")
 
 
-def remove(door: socket.socket) -> None:
-    """Tidy up a Unix socket of our own making."""
-    if door.family == socket.AF_UNIX:
+def remove(listener: socket.socket) -> None:
+    """Remove the file of a Unix socket."""
+    if listener.family == socket.AF_UNIX:
         with contextlib.suppress(OSError):
-            os.unlink(door.getsockname())
+            os.unlink(listener.getsockname())
 
 
-def name_of(door: socket.socket) -> str:
-    """The address as a client would write it."""
-    name = door.getsockname()
-    if door.family == socket.AF_UNIX:
-        return f"unix:{os.fsdecode(name)}"
-    return f"[{name[0]}]:{name[1]}" if door.family == socket.AF_INET6 else f"{name[0]}:{name[1]}"
+def address_of(listener: socket.socket) -> str:
+    """Address of a socket, as a client would write it."""
+    address = listener.getsockname()
+    if listener.family == socket.AF_UNIX:
+        return f"unix:{os.fsdecode(address)}"
+    return (
+        f"[{address[0]}]:{address[1]}" if listener.family == socket.AF_INET6 else f"{address[0]}:{address[1]}"
+    )
 
 
-def handed_over() -> Iterator[tuple[str, socket.socket]]:
-    """The sockets systemd listens at for us, with their names."""
+def from_systemd() -> Iterator[tuple[str, socket.socket]]:
+    """Sockets at which systemd listens for us, with their names."""
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
         return
     count = int(os.environ.get("LISTEN_FDS", "0"))
     names = os.environ.get("LISTEN_FDNAMES", "").split(":")
-    for place in range(count):
-        handle = FIRST_HANDED_OVER + place
+    for index in range(count):
+        handle = FIRST_FROM_SYSTEMD + index
         os.set_inheritable(handle, False)
-        yield names[place] if place < len(names) else "", socket.socket(fileno=handle)
+        yield names[index] if index < len(names) else "", socket.socket(fileno=handle)
 
 
 def notify(state: str) -> None:
-    """Tell systemd, if it wants to know."""
+    """Send our state to systemd, if it wants to know."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as line:
-        line.sendto(state.encode(), "\0" + address[1:] if address.startswith("@") else address)
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.sendto(state.encode(), "\0" + address[1:] if address.startswith("@") else address)
 
 
-def become(user: str) -> None:
-    """Be an ordinary user from now on."""
+def become_user(user: str) -> None:
+    """Give up root's rights for those of a user."""
     import pwd
 
     try:

@@ -14,10 +14,10 @@ import time
 from dataclasses import dataclass
 from random import Random
 
-from operations import BRIM, CROWD, MAILBOXES, ONE, Operation
-from worlds import State, World, counted, differences, named, settle, state
+from faults.operations import BRIM, CROWD, MAILBOXES, ONE, Operation
+from faults.worlds import State, World, counted, differences, named, settle, state
 
-from spamnb.learning import learn
+from spamnb.training.learn import learn
 
 ALL_STARTED = 300  # seconds in which a busy machine starts them
 LONGEST = 2.0  # seconds that anyone may take who has a message

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import time
 from contextlib import suppress
-from glob import glob
 from pathlib import Path
 from random import Random
 
-import straced
-from operations import Operation
-from worlds import World, counted, differences, named, naming, session_of, settle, start, state
+from faults import straced
+from faults.operations import Operation
+from faults.worlds import World, counted, differences, named, naming, session_of, settle, start, state
 
 CHANGING = ("open", "write", "truncate", "sync", "rename", "unlink", "lock")
 GONE_AFTER = 10  # seconds in which the workers of a killed process end by themselves
@@ -131,8 +129,6 @@ def check(world: World, operation: Operation, model: str, out: bytes, learned: l
         assert now.counts in [one.counts for one in allowed]
     if now.counts is not None:
         world.run("inspect", "--json", "--model", model).succeeds()
-    if operation.notes_all:
-        all_noted(world, model)
     again = world.again(operation, model)
     if lessons:
         assert again.learned == after.learned | lessons
@@ -141,12 +137,3 @@ def check(world: World, operation: Operation, model: str, out: bytes, learned: l
         assert again == after, differences(again, after)
     assert not os.path.exists(f"{model}.new")
     world.leave(model)
-
-
-def all_noted(world: World, model: str) -> None:
-    """The ledger knows the words of every message: merged with a copy, each counts once."""
-    copy, both = shutil.copy(model, f"{model}.copy"), f"{model}.both"
-    world.run("merge", both, model, copy).succeeds()
-    assert state(both).counts == counted(state(copy).learned | state(model).learned)
-    for path in glob(f"{model}.copy*") + glob(f"{model}.both*"):
-        os.unlink(path)

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from random import Random
 
-from kills import ACKNOWLEDGED, ALL, PROCESS, strike, strike_aside
-from operations import LESSONS, MAILBOXES, NOTHING, Operation
-from worlds import State, World, counted, named, settle, start, state
+from faults.kills import ACKNOWLEDGED, ALL, PROCESS, strike, strike_aside
+from faults.operations import LESSONS, MAILBOXES, NOTHING, Operation
+from faults.worlds import State, World, counted, named, settle, start, state
 
 LABELS = ("ham", "spam")
 NEVER = 0.2  # of the commands are left alone
@@ -19,7 +19,7 @@ AT_THE_FOLD = 0.3  # and so often is the process killed that folds the journal, 
 # The program, with a journal that is folded after every few messages.
 FOLDING = """
 import sys
-from spamnb.counts import journal
+from spamnb.store import journal
 from spamnb.start import main
 journal.LIMIT = 10_000
 sys.exit(main())

@@ -42,15 +42,15 @@ LESSONS = [letter("spam", number) for number in range(5000, 5040)]  # learned wh
 CROWD = [letter("spam", number) for number in range(6000, 6064)]  # learned by many at once
 KNOWN, MOVED, FORGOTTEN = (letter("spam", number) for number in (1, MANY - 1, MANY - 2))  # in first.spam
 
-# No model; one with a journal; one whose journal is full; one with a ledger, too.
-NOTHING, MODEL, BRIM, LEDGER = "nothing", "model", "brim", "ledger"
+# No model; one with a journal; one whose journal is full.
+NOTHING, MODEL, BRIM = "nothing", "model", "brim"
 
 
 @dataclass(frozen=True)
 class Operation:
     """A command line, in which {model} and {mail} stand for paths. `start`: what is there before.
 
-    In {mail}: the mailboxes, backup.txt, and two models, first.model and later.model, that with a ledger.
+    In {mail}: the mailboxes, backup.txt, and two models, first.model and later.model.
     """
 
     command: str
@@ -59,11 +59,6 @@ class Operation:
     aside: bool = False  # it leaves the work to a process that nobody waits for
     changes: bool = True
     counts_mail: bool = True  # the counts after it are those of the messages: not once some were pruned
-
-    @property
-    def notes_all(self) -> bool:
-        """A ledger has all that it learns; what is merged is in the ledgers of others."""
-        return self.start == LEDGER and "merge" not in self.command
 
     @property
     def only_adds(self) -> bool:
@@ -84,8 +79,6 @@ WRITING = {
     "prune": Operation("prune", counts_mail=False),
     "import": Operation("import --fresh {mail}/backup.txt"),
     "merge": Operation("merge --fresh {model} {mail}/first.model {mail}/later.model"),
-    "merge with it": Operation("merge {model} {model} {mail}/later.model", LEDGER),
-    "train, and note it": Operation("train --jobs 2 {mail}/later.ham {mail}/later.spam", LEDGER),
 }
 READING = {
     "classify": Operation("classify", stdin=ONE, changes=False),

@@ -20,20 +20,17 @@ from itertools import count
 from random import Random
 from typing import Any
 
-import crowds
-import disks
-import failures
-import kills
 import pytest
-from conftest import Spamnb
-from lives import Life
-from load import MEGABYTE, Load
-from operations import LESSONS, READING, WRITING, Operation
-from samples import ENOUGH, ham, spam
-from serving import Serving
-from worlds import World
+from faults import crowds, disks, failures, kills
+from faults.lives import Life
+from faults.operations import LESSONS, READING, WRITING, Operation
+from faults.worlds import World
+from helpers.load import MEGABYTE, Load
+from helpers.paths import TESTS
+from helpers.program import Spamnb
+from helpers.samples import ENOUGH, ham, spam
+from helpers.serving import Serving
 
-TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIFE = "one model all along"
 IN_A_LIFE = 40  # commands
 CROWD = 64  # that learn, and as many that judge
@@ -42,7 +39,13 @@ PAGES = 4096 * 8
 LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
 MOST_GROWN = 10  # megabytes, of all workers together
 # Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
-LONGER = ("test_flips.py", "test_inspect_check.py", "test_journal_damage.py", "test_keyed.py", "integrations")
+LONGER = (
+    "store/test_flips.py",
+    "inspection/test_inspect_check.py",
+    "store/test_journal_damage.py",
+    "store/test_keyed.py",
+    "integrations",
+)
 
 
 class Soak:

@@ -7,8 +7,8 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from operations import Operation
-from worlds import ENDINGS, Ended, World, ended
+from faults.operations import Operation
+from faults.worlds import ENDINGS, Ended, World, ended
 
 # By the names they have on any machine; strace passes over a `?name` that there is none of.
 CALLS = {

@@ -2,9 +2,7 @@
 
 from random import Random
 
-import crowds
-
-pytest_plugins = ["setting"]  # a second conftest would hide the first from those who import it
+from faults import crowds
 
 
 def test_a_crowd_learns_and_judges(world):

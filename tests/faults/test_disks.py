@@ -4,15 +4,11 @@ import os
 from pathlib import Path
 from random import Random
 
-import disks
-import failures
 import pytest
-import straced
-from failing import needs_strace
-from operations import LONG, MAILBOXES, READING, WRITING, Operation, letter
-from worlds import ENVELOPE, named, state
-
-pytest_plugins = ["setting"]  # a second conftest would hide the first from those who import it
+from faults import disks, failures, straced
+from faults.operations import LONG, MAILBOXES, READING, WRITING, Operation, letter
+from faults.worlds import ENVELOPE, named, state
+from helpers.failing import needs_strace
 
 BOTH = WRITING | READING | {"learn much": Operation("train --spam -", stdin=LONG)}
 # Nothing is closed to root, unless he gives that up.

@@ -2,13 +2,11 @@
 
 from random import Random
 
-import kills
 import pytest
-from failing import needs_strace
-from lives import Life
-from operations import LESSONS, WRITING
-
-pytest_plugins = ["setting"]  # a second conftest would hide the first from those who import it
+from faults import kills
+from faults.lives import Life
+from faults.operations import LESSONS, WRITING
+from helpers.failing import needs_strace
 
 
 @pytest.mark.parametrize("name", WRITING)

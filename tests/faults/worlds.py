@@ -14,12 +14,11 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from operations import (
+from faults.operations import (
     BRIM,
     CROWD,
     FORGOTTEN,
     FULL,
-    LEDGER,
     LESSONS,
     LONG,
     MAILBOXES,
@@ -31,16 +30,17 @@ from operations import (
     Operation,
 )
 
-from spamnb.bulk import training
-from spamnb.bulk.backup import exported
-from spamnb.counts.store import Stored
 from spamnb.errors import Locked, NoModel
-from spamnb.learning import learn
+from spamnb.exchange.backup import exported
 from spamnb.lock import TRAINING, WRITING, Lock
-from spamnb.mail.identity import digest
-from spamnb.mail.message import read
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
 
-ENDINGS = ("", ".journal", ".lock", ".training", ".new", ".journal.new", ".ledger", ".ledger-journal")
+ENDINGS = ("", ".journal", ".lock", ".training", ".new", ".journal.new")
 TOO_LONG = 120  # seconds
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2027\n"
 # The program as it was some time ago: what is trained with it can be pruned.
@@ -122,7 +122,7 @@ def _counted(learned: frozenset[tuple[str, str]]) -> Any:
             Path(folder, name).write_bytes(everything()[name])
             sources[label].append(os.path.join(folder, name))
         path = os.path.join(folder, "model")
-        training.train(path, sources, fresh=True, jobs=1)
+        training.train(path, sources, fresh=True, pool=LocalPool(1))
         return state(path).counts
 
 
@@ -145,24 +145,21 @@ class World:
         self.undisturbed: dict[Operation, tuple[State, float]] = {}
         for name, (_, mail) in MAILBOXES.items():
             (self.mail / name).write_bytes(b"".join(ENVELOPE + raw + b"\n" for raw in mail))
-        for name in (NOTHING, MODEL, BRIM, LEDGER):
+        for name in (NOTHING, MODEL, BRIM):
             (self.folder / name).mkdir()
         model = str(self.folder / MODEL / "model")
         first = [str(self.mail / f"first.{label}") for label in ("ham", "spam")]
         self.run.run([sys.executable, "-c", LONG_AGO, "train", "--model", model, *first]).succeeds()
         shutil.copy(model, self.mail / "first.model")
-        noting = str(self.folder / LEDGER / "model")
-        self.run("train", "--ledger", "--model", noting, *first).succeeds()
-        for path in (model, noting):
-            for raw, label in {**NOTED, MOVED: "ham", FORGOTTEN: None}.items():
-                learn(path, raw, label)
+        for raw, label in {**NOTED, MOVED: "ham", FORGOTTEN: None}.items():
+            learn(model, raw, label)
         brim = str(self.folder / BRIM / "model")
         for ending in ("", ".journal"):
             shutil.copy(model + ending, brim + ending)
         for raw, label in FULL.items():
             learn(brim, raw, label)
         later = [str(self.mail / name) for name in ("later.model", "later.ham", "later.spam")]
-        self.run("train", "--ledger", "--model", *later).succeeds()
+        self.run("train", "--model", *later).succeeds()
         (self.mail / "backup.txt").write_bytes(self.run("export", "--model", later[0]).succeeds().out)
 
     @cached_property

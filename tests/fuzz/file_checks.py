@@ -11,22 +11,22 @@ from fuzz.folders import new_folder
 from fuzz.sealing import sealed_backup, sealed_journal, sealed_model
 
 import spamnb
-from spamnb.bulk.backup import exported, restore
-from spamnb.bulk.checking import check
-from spamnb.bulk.columns import Columns
-from spamnb.bulk.importing.exports import Lines
-from spamnb.bulk.importing.imported import FORMATS, read_export
-from spamnb.bulk.knowledge import Knowledge
 from spamnb.errors import DataError, SpamnbError
-from spamnb.learning import learn
+from spamnb.exchange.backup import exported, restore
+from spamnb.exchange.importing.exports import Lines
+from spamnb.exchange.importing.imported import FORMATS, read_export
+from spamnb.inspection.check import check
+from spamnb.inspection.knowledge import Knowledge
 from spamnb.model import Model
 from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge
-from spamnb.serve.lessons import School
+from spamnb.serve.learning import LearningQueue
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
 from spamnb.serve.spamd import Spamd
+from spamnb.tables.count_table import Columns
+from spamnb.training.learn import learn
 
 HAM = b"From: ann@example.org\nSubject: notes\n\nagenda for tuesday, thanks\n"
 SPAM = b"From: win@casino.example\nSubject: pills\n\nbuy now, casino http://casino.example/\n"
@@ -72,7 +72,7 @@ def model(data: bytes) -> None:
         judge.stored.histogram()
         Knowledge.of(judge, 3)
         Columns.load(judge.stored)
-    with suppress(expected), patch("spamnb.learning.fold_aside"):  # begun where a journal is damaged
+    with suppress(expected), patch("spamnb.training.learn.fold_aside"):  # begun where a journal is damaged
         learn(str(path), HAM + b"more\n", "ham")
 
 
@@ -128,7 +128,7 @@ def server() -> Spamd:
     counters = Counters(1)
     return Spamd(
         Judge(sound_model(), None, counters),
-        School(lambda: None, Log(quiet=True)),
+        LearningQueue(lambda: None, Log(quiet=True)),
         Listening(),
         Options(sound_model(), max_size=1 << 20),
     )
@@ -151,7 +151,7 @@ def spamd(data: bytes) -> None:
 
 def said(pieces: list[bytes]) -> bytes:
     incoming = Incoming()
-    conversation = server().talk(incoming)
+    conversation = server().handle(incoming)
     next(conversation)
     for piece in [*(piece for piece in pieces if piece), b""]:
         incoming.feed(piece)

@@ -12,12 +12,12 @@ from fuzz.file_checks import sound_model
 from fuzz.folders import new_folder
 from fuzz.memories import forget
 
-from spamnb.bulk.batches import batch_of
-from spamnb.mail.identity import digest
-from spamnb.mail.message import read
-from spamnb.mail.sources import Raw, Ready, messages
+from spamnb.delivery.passthrough import passed_through
+from spamnb.mailboxes.sources import Raw, Ready, messages
 from spamnb.model import Model
-from spamnb.passthrough import passed_through
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.training.batches import batch_of
 
 STEP = 4  # times larger
 # Bytes to begin with: four times as much is still below what is read of a message.

@@ -7,17 +7,20 @@ import unicodedata
 from fuzz.folders import new_folder
 from fuzz.memories import forget
 
-from spamnb.bulk.batches import batch_of
-from spamnb.mail import mbox
-from spamnb.mail.dates import timestamp
-from spamnb.mail.identity import digest
-from spamnb.mail.markup import MAX_NAMES, MAX_TARGETS, render
-from spamnb.mail.message import MAX_PARTS, MAX_TEXT_BYTES, read
-from spamnb.mail.sources import Raw, Ready, Unreadable, chunks, messages
-from spamnb.passthrough import STYLES, passed_through
-from spamnb.tokens.settings import Settings
-from spamnb.tokens.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
-from spamnb.verdict import Verdict
+from spamnb.bayes.verdict import Verdict
+from spamnb.delivery.passthrough import STYLES, passed_through
+from spamnb.mailboxes import mbox
+from spamnb.mailboxes.chunks import Raw, Ready
+from spamnb.mailboxes.ranges import RangeTask, joined
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import chunks, messages
+from spamnb.reading.dates import timestamp
+from spamnb.reading.html.markup import MAX_NAMES, MAX_TARGETS, render
+from spamnb.reading.identity import digest
+from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
+from spamnb.training.batches import batch_of
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
 NEVER_IN_A_TOKEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
@@ -102,11 +105,15 @@ def page(data: bytes) -> None:
         assert getattr(first, name) == getattr(again, name), name
 
 
+work = RangeTask(lambda chunk: list(chunk.messages()))
+
+
 def mailbox(data: bytes) -> None:
     """A file gives the same messages whole and in pieces, and no byte of a mailbox is lost."""
     BOX.write_bytes(data)
     whole = found(messages([str(BOX)]))
-    assert whole == found(one for chunk in chunks([str(BOX)], size=64) for one in chunk.messages())
+    in_pieces = joined(map(work, chunks([str(BOX)], size=64)), lambda chunk, _: work(chunk))
+    assert whole == found(one for items, _ in in_pieces for one in items)
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]):
         in_blocks = [data[at : at + 7] for at in range(0, len(data), 7)]
         records = list(mbox.records([data]))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from spamnb.mail import headers, identity, styles, tags
-from spamnb.tokens import header_rules, urls
+from spamnb.reading import header_rules, headers, identity
+from spamnb.reading import links as urls
+from spamnb.reading.html import styles, tags
 
 MEMORIES: list[dict] = [
     headers._known_names,

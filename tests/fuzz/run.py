@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 
-from fuzz.targets import TARGETS, TESTS
+from fuzz.targets import TARGETS
+from helpers.paths import ROOT, TESTS
 
-KEPT = TESTS.parent / ".fuzz"
+KEPT = ROOT / ".fuzz"
 MEMORY = 512  # megabytes that a process may take, fuzzer and all
 LONGEST = 60  # seconds by the clock for one input: a hang, even on a busy machine
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

@@ -7,8 +7,8 @@ from hashlib import sha256
 
 import msgpack
 
-from spamnb.counts import packing
-from spamnb.counts.records import ENTRY, WIDTHS, checksum_of
+from spamnb.store import packing
+from spamnb.store.records import ENTRY, WIDTHS, checksum_of
 
 
 def sealed_model(data: bytes, stretches: bool = False) -> bytes:

@@ -12,13 +12,13 @@ from typing import NamedTuple
 from fuzz import file_checks, mail_checks
 from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
+from helpers.paths import GOLDEN, SPAMASSASSIN
 
-from spamnb.bulk.backup import exported
-from spamnb.mail.message import read
-from spamnb.mail.sources import Raw, messages
+from spamnb.exchange.backup import exported
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
+from spamnb.reading.message import read
 
-TESTS = Path(__file__).parent.parent
-CORPORA = TESTS.parent / "corpora" / "spamassassin"
 MADE = 1000  # bytes of a message that is made
 FEW, MANY = 60, 1000  # messages of a corpus, and of a folder that somebody names
 
@@ -51,11 +51,11 @@ class Target(NamedTuple):
 
 def mail() -> Iterator[bytes]:
     """Real messages, made ones, and those of a folder that FUZZ_SEEDS may name."""
-    for path in sorted((TESTS / "golden").glob("*.eml")):
+    for path in sorted(GOLDEN.glob("*.eml")):
         yield path.read_bytes()
     for kind, family in FAMILIES.items():
         yield from (make(MADE) for make in family.values() if kind != BOX)
-    for path in sorted(CORPORA.glob("*.mbox.xz")):
+    for path in sorted(SPAMASSASSIN.glob("*.mbox.xz")):
         yield from found(str(path), FEW)
     if named := os.environ.get("FUZZ_SEEDS"):
         yield from found(named, MANY)

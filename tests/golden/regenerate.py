@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from spamnb.mail.message import read
-from spamnb.tokens.settings import Settings
-from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 
 FOLDER = Path(__file__).parent
 

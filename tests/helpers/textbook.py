@@ -1,6 +1,6 @@
 """Words for what takes fingerprints: textbook messages, and counts by the words they are of."""
 
-from spamnb.tokens.fingerprint import Fingerprints, fingerprints
+from spamnb.reading.fingerprint import Fingerprints, fingerprints
 
 
 def bag(words):

@@ -11,10 +11,10 @@ import pytest
 from fuzz.file_checks import backup
 from fuzz.sealing import sealed_backup, sealed_model
 
-from spamnb.bulk.backup import exported
-from spamnb.counts import packing
-from spamnb.counts.store import Stored
-from spamnb.learning import learn
+from spamnb.exchange.backup import exported
+from spamnb.store import packing
+from spamnb.store.stored import Stored
+from spamnb.training.learn import learn
 
 ODD = [None, -1, 1 << 200, "x", [], {}]
 

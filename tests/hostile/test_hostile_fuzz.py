@@ -5,7 +5,7 @@ import random
 import pytest
 from fuzz.targets import TARGETS, WORDS
 from fuzz.timing import in_time
-from generated import examples_times
+from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
 

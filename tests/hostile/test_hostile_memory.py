@@ -35,10 +35,10 @@ def test_a_delivery(spamnb, kind, name):
 # In a process of its own, whose peak is its own.
 PEAK = """
 import sys
-from spamnb.bulk.batches import batch_of
-from spamnb.mail.sources import chunks
-from spamnb.tokens.settings import Settings
-from spamnb.tokens.tokenizer import Tokenizer
+from spamnb.training.batches import batch_of
+from spamnb.mailboxes.sources import chunks
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 
 tokenizer = Tokenizer(Settings())
 for chunk in chunks([sys.argv[1]]):

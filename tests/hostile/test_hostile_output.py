@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from samples import ENOUGH
-from screens import ESCAPES, on_a_terminal
+from helpers.samples import ENOUGH
+from helpers.screens import ESCAPES, on_a_terminal
 
 # A title for the terminal, blinking letters, the same in one byte, a bell, a line that overwrites, one that
 # injects a header, letters turned round, ends of lines that only Unicode knows, and markup.

@@ -1,9 +1,7 @@
 """A user's home, as the pages in docs/integrations/ suppose it."""
 
 import pytest
-from homes import a_home
-
-pytest.register_assert_rewrite("contract")
+from helpers.homes import a_home
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import shutil
 import subprocess
 
 import pytest
-from faults import FAULTS
-from recipes import recipe
+from helpers.faults import FAULTS
+from helpers.recipes import recipe
 
 EVERYTHING = recipe("cron", "Everything", "crontab")
 SEEN = recipe("cron", "Only what you have seen", "crontab")

@@ -1,10 +1,10 @@
 """Dovecot learns from mail that is moved over IMAP, by the recipes of the page."""
 
 import pytest
-from dovecots import Dovecot
-from faults import every_fault
-from homes import needs
-from recipes import recipe
+from helpers.dovecots import Dovecot
+from helpers.faults import every_fault
+from helpers.homes import needs
+from helpers.recipes import recipe
 
 pytestmark = needs("dovecot")
 

@@ -1,20 +1,18 @@
 """fdm fetches and delivers through spamnb, by the recipes of the page."""
 
 import pytest
-from contract import INBOX, JUNK, UNSURE, Contract
-from faults import every_fault
-from homes import AS_A_USER, hand_over, needs
-from letters import BIG
-from recipes import recipe
+from helpers.contract import INBOX, Asking, Filtering
+from helpers.homes import AS_A_USER, hand_over, needs
+from helpers.recipes import recipe
 
 pytestmark = needs("fdm")
 
-ASK = recipe("fdm", "File without touching the mail", "fdm")
 ACCOUNT = 'set no-received\naccount "away" maildir "%h/away"\n'
 
 
 class Fdm:
     filtering = recipe("fdm", "Filter, and file by the header", "fdm")
+    asking = recipe("fdm", "File without touching the mail", "fdm")
     # Whatever the program, fdm ends what it reads back with LF, and each line at a NUL.
     plain = 'match all action rewrite "cat" continue\nmatch all action maildir "%h/Maildir"\n'
 
@@ -38,27 +36,9 @@ def agent(home):
     return Fdm(home)
 
 
-class TestFilter(Contract):
+class TestRecipes(Filtering, Asking):
     def check_fault(self, agent, raw):
         """The message stays where it is, and is fetched when all is well again."""
         assert agent.deliver(agent.filtering, raw) == []
         assert (agent.away / "new" / "1").read_bytes() == raw
         assert agent.deliver(agent.plain, raw) == [(INBOX, raw)]
-
-
-def test_unsure_has_a_folder(agent, mail):
-    ((where, _),) = agent.deliver(agent.filtering, mail.messages["unsure"])
-    assert where == UNSURE
-
-
-def test_asking_changes_no_byte(agent, mail):
-    for message, folder in (("ham", INBOX), ("spam", JUNK), ("unsure", INBOX)):
-        raw = mail.messages[message]
-        assert agent.deliver(ASK, raw) == [(folder, raw)]
-
-
-@every_fault
-def test_asked_in_vain(home, agent, mail, fault):
-    fault(home)
-    for raw in (mail.messages["spam"], BIG):
-        assert agent.deliver(ASK, raw) == [(INBOX, raw)]

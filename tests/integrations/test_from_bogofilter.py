@@ -6,8 +6,8 @@ import shutil
 import subprocess
 
 import pytest
-from homes import needs
-from recipes import PAGES, recipe
+from helpers.homes import needs
+from helpers.recipes import PAGES, recipe
 
 PAGE = (PAGES / "from-bogofilter.md").read_text()
 ROWS = re.findall(r"^\| ([a-z].*?) \| (?:`(bogo.*?)`)? ?\| `(spamnb .*?)` \|$", PAGE, re.MULTILINE)

@@ -4,11 +4,11 @@ import os
 import time
 
 import pytest
-from faults import every_fault
-from homes import needs
-from letters import letters
-from recipes import recipe
-from terminal import Terminal
+from helpers.faults import every_fault
+from helpers.homes import needs
+from helpers.letters import letters
+from helpers.recipes import recipe
+from helpers.terminal import Terminal
 
 # Each with its date: mail readers sort by it, and are free to where it is the same.
 ANN = b"From: Ann <ann@example.org>\nDate: Mon, 16 Nov 2026 0%d:00:00 +0000\n"

@@ -1,20 +1,16 @@
 """maildrop delivers through spamnb, by the recipes of the page."""
 
 import pytest
-from contract import JUNK, UNSURE, Contract
-from faults import every_fault, killed_as_it_writes
-from homes import ON_A_FULL_DISK, needs
-from letters import BIG, PLAIN
-from recipes import recipe
-from test_passthrough import check
+from helpers.contract import Filtering, Waiting
+from helpers.homes import needs
+from helpers.recipes import recipe
 
 pytestmark = needs("maildrop")
-
-WAIT = recipe("maildrop", "Rather late than unfiltered", "maildrop")
 
 
 class Maildrop:
     filtering = recipe("maildrop", "Filter, and file by the header", "maildrop")
+    waiting = recipe("maildrop", "Rather late than unfiltered", "maildrop")
     # Whatever the program, maildrop turns the NULs of a message of 8 KB that it reads back into newlines.
     plain = 'DEFAULT="$HOME/Maildir"\nxfilter "cat"\n'
 
@@ -34,35 +30,5 @@ def agent(home):
     return Maildrop(home)
 
 
-class TestFilter(Contract):
+class TestRecipes(Filtering, Waiting):
     pass
-
-
-def test_unsure_has_a_folder(agent, mail):
-    ((where, _),) = agent.deliver(agent.filtering, mail.messages["unsure"])
-    assert where == UNSURE
-
-
-def test_waiting_is_for_faults_only(agent, mail):
-    ((where, what),) = agent.deliver(WAIT, mail.messages["spam"])
-    assert where == JUNK
-    check(mail.messages["spam"], what)
-
-
-@every_fault
-def test_rather_late_than_unfiltered(home, agent, mail, fault):
-    fault(home)
-    for raw in (mail.messages["spam"], BIG):
-        assert agent.deliver(WAIT, raw, code=75) == []
-
-
-def test_rather_late_than_half(home, agent):
-    killed_as_it_writes(home)
-    assert agent.deliver(WAIT, BIG, code=75) == []
-
-
-def test_a_full_disk_defers(agent):
-    for rules in (agent.filtering, WAIT):
-        assert agent.deliver(rules, BIG, code=75, on=ON_A_FULL_DISK) == []
-    ((_, what),) = agent.deliver(agent.filtering, PLAIN, on=ON_A_FULL_DISK)
-    check(PLAIN, what)

@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Timer
 
 import pytest
-from homes import a_home
-from letters import BIG, PLAIN, letters
-from postfixes import (
+from helpers.homes import a_home
+from helpers.letters import BIG, PLAIN, letters
+from helpers.passthrough import FORGED, ODD
+from helpers.postfixes import (
     RECIPIENT,
     SENDER,
     Postfix,
@@ -23,9 +24,8 @@ from postfixes import (
     score_of,
     verdict_in,
 )
-from recipes import recipe
-from serving import Serving
-from test_passthrough import FORGED, ODD
+from helpers.recipes import recipe
+from helpers.serving import Serving
 
 pytestmark = needs_postfix
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from recipes import PAGES, recipe
+from helpers.recipes import PAGES, recipe
 
 NAMES = sorted(page.name for page in PAGES.glob("*.md"))
 

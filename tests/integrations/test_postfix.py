@@ -7,12 +7,20 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-from homes import ON_A_FULL_DISK, a_home, needs
-from letters import BIG, PLAIN, letters
-from postfixes import Postfix, check, check_unfiltered, halves, needs_mounts, needs_postfix, verdict_in
-from recipes import recipe
-from serving import Serving
-from test_passthrough import FORGED
+from helpers.homes import ON_A_FULL_DISK, a_home, needs
+from helpers.letters import BIG, PLAIN, letters
+from helpers.passthrough import FORGED
+from helpers.postfixes import (
+    Postfix,
+    check,
+    check_unfiltered,
+    halves,
+    needs_mounts,
+    needs_postfix,
+    verdict_in,
+)
+from helpers.recipes import recipe
+from helpers.serving import Serving
 
 pytestmark = [*needs_postfix, needs("spamc"), needs_mounts]
 

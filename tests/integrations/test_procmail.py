@@ -1,21 +1,19 @@
 """procmail delivers through spamnb, by the recipes of the page."""
 
 import pytest
-from contract import INBOX, JUNK, UNSURE, Contract
-from faults import every_fault, killed_as_it_writes
-from homes import ON_A_FULL_DISK, needs
-from letters import BIG, PLAIN
-from recipes import ROOT, blocks, recipe
-from test_passthrough import check
+from helpers.contract import INBOX, Asking, Filtering, Waiting
+from helpers.homes import ON_A_FULL_DISK, needs
+from helpers.letters import BIG
+from helpers.paths import ROOT
+from helpers.recipes import blocks, recipe
 
 pytestmark = needs("procmail")
-
-ASK = recipe("procmail", "File without touching the mail", "procmail")
-WAIT = recipe("procmail", "Rather late than unfiltered", "procmail")
 
 
 class Procmail:
     filtering = recipe("procmail", "Filter, and file by the header", "procmail")
+    asking = recipe("procmail", "File without touching the mail", "procmail")
+    waiting = recipe("procmail", "Rather late than unfiltered", "procmail")
     plain = "MAILDIR=$HOME/Maildir\nDEFAULT=$MAILDIR/\n"
 
     def __init__(self, home):
@@ -34,51 +32,12 @@ def agent(home):
     return Procmail(home)
 
 
-class TestFilter(Contract):
+class TestRecipes(Filtering, Asking, Waiting):
     pass
 
 
-def test_unsure_has_a_folder(agent, mail):
-    ((where, _),) = agent.deliver(agent.filtering, mail.messages["unsure"])
-    assert where == UNSURE
-
-
-def test_filing_by_exit_code_changes_no_byte(agent, mail):
-    for message, folder in (("ham", INBOX), ("spam", JUNK), ("unsure", INBOX)):
-        raw = mail.messages[message]
-        assert agent.deliver(ASK, raw) == [(folder, raw)]
-
-
-@every_fault
-def test_asked_in_vain(home, agent, mail, fault):
-    fault(home)
-    for raw in (mail.messages["spam"], BIG):
-        assert agent.deliver(ASK, raw) == [(INBOX, raw)]
-
-
-def test_waiting_is_for_faults_only(agent, mail):
-    ((where, what),) = agent.deliver(WAIT, mail.messages["spam"])
-    assert where == JUNK
-    check(mail.messages["spam"], what)
-
-
-@every_fault
-def test_rather_late_than_unfiltered(home, agent, mail, fault):
-    fault(home)
-    for raw in (mail.messages["spam"], BIG):
-        assert agent.deliver(WAIT, raw, code=75) == []
-
-
-def test_rather_late_than_half(home, agent):
-    killed_as_it_writes(home)
-    assert agent.deliver(WAIT, BIG, code=75) == []
-
-
-def test_a_full_disk_defers(agent):
-    for rules in (agent.filtering, ASK, WAIT):
-        assert agent.deliver(rules, BIG, code=75, on=ON_A_FULL_DISK) == []
-    ((_, what),) = agent.deliver(agent.filtering, PLAIN, on=ON_A_FULL_DISK)
-    check(PLAIN, what)
+def test_a_full_disk_defers_what_is_only_filed(agent):
+    assert agent.deliver(agent.asking, BIG, code=75, on=ON_A_FULL_DISK) == []
 
 
 def test_the_recipe_of_the_readme(home, agent, mail):

@@ -1,22 +1,21 @@
 """Pigeonhole's Sieve delivers through spamnb, by the recipes of the page."""
 
 import pytest
-from contract import INBOX, JUNK, UNSURE, Contract
-from dovecots import Dovecot
-from faults import every_fault
-from homes import ON_A_FULL_DISK, needs
-from letters import BIG, PLAIN
-from recipes import recipe
+from helpers.contract import INBOX, JUNK, UNSURE, Asking, Filtering
+from helpers.dovecots import Dovecot
+from helpers.homes import ON_A_FULL_DISK, needs
+from helpers.letters import BIG, PLAIN
+from helpers.recipes import recipe
 
 pytestmark = needs("dovecot")
 
 FILTER = "Filter, and file by the header"
 SPAMTEST = "Leave the filing to the users"
-ASK = recipe("sieve", "File without touching the mail", "sieve")
 
 
 class Sieve:
     filtering = recipe("sieve", FILTER, "sieve")
+    asking = recipe("sieve", "File without touching the mail", "sieve")
     plain = ""
 
     def __init__(self, home, dovecot):
@@ -50,23 +49,12 @@ def agent(idle):
     return idle
 
 
-class TestFilter(Contract):
+class TestRecipes(Filtering, Asking):
+    unsure_folder = INBOX
+
     def may_defer(self, raw):
         """A program that does not read all of a large message may take Dovecot's process with it."""
         return raw is BIG
-
-
-def test_asking_changes_no_byte(agent, mail):
-    for message, folder in (("ham", INBOX), ("spam", JUNK), ("unsure", INBOX)):
-        raw = mail.messages[message]
-        assert agent.deliver(ASK, raw) == [(folder, agent.deliver(agent.plain, raw)[0][1])]
-
-
-@every_fault
-def test_asked_in_vain(home, agent, mail, fault):
-    fault(home)
-    raw = mail.messages["spam"]
-    assert agent.deliver(ASK, raw) == agent.deliver(agent.plain, raw)
 
 
 def test_users_file_by_spamtest(home, idle, mail):

@@ -7,12 +7,12 @@ import subprocess
 from threading import Timer
 
 import pytest
-from contract import INBOX, JUNK, UNSURE
-from homes import needs
-from letters import BIG, PLAIN, letters
-from recipes import recipe
-from serving import Serving
-from test_passthrough import FORGED, check
+from helpers.contract import INBOX, JUNK, UNSURE
+from helpers.homes import needs
+from helpers.letters import BIG, PLAIN, letters
+from helpers.passthrough import FORGED, check
+from helpers.recipes import recipe
+from helpers.serving import Serving
 
 pytestmark = [needs("procmail"), needs("spamc")]
 

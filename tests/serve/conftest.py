@@ -1,7 +1,7 @@
 """Servers to ask."""
 
 import pytest
-from serving import Serving
+from helpers.serving import Serving
 
 
 @pytest.fixture(scope="module")

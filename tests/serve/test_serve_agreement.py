@@ -1,4 +1,4 @@
-"""A thousand messages: what the server says of them is what `spamnb classify` says."""
+"""Hundreds of real messages: what the server says of them is what `spamnb classify` says."""
 
 import json
 import os
@@ -8,14 +8,15 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from serving import request
+from helpers.paths import SPAMASSASSIN
+from helpers.serving import request
 
 import spamnb as library
-from spamnb.counts.store import Stored
-from spamnb.mail.sources import Raw, messages
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
+from spamnb.store.stored import Stored
 
-CORPUS = os.path.join(os.path.dirname(__file__), "..", "..", "corpora", "spamassassin")
-TRAINED, ASKED = 150, 450  # of each label
+TRAINED, ASKED = 150, 150  # of each label
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def corpus(tmp_path_factory):
     """A model of some mail, and a folder of other mail."""
     root = tmp_path_factory.mktemp("corpus")
     for label in ("ham", "spam"):
-        found = messages([os.path.join(CORPUS, f"{label}.mbox.xz")])
+        found = messages([os.path.join(SPAMASSASSIN, f"{label}.mbox.xz")])
         raws = [each.data for each in islice(found, TRAINED + ASKED) if isinstance(each, Raw)]
         for name, part in ((label, raws[:TRAINED]), ("asked", raws[TRAINED:])):
             (root / name).mkdir(exist_ok=True)
@@ -89,7 +90,7 @@ def json_lines(spamnb, corpus):
 
 def test_odd_messages(server, spamnb, corpus):
     raws = [path.read_bytes() for path in sorted((corpus / "asked").iterdir())]
-    for raw in odd_messages(raws, 100):
+    for raw in odd_messages(raws, 50):
         passed = spamnb("classify", "-p", "--model", corpus / "model", stdin=raw).succeeds().out
         assert server.ask(request("PROCESS", raw)).partition(b"\r\n\r\n")[2] == passed
 

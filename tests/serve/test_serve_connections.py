@@ -6,9 +6,10 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from serving import everything
+from helpers.serving import everything
 
 from spamnb.serve.connections import LARGE, Connections, Limits
+from spamnb.serve.listeners import Listeners
 
 SIZE = 2 * LARGE  # bytes of a request, at most
 
@@ -20,13 +21,13 @@ class Worker:
         self.errors = []
         self.goes_on = threading.Event()
         self.is_held_up = threading.Event()
-        self.door = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server(("127.0.0.1", 0))
         self.loop = asyncio.new_event_loop()
         self.connections = Connections(self.loop, Limits(20, SIZE, 20.0), self.errors.append)
 
-    def talk(self, incoming):
+    def handle(self, incoming):
         try:
-            line = yield from incoming.line(4 * SIZE)
+            line = yield from incoming.read_line(4 * SIZE)
         except TimeoutError:
             return b"late"
         if line == b"wait":  # the loop stands still, so that the next events come all at once
@@ -41,14 +42,15 @@ class Worker:
 
     @contextmanager
     def running(self):
-        self.connections.open(self.door, self.talk)
+        listeners = Listeners(self.connections)
+        listeners.open(self.listener, self.handle)
         thread = threading.Thread(target=self.loop.run_forever)
         thread.start()
         try:
             yield
         finally:
             self.goes_on.set()
-            self.loop.call_soon_threadsafe(self.connections.stop)
+            self.loop.call_soon_threadsafe(listeners.stop)
             thread.join(20)
             assert not thread.is_alive()
             self.loop.close()
@@ -67,7 +69,7 @@ class Worker:
 @pytest.fixture
 def worker():
     worker = Worker()
-    worker.address = worker.door.getsockname()
+    worker.address = worker.listener.getsockname()
     with worker.running():
         yield worker
 
@@ -124,7 +126,7 @@ def test_a_crowd_waits_for_those_who_have_just_come(worker):
 
 def test_who_was_accepted_just_now_does_not_give_way(worker, monkeypatch):
     """It comes before a crowd, and sends after it: on a busy machine anybody may."""
-    monkeypatch.setattr("spamnb.serve.connections.FIRST_WORD", 20.0)
+    monkeypatch.setattr("spamnb.serve.listeners.FIRST_BYTES_WAIT", 20.0)
     with worker.connect() as good:
         crowd = [worker.connect() for _ in range(60)]
         while len(worker.connections) < 20:

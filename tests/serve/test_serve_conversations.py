@@ -3,15 +3,15 @@
 import struct
 
 import pytest
+from helpers.packets import END, HELLO, message, offer, packet
+from helpers.samples import ham, spam
+from helpers.serving import request
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
-from packets import END, HELLO, message, offer, packet
-from samples import ham, spam
-from serving import request
 
 from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge
-from spamnb.serve.lessons import School
+from spamnb.serve.learning import LearningQueue
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import Counters
 from spamnb.serve.milter import MOST_HELD, Milter
@@ -39,9 +39,9 @@ class Recording(Log):
 class Session:
     """A conversation, what its client has sent and heard, and whether it is over."""
 
-    def __init__(self, talk):
+    def __init__(self, handle):
         self.incoming = Incoming()
-        self.conversation = talk(self.incoming)
+        self.conversation = handle(self.incoming)
         self.sent, self.heard = b"", b""
         self.is_over = False
         self._go_on(lambda: next(self.conversation))
@@ -68,7 +68,7 @@ class Session:
 
 
 class Sessions(RuleBasedStateMachine):
-    """Sessions of one server; `talk` and what is sent are those of a protocol."""
+    """Sessions of one server; `handle` and what is sent are those of a protocol."""
 
     sessions = Bundle("sessions")
     pieces = ()
@@ -82,7 +82,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(target=sessions)
     def connect(self):
-        session = Session(self.talk)
+        session = Session(self.handle)
         self.open.append(session)
         return session
 
@@ -154,12 +154,12 @@ class SpamdSessions(Sessions):
     def __init__(self):
         super().__init__()
         options = Options(model=self.model, max_size=MOST)
-        self.talk = Spamd(self.judge, School(lambda: None, self.log), self.log, options).talk
+        self.handle = Spamd(self.judge, LearningQueue(lambda: None, self.log), self.log, options).handle
 
     def check_ended(self, session):
         """One answer, the same in whatever pieces the request came."""
         super().check_ended(session)
-        at_once = Session(self.talk)
+        at_once = Session(self.handle)
         if session.sent:
             at_once.send(session.sent)
         at_once.send(b"")
@@ -193,7 +193,7 @@ class MilterSessions(Sessions):
     def __init__(self):
         super().__init__()
         self.milter = Milter(self.judge, self.log, Options(model=self.model, max_size=MOST))
-        self.talk = self.milter.talk
+        self.handle = self.milter.handle
 
     @invariant()
     def what_is_held_is_bounded(self):

@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from serving import LOOPBACK, Serving, everything, request
+from helpers.serving import LOOPBACK, Serving, everything, request
 
 from spamnb.model import Model
 
@@ -80,7 +80,7 @@ def test_the_server_loads_nothing_heavy(spamnb):
 )
 def test_what_cannot_be_served(spamnb, arguments, code, words):
     listen = [] if "--listen" in arguments else ["--listen", LOOPBACK]
-    done = spamnb.afresh("serve", *listen, *arguments)
+    done = spamnb("serve", *listen, *arguments)
     assert done.code == code
     assert words in done.err.decode()
     assert done.err.decode().splitlines()[-1].startswith("spamnb: ")

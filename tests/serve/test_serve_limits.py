@@ -7,7 +7,7 @@ import zlib
 from contextlib import ExitStack
 
 import pytest
-from serving import everything, request
+from helpers.serving import everything, request
 
 MEGABYTE = 1 << 20
 OK = b"SPAMD/1.1 0 EX_OK\r\n"

@@ -1,7 +1,7 @@
 """Random clients of every kind, many at once, hurt neither the server nor a good client among them."""
 
-from load import Load
-from samples import ham, spam
+from helpers.load import Load
+from helpers.samples import ham, spam
 
 SECONDS = 4
 

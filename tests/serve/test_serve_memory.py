@@ -6,15 +6,15 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_records import crowded, some
+from helpers.tables import counts_of, crowded
 
-from spamnb.bulk.training import fold
 from spamnb.errors import ModelError
-from spamnb.learning import learn
 from spamnb.model import Model
 from spamnb.serve import memory
-from spamnb.serve.judge import Kept
+from spamnb.serve.judge import ReloadingModel
 from spamnb.serve.memory import HeldRecords, opened
+from spamnb.training.learn import learn
+from spamnb.training.train import fold
 
 
 @pytest.fixture(scope="module")
@@ -68,19 +68,19 @@ def test_other_labels(three, said):
 
 def test_through_a_life_of_learning(own, spamnb, messages, said):
     """The counts on disk stay the same, and in memory, until they are folded together with the journal."""
-    kept, draw = Kept(own), random.Random(6)
-    before = kept.model().stored
+    kept, draw = ReloadingModel(own), random.Random(6)
+    before = kept.current().stored
     for raw in draw.sample(messages, 30):
         learn(own, raw, draw.choice(["ham", "spam", None]))
-        assert said(kept.model()) == said(Model.open(own))
-    assert kept.model().stored is not before
-    assert kept.model().stored._tokens is before._tokens
+        assert said(kept.current()) == said(Model.open(own))
+    assert kept.current().stored is not before
+    assert kept.current().stored._tokens is before._tokens
     fold(own)
-    assert said(kept.model()) == said(Model.open(own))
-    assert kept.model().stored._tokens is not before._tokens
+    assert said(kept.current()) == said(Model.open(own))
+    assert kept.current().stored._tokens is not before._tokens
     shutil.copy(spamnb.model, own + ".new")
     os.replace(own + ".new", own)
-    assert said(kept.model()) == said(Model.open(own))
+    assert said(kept.current()) == said(Model.open(own))
 
 
 def test_what_is_held_is_not_read_again(tmp_path):
@@ -89,7 +89,7 @@ def test_what_is_held_is_not_read_again(tmp_path):
     held = HeldRecords(stored._tokens)
     os.truncate(stored.path, 0)
     asked = crowd[::99]
-    assert held.rows([*asked, crowd[0] - 1]) == {number: some(number) for number in asked}
+    assert held.rows([*asked, crowd[0] - 1]) == {number: counts_of(number) for number in asked}
 
 
 def test_a_damaged_directory_is_told(spamnb, mail):

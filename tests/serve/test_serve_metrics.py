@@ -4,7 +4,7 @@ import http.client
 import os
 
 import pytest
-from serving import LOOPBACK, request
+from helpers.serving import LOOPBACK, request
 
 
 @pytest.fixture

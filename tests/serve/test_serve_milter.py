@@ -5,17 +5,17 @@ import struct
 from contextlib import suppress
 
 import pytest
-from packets import AGREED, CONTINUE, END, HELLO, TRY_LATER, message, offer, packet
-from serving import everything
-from test_passthrough import FORGED
+from helpers.packets import AGREED, CONTINUE, END, HELLO, TRY_LATER, message, offer, packet
+from helpers.passthrough import FORGED
+from helpers.serving import everything
 
 from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log
-from spamnb.serve.metrics import FAILED, PLACES, PROTOCOL, REFUSED, TIMEOUT, Counters
+from spamnb.serve.metrics import COLUMNS, FAILED, PROTOCOL, REFUSED, TIMEOUT, Counters
 from spamnb.serve.milter import MOST_HELD, Milter
 from spamnb.serve.options import Options
-from spamnb.serve.trace import Trace
+from spamnb.serve.received_header import ReceivedHeader
 
 
 def removed(place, name=b"x-spamnb"):
@@ -33,7 +33,7 @@ class Server:
     def says(self, *pieces):
         """What it hears when it has said all that; nothing more after a session was broken off."""
         incoming, heard = Incoming(), b""
-        conversation = self.milter.talk(incoming)
+        conversation = self.milter.handle(incoming)
         with suppress(StopIteration):
             next(conversation)
             for piece in (*pieces, b""):
@@ -43,7 +43,7 @@ class Server:
         return heard.removeprefix(AGREED)
 
     def counted(self, kind):
-        return self.counters.totals()[PLACES[kind]]
+        return self.counters.totals()[COLUMNS[kind]]
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def server(spamnb):
 def test_what_is_agreed(server):
     """Nothing is shown that is not needed, and an answer is expected at the end of a message only."""
     incoming = Incoming()
-    conversation = server.milter.talk(incoming)
+    conversation = server.milter.handle(incoming)
     next(conversation)
     incoming.feed(offer())
     assert next(conversation) == AGREED
@@ -86,15 +86,15 @@ def test_what_is_judged_is_what_is_delivered(server, spamnb, mail):
     ],
 )
 def test_the_header_that_the_mail_server_writes(helo, recipients, expected):
-    trace = Trace()
-    assert trace.header() == b""
-    trace.macros(b"C_\0a.example [192.0.2.1]\0v\0Postfix\0j\0mx\0")
-    trace.greeting(helo + b"\0")
+    received = ReceivedHeader()
+    assert received.as_bytes() == b""
+    received.read_macros(b"C_\0a.example [192.0.2.1]\0v\0Postfix\0j\0mx\0")
+    received.read_helo(helo + b"\0")
     for recipient in recipients:
-        trace.recipient(recipient + b"\0NOTIFY=NEVER\0")
-    assert trace.header() == b"Received: " + expected + b"\n"
-    trace.new_message()
-    assert b"\tfor" not in trace.header()
+        received.read_recipient(recipient + b"\0NOTIFY=NEVER\0")
+    assert received.as_bytes() == b"Received: " + expected + b"\n"
+    received.clear_recipients()
+    assert b"\tfor" not in received.as_bytes()
 
 
 def test_in_pieces_it_hears_the_same(server, mail):
@@ -134,7 +134,7 @@ def test_all_sessions_together_hold_so_much(spamnb):
     conversations = []
     for _ in range(2 * MOST_HELD):
         incoming = Incoming()
-        conversations.append(server.milter.talk(incoming))
+        conversations.append(server.milter.handle(incoming))
         next(conversations[-1])
         incoming.feed(packet(b"B", b"a" * 900))
         next(conversations[-1])

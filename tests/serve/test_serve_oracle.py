@@ -11,8 +11,8 @@ import zlib
 from pathlib import Path
 
 import pytest
-from ports import free_ports
-from serving import Client, request
+from helpers.ports import free_ports
+from helpers.serving import Client, request
 
 pytestmark = pytest.mark.skipif(not shutil.which("spamd"), reason="spamd is not installed")
 

@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from serving import LOOPBACK
+from helpers.serving import LOOPBACK
 
 from spamnb.model import Model
 

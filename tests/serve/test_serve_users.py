@@ -4,9 +4,9 @@ import os
 import shutil
 
 import pytest
-from serving import request
+from helpers.serving import request
 
-from spamnb.serve.judge import MOST_KEPT, Judge, own_model
+from spamnb.serve.judge import MOST_USER_MODELS, Judge, user_model_path
 from spamnb.serve.metrics import Counters
 
 SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
@@ -71,8 +71,8 @@ def test_names_that_lead_elsewhere_are_nobody(homes, upside_down, user):
     give(homes, "ann", upside_down)
     give(homes, ".ann", upside_down)
     shutil.copy(upside_down, homes / "model.msgpack")
-    assert own_model(str(homes), "ann") == str(homes / "ann" / "model.msgpack")
-    assert own_model(str(homes), user) is None
+    assert user_model_path(str(homes), "ann") == str(homes / "ann" / "model.msgpack")
+    assert user_model_path(str(homes), user) is None
 
 
 def test_strange_names_over_the_wire(serving, homes, upside_down):
@@ -144,10 +144,10 @@ def test_only_so_many_models_stay_open(homes, spamnb):
         return sum(os.path.realpath(handle).startswith(f"{homes}/") for handle in handles)
 
     judge = Judge(spamnb.model, str(homes), Counters(1))
-    names = [f"user{number}" for number in range(MOST_KEPT + 20)]
+    names = [f"user{number}" for number in range(MOST_USER_MODELS + 20)]
     for name in names:
         (homes / name).mkdir()
         os.link(spamnb.model, homes / name / "model.msgpack")
     for name in (*names, *names):
         judge.classify(SPAM, name)
-    assert open_models() == len(judge.own) == MOST_KEPT
+    assert open_models() == len(judge.by_path) == MOST_USER_MODELS

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.render import print_json, show
 from spamnb.errors import DataError
-from spamnb.files import complain, shown
+from spamnb.files import complain, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.bulk.checking import Checked
+    from spamnb.inspection.check import Checked
 
 
 def show_checked(found: Checked, as_json: bool) -> int:
@@ -20,7 +20,7 @@ def show_checked(found: Checked, as_json: bool) -> int:
     if as_json:
         print_json(found.as_map())
     elif not found.damage:
-        show(f"{shown(found.path)}: sound", *told(facts(found)))
+        show(f"{printable(found.path)}: sound", *told(facts(found)))
     else:
         for damage in found.damage:
             complain(f"{found.path}: {damage}")
@@ -34,4 +34,7 @@ def facts(found: Checked) -> Iterator[tuple[str, str]]:
     yield "journal", f"{found.journal:,} messages, {found.journal_size:,} bytes"
     yield "size", f"{found.size:,} bytes in {found.columns:,} columns"
     if found.aside:
-        yield "aside", f"{shown(found.aside)}: a damaged journal of before; what was sound is in the model"
+        yield (
+            "aside",
+            f"{printable(found.aside)}: a damaged journal of before; what was sound is in the model",
+        )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bulk.differences import Difference, changed_verdicts, difference
 from spamnb.cli.render import number, print_json, show, signed, table, tell_unreadable
-from spamnb.files import shown
-from spamnb.mail.sources import check
+from spamnb.files import printable
+from spamnb.inspection.differences import Difference, changed_verdicts, difference
+from spamnb.mailboxes.sources import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bulk.differences import Changed, Moved
     from spamnb.cli.grid import Grid
+    from spamnb.inspection.differences import Changed, Moved
     from spamnb.model import Model
 
 TOP = 20  # tokens and messages, if not said otherwise
@@ -30,7 +30,7 @@ def show_difference(
         print_json(found.as_map())
     else:
         said = tables(found, top, bool(here.stored.keyed))
-        show(f"here:  {shown(found.here)}", f"there: {shown(found.there)}", *said)
+        show(f"here:  {printable(found.here)}", f"there: {printable(found.there)}", *said)
     return tell_unreadable(unreadable)
 
 

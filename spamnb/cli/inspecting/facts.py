@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from spamnb.files import shown
+from spamnb.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ def told(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    known = [(name, shown(said)) for name, said in facts]
+    known = [(name, printable(said)) for name, said in facts]
     if not sys.stdout.isatty():
         wide = max((len(name) for name, _ in known), default=0)
         yield from (f" {name:<{wide}}  {said}".rstrip() for name, said in known)

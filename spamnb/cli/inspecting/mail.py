@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 
-from spamnb.counts.store import FRONT
-from spamnb.delivery import standard_input
+from spamnb.delivery.stdin import read_stdin
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
-from spamnb.mail.folders import split_number
-from spamnb.mail.message import canonical, header_start
-from spamnb.mail.skipped import PassedOver
-from spamnb.mail.sources import Unreadable, check, messages
+from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.sources import check, messages, split_number
+from spamnb.reading.message import canonical, header_start
+from spamnb.store.stored import FRONT
 
 START = 4096  # bytes that are looked at
 
 
 def one_message(path: str) -> bytes:
     """Of several messages the first."""
-    raw = standard_input() if path == "-" else from_file(path)
+    raw = read_stdin() if path == "-" else from_file(path)
     if not raw.strip():
         raise DataError(f"{path}: empty; a message has text")
     if FRONT in raw[:64]:

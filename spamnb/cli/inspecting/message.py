@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.verdict import SPAM
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.inspecting.reading import message_text, tone
 from spamnb.cli.render import bar, console, listed, number, show, sides, signed, table, wrapped
-from spamnb.explain.unread import headers_unread, hidden_words, parts_unread
-from spamnb.files import shown
-from spamnb.verdict import SPAM
+from spamnb.files import printable
+from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from spamnb.cli.grid import Grid
-    from spamnb.explain import Explanation, Reason
+    from spamnb.inspection import Explanation, Reason
 
 TOP = 20  # tokens, if not said otherwise
 AT_LEAST = 3  # of those in each place
@@ -118,7 +118,7 @@ def name(why: Explanation, reason: Reason, whole: bool) -> Text:
     from rich.text import Text
 
     times = "" if reason.evidence.times == 1 else f" ×{reason.evidence.times:.3g}"
-    text, colour = f"  {shown(reason.token)}{times}", tone(why, reason.adds)
+    text, colour = f"  {printable(reason.token)}{times}", tone(why, reason.adds)
     return (
         Text(text, colour, overflow="fold")
         if whole

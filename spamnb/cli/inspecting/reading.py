@@ -5,18 +5,18 @@ from __future__ import annotations
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import SPAM
 from spamnb.cli.render import console, signed
-from spamnb.explain.reading import FIRST, readable
-from spamnb.files import shown
-from spamnb.verdict import SPAM
+from spamnb.files import printable
+from spamnb.inspection.marked_text import FIRST, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.text import Text
 
-    from spamnb.explain import Explanation
-    from spamnb.explain.reading import Block, Piece
+    from spamnb.inspection import Explanation
+    from spamnb.inspection.marked_text import Block, Piece
 
 MOST = 3000  # characters of a message that are shown
 LINES = 24  # and lines
@@ -72,7 +72,7 @@ class Marks:
         if block.is_header:
             whole.append_text(self.marked(block.title, "bold")).append(": ")
         else:
-            whole.append(f"\n{shown(block.title.text)}\n" if titled else "\n", "dim")
+            whole.append(f"\n{printable(block.title.text)}\n" if titled else "\n", "dim")
         for piece in block.pieces:
             whole.append_text(self.marked(piece))
         return list(whole.split("\n", allow_blank=True))
@@ -80,7 +80,7 @@ class Marks:
     def marked(self, piece: Piece, style: str = "") -> Text:
         from rich.text import Text
 
-        text = "\n".join(shown(line) for line in piece.text.expandtabs(4).split("\n"))
+        text = "\n".join(printable(line) for line in piece.text.expandtabs(4).split("\n"))
         weight = sum(self.said[token] for token in piece.tokens)
         part = abs(weight) / self.largest if self.largest else inf
         if not weight or isnan(weight) or part < FAINTEST:

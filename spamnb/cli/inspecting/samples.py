@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from spamnb.bulk.sampling import Sampler
+from spamnb.bayes.view import View
 from spamnb.cli.render import listed, print_json, show
 from spamnb.errors import DataError, UsageError
-from spamnb.explain.places import PLACES, place_of
-from spamnb.view import View
+from spamnb.inspection.places import PLACES, place_of
+from spamnb.inspection.samples import Sampler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.bulk.sampling import Synthetic
+    from spamnb.inspection.samples import Synthetic
     from spamnb.model import Model
 
 MANY = 3  # messages, if not said otherwise

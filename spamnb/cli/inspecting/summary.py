@@ -6,16 +6,16 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from spamnb.bayes.verdict import SPAM
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.render import as_it_is, key_place, listed, show, signed, table
-from spamnb.files import shown
-from spamnb.verdict import SPAM
+from spamnb.files import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.bulk.knowledge import Knowledge, Telling
     from spamnb.cli.grid import Grid
+    from spamnb.inspection.knowledge import Knowledge, Telling
 
 TOP = 10  # tokens of each label, if not said otherwise
 WIDEST = 4  # labels up to which each has a column
@@ -25,7 +25,7 @@ NO_WORDS = "none are kept, so tokens have numbers: #…; --token WORD looks one 
 
 def show_summary(known: Knowledge) -> None:
     show(
-        f"model: {shown(known.path)}",
+        f"model: {printable(known.path)}",
         labels_table(known),
         *told(facts(known)),
         *(telling_table(known, label, tokens) for label, tokens in known.telling.items() if tokens),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.bulk.lookup import Lookup
 from spamnb.cli.inspecting.facts import told
 from spamnb.cli.render import print_json, show, signed, table
 from spamnb.errors import DataError
-from spamnb.files import complain, shown
+from spamnb.files import complain, printable
+from spamnb.inspection.lookup import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spamnb.bulk.lookup import Known, Other
     from spamnb.cli.grid import Grid
+    from spamnb.inspection.lookup import Known, Other
     from spamnb.model import Model
 
 LISTED = 8  # near spellings
@@ -31,7 +31,7 @@ def look_up(model: Model, tokens: Sequence[str], as_json: bool) -> int:
     for one in found:
         if one.known and not as_json:
             show(
-                shown(one.token),
+                printable(one.token),
                 counts_table(model, one),
                 *told(facts(model, one)),
                 *([estimates_table(one)] if one.estimates else []),

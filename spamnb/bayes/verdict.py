@@ -1,0 +1,117 @@
+"""From a score to a decision: cutoffs and calibrated probability."""
+
+from __future__ import annotations
+
+from math import exp, floor, inf
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from spamnb.bayes.classifier import Evidence, Score
+
+SPAM, HAM, UNSURE = "spam", "ham", "unsure"
+LARGEST = 1.7976931348623157e308  # JSON has no infinity
+REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
+MOST_POINTS = 100.0
+
+
+class Cutoffs:
+    """Up to `ham` a score is ham, from `spam` on it is spam, and between the two it is unsure."""
+
+    __slots__ = ("ham", "spam")
+
+    def __init__(self, ham: float = -inf, spam: float = inf) -> None:
+        self.ham = ham
+        self.spam = spam
+
+    def verdict(self, score: float, ham: str = HAM) -> str:
+        """`ham` is the name of what is not spam."""
+        if score >= self.spam and score != self.ham:
+            return SPAM
+        return ham if score <= self.ham else UNSURE
+
+
+class Calibration:
+    """The share of spam among messages of a score: logistic in the score."""
+
+    __slots__ = ("intercept", "slope")
+
+    def __init__(self, slope: float = 1.0, intercept: float = 0.0) -> None:
+        self.slope = slope
+        self.intercept = intercept
+
+    def probability(self, score: float) -> float:
+        x = self.slope * score + self.intercept
+        return 1 / (1 + exp(-x)) if x > -700 else 0.0
+
+
+class Verdict:
+    """What is said of a message."""
+
+    __slots__ = ("cutoffs", "evidence", "label", "probabilities", "probability", "score")
+
+    def __init__(
+        self,
+        label: str,
+        score: float,
+        probability: float,
+        probabilities: Mapping[str, float],
+        evidence: Sequence[Evidence],
+        cutoffs: Cutoffs | None = None,
+    ) -> None:
+        self.label = label
+        self.score = score
+        self.probability = probability
+        self.probabilities = probabilities
+        self.evidence = evidence
+        self.cutoffs = cutoffs  # those it was decided by
+
+    @property
+    def points(self) -> float:
+        """The score on SpamAssassin's scale: 5.0 or more for spam, and for nothing else."""
+        points = spamassassin_score(self.score, self.cutoffs)
+        return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
+
+    def as_map(self) -> dict[str, Any]:
+        return {
+            "verdict": self.label,
+            "score": self.score,
+            "probability": self.probability,
+            "probabilities": dict(self.probabilities),
+        }
+
+
+def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
+    """A score on SpamAssassin's scale: 5.0 at the spam cutoff, and one point a nat.
+
+    Half of the ham of spamassassin is below -5 then, half of its spam above 15. In whole tenths, rounded
+    down, so that what is printed is 5.0 only from the cutoff on.
+    """
+    cutoff = cutoffs.spam if cutoffs and abs(cutoffs.spam) != inf else 0.0
+    points = REQUIRED + (score - cutoff)
+    return floor(10 * min(max(points, -MOST_POINTS), MOST_POINTS)) / 10
+
+
+def decided(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
+    """The verdict for a score: by cutoffs where they are given and there is ham and spam, else by argmax.
+
+    Score and probability are those of spam, wherever there is such a label; else the winner's.
+    """
+    labels = score.labels
+    ranked = SPAM if SPAM in labels else score.best
+    rank = min(max(score.of(ranked), -LARGEST), LARGEST)
+    shares = score.posterior
+    pair = len(labels) == 2 and SPAM in labels
+    if calibration and pair:
+        spam = calibration.probability(rank)
+        shares = [spam if label == SPAM else 1 - spam for label in labels]
+    probabilities = dict(zip(labels, shares, strict=True))
+    label = score.best
+    cutoffs = cutoffs if pair else None
+    if len(labels) > 1 and max(score.joint) == min(score.joint):
+        label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem
+    elif cutoffs:
+        label = cutoffs.verdict(rank, labels[1 - labels.index(SPAM)])
+    return Verdict(label, rank, probabilities[ranked], probabilities, score.evidence, cutoffs)

@@ -1,0 +1,55 @@
+"""Batches of messages judged by one model, as each process of a pool does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spamnb.bayes.classifier import Score
+from spamnb.bayes.scoring import BulkClassifier, Table
+from spamnb.tables.count_table import Columns
+from spamnb.tables.learned import NOWHERE
+from spamnb.training.batches import batch_of
+
+if TYPE_CHECKING:
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.mailboxes.skipped import Unreadable
+    from spamnb.model import Model
+    from spamnb.training.batches import Batch, Chunk
+
+    # Path, number in an mbox and verdict of each message; what could not be read; bytes read.
+    Judgement = tuple[list[tuple[str, int | None, Verdict]], list[Unreadable], int]
+
+
+def numbered_from(first: int, judgement: Judgement) -> Judgement:
+    """A judgement of messages that come behind others in their mailbox."""
+    verdicts, unreadable, size = judgement
+    if first:
+        verdicts = [(path, None if at is None else at + first, verdict) for path, at, verdict in verdicts]
+    return verdicts, unreadable, size
+
+
+class BatchJudge:
+    """Judges batches of messages by a model that is read into memory as a whole."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.columns = Columns.load(model.stored)
+        columns, view = self.columns, model.view
+        table = Table.whole(view, columns.containing, columns.occurring, columns.messages, columns.numbers)
+        self.classifier = BulkClassifier(model.labels, view, table)
+
+    def verdicts(self, batch: Batch) -> list[Verdict]:
+        rows = batch.rows.renumbered(self.columns.places(batch.hashes))
+        model = self.model
+        return [
+            model.decide(Score(model.labels, joint, [])) for joint in self.classifier.joints(rows).tolist()
+        ]
+
+    def has_learned(self, batch: Batch) -> list[bool]:
+        """Whether the model has learned each message, under whatever label."""
+        return [row != NOWHERE for row in self.columns.learned.places(batch.digests).tolist()]
+
+    def __call__(self, chunk: Chunk) -> Judgement:
+        batch = batch_of(chunk, None, self.model.tokenizer)
+        named = zip(batch.names, self.verdicts(batch), strict=True)
+        return [(*name, verdict) for name, verdict in named], batch.unreadable, batch.size

@@ -1,0 +1,213 @@
+"""A model as text, and back: every count, so that what comes back is the same file, byte for byte.
+
+The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
+between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token or,
+in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (fingerprint, day, messages),
+`m` for a message (digest, label's place, score). The last line, `end`, holds the SHA-256 of all lines before
+it: a backup that was cut short or changed is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.errors import CannotCreate, ModelError, UsageError
+from spamnb.key import key_known_as
+from spamnb.lock import TRAINING, Lock
+from spamnb.model import Model
+from spamnb.reading.fingerprint import fingerprints
+from spamnb.store.stored import Stored
+from spamnb.tables.count_table import Columns
+from spamnb.tables.keying import key_for, without_words
+from spamnb.tables.layout import save
+from spamnb.tables.learned import Learned
+from spamnb.tables.sorting import order_of
+from spamnb.training.placing import gone_at_last, put_in_place
+from spamnb.training.train import replaceable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spamnb.exchange.importing.exports import Lines
+    from spamnb.key import Key
+    from spamnb.tables.count_table import Array
+
+FIRST_LINE = "spamnb export 1"
+ABOUT = ("settings", "view", "ham_loss", "cutoffs", "calibration")
+END = "end"
+DAMAGED = "not what spamnb export wrote, or damaged"
+CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"
+CHANGED = "damaged: cut short or changed since spamnb export wrote it; use another backup"
+WRONG = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # what odd numbers and words do
+TRIED = 20  # tokens
+
+
+def exported(path: str) -> Iterator[str]:
+    """Yield the lines of a backup of a model and its journal."""
+    return sealed(_content(path))
+
+
+def sealed(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines, and last the one that proves them whole, as `head -n -1 BACKUP | sha256sum` does."""
+    digest = sha256()
+    for line in lines:
+        digest.update(line.encode() + b"\n")
+        yield line
+    yield f"{END}\t{digest.hexdigest()}"
+
+
+def _content(path: str) -> Iterator[str]:
+    stored = Stored.open(path)
+    table = Columns.load(stored).settled()
+    head = {name: stored.head[name] for name in ABOUT}
+    head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
+    yield FIRST_LINE
+    yield json.dumps(head, ensure_ascii=False)
+    words = table.words
+    if stored.keyed:
+        tokens = [f"{number:016x}" for number in table.hashes[words].tolist()]
+    else:
+        tokens = table.tokens(np.flatnonzero(words).tolist())
+    counts = np.concatenate((table.first_days[None], table.days[None], table.containing, table.occurring)).T
+    for numbers, token in zip(counts[words].tolist(), tokens, strict=True):
+        yield "\t".join(("t", *map(str, numbers), token))
+    counts = np.concatenate((table.days[None], table.containing)).T
+    for fingerprint, numbers in zip(table.hashes[~words].tolist(), counts[~words].tolist(), strict=True):
+        yield "\t".join(("p", f"{fingerprint:016x}", *map(str, numbers)))
+    learned = table.learned
+    columns = (learned.digests.tolist(), learned.labels.tolist(), learned.scores.tolist())
+    for digest, label, score in zip(*columns, strict=True):
+        yield f"m\t{digest:016x}\t{label}\t{score!r}"
+
+
+def is_export(lines: Lines) -> bool:
+    return lines.first == FIRST_LINE.encode()
+
+
+def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -> Columns:
+    """Make a model from its lines; one that is there is replaced only if asked for.
+
+    One that had words has none here, if that is asked for or there is a key for it.
+    """
+    with Lock(path, kind=TRAINING):
+        before = replaceable(path)
+        if not fresh and os.path.lexists(path):
+            raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
+        table, about = _understood(lines)
+        known_as = about["settings"].get("keyed", "")
+        key = key_known_as(path, known_as) if known_as else key_for(path, keyed)
+        if key and not known_as:
+            table, about["settings"]["keyed"] = without_words(table, key), key.id
+        with gone_at_last(f"{path}.new"):
+            put_in_place(path, _saved(path, table, about, lines, key), before)
+    return table
+
+
+def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines, key: Key | None) -> str:
+    """Where the new model is. One that judges no message takes nobody's place."""
+    known = table.tokens(np.flatnonzero(table.words)[:TRIED].tolist())
+    try:
+        new = save(path, [table], table.learned, {**about, "labels": list(table.labels)})
+        Model(Stored(new), key=key).classify(" ".join(known).encode())
+    except (ModelError, UsageError, *WRONG) as error:
+        raise lines.error(DAMAGED) from error
+    return new
+
+
+def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
+    try:
+        rest = _unsealed(lines)
+        next(rest)
+        head = json.loads(next(rest, ""))
+        reader = _Reader(head["labels"], bool(head["settings"].get("keyed")))
+        for line in rest:
+            reader.take(line)
+        return reader.table(tuple(head["messages"]), head["numbers"]), {name: head[name] for name in ABOUT}
+    except WRONG as error:
+        raise lines.error(DAMAGED) from error
+
+
+def _unsealed(lines: Lines) -> Iterator[str]:
+    """Yield the lines before the last; an error if that one does not prove them whole."""
+    digest, end = sha256(), ""
+    for line in lines:
+        if end:
+            raise lines.error(CHANGED)
+        if line.startswith(f"{END}\t".encode()):
+            end = line.decode()
+        else:
+            digest.update(line + b"\n")
+            yield line.decode()
+    if not end:
+        raise lines.error(CUT)
+    if end != f"{END}\t{digest.hexdigest()}":
+        raise lines.error(CHANGED)
+
+
+class _Reader:
+    def __init__(self, labels: list[str], keyed: bool) -> None:
+        self.labels = tuple(labels)
+        self.keyed = keyed
+        self.tokens: list[str] = []
+        self.counts: list[list[int]] = []
+        self.pairs: list[int] = []
+        self.pair_counts: list[list[int]] = []
+        self.learned: list[tuple[int, int, float]] = []
+
+    def take(self, line: str) -> None:
+        many = len(self.labels)
+        kind, *fields = line.split("\t", 3 + 2 * many)
+        if kind == "t":
+            *numbers, token = fields
+            self.counts.append(_numbers(numbers, 2 + 2 * many))
+            self.tokens.append(token)
+        elif kind == "p":
+            self.pairs.append(int(fields[0], 16))
+            day, *messages = _numbers(fields[1:], 1 + many)
+            self.pair_counts.append([day, day, *messages, *[0] * many])
+        elif kind == "m":
+            digest, label, score = fields
+            if int(label) >= many:
+                raise ValueError(label)
+            self.learned.append((int(digest, 16), int(label), float(score)))
+        else:
+            raise ValueError(kind)
+
+    def table(self, messages: tuple[int, ...], numbers: dict[str, Any]) -> Columns:
+        many = len(self.labels)
+        if len(messages) != many:
+            raise ValueError(messages)
+        own = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints(self.tokens)
+        hashes = np.array(own + self.pairs, np.uint64)
+        counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * many).T
+        order = order_of(hashes)
+        texts = [] if self.keyed else [token.encode() for token in self.tokens]
+        lengths = np.zeros(len(hashes), np.int64)
+        lengths[: len(texts)] = [len(text) for text in texts]
+        text = b"".join([texts[at] for at in order[order < len(texts)].tolist()])
+        digests, labels, scores = zip(*self.learned, strict=True) if self.learned else ((), (), ())
+        return Columns(
+            self.labels,
+            messages,
+            numbers,
+            hashes[order],
+            np.cumsum(lengths[order]),
+            np.frombuffer(text, np.uint8),
+            counts[2 : 2 + many, order].astype(np.int32),
+            counts[2 + many :, order].astype(np.int32),
+            counts[1, order].astype(np.uint16),
+            Learned.of(digests, labels, scores),
+            counts[0, order].astype(np.uint16),
+        )
+
+
+def _numbers(fields: list[str], many: int) -> list[int]:
+    numbers = [int(field) for field in fields]
+    if len(numbers) != many or min(numbers) < 0:
+        raise ValueError(fields)
+    return numbers

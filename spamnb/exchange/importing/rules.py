@@ -1,0 +1,86 @@
+"""What another filter's tokens are called here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from spamnb.reading.header_rules import header_tokens
+from spamnb.reading.links import link_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from spamnb.reading.words import Words
+
+    Token = str | tuple[str, str]  # a pair of neighbours is two
+    Carry = Callable[[str, Words], Collection[Token]]
+
+# Other filters count no shorter words, and what is left of some in theirs would be a small part of the truth:
+# 100 spam learned later, 0.58 % of the ham was lost with them and 0.14 % without.
+SHORTEST = 3
+
+NO_WORD = "no word of three letters or more"
+UNKNOWN_HEADER = "no telling which header it stood in"
+NOTHING_ALIKE = "nothing like it here"
+
+
+class Rule(NamedTuple):
+    """Tokens of one kind: how they are carried over, and why some are not."""
+
+    kind: str
+    carry: Carry
+    why: str = NO_WORD
+
+
+def rule_for(rules: Mapping[str, Rule], token: str) -> tuple[Rule, str]:
+    """The rule of the first prefix that fits, and the token without it."""
+    prefix = next(prefix for prefix in rules if token.startswith(prefix))
+    return rules[prefix], token[len(prefix) :]
+
+
+def nothing(_text: str, _words: Words) -> list[Token]:
+    return []
+
+
+def body(text: str, words: Words) -> list[Token]:
+    return [word for word in words.of(text) if len(word) >= SHORTEST]
+
+
+def header(name: str) -> Carry:
+    """What the header of that name would give, were this its text."""
+    shortest = len(name) + 1 + SHORTEST
+
+    def carry(text: str, words: Words) -> set[Token]:
+        tokens = set(header_tokens([(name, text)], words)) - {f"header:{name}"}
+        return {token for token in tokens if len(token) >= shortest}
+
+    return carry
+
+
+def addresses(name: str) -> Carry:
+    """A word of a name, or one side of an address: the side with a dot is taken for its host."""
+    plain = header(name)
+
+    def carry(text: str, words: Words) -> Collection[Token]:
+        return plain("@" + text if "." in text and "@" not in text else text, words)
+
+    return carry
+
+
+def header_name(text: str, words: Words) -> list[Token]:
+    """That a header is there."""
+    return [token for token in header_tokens([(text.lower(), "")], words) if token.startswith("header:")]
+
+
+def tagged(tag: str) -> Carry:
+    def carry(text: str, _words: Words) -> list[Token]:
+        return [f"{tag}:{text}"] if text.isprintable() and " " not in text else []
+
+    return carry
+
+
+def link(text: str, words: Words) -> list[Token]:
+    """A host that links lead to; else it is taken for a word of their path."""
+    if "." in text:
+        return [*link_tokens([f"http://{text}"], words)]
+    return [f"url:/{word}" for word in words.of(text)]

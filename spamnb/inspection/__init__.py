@@ -1,0 +1,8 @@
+"""Why a message is judged as it is."""
+
+from __future__ import annotations
+
+from spamnb.inspection.described import described
+from spamnb.inspection.explanation import Explanation, Reason, Share, explain
+
+__all__ = ["Explanation", "Reason", "Share", "described", "explain"]

@@ -1,0 +1,82 @@
+"""What is drawn of a model: how its tokens weigh, how often they occur, and how its own mail scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.bayes.verdict import SPAM
+from spamnb.inspection.knowledge import Knowledge, leads, left_out_scores
+from spamnb.tables.vocabulary import Vocabulary
+from spamnb.training.calibration import has_spam
+
+if TYPE_CHECKING:
+    from spamnb.model import Model
+    from spamnb.tables.vocabulary import Array
+
+NAMED = 16  # tokens of each label, at most
+STEP = 0.5  # nats that are counted together
+FARTHEST = 15.0  # nats; what weighs more is counted there
+POINTS = 120  # of the curve: as many as can be told apart
+SCORES = 100  # bins of scores, for programs; a drawing makes its own
+
+
+@dataclass(frozen=True, eq=False)
+class Portrait:
+    knowledge: Knowledge
+    toward: str  # the label that weights speak for
+    weights: list[tuple[float, int]]  # from here to STEP more, so many tokens
+    zipf: list[tuple[int, int]]  # the n-th most frequent token, and its occurrences
+    ham: Array  # scores of the mail learned, each by the mail without itself
+    spam: Array
+
+    @classmethod
+    def of(cls, model: Model) -> Portrait:
+        """Of two labels, how far spam is ahead; of more, how far the likeliest is."""
+        vocabulary = Vocabulary(model.stored)
+        two = has_spam(model.labels)
+        edges = np.arange(-FARTHEST if two else 0.0, FARTHEST + STEP, STEP)
+        heights = np.zeros(len(edges) - 1, np.int64)
+        occurrences = [np.empty(0, np.int64)]
+        for block in vocabulary.blocks():
+            there = block.occurring.max(axis=0) > 0
+            occurrences.append(block.occurring.sum(axis=0)[there])
+            if model.view.event != "gaussian":
+                ahead = leads(model.view, vocabulary.table(model.view, block))[:, there]
+                own = ahead[model.labels.index(SPAM)] if two else ahead.max(axis=0)
+                heights += np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0]
+        return cls(
+            Knowledge.of(model, NAMED),
+            SPAM if two else "the likeliest label",
+            list(zip(edges[:-1].tolist(), heights.tolist(), strict=True)),
+            curve(np.concatenate(occurrences)),
+            *left_out_scores(model.stored),
+        )
+
+    def as_map(self) -> dict[str, Any]:
+        """The curves, for who draws them himself."""
+        both = np.concatenate((self.ham, self.spam))
+        edges = np.histogram_bin_edges(both, SCORES) if len(both) else np.empty(0)
+        scores = {
+            "edges": edges.tolist(),
+            "ham": np.histogram(self.ham, edges)[0].tolist() if len(both) else [],
+            "spam": np.histogram(self.spam, edges)[0].tolist() if len(both) else [],
+        }
+        return {
+            "toward": self.toward,
+            "step": STEP,
+            "weights": self.weights,
+            "zipf": self.zipf,
+            "scores": scores,
+        }
+
+
+def curve(occurrences: Array) -> list[tuple[int, int]]:
+    """Ranks evenly spaced on a logarithmic axis, and the occurrences there."""
+    falling = np.sort(occurrences)[::-1]
+    if not len(falling):
+        return []
+    ranks = np.unique(np.geomspace(1, len(falling), POINTS).astype(np.int64))
+    return list(zip(ranks.tolist(), falling[ranks - 1].tolist(), strict=True))

@@ -1,0 +1,107 @@
+"""Messages made up by a model: naive Bayes says how probable each is, so it can also draw them.
+
+The length follows the sizes of a label's mail, about the mean number of its tokens; the tokens are drawn from
+P(token | label), by Bernoulli's model each by itself; the numbers from the label's Gaussians.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import exp, log, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.bayes.classifier import variance
+from spamnb.bayes.scoring import probabilities
+from spamnb.reading.tokenizer import MOST_TOKENS
+from spamnb.tables.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spamnb.bayes.view import View
+    from spamnb.store.stored import Stored
+    from spamnb.tables.vocabulary import Array
+
+SIZE = "size"  # the numeric feature that tells of lengths, in tenths of a doubling
+TENTH = log(2) / 10
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """A message that nobody wrote."""
+
+    label: str
+    length: int
+    tokens: dict[str, int]
+    numbers: dict[str, float]
+
+    def as_map(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Sampler:
+    """Draws messages of one label."""
+
+    def __init__(self, stored: Stored, view: View, label: str, seed: int) -> None:
+        self.stored = stored
+        self.view = view
+        self.label = label
+        self.place = stored.labels.index(label)
+        self.vocabulary = Vocabulary(stored)
+        self.chance = np.random.default_rng(seed)
+        self.p = self._probabilities()
+        self._known: dict[int, str] = {}
+
+    def _probabilities(self) -> Array:
+        """Of each token; none by Gaussians, which know numbers only."""
+        if self.view.event == "gaussian":
+            return np.empty(0)
+        blocks = [
+            probabilities(self.view, self.vocabulary.table(self.view, block))[self.place]
+            * (block.containing.max(axis=0) > 0)
+            for block in self.vocabulary.blocks()
+        ]
+        return np.concatenate(blocks) if blocks else np.empty(0)
+
+    def messages(self, many: int) -> Iterator[Synthetic]:
+        reach = np.cumsum(self.p)
+        messages = max(1, self.stored.messages[self.place])
+        for _ in range(many):
+            size = self.chance.standard_normal()
+            if self.view.event == "bernoulli":
+                places = np.flatnonzero(self.chance.random(len(self.p)) < self.p)
+            else:
+                length = self._length(size) if len(reach) else 0
+                places = np.searchsorted(reach, self.chance.random(length) * reach[-1:], "right")
+            numbers = self._numbers(size, messages)
+            found, times = np.unique(places, return_counts=True)
+            tokens = dict(zip(self._texts(found.tolist()), times.tolist(), strict=True))
+            yield Synthetic(self.label, len(places), tokens, numbers)
+
+    def _texts(self, places: list[int]) -> list[str]:
+        """Of tokens that come again and again."""
+        new = [place for place in places if place not in self._known]
+        self._known.update(zip(new, self.vocabulary.tokens(new), strict=True))
+        return [self._known[place] for place in places]
+
+    def _length(self, size: float) -> int:
+        """Log-normal, as sizes are; `size` is how many standard deviations this one lies off the mean."""
+        stored = self.stored
+        totals = stored.occurrences if self.view.event == "multinomial" else stored.presences
+        mean = totals[self.place] / max(1, stored.messages[self.place])
+        sizes = stored.numbers.get(SIZE)
+        spread = TENTH * sqrt(variance(sizes[self.place])) if sizes and sizes[self.place][0] else 0.0
+        return min(MOST_TOKENS, round(mean * exp(spread * size - spread * spread / 2)))
+
+    def _numbers(self, size: float, messages: int) -> dict[str, float]:
+        """Each as often as the label's mail has it."""
+        numbers = {}
+        for name, by_label in sorted(self.stored.numbers.items()):
+            n, total, squares = by_label[self.place]
+            there, off = self.chance.random(), self.chance.standard_normal()
+            if there * messages < n:
+                deviation = sqrt(variance((n, total, squares)))
+                numbers[name] = total / n + deviation * (size if name == SIZE else off)
+        return numbers

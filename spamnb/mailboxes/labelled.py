@@ -1,0 +1,38 @@
+"""Mail under each label: the pieces of work it makes, and its size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from spamnb.mailboxes.roles import left_out_of
+from spamnb.mailboxes.sources import total_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    Sources = Mapping[str, Sequence[str]]  # the paths of each label
+
+
+def by_label(
+    sources: Sources, split: Callable[..., Iterable[Any]], all_folders: bool = False
+) -> Iterator[tuple[Any, str]]:
+    """Pieces of work and their labels; what is named under one label is not met under another.
+
+    Folders whose names speak against a label are left out, unless `all_folders` are wanted.
+    """
+    for label, paths, limits in _limited(sources, all_folders):
+        for chunk in split(paths, **limits):
+            yield chunk, label
+
+
+def size_of(sources: Sources, all_folders: bool = False) -> int:
+    """Bytes on disk of all mail that `by_label` finds."""
+    return sum(total_size(paths, **limits) for _, paths, limits in _limited(sources, all_folders))
+
+
+def _limited(sources: Sources, all_folders: bool) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
+    """Each label, its paths, and what is not to be read below them."""
+    everything = {path for paths in sources.values() for path in paths}
+    for label, paths in sources.items():
+        leave_out = frozenset[str]() if all_folders else left_out_of(label)
+        yield label, paths, {"without": everything.difference(paths), "leave_out": leave_out}

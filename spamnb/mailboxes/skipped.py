@@ -1,0 +1,49 @@
+"""What was not read: by a failure, or on purpose."""
+
+from __future__ import annotations
+
+from spamnb.errors import DataError, NoInput
+from spamnb.mailboxes.streams import DENIED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spamnb.errors import SpamnbError
+
+
+class Unreadable:
+    """A file or folder that could not be read, or not to its end."""
+
+    __slots__ = ("path", "why")
+
+    def __init__(self, path: str, why: str) -> None:
+        self.path = path
+        self.why = why
+
+    @property
+    def error(self) -> type[SpamnbError]:
+        """No input, as a path that is missing, if it may not be read; if it is damaged, bad data."""
+        return NoInput if self.why == DENIED else DataError
+
+
+class PassedOver(Unreadable):
+    """A file that was met in a folder and holds no mail: that is worth a word, and no error."""
+
+    __slots__ = ()
+
+
+class LeftOut(PassedOver):
+    """A folder or mailbox that was met in a folder, and whose name tells that its mail has another label."""
+
+    __slots__ = ()
+
+
+def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
+    """What ought to have been read and could not be."""
+    return [one for one in found if not isinstance(one, PassedOver)]
+
+
+def passed_over(found: Iterable[Unreadable]) -> list[PassedOver]:
+    """What was not read on purpose."""
+    return [one for one in found if isinstance(one, PassedOver)]

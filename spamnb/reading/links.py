@@ -1,0 +1,159 @@
+"""Links as evidence: where they lead."""
+
+from __future__ import annotations
+
+from spamnb.reading.word_rules import remembered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.reading.words import Words
+
+MOST_LINKS = 500
+LONGEST_LINK = 500
+LONGEST_SCHEME = 10
+LONGEST_HOST = 80
+MOST_PATH_WORDS = 20
+MOST_KNOWN = 4_000  # hosts that are remembered: of six links, five lead to one of them
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NOT_FIRST = "0123456789+-."
+_SCHEME = frozenset(_LETTERS + _NOT_FIRST)
+_SCHEME_LETTERS = _LETTERS + _NOT_FIRST
+_HEX = frozenset(b"0123456789abcdefABCDEF")
+_WWW = ("www.", "WWW.", "Www.")
+_NOT_BEFORE_WWW = frozenset("/.@-_%&")
+
+
+class _Ends(dict[int, int]):
+    """A translation table that makes a space of all that ends a link in a text."""
+
+    def __missing__(self, code: int) -> int:
+        char = chr(code)
+        ends = char in "<>\"'`{}|^," or not (char.isascii() or char.isalnum() or is_mark(char))
+        return remembered(self, code, 32 if ends else code)
+
+
+def is_mark(char: str) -> bool:
+    from unicodedata import category
+
+    return category(char)[0] == "M"
+
+
+_ENDS = _Ends()
+
+
+def links_in(text: str) -> list[str]:
+    """The addresses that stand in a plain text."""
+    links: list[str] = []
+    at = text.find("://")
+    while at >= 0 and len(links) < MOST_LINKS:
+        before = text[max(0, at - LONGEST_SCHEME) : at]
+        scheme = before[len(before.rstrip(_SCHEME_LETTERS)) :].lstrip(_NOT_FIRST)
+        if scheme:
+            links.append(scheme + _run(text, at))
+        at = text.find("://", at + 3)
+    for form in _WWW:
+        at = text.find(form)
+        while at >= 0 and len(links) < MOST_LINKS:
+            before = text[at - 1 : at]
+            if not (before.isascii() and before.isalnum()) and before not in _NOT_BEFORE_WWW:
+                links.append("http://" + _run(text, at))
+            at = text.find(form, at + 4)
+    return links
+
+
+def _run(text: str, at: int) -> str:
+    """The rest of a link, without the marks of the sentence it stands in."""
+    run = text[at : at + LONGEST_LINK].split(None, 1)[0]
+    return run.translate(_ENDS).partition(" ")[0].rstrip(".;:!?)]")
+
+
+def link_tokens(links: list[str], words: Words) -> list[str]:
+    """For each link its host, the domains above it, the words of its path, and what is odd about it."""
+    tokens: list[str] = []
+    for link in links[:MOST_LINKS]:
+        link = link[:LONGEST_LINK].replace("\\", "/")  # as browsers do
+        scheme, colon, rest = link.partition(":")
+        if link.startswith("//"):
+            tokens += _absolute("http", link, words)
+        elif not colon or not scheme or scheme[0] in _NOT_FIRST or not _SCHEME.issuperset(scheme):
+            tokens.append("url:relative")
+            for inner in links_in(link):  # /go?to=http://elsewhere
+                scheme, _, rest = inner.partition(":")
+                tokens += _absolute(scheme, rest, words)
+        elif rest.startswith("//"):
+            tokens += _absolute(scheme, rest, words)
+        else:
+            tokens.append(f"url:{scheme.lower()[:LONGEST_SCHEME]}:")
+    return tokens
+
+
+def _absolute(scheme: str, rest: str, words: Words) -> list[str]:
+    authority = rest[2:].partition("/")[0].partition("?")[0].partition("#")[0]
+    path = rest[2 + len(authority) :]
+    where = f"{scheme}:{authority}"
+    found = _known.get(where)
+    if found is None:
+        found = remembered(_known, where, _authority(scheme.lower(), authority), MOST_KNOWN)
+    if len(path) < 2:
+        return found
+    return found + [f"url:/{word}" for word in words.of(unquoted(path))[:MOST_PATH_WORDS]]
+
+
+_known: dict[str, list[str]] = {}
+
+
+def _authority(scheme: str, authority: str) -> list[str]:
+    """What a link says before its path."""
+    user, _, host = authority.rpartition("@")
+    if host.startswith("["):
+        host, _, port = host[1:].partition("]")
+    else:
+        host, _, port = host.partition(":")
+    tokens = []
+    if user:
+        tokens.append("url:user@")
+    if port:
+        tokens.append("url:port")
+    if scheme not in ("http", "https"):
+        tokens.append(f"url:{scheme[:LONGEST_SCHEME]}:")
+    return tokens + _host(plain_host(host))
+
+
+def _host(host: str) -> list[str]:
+    """A host with the domains it lies in; a number with its network."""
+    labels = host.split(".")
+    if ":" in host:
+        return ["url:number", f"url:{host[:LONGEST_HOST]}"]
+    if host.replace(".", "").isdigit():
+        return ["url:number", f"url:{'.'.join(labels[:2])[:LONGEST_HOST]}.", f"url:{host[:LONGEST_HOST]}"]
+    domains = [".".join(labels[-size:]) for size in range(min(4, len(labels)), 0, -1) if labels[-size]]
+    return [f"url:{domain[:LONGEST_HOST]}" for domain in domains]
+
+
+def plain_host(host: str) -> str:
+    """A host can be written in many ways, too."""
+    host = unquoted(host)
+    if not host.isascii():
+        from unicodedata import normalize
+
+        from spamnb.reading.letters import PLAINER
+
+        host = normalize("NFKC", host.translate(PLAINER)).replace("。", ".")
+    if not host.isprintable() or " " in host:
+        host = "".join([char for char in host if char.isprintable() and char != " "])
+    return host.lower().strip(".")
+
+
+def unquoted(text: str) -> str:
+    """%41 as A: a path can be written in many ways."""
+    if "%" not in text:
+        return text
+    first, *escaped = text.encode("utf-8", "replace").split(b"%")
+    out = [first]
+    for piece in escaped:
+        if len(piece) > 1 and _HEX.issuperset(piece[:2]):
+            out += (bytes((int(piece[:2], 16),)), piece[2:])
+        else:
+            out += (b"%", piece)
+    return b"".join(out).decode("utf-8", "replace")

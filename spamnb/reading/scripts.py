@@ -1,0 +1,94 @@
+"""Words that are not all ASCII: what a reader takes for the same word becomes the same word."""
+
+from __future__ import annotations
+
+from itertools import groupby, pairwise
+from unicodedata import category, normalize
+
+from spamnb.reading.letters import PLAINER, unmasked
+from spamnb.reading.word_rules import JOINERS, LONGEST, MOST_WORDS, remembered
+
+PIECE = 512  # characters normalised at once
+
+
+class Scripts:
+    """Reads chunks of text of which some are not ASCII."""
+
+    def __init__(self, keep_case: bool) -> None:
+        self.keep_case = keep_case
+        self._known: dict[str, list[str]] = {}
+
+    def words(self, chunks: list[str]) -> list[str]:
+        known = self._known
+        words: list[str] = []
+        for chunk in chunks:
+            if chunk.isascii():
+                words.append(chunk)
+            else:
+                found = known.get(chunk)
+                words += self._cut(chunk) if found is None else found
+        return words[:MOST_WORDS]
+
+    def _cut(self, chunk: str) -> list[str]:
+        words = [word for piece in pieces(chunk[:MOST_WORDS]) for word in self._seen(piece)]
+        return remembered(self._known, chunk, words) if len(chunk) <= LONGEST else words
+
+    def _seen(self, piece: str) -> list[str]:
+        """What a reader sees of it: NFKC, without what is not seen, look-alikes put right."""
+        words: list[str] = []
+        for word in normalize("NFKC", piece.translate(PLAINER)).translate(_SEPARATORS).split():
+            word = unmasked(word.strip("'"))
+            if not self.keep_case:
+                word = word.casefold()
+            if word:
+                words += syllables(word) if max(word) >= _FIRST_DENSE else (word,)
+        return words
+
+
+class _Separators(dict[int, int]):
+    """A translation table that decides about each code point once: part of a word, or a space."""
+
+    def __missing__(self, code: int) -> int:
+        char = chr(code)
+        inside = char.isalnum() or char in JOINERS or category(char)[0] == "M"
+        return remembered(self, code, code if inside else 32)
+
+
+_SEPARATORS = _Separators()
+
+
+def pieces(chunk: str) -> list[str]:
+    """Over a long run of combining marks normalisation takes quadratic time, so it goes piece by piece."""
+    return [chunk[start : start + PIECE] for start in range(0, len(chunk), PIECE)]
+
+
+def syllables(word: str) -> list[str]:
+    """Scripts written without spaces as pairs of neighbouring characters; the rest of the word as it is."""
+    units: list[str] = []
+    for dense, chars in groupby(word, _DENSE.__getitem__):
+        run = "".join(chars)
+        if dense and len(run) > 1:
+            units += map("".join, pairwise(run))
+        else:
+            units.append(run)
+    return units
+
+
+class _Dense(dict[str, bool]):
+    """Which characters are of a script written without spaces, decided once each."""
+
+    def __missing__(self, char: str) -> bool:
+        return remembered(self, char, any(first <= char <= last for first, last in _DENSE_SCRIPTS))
+
+
+_FIRST_DENSE = "\u0e00"
+_DENSE_SCRIPTS = (
+    ("\u0e00", "\u0eff"),  # Thai, Lao
+    ("\u1000", "\u109f"),  # Burmese
+    ("\u1780", "\u17ff"),  # Khmer
+    ("\u2e80", "\u9fff"),  # Chinese, Japanese
+    ("\uac00", "\ud7af"),  # Korean
+    ("\uf900", "\ufaff"),  # Chinese
+    ("\U00020000", "\U0003ffff"),
+)
+_DENSE = _Dense()

@@ -1,0 +1,99 @@
+"""Tokenizer settings: chosen when a model is made, stored in it, and the same ever after."""
+
+from __future__ import annotations
+
+from spamnb.errors import UsageError
+from spamnb.reading.words import Words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+# Rises when the same mail gives other tokens than before: such models must be trained anew.
+REVISION = 1
+MOST_NGRAMS = 5
+
+
+class Settings:
+    __slots__ = (
+        "closed",
+        "headers",
+        "keep_case",
+        "keyed",
+        "ngrams",
+        "revision",
+        "stem",
+        "stop_language",
+        "stop_words",
+    )
+
+    def __init__(
+        self,
+        ngrams: int = 1,
+        stem: str | None = None,
+        stop_language: str | None = None,
+        headers: bool = True,
+        keep_case: bool = False,
+        stop_words: Sequence[str] = (),
+        revision: int = REVISION,
+        closed: bool = False,
+        keyed: str = "",
+    ) -> None:
+        if not 1 <= ngrams <= MOST_NGRAMS:
+            raise UsageError(f"n-grams of 1 to {MOST_NGRAMS} words, not {ngrams}")
+        self.ngrams = ngrams
+        self.stem = stem
+        self.stop_language = stop_language
+        self.headers = headers
+        self.keep_case = keep_case
+        # The words themselves, not only the language: a later release of the list changes no model.
+        self.stop_words = folded(stop_words or (stop_words_of(stop_language) if stop_language else ()))
+        self.revision = revision
+        self.closed = closed  # no new tokens are learned: a model of another filter's counts
+        self.keyed = keyed  # the id of the key, in a model that keeps no words
+
+    @classmethod
+    def from_map(cls, stored: Mapping[str, Any]) -> Settings:
+        return cls(**{name: stored[name] for name in cls.__slots__ if name != "keyed" or name in stored})
+
+    def as_map(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and self.as_map() == other.as_map()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def words(self) -> Words:
+        stem = stemmer(self.stem) if self.stem else None
+        return Words(self.ngrams, self.keep_case, frozenset(self.stop_words), stem)
+
+
+def stemmer(language: str) -> Any:
+    """The Snowball stemmer of a language, as a function from word to stem."""
+    try:
+        import Stemmer
+    except ImportError:
+        raise UsageError("stemming needs an extra: pip install 'spamnb[languages]'") from None
+    if language not in Stemmer.algorithms():
+        raise UsageError(f"no stemmer for {language!r}; there are: {', '.join(Stemmer.algorithms())}")
+    return Stemmer.Stemmer(language).stemWord
+
+
+def stop_words_of(language: str) -> Sequence[str]:
+    try:
+        import stop_words
+    except ImportError:
+        raise UsageError("stop words need an extra: pip install 'spamnb[languages]'") from None
+    if language not in stop_words.AVAILABLE_LANGUAGES:
+        known = ", ".join(sorted(stop_words.LANGUAGE_MAPPING.values()))
+        raise UsageError(f"no stop words for {language!r}; there are: {known}")
+    listed: Sequence[str] = stop_words.get_stop_words(language)
+    return listed
+
+
+def folded(entries: Sequence[str]) -> list[str]:
+    """Stop words as the tokenizer will meet them; what it cuts in several can stop none."""
+    words = Words()
+    return sorted({found[0] for found in map(words.of, entries) if len(found) == 1})

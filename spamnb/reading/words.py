@@ -1,0 +1,118 @@
+"""Text to words. What is not ASCII is left to reading.scripts, loaded when there is some."""
+
+from __future__ import annotations
+
+from spamnb.reading.word_rules import JOINERS, LONGEST, MOST_WORDS, remembered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from spamnb.reading.scripts import Scripts
+
+# By byte: what is not ASCII stays for a closer look.
+_SPACED = bytes(c if c > 127 or chr(c).isalnum() or chr(c) in JOINERS else 32 for c in range(256))
+_FOLDED = _SPACED.lower()
+
+
+class Words:
+    """Cuts text into words by the settings of a model: case, stop words, stemming, n-grams."""
+
+    def __init__(
+        self,
+        ngrams: int = 1,
+        keep_case: bool = False,
+        stop_words: frozenset[str] = frozenset(),
+        stem: Callable[[str], str] | None = None,
+    ) -> None:
+        self.ngrams = ngrams
+        self.keep_case = keep_case
+        self.stop_words = stop_words
+        self.stem = stem
+        self.known_headers: dict[tuple[str, str], list[str]] = {}  # header_rules' memory of these words
+        self._scripts: Scripts | None = None
+        self._stems: dict[str, str] = {}
+        self._table = _SPACED if keep_case else _FOLDED
+        self._simple = not stop_words and stem is None
+
+    def of(self, text: str) -> list[str]:
+        """The words of a text, in order, without n-grams."""
+        return cut(self.spaced(text))
+
+    def spaced(self, text: str) -> bytes:
+        """The same with spaces between them, over-long ones not yet shortened.
+
+        Cutting at what separates in ASCII runs at 95 MB/s, where a regular expression runs at 15 to 20.
+        """
+        plain = text.isascii()
+        if not plain:
+            text = typography(text)
+            plain = text.isascii()
+        data = text.encode("utf-8", "replace").translate(self._table)
+        quoted = b"'" in data
+        if quoted:  # around a word, not in it
+            data = b" %b " % data
+            data = data.replace(b" '", b"  ").replace(b"' ", b"  ")
+            quoted = b" '" in data or b"' " in data  # more than one: too rare to be done in bytes
+        if plain and self._simple and not quoted and len(data) < 2 * MOST_WORDS:
+            return data
+        words = data.decode().split(None, MOST_WORDS)
+        del words[MOST_WORDS:]
+        if quoted:
+            words = [word for word in [chunk.strip("'") for chunk in words] if word]
+        if not plain:
+            words = self._read(words)
+        if not self._simple:
+            words = self._chosen(words)
+        return " ".join(words).encode()
+
+    def _read(self, chunks: list[str]) -> list[str]:
+        if self._scripts is None:
+            from spamnb.reading.scripts import Scripts
+
+            self._scripts = Scripts(self.keep_case)
+        return self._scripts.words(chunks)
+
+    def _chosen(self, words: list[str]) -> list[str]:
+        """Without stop words, and stemmed."""
+        words = [word if len(word) <= LONGEST else shortened(word) for word in words]
+        if self.stop_words:
+            words = [word for word in words if word.casefold() not in self.stop_words]
+        return [self._stemmed(word) for word in words] if self.stem else words
+
+    def grams(self, words: list[str]) -> list[str]:
+        """The words, and their n-grams: two to n neighbours, joined by spaces."""
+        if self.ngrams == 1:
+            return words
+        grams = list(words)
+        for n in range(2, self.ngrams + 1):
+            grams += map(" ".join, zip(*(words[start:] for start in range(n)), strict=False))
+        return grams
+
+    def _stemmed(self, word: str) -> str:
+        stem = self._stems.get(word)
+        if stem is None:
+            stem = remembered(self._stems, word, self.stem(word) if self.stem else word)
+        return stem
+
+
+def cut(spaced: bytes) -> list[str]:
+    """Words from between spaces."""
+    words = spaced.decode().split()
+    if len(spaced) > LONGEST and max(map(len, words), default=0) > LONGEST:
+        words = [word if len(word) <= LONGEST else shortened(word) for word in words]
+    return words
+
+
+def typography(text: str) -> str:
+    """Typographic marks as their ASCII forms."""
+    from spamnb.reading.letters import TYPOGRAPHY
+
+    for char, ascii_char in TYPOGRAPHY:
+        text = text.replace(char, ascii_char)
+    return text
+
+
+def shortened(word: str) -> str:
+    """A useful short form of an over-long word: how it starts, and roughly how long it is."""
+    return f"{word[:6]}~{len(word).bit_length()}"

@@ -1,0 +1,97 @@
+"""Learning beside judging: each message in a process of its own, so that judging waits for no lock."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from select import PIPE_BUF
+from typing import TYPE_CHECKING
+
+from spamnb.errors import Locked, SpamnbError
+from spamnb.training.learn import learn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from spamnb.serve.log import Log
+
+MOST_PROCESSES = 8  # of a worker
+MOST_WAITING = 64
+FAILED = b"failed: "  # in front of the reason
+
+
+class LearningTask:
+    """A message to learn into a model, or to forget (no label). Its end can be waited for as for a file."""
+
+    def __init__(self, model: str, raw: bytes, label: str | None) -> None:
+        self.model = model
+        self.raw = raw
+        self.label = label
+        self.result_reader, self.result_writer = os.pipe()
+        self.process = 0  # none yet
+
+    def fileno(self) -> int:
+        return self.result_reader
+
+    def run(self, log: Log) -> bytes:
+        """Learn the message and return its outcome, or the failure; by then, the change is on disk."""
+        try:
+            return learn(self.model, self.raw, self.label).encode()
+        except SpamnbError as error:
+            return FAILED + str(error).encode(errors="replace")
+        except Exception as error:
+            log.unexpected(error)
+            return FAILED + b"this message could not be learned"
+
+
+class LearningQueue:
+    """The learning tasks of a worker: some run at a time, the others wait their turn."""
+
+    def __init__(self, close_connections: Callable[[], None], log: Log) -> None:
+        self.log = log
+        self.close_connections = close_connections  # of the worker: a new process does this first
+        self.waiting: deque[LearningTask] = deque()
+        self.running = 0
+
+    def add(self, model: str, raw: bytes, label: str | None) -> LearningTask:
+        if len(self.waiting) >= MOST_WAITING:
+            raise Locked("too many messages are being learned; try again later")
+        task = LearningTask(model, raw, label)
+        self.waiting.append(task)
+        self._start_waiting()
+        return task
+
+    def finish(self, task: LearningTask) -> str:
+        """Take the outcome of a task that has ended, and start the next one."""
+        result = os.read(task.result_reader, PIPE_BUF) or FAILED + b"the process that learned has died"
+        os.close(task.result_reader)
+        if task.process:
+            os.waitpid(task.process, 0)
+        self.running -= 1
+        self._start_waiting()
+        if result.startswith(FAILED):
+            raise SpamnbError(result.removeprefix(FAILED).decode(errors="replace"))
+        return result.decode()
+
+    def _start_waiting(self) -> None:
+        while self.waiting and self.running < MOST_PROCESSES:
+            task = self.waiting.popleft()
+            self.running += 1
+            try:
+                task.process = os.fork()
+                if not task.process:
+                    self._learn_and_exit(task)
+            except OSError as error:
+                os.write(task.result_writer, FAILED + str(error.strerror).encode())
+            os.close(task.result_writer)
+
+    def _learn_and_exit(self, task: LearningTask) -> NoReturn:
+        try:
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN)  # what was begun is finished
+            self.close_connections()
+            os.write(task.result_writer, task.run(self.log))
+        finally:
+            os._exit(0)

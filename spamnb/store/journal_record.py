@@ -1,0 +1,132 @@
+"""One record of a journal: its layout in the file, and what it changes in the counts.
+
+A record is the msgpack array [crc32, bin], the bin a msgpack map. It names the generation of the model that
+it belongs to.
+"""
+
+from __future__ import annotations
+
+from binascii import crc32  # zlib's, without loading zlib
+
+from spamnb.store import packing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    Stretch = tuple[int, int]  # bytes of a journal: where it starts, and where it ends
+
+PAIR = 0x92  # the first byte of a record: an array of two
+NUMBERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # what a checksum may begin with, and the bytes behind that
+BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}
+
+
+class Entry:
+    """One message that was learned, forgotten, or moved from one label to another."""
+
+    __slots__ = (
+        "after",
+        "before",
+        "day",
+        "digest",
+        "end",
+        "hashes",
+        "length",
+        "new_pairs",
+        "new_tokens",
+        "numbers",
+        "occurrences",
+        "pairs",
+        "score",
+        "steps",
+        "text",
+    )
+
+    def __init__(self, fields: Mapping[str, Any], labels: Sequence[str], end: int = 0) -> None:
+        self.end = end  # where its record does
+        self.digest: int = fields["digest"]
+        self.after: str | None = fields["after"]
+        self.day: int = fields["day"]
+        self.hashes: Sequence[int] = memoryview(fields["hashes"]).cast("Q")
+        self.occurrences: Sequence[int] = memoryview(fields["occurrences"]).cast("H")
+        self.text = memoryview(fields["text"])
+        self.pairs: Sequence[int] = memoryview(fields["pairs"]).cast("Q")
+        self.numbers: dict[str, int | float] = fields["numbers"]
+        self.new_tokens: int = fields["new_tokens"]
+        self.new_pairs: int = fields["new_pairs"]
+        self.score: float = fields["score"]
+        self.length = sum(self.occurrences)
+        self.move_from(fields["before"], labels)
+
+    def move_from(self, before: str | None, labels: Sequence[str]) -> None:
+        """What is to be added, and taken away, if the message had this label."""
+        self.before = before
+        self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
+        if before is not None:
+            self.steps.append((labels.index(before), -1))
+
+    def add_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
+        """Add this message's counts of some tokens to their rows."""
+        times = dict(zip(self.hashes, self.occurrences, strict=True))
+        for number in numbers:
+            row = rows.get(number)
+            if row is None:
+                row = rows[number] = [0] * (2 * many)
+            for place, sign in self.steps:
+                row[place] += sign
+                row[many + place] += sign * times[number]
+
+    def add_pairs_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
+        for number in numbers:
+            row = rows.get(number)
+            if row is None:
+                row = rows[number] = [0] * many
+            for place, sign in self.steps:
+                row[place] += sign
+
+
+def sealed(fields: Mapping[str, Any]) -> bytes:
+    payload = packing.pack(fields)
+    return packing.pack([crc32(payload), payload])
+
+
+def record_at(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
+    """The fields of the record at an offset, None if they are damaged, and its end.
+
+    The end is 0 if it is not to be trusted: the map in it ends elsewhere, or no other record begins there.
+    """
+    checksum, start, end = frame_at(data, at)
+    payload = data[start:end]
+    try:
+        fields, size = packing.unpack(payload)
+    except packing.Damaged:
+        return None, 0
+    if start + size != end or not isinstance(fields, dict):
+        return None, 0
+    if crc32(payload) == checksum:
+        return fields, end
+    return None, end if end == len(data) or frame_at(data, end)[2] else 0
+
+
+def frame_at(data: memoryview, at: int) -> tuple[int, int, int]:
+    """Of a record that begins at an offset: its checksum, where its map starts, and where it ends.
+
+    All are 0 if none can begin here. If it is cut off, its end lies behind that of the data.
+    """
+    cut_off = 0, len(data), len(data) + 1
+    try:
+        kind = data[at + 1]
+        behind = at + 2 + NUMBERS.get(kind, 0)
+        if data[at] != PAIR or (kind > 0x7F and kind not in NUMBERS):
+            return 0, 0, 0
+        width = BINARIES.get(data[behind])
+    except IndexError:
+        return cut_off if data[at] == PAIR else (0, 0, 0)
+    if width is None:
+        return 0, 0, 0
+    start = behind + 1 + width
+    if start > len(data):
+        return cut_off
+    checksum = int.from_bytes(data[at + 2 : behind], "big") if kind in NUMBERS else kind
+    return checksum, start, start + int.from_bytes(data[behind + 1 : start], "big")

@@ -1,0 +1,235 @@
+"""The model file, read in place: searched, and added to its journal.
+
+docs/model-file.md describes the format. Nothing here is proportional to the size of the model.
+"""
+
+from __future__ import annotations
+
+import os
+from _bisect import bisect_left  # bisect itself would only be one more file to read
+from binascii import crc32  # zlib's, without loading zlib
+
+from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel
+from spamnb.store import packing
+from spamnb.store.journal import Journal
+from spamnb.store.records import Column, File, Records
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from spamnb.store.table import Row
+
+FORMAT = "spamnb"
+VERSION = 3
+FRONT = b"\xa6format\xa6spamnb"  # right behind the start of the outermost map
+USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
+
+
+class Stored:
+    """The counts of a model file and its journal."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.file = _opened(path)
+        self.head, start = _head(self.file)
+        self._columns = _columns(self.file, self.head, start)
+        try:
+            self.labels: list[str] = list(self.head["labels"])
+            self.generation: int = self.head["generation"]
+            self.keyed: str = self.head.get("settings", {}).get("keyed", "")  # the id of its key, if any
+            self.messages: list[int] = list(self.head["messages"])
+            self.presences: list[int] = list(self.head["presences"])
+            self.occurrences: list[int] = list(self.head["occurrences"])
+            self.vocabulary: int = self.head["vocabulary"]
+            self.pair_presences: list[int] = list(self.head["pair_presences"])
+            self.pair_vocabulary: int = self.head["pair_vocabulary"]
+            self.numbers: dict[str, list[list[int | float]]] = {
+                name: [list(sums) for sums in by_label] for name, by_label in self.head["numbers"].items()
+            }
+            self._tokens = Records(self.column("tokens"), self.column("starts"))
+            self._pairs = Records(self.column("pairs"), self.column("pair_starts"))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
+        self._learned: tuple[Sequence[int], bytes] | None = None  # digests and the places of their labels
+        self.journal = Journal.read(path + ".journal", self.generation, self.labels)
+        if self.journal.damaged:
+            self._mend_journal()
+        self._add_journal_totals()
+
+    @classmethod
+    def open(cls, path: str) -> Stored:
+        """A consistent pair of model and journal, even while another process folds the one into the other."""
+        while True:
+            stored = cls(path)
+            try:
+                if os.stat(path).st_ino == stored.file.inode:
+                    return stored
+            except OSError:
+                return stored  # removed meanwhile: what was opened stays whole
+
+    def column(self, name: str) -> Column:
+        return self._columns[name]
+
+    def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
+        """The counts of those tokens that are known, the journal's included."""
+        return _with(self._tokens.rows(fingerprints), self.journal.rows(fingerprints))
+
+    def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
+        """The counts of those pairs of neighbours that are known, the journal's included."""
+        return _with(self._pairs.rows(fingerprints), self.journal.pair_rows(fingerprints))
+
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        """How many tokens share the same messages per label, the journal's changes made."""
+        many = range(len(self.labels))
+        *counts, tokens = [self.column(name).numbers() for name in self._alike]
+        alike: dict[tuple[int, ...], int] = dict(zip(zip(*counts, strict=True), tokens, strict=True))
+        later = self.journal.everything()
+        known = self._tokens.rows(list(later))
+        for number, more in later.items():
+            row = known.get(number, (0,) * len(many))
+            before = tuple([row[k] for k in many])
+            after = tuple([row[k] + more[k] for k in many])
+            if any(before):
+                if before not in alike:
+                    raise ModelError(self.path, f"its histogram is damaged; {WHAT_TO_DO}")
+                alike[before] -= 1
+            if any(after):
+                alike[after] = alike.get(after, 0) + 1
+        return {counts: tokens for counts, tokens in alike.items() if tokens}
+
+    @property
+    def _alike(self) -> list[str]:
+        return [f"histogram.{k}" for k in range(len(self.labels))] + ["histogram.tokens"]
+
+    def label_of(self, digest: int) -> str | None:
+        """The label a message was learned under, if it was. To verify 250,000 digests takes 1.3 ms."""
+        if digest in self.journal.learned:
+            return self.journal.learned[digest]
+        if self._learned is None:
+            self._learned = self.column("digests").numbers(), self.column("digest_labels").whole()
+        digests, places = self._learned
+        at = bisect_left(digests, digest)
+        if at == len(digests) or digests[at] != digest:
+            return None
+        place = places[at]
+        if place >= len(self.labels):
+            raise ModelError(self.path, f"its labels are damaged; {WHAT_TO_DO}")
+        return self.labels[place]
+
+    def _mend_journal(self) -> None:
+        """Lessons are lost: later ones must not take away what those added, nor rely on their words."""
+        from spamnb.store.damage import tell
+
+        journal = self.journal
+        tell(f"{self.path}.journal", journal.damaged)
+        journal.learned = {}
+        for entry in journal.entries:
+            entry.move_from(self.label_of(entry.digest), self.labels)
+            entry.new_tokens = entry.new_pairs = 0
+            journal.learned[entry.digest] = entry.after
+        tokens = list({number for entry in journal.entries for number in entry.hashes})
+        pairs = list({number for entry in journal.entries for number in entry.pairs})
+        self.vocabulary += len(self.rows(tokens)) - len(self._tokens.rows(tokens))
+        self.pair_vocabulary += len(self.pair_rows(pairs)) - len(self._pairs.rows(pairs))
+
+    def _add_journal_totals(self) -> None:
+        for entry in self.journal.entries:
+            self.vocabulary += entry.new_tokens
+            self.pair_vocabulary += entry.new_pairs
+            for place, sign in entry.steps:
+                self.messages[place] += sign
+                self.presences[place] += sign * len(entry.hashes)
+                self.pair_presences[place] += sign * len(entry.pairs)
+                self.occurrences[place] += sign * entry.length
+                for name, value in entry.numbers.items():
+                    sums = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])[place]
+                    sums[0] += sign
+                    sums[1] += sign * value
+                    sums[2] += sign * value * value
+
+
+def labels_of(path: str) -> Sequence[str]:
+    """The labels of a model, without a look at more than its head."""
+    labels: Sequence[str] = _head(_opened(path))[0].get("labels", ())
+    return labels
+
+
+def _with(rows: dict[int, Row], later: Mapping[int, Sequence[int]]) -> dict[int, Row]:
+    """Rows of the file, and what came later added."""
+    for number, more in later.items():
+        row = rows.pop(number, (0,) * len(more))
+        row = tuple([max(0, a + b) for a, b in zip(row, more, strict=True)])  # twice forgotten: no harm
+        if any(row):
+            rows[number] = row
+    return rows
+
+
+def _opened(path: str) -> File:
+    try:
+        file = File(path)
+    except FileNotFoundError:
+        raise NoModel(f"{path}: no model yet; make one with: spamnb train HAM SPAM") from None
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}") from error
+    if not file.size:
+        raise ModelError(path, f"the file is empty; {WHAT_TO_DO}")
+    return file
+
+
+def _head(file: File) -> tuple[dict[str, Any], int]:
+    """The small things at the front of the file, and the offset behind them."""
+    size = min(file.size, USUAL_HEAD)
+    while True:
+        front = memoryview(file.read(0, size))
+        if FRONT not in bytes(front[:24]):
+            raise ModelError(file.path, "not a spamnb model; name another file with --model")
+        try:
+            return _understood(file.path, front)
+        except (packing.Damaged, TypeError) as error:
+            if size == file.size:
+                raise ModelError(file.path, f"not a spamnb model, or cut short; {WHAT_TO_DO}") from error
+        size = min(file.size, 64 * size)
+
+
+def _understood(path: str, data: memoryview) -> tuple[dict[str, Any], int]:
+    entries, at = _map_size(data)
+    front: dict[Any, Any] = {}
+    for _ in range(4):
+        key, at = packing.unpack(data, at)
+        start = at
+        front[key], at = packing.unpack(data, at)
+    version, head = front.get("version"), front.get("head")
+    if type(version) is int and version > VERSION:
+        raise ModelError(path, f"made by a newer spamnb (format {version}); upgrade spamnb")
+    if type(version) is int and 0 < version < VERSION:
+        raise ModelError(path, f"made by an older spamnb (format {version}); train anew with --fresh")
+    sound = type(version) is int and version == VERSION and crc32(data[start:at]) == front.get("crc32")
+    if not sound or not isinstance(head, dict) or entries != 4 + len(head.get("columns", ())):
+        raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}")
+    return head, at
+
+
+def _map_size(data: memoryview) -> tuple[int, int]:
+    """Entries of the outermost map, and the offset of the first."""
+    if data[0] & 0xF0 == 0x80:
+        return data[0] & 0x0F, 1
+    if data[0] == 0xDE and len(data) >= 3:
+        return int.from_bytes(data[1:3], "big"), 3
+    raise packing.Damaged("no map")
+
+
+def _columns(file: File, head: dict[str, Any], at: int) -> dict[str, Column]:
+    """Where each column lies, from their sizes in the head; the bytes themselves are not touched."""
+    columns = {}
+    try:
+        for name, kind, size, checksum in head["columns"]:
+            at += 1 + len(name) + 5  # its key, a short string, and the five bytes in front of a bin
+            columns[name] = Column(file, name, kind, at, size, checksum)
+            at += size
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(file.path, f"its head is damaged; {WHAT_TO_DO}") from error
+    if at != file.size:
+        raise ModelError(file.path, f"cut short: {file.size} bytes of {at}; {WHAT_TO_DO}")
+    return columns

@@ -1,0 +1,149 @@
+"""Many messages as sparse rows: read, tokenized and numbered, on all cores.
+
+A batch is what one chunk of mail becomes: for each message the tokens it contains, as places in the
+batch's own vocabulary, sorted by fingerprint. Training sums its rows, evaluation keeps them,
+classification scores them. It is the same for any number of processes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.bayes.scoring import MISSING, Rows
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.reading.batch import Gathering
+from spamnb.reading.dates import MAX_DATE
+from spamnb.reading.features import Features
+from spamnb.reading.fingerprint import Fingerprints
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.reading.tokenizer import Tokenizer
+from spamnb.tables.count_table import Columns
+from spamnb.training.calibration import Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Protocol
+
+    from spamnb.key import Key
+    from spamnb.mailboxes.chunks import Raw
+    from spamnb.reading.settings import Settings
+    from spamnb.tables.count_table import Array
+
+    class Chunk(Protocol):
+        """A piece of mail, however it was cut."""
+
+        @property
+        def size(self) -> int: ...
+        def messages(self) -> Iterator[Raw | Unreadable]: ...
+
+
+NOTHING = Features([], [], [], [], {}, Fingerprints())
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    label: str | None
+    names: list[tuple[str, int | None]]  # path, and number in an mbox
+    digests: Array
+    dates: list[str]  # as they are written, "" where there is none
+    rows: Rows  # in the batch's own vocabulary
+    hashes: Array
+    ends: Array
+    text: Array
+    unreadable: list[Unreadable]  # and what was passed over
+    size: int  # bytes of mail
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def whole(self) -> Batch:
+        return self
+
+    def numbered_from(self, first: int) -> Batch:
+        """A batch of messages that come behind others in their mailbox."""
+        if not first:
+            return self
+        return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
+
+    def piece(self, messages: Array, places: Array) -> Piece:
+        """Some messages to be scored, and the places of their labels."""
+        presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # how often is not asked
+        rows = replace(self.rows, times=presence)
+        everything = Piece(self.digests, np.zeros(len(self), np.int64), rows, self.hashes)
+        return replace(everything.chosen(messages), labels=places)
+
+    def table(self, labels: Sequence[str], chosen: Array, day: int) -> Columns:
+        """The sum of some messages: (message, place of the label, 1 or -1) each."""
+        many, size = len(labels), len(self.hashes)
+        containing = np.zeros((many, size), np.int32)
+        occurring = np.zeros((many, size), np.int32)
+        owner = np.repeat(np.arange(len(self)), self.rows.lengths)
+        for place in range(many):
+            mine = chosen[chosen[:, 1] == place]
+            sign = np.zeros(len(self), np.int64)
+            np.add.at(sign, mine[:, 0], mine[:, 2])
+            weight = sign[owner]
+            containing[place] = np.bincount(self.rows.places, weight, size)
+            occurring[place] = np.bincount(self.rows.places, weight * self.rows.times, size)
+        messages = np.bincount(chosen[:, 1], chosen[:, 2], many).astype(int).tolist()
+        return Columns(
+            tuple(labels),
+            tuple(messages),
+            self._sums(chosen, many),
+            self.hashes,
+            self.ends,
+            self.text,
+            containing,
+            occurring,
+            np.full(size, day, np.uint16),
+        )
+
+    def _sums(self, chosen: Array, many: int) -> dict[str, list[list[int | float]]]:
+        sums: dict[str, list[list[int | float]]] = {}
+        for name, values in self.rows.numbers.items():
+            rows = sums[name] = [[0, 0, 0] for _ in range(many)]
+            there = chosen[values[chosen[:, 0]] != MISSING]
+            for place in range(many):
+                mine = there[there[:, 1] == place]
+                x, sign = values[mine[:, 0]], mine[:, 2]
+                rows[place] = [int(sign.sum()), int((sign * x).sum()), int((sign * x * x).sum())]
+        return sums
+
+
+def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
+    """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
+    gathering = Gathering(tokenizer.key)
+    names, digests, dates, unreadable = [], [], [], []
+    for raw in chunk.messages():
+        if isinstance(raw, Unreadable):
+            unreadable.append(raw)
+            continue
+        message = read(raw.data)
+        names.append((raw.path, raw.index))
+        digests.append(digest(message, tokenizer.key))
+        dates.append((message.get("date") or "")[:MAX_DATE])
+        if known is not None and known(digests[-1], label):
+            gathering.add(NOTHING)
+        else:
+            gathering.add(tokenizer.features(message))
+    found = np.array(digests, np.uint64)
+    return Batch(label, names, found, dates, *gathering.finished(), unreadable, chunk.size)
+
+
+class Counting:
+    """The work of one process on one chunk; the tokenizer is made once in each process."""
+
+    def __init__(self, settings: Settings, known: Any = None, key: Key | None = None) -> None:
+        self.settings = settings
+        self.known = known
+        self.key = key
+        self.tokenizer: Tokenizer | None = None
+
+    def __call__(self, chunk: Chunk, label: str) -> Batch:
+        if self.tokenizer is None:
+            self.tokenizer = Tokenizer(self.settings, self.key)
+        return batch_of(chunk, label, self.tokenizer, self.known)

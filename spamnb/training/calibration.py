@@ -1,0 +1,187 @@
+"""Cutoffs and probabilities from the scores that training mail gets when each message is left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.bayes.scoring import LeftOut, Rows
+from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from spamnb.bayes.view import View
+    from spamnb.tables.count_table import Array
+    from spamnb.tables.learned import Learned
+    from spamnb.tables.totals import Totals
+    from spamnb.training.pool import Counted
+
+SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
+HAM_LOSS = 0.001  # the share of ham that may be taken for spam
+SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
+NEAR = 0.75  # of a gap between ham and spam lies on this side of a cutoff
+FEWEST = 5  # messages of each label; below that the cutoffs would be chance
+IMPORTED = Cutoffs(0.0, 2.5)  # of another filter's counts, where no scores are known (docs/importing.md)
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Messages of a sample, from one batch."""
+
+    digests: Array
+    labels: Array  # places
+    rows: Rows
+    hashes: Array  # of the vocabulary of these rows
+
+    def chosen(self, messages: Array) -> Piece:
+        """Some of the messages, and the vocabulary they need."""
+        rows = self.rows.chosen(messages)
+        used = np.zeros(len(self.hashes), bool)
+        used[rows.places] = True
+        return Piece(
+            self.digests[messages],
+            self.labels[messages],
+            rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
+            self.hashes[used],
+        )
+
+
+class Sample:
+    """Messages of a run to be scored when it ends: those of the lowest digests, in whatever order."""
+
+    def __init__(self, size: int = SAMPLE) -> None:
+        self.size = size
+        self.pieces: list[Piece] = []
+        self.most = 0  # messages of the most frequent label
+        self.limits: dict[int, int] = {}  # of each label: higher digests have no chance any more
+
+    def add(self, batch: Counted, steps: Array) -> None:
+        """Those messages of a batch that were learned: (message, place of the label, 1 or -1) each."""
+        messages, places = steps[steps[:, 2] > 0, :2].T
+        digests = batch.digests[messages]
+        likely = np.ones(len(messages), bool)
+        for place, limit in self.limits.items():
+            likely &= (places != place) | (digests <= np.uint64(limit))
+        messages, places = messages[likely], places[likely]
+        if not len(messages):
+            return
+        self.pieces.append(batch.piece(messages, places))
+        self.most += int(np.bincount(places).max())
+        if self.most > 2 * self.size:
+            self.pieces = self._lowest()
+            self.most = self.size
+
+    def _lowest(self) -> list[Piece]:
+        digests = np.concatenate([piece.digests for piece in self.pieces])
+        labels = np.concatenate([piece.labels for piece in self.pieces])
+        chosen = sampled(digests, labels, np.arange(len(digests)), self.size)
+        for place in np.unique(labels).tolist():
+            own = digests[chosen][labels[chosen] == place]
+            if len(own) == self.size:
+                self.limits[place] = int(own.max())
+        kept = np.zeros(len(digests), bool)
+        kept[chosen] = True
+        ends = np.cumsum([len(piece.digests) for piece in self.pieces])[:-1]
+        return [
+            piece if own.all() else piece.chosen(np.flatnonzero(own))
+            for piece, own in zip(self.pieces, np.split(kept, ends), strict=True)
+            if own.any()
+        ]
+
+    def scored(
+        self,
+        learned: Learned,
+        labels: Sequence[str],
+        view: View,
+        totals: Totals,
+        counts: Callable[[Array], tuple[Array, Array]],
+    ) -> Learned:
+        """What was learned with the scores of the sample noted: each by the mail without itself.
+
+        `counts` tells those of some tokens, by their fingerprints in order.
+        """
+        if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
+            return learned
+        pieces = self._lowest()
+        hashes = np.unique(np.concatenate([piece.hashes for piece in pieces]))
+        left_out = LeftOut(view, totals.table(view, *counts(hashes)))
+        for piece in pieces:
+            rows = piece.rows.renumbered(np.searchsorted(hashes, piece.hashes))
+            scores = spam_scores(labels, left_out.scores(rows, piece.labels))
+            learned = learned.scored(piece.digests, scores)
+        return learned
+
+
+def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE) -> Array:
+    """Those of some messages that a Sample of them would keep."""
+    order = messages[np.argsort(digests[messages], kind="stable")]
+    return np.concatenate([order[truth[order] == place][:size] for place in np.unique(truth[order])])
+
+
+def has_spam(labels: Sequence[str]) -> bool:
+    """Whether a message is either spam or one other thing, so that cutoffs can tell them apart."""
+    return len(labels) == 2 and SPAM in labels
+
+
+def spam_scores(labels: Sequence[str], second_against_first: Array) -> Array:
+    """Of two labels, how far spam is ahead."""
+    return second_against_first if labels.index(SPAM) else -second_against_first
+
+
+def ham_and_spam(labels: Sequence[str], places: Array, scores: Array) -> tuple[Array, Array]:
+    """Scores of ham and of spam, as far as they were taken; in order: digests have no say in sums."""
+    if not has_spam(labels):
+        return scores[:0], scores[:0]
+    taken = ~np.isnan(scores)
+    spam = places == labels.index(SPAM)
+    return np.sort(scores[taken & ~spam]).astype(float), np.sort(scores[taken & spam]).astype(float)
+
+
+def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: float = SPAM_LOSS) -> Cutoffs:
+    """The lowest spam cutoff that loses no more ham than accepted, and the highest ham cutoff likewise."""
+    if min(len(ham), len(spam)) < FEWEST:
+        return Cutoffs()
+    upper = _above(ham, ham_loss, spam)
+    lower = -_above(-spam, spam_loss, -ham)
+    return Cutoffs(min(lower, upper), upper)
+
+
+def _above(scores: Array, loss: float, others: Array) -> float:
+    """A cutoff that no more than a share of the scores lies above, and as few of the others below as can be.
+
+    Between the next of the others and the score under it, nearer to the former: what may be lost need not be,
+    and what scores in a wide gap between ham and spam is like neither, so it is unsure. Where there are too
+    few scores to lose even one, not below what a normal distribution of them says.
+    """
+    last = np.sort(scores)[::-1][int(loss * len(scores))]  # the first that must not be lost
+    other = others[others > last].min(initial=np.inf)
+    below = scores[scores < other].max()
+    cutoff = float(below + NEAR * (other - below)) if np.isfinite(other) else float(scores.max()) + 1.0
+    if loss * len(scores) < 1:
+        cutoff = max(cutoff, float(scores.mean() + NormalDist().inv_cdf(1 - max(loss, 1e-6)) * scores.std()))
+    return cutoff
+
+
+def calibrated(ham: Array, spam: Array) -> Calibration:
+    """Logistic regression of the label on the score (Platt's targets keep it from being too sure)."""
+    if not len(ham) or not len(spam):
+        return Calibration()
+    score = np.concatenate((ham, spam))
+    target = np.concatenate(
+        (np.full(len(ham), 1 / (len(ham) + 2)), np.full(len(spam), (len(spam) + 1) / (len(spam) + 2)))
+    )
+    design = np.stack((score, np.ones_like(score)))
+    beta = np.zeros(2)
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(beta @ design, -500, 500)))
+        gradient = design @ (target - p) - 1e-6 * beta
+        curvature = (design * (p * (1 - p))) @ design.T + 1e-6 * np.eye(2)
+        step = np.linalg.solve(curvature, gradient)
+        beta = beta + np.clip(step, -5, 5)
+        if np.abs(step).max() < 1e-9:
+            break
+    return Calibration(float(beta[0]), float(beta[1]))

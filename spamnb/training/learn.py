@@ -1,0 +1,88 @@
+"""Learning one message at the cost of the message: a record in the journal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from math import nan
+
+from spamnb.clock import today
+from spamnb.errors import CannotCreate, DataError, SpamnbError
+from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
+from spamnb.lock import TRAINING, Lock
+from spamnb.model import Model, key_of
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store import journal
+from spamnb.store.changes import change
+from spamnb.store.outcomes import KNOWN, LEARNED, UNKNOWN, outcome
+from spamnb.store.stored import Stored
+
+# Modules are looked for where this process finds them, not in whatever folder it stands in.
+FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
+TOO_LONG = 8 * journal.LIMIT  # a journal that nobody came to fold
+
+
+def learn(path: str, raw: bytes, label: str | None) -> str:
+    """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
+    message = read(raw)
+    with Lock(path):
+        stored = Stored(path)
+        if label is not None and label not in stored.labels:
+            raise DataError(f"{path}: has no label {label!r}; there are: {', '.join(stored.labels)}")
+        key = key_of(stored)
+        identity = digest(message, key)
+        before = stored.label_of(identity)
+        result = outcome(before, label)
+        if result in (KNOWN, UNKNOWN):
+            return result
+        model = Model(stored, key=key)
+        features = model.tokenizer.features(message)
+        # How the model judged it before it learned it: cutoffs are set by such scores.
+        score = model.classify_features(features).score if result == LEARNED else nan
+        texts = {} if stored.keyed else features.texts
+        tokens = sorted([(number, times, texts.get(number, "")) for number, times, _ in features.tokens])
+        pairs = sorted([number for number, _ in features.pairs])
+        day = today()
+        record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score)
+        try:
+            size = stored.journal.append(path + ".journal", stored.generation, [record])
+        except OSError as error:
+            raise CannotCreate(f"{path}.journal: {error.strerror}; the message was not learned") from error
+    limit = 0 if stored.journal.damaged else journal.LIMIT  # with the damage, what is told of it ends
+    if size > limit:
+        fold_aside(path, limit)
+    return result
+
+
+def fold_aside(path: str, limit: int) -> None:
+    """Fold a journal larger than that by a process of its own: the mail does not wait for it."""
+    lock = Lock(path, patience=0, kind=TRAINING)
+    size = 0
+    try:
+        with lock:
+            size = os.path.getsize(path + ".journal")
+            if size > TOO_LONG:
+                from spamnb.training.train import fold
+
+                fold(path)
+            elif size > limit:
+                start_folding(path, lock.handle)
+    except (SpamnbError, OSError) as error:  # somebody is at it, or has just been
+        if size > TOO_LONG:
+            write_stderr(f"spamnb: {error}; the message was learned\n")
+
+
+def start_folding(path: str, lock: int) -> None:
+    """A shell starts it and ends at once, so that nobody has to wait for the one that folds.
+
+    The lock goes with it, as its standard output: until it ends, no other is started.
+    """
+    command = ["sh", "-c", '"$@" &', "sh", sys.executable, "-c", FOLD, path, *sys.path]
+    streams = [
+        (os.POSIX_SPAWN_DUP2, lock, STDOUT),
+        (os.POSIX_SPAWN_OPEN, STDIN, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, STDERR, os.devnull, os.O_WRONLY, 0),
+    ]
+    shell = os.posix_spawn("/bin/sh", command, os.environ, file_actions=streams, setsid=True, setsigmask=())
+    os.waitpid(shell, 0)

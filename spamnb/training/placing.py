@@ -1,0 +1,112 @@
+"""A new model takes the place of the old one, and what was learned meanwhile comes along."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from spamnb.errors import CannotCreate, ModelError, NoModel
+from spamnb.files import sync_folder
+from spamnb.lock import Lock
+from spamnb.model import settings_of
+from spamnb.store.changes import carried_over
+from spamnb.store.journal import Journal
+from spamnb.store.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from spamnb.store.journal_record import Entry
+
+ASIDE = ".damaged"
+
+
+def put_in_place(path: str, new: str, before: Stored | None) -> None:
+    """Rename a new model file. `before`: the old one and its journal, as they were when the new was begun.
+
+    At every moment there is a model and a journal of all that it does not know: what was learned since then
+    is written once more, for the generation of the new model, before that takes its place.
+    """
+    journal = path + ".journal"
+    with gone_at_last(new):
+        model = Stored(new)
+        with Lock(path):
+            old, later = learned_since(path, before)
+            changes = []
+            for entry in later if old and same_tokens(old, model) else ():
+                change = carried_over(entry, model)
+                if change is not None:
+                    model.journal.add(change)
+                    changes.append(change)
+            try:
+                # The same generation if all was forgotten that was learned: then the journal holds for both.
+                if old and changes and old.generation != model.generation:
+                    old.journal.append(journal, model.generation, changes)
+                os.replace(new, path)
+            except OSError as error:
+                raise CannotCreate(f"{path}: cannot write the model: {error.strerror}") from error
+            try:
+                sync_folder(path)
+            except OSError as error:  # the journal stays: should the old model come back, it needs it
+                why = f"the new model is in place, but might not survive a crash: {error.strerror}"
+                raise CannotCreate(f"{path}: {why}") from error
+            with suppress(OSError):
+                if old and old.journal.damaged:
+                    keep_aside(journal)
+                tidy(journal, model, changes)
+
+
+@contextmanager
+def gone_at_last(path: str) -> Iterator[None]:
+    """A file that is removed, if it still has this name."""
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def keep_aside(journal: str) -> None:
+    """A copy of a damaged journal, for whoever wants to look: its sound records are in the model by now."""
+    with suppress(FileNotFoundError):
+        os.unlink(journal + ASIDE)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with open(journal, "rb") as file, open(os.open(journal + ASIDE, flags, 0o600), "wb") as aside:
+        aside.write(file.read())
+        aside.flush()
+        os.fsync(aside.fileno())
+
+
+def same_tokens(old: Stored, new: Stored) -> bool:
+    """Whether both make the same tokens of a message. What an older spamnb did not set is unset."""
+    try:
+        return settings_of(old) == settings_of(new)
+    except ModelError:
+        return False
+
+
+def tidy(journal: str, model: Stored, changes: list[dict[str, Any]]) -> None:
+    """Remove from the journal what is in the model. Were it left, it would do no harm."""
+    if changes:
+        Journal(model.labels).append(journal + ".new", model.generation, changes)
+        os.replace(journal + ".new", journal)
+        sync_folder(journal)  # before anything is added to it
+    else:
+        for path in (journal, journal + ".new"):  # the other left by a crash
+            if os.path.lexists(path):
+                os.unlink(path)
+
+
+def learned_since(path: str, before: Stored | None) -> tuple[Stored | None, list[Entry]]:
+    """The model as it is now, and the entries of its journal that were not there before."""
+    if before is None:
+        return None, []
+    try:
+        old = Stored(path)
+    except (NoModel, ModelError):
+        return None, []  # gone or damaged meanwhile
+    if old.generation != before.generation:
+        return None, []  # somebody put another file there
+    return old, [entry for entry in old.journal.entries if entry.end > before.journal.size]

@@ -1,0 +1,150 @@
+"""The way to a cluster, and what can be wrong with it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import socket
+import threading
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import dask
+from distributed import Client, LocalCluster, Security
+from distributed.comm.addressing import parse_address, parse_host_port
+from distributed.comm.registry import get_backend
+
+from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
+from spamnb.workers.cluster import LOCAL, tasks
+from spamnb.workers.processes import all_cores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE = 10  # seconds for a scheduler to answer, and for the first worker to come
+AT_ONCE = 3  # seconds for its machine to take a connection
+GREETING = 1 << 16  # bytes that a scheduler says first, at most
+PORT = 8786  # of a scheduler, if none is named
+QUIET = {
+    "distributed.admin.tick.limit": "1h",  # a busy client is no news
+    "distributed.comm.timeouts.connect": f"{PATIENCE}s",
+    # Of workers started here nobody reads a dashboard, and nobody else is to look in.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+
+
+@contextmanager
+def client_of(address: str, jobs: int | None) -> Iterator[Client]:
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are told once, by us
+    with ExitStack() as stack:
+        stack.enter_context(dask.config.set(QUIET))
+        if address == LOCAL:
+            client = stack.enter_context(_started_here(jobs or all_cores()))
+        elif jobs is not None:
+            raise UsageError("--jobs is for this machine; how many workers a cluster has, it decides itself")
+        else:
+            client = stack.enter_context(_reached(address))
+        _check(client, address)
+        yield client
+
+
+@contextmanager
+def _started_here(workers: int) -> Iterator[Client]:
+    """Their connections are encrypted: who else may log in here must not give them orders."""
+    with _ignoring_interrupts():
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            worker_dashboard_address=None,
+            scheduler_kwargs={"dashboard": False},
+            security=Security.temporary(),
+            silence_logs=logging.CRITICAL,
+        )
+    with cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Processes started meanwhile leave Ctrl-C to this one: they would die of it, each with a traceback.
+
+    A mask of signals would not do: multiprocessing lifts it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may change what becomes of signals
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+@contextmanager
+def _reached(address: str) -> Iterator[Client]:
+    try:
+        scheduler = _in_file(address) if _is_file(address) else address
+        _knock(scheduler)
+        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:  # Dask's own are OSErrors
+        why = (getattr(error, "strerror", None) or " ".join(str(error).split()))[:200]
+        raise NoInput(f"{address}: no cluster answers there: {why}") from error
+    with client:
+        yield client
+
+
+def _is_file(address: str) -> bool:
+    """Whether a name means the file that a scheduler wrote: an address has a protocol or a port."""
+    port = address.rpartition(":")[2]
+    return os.path.exists(address) or not ("://" in address or (":" in address and port.isdecimal()))
+
+
+def _in_file(path: str) -> str:
+    """The address in the file that a scheduler wrote."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return str(json.load(file)["address"])
+    except OSError as error:
+        hint = "name the file that the scheduler wrote, or its address: tcp://HOST:PORT"
+        raise NoInput(f"{path}: {error.strerror}; {hint}") from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{path}: not a file that a Dask scheduler wrote") from error
+
+
+def _knock(address: str) -> None:
+    """Raise an OSError if no scheduler listens there.
+
+    Dask would try again and again, wait for ever for one that says nothing, and take what another server
+    says for the length of a message.
+    """
+    protocol, place = parse_address(address)
+    get_backend(protocol)  # or it says that there is no such protocol
+    if protocol not in ("tcp", "tls"):
+        return
+    with socket.create_connection(parse_host_port(place, PORT), AT_ONCE) as connection:
+        if protocol == "tcp":  # by TLS, the client speaks first
+            length = int.from_bytes(connection.recv(8), "little")
+            if not 0 < length <= GREETING:
+                raise OSError("what listens there is no Dask scheduler")
+
+
+def _check(client: Client, address: str) -> None:
+    """Workers there must be, and each must count as we do."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as error:
+        raise NoInput(f"{address}: the cluster has no workers; start some: dask worker {address}") from error
+    own = version("spamnb")
+    try:
+        others = client.run(tasks.own_version)
+    except Exception as error:
+        why = " ".join(str(error).split())[:200]
+        raise SpamnbError(f"{address}: its workers cannot run spamnb {own}: {why}") from error
+    for worker, other in others.items():
+        if other != own:
+            raise UsageError(f"{worker}: has spamnb {other}, and here is {own}; install the same")

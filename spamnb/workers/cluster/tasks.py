@@ -1,0 +1,150 @@
+"""What workers do. A task depends on its arguments and the mail alone: it can be done again elsewhere."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+from importlib.metadata import version
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+from spamnb.delivery.batch_judge import BatchJudge
+from spamnb.errors import DataError
+from spamnb.mailboxes.chunks import Files, Ready
+from spamnb.mailboxes.ranges import RangeTask
+from spamnb.mailboxes.sources import is_remote, split_number
+from spamnb.model import Model
+from spamnb.tables.count_table import Columns, added
+from spamnb.training.batches import Counting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.bayes.verdict import Cutoffs
+    from spamnb.bayes.view import View
+    from spamnb.delivery.batch_judge import Judgement
+    from spamnb.mailboxes.ranges import Range
+    from spamnb.mailboxes.skipped import Unreadable
+    from spamnb.mailboxes.sources import Chunk
+    from spamnb.reading.settings import Settings
+    from spamnb.tables.count_table import Array
+    from spamnb.training.batches import Batch
+    from spamnb.training.calibration import Piece
+    from spamnb.training.pool import Finish
+
+    Read = tuple[Range | None, Batch]
+
+
+class Heading(NamedTuple):
+    """Of a batch what is needed to decide about it."""
+
+    range: Range | None
+    digests: Array
+    unreadable: list[Unreadable]
+    size: int
+
+
+class ModelFiles(NamedTuple):
+    """A model on its way: its file and its journal, and how it is to be seen."""
+
+    model: bytes
+    journal: bytes
+    view: View | None  # None: its own
+    cutoffs: Cutoffs | None
+
+
+def own_version() -> str:
+    return version("spamnb")
+
+
+def missing(paths: Sequence[str]) -> list[str]:
+    """Which of these are not here."""
+    own = [path for path in paths if not is_remote(path)]
+    return [path for path in own if not os.path.exists(path) and not split_number(path)[0]]
+
+
+def batch(chunk: Chunk, label: str, settings: Settings) -> Read:
+    _check_seen(chunk)
+    return RangeTask(Counting(settings))(chunk, label)
+
+
+def heading(read: Read) -> Heading:
+    chunk, batch = read
+    return Heading(chunk, batch.digests, batch.unreadable, batch.size)
+
+
+def contents(read: Read) -> Batch:
+    return read[1]
+
+
+def table(read: Read, labels: Sequence[str], chosen: Array, day: int, checksum: int) -> Columns:
+    _check_unchanged(read[1], checksum)
+    return read[1].table(labels, chosen, day)
+
+
+def piece(read: Read, messages: Array, places: Array, checksum: int) -> Piece:
+    _check_unchanged(read[1], checksum)
+    return read[1].piece(messages, places)
+
+
+def checksum_of(digests: Array) -> int:
+    return crc32(digests.tobytes())
+
+
+def _check_unchanged(batch: Batch, checksum: int) -> None:
+    """A worker may have died and the mail have been read again: what was decided about it must still hold."""
+    if checksum_of(batch.digests) != checksum:
+        path = batch.names[0][0] if batch.names else "mail"
+        raise DataError(f"{path}: changed while it was read; nothing was changed here: try again")
+
+
+def sum_of(tables: Sequence[Columns]) -> Columns:
+    return added(tables)
+
+
+def part_of(table: Columns, part: int, parts: int) -> Columns:
+    return table.part(part, parts)
+
+
+def total_of(nothing: Columns, tables: Sequence[Columns]) -> Columns:
+    return added([nothing, *tables])
+
+
+def finished(nothing: Columns, tables: Sequence[Columns], finish: Finish) -> Columns:
+    return finish(added([nothing, *tables]), nothing)
+
+
+def judged(chunk: Chunk, files: ModelFiles) -> tuple[Range | None, Judgement]:
+    _check_seen(chunk)
+    return RangeTask(_judge(files))(chunk)
+
+
+def _check_seen(chunk: Chunk) -> None:
+    """A message may be gone since it was found; a folder that is not here, this machine does not see."""
+    if isinstance(chunk, Ready):
+        return
+    paths = chunk.paths if isinstance(chunk, Files) else [chunk.path]
+    for folder in {os.path.dirname(path) or "." for path in paths if not is_remote(path)}:
+        if not os.path.isdir(folder):
+            raise DataError(f"{folder}: not there on {socket.gethostname()}, where workers are to read it")
+
+
+_judges: dict[str, BatchJudge] = {}
+
+
+def _judge(files: ModelFiles) -> BatchJudge:
+    """Made once in each process, for the last model that was asked for."""
+    limits = (files.cutoffs.ham, files.cutoffs.spam) if files.cutoffs else None
+    name = repr((crc32(files.model), crc32(files.journal), files.view and files.view.as_map(), limits))
+    judge = _judges.get(name)
+    if judge is None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model")
+            for data, ending in ((files.model, ""), (files.journal, ".journal")):
+                with open(path + ending, "wb") as file:
+                    file.write(data)
+            judge = BatchJudge(Model.open(path, files.view, files.cutoffs))
+        _judges.clear()
+        _judges[name] = judge
+    return judge

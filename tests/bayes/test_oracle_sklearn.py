@@ -1,0 +1,139 @@
+"""scikit-learn's naive Bayes on the same real mail gives the same numbers, label by label."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.paths import SPAMASSASSIN
+from scipy.sparse import csr_matrix
+from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.scoring import MISSING, BulkClassifier
+from spamnb.bayes.view import View
+from spamnb.evaluation.corpus import Corpus
+from spamnb.model import DEFAULT_VIEW
+from spamnb.reading.settings import Settings
+from spamnb.store.table import CountTable
+from spamnb.workers.local import LocalPool
+
+LABELS = ("ham", "hard", "spam")
+EACH = 200
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Some real mail of each of three labels, so that nothing holds for two only."""
+    sources = {
+        label: [os.path.join(SPAMASSASSIN, f"{name}.mbox.xz")]
+        for label, name in zip(LABELS, ("ham", "hard-ham", "spam"), strict=True)
+    }
+    firsts = [next(LocalPool(1).batches({label: paths}, Settings())) for label, paths in sources.items()]
+    return Corpus.of(LABELS, firsts)
+
+
+@pytest.fixture(scope="module")
+def split(corpus):
+    """Trained on one half of some messages of each label, judged on the other."""
+    some = np.concatenate([np.flatnonzero(corpus.truth == place)[:EACH] for place in range(len(LABELS))])
+    training = np.zeros(len(corpus), bool)
+    training[some[::2]] = True
+    return training, some[1::2]
+
+
+def matrix(corpus, messages):
+    rows = corpus.rows.chosen(messages)
+    return csr_matrix((rows.times.astype(float), rows.places, rows.starts), (len(rows), len(corpus.hashes)))
+
+
+def known(corpus, training):
+    """The columns of words that training has seen: others are ignored, where scikit-learn cannot."""
+    return np.asarray(matrix(corpus, np.flatnonzero(training)).sum(axis=0)).ravel() > 0
+
+
+EVENTS = [
+    ("multinomial", MultinomialNB, False),
+    ("binary", MultinomialNB, True),
+    ("bernoulli", BernoulliNB, True),
+]
+
+
+@pytest.mark.parametrize(("event", "theirs", "binary"), EVENTS)
+@pytest.mark.parametrize("smoothing", [0.01, 1.0])
+def test_event_models(corpus, split, event, theirs, binary, smoothing):
+    training, testing = split
+    seen = known(corpus, training)
+    learned, judged = (matrix(corpus, messages)[:, seen] for messages in (np.flatnonzero(training), testing))
+    if binary:
+        learned, judged = learned.sign(), judged.sign()
+    oracle = theirs(alpha=smoothing).fit(learned, corpus.truth[training])
+    view = View(event, smoothing)
+    table = corpus.table(training, view)
+    joints = BulkClassifier(LABELS, view, table).joints(corpus.rows.chosen(testing))
+    np.testing.assert_allclose(joints, oracle.predict_joint_log_proba(judged), rtol=1e-9)
+    assert (joints.argmax(axis=1) == oracle.predict(judged)).all()
+
+
+@pytest.mark.parametrize("feature", ["size", "capitals", "digits", "links"])
+def test_gaussian(corpus, split, feature):
+    training, testing = split
+    values = corpus.rows.numbers[feature]
+    training = training & (values != MISSING)
+    testing = testing[values[testing] != MISSING]
+    oracle = GaussianNB(var_smoothing=0).fit(values[training, None].astype(float), corpus.truth[training])
+    view = View("gaussian")
+    table = corpus.table(training, view)
+    rows = corpus.rows.chosen(testing)
+    only = replace(rows, numbers={feature: rows.numbers[feature]})
+    joints = BulkClassifier(LABELS, view, table).joints(only)
+    np.testing.assert_allclose(
+        joints, oracle.predict_joint_log_proba(values[testing, None].astype(float)), rtol=1e-9
+    )
+
+
+VIEWS = [
+    *(
+        View(event, smoothing)
+        for event in ("multinomial", "binary", "bernoulli")
+        for smoothing in (0, 0.5, "global")
+    ),
+    View("bernoulli", 1, numbers=True),
+    View("gaussian"),
+    View(tfidf=True),
+    View(prior="uniform"),
+    View(prior={"spam": 3, "ham": 1}),
+    View("binary", 0.01, pairs=True),
+    DEFAULT_VIEW,
+]
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: f"{view.event}-{view.smoothing}")
+def test_many_at_once_equal_one_by_one(corpus, split, view):
+    """The numpy form and the form for a single message agree, message by message."""
+    training, testing = split
+    counts = CountTable(LABELS)
+
+    parts = np.zeros(len(corpus.hashes), int)
+    parts[corpus.rows.places] = corpus.rows.parts
+
+    def features(message):
+        entries = slice(*corpus.rows.starts[message : message + 2])
+        occurrences = dict(
+            zip(corpus.rows.places[entries].tolist(), corpus.rows.times[entries].tolist(), strict=True)
+        )
+        tokens = [(place, times, parts[place]) for place, times in occurrences.items() if times]
+        numbers = {
+            name: int(own[message]) for name, own in corpus.rows.numbers.items() if own[message] != MISSING
+        }
+        pairs = [(place, parts[place]) for place, times in occurrences.items() if not times]
+        return tokens, numbers, pairs
+
+    for message in np.flatnonzero(training):
+        counts.learn(LABELS[corpus.truth[message]], *features(message))
+    one_by_one = Classifier(counts, view)
+    singly = [one_by_one.score(*features(message)).joint for message in testing[:60]]
+    joints = BulkClassifier(LABELS, view, corpus.table(training, view)).joints(
+        corpus.rows.chosen(testing[:60])
+    )
+    np.testing.assert_allclose(joints, singly, rtol=1e-9)

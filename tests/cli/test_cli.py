@@ -1,0 +1,525 @@
+"""The command line as a whole, and `spamnb train`."""
+
+import gzip
+import json
+import os
+import random
+import shlex
+import shutil
+import site
+import stat
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from helpers.paths import ROOT
+
+import spamnb as library
+from spamnb.cli import main
+
+COMMANDS = ["train", "classify", "evaluate", "inspect", "tune", "import", "completion"]
+# Frozen: scripts and mail recipes depend on them.
+OPTIONS = {
+    "train": "--ham --spam --label --model --fresh --forget --jobs --ngrams --stem --stop-words --no-headers "
+    "--case --view --json --help",
+    "classify": "-p --passthrough -e --exit-code --header-style --json --model --event --smoothing --cutoff "
+    "--help",
+    "evaluate": "--ham --spam --label --folds --model --online --index --protocol --first --compare --report "
+    "--skip-learned --scores --group-duplicates --mistakes --seed --json --event --smoothing --help",
+    "tune": "--ham --spam --model --fresh --language --folds --seed --dry-run --jobs --json --help",
+    "inspect": "--top --token --model --json --help",
+    "import": "--from --model --fresh --json --help",
+}
+LECTURE = ROOT / "corpora" / "lectures" / "six-as-tabled"
+REPORT = "model learned known moved forgotten unknown again torn unreadable passed_over".split()
+
+
+def examples(help_text):
+    lines = help_text.partition("\nExamples:\n")[2].splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_options_and_examples_that_work(spamnb, command):
+    text = spamnb(command, "--help").succeeds().out.decode()
+    assert spamnb(command, "-h").out.decode() == text
+    for option in OPTIONS.get(command, "").split():
+        assert option in text
+    shown = examples(text)
+    assert len(shown) >= 3
+    for line in shown:
+        words = shlex.split(line)
+        while "spamnb" in words[1:]:  # behind a pipe
+            words = words[words.index("|") + 1 :]
+        assert words[:2] == ["spamnb", command], f"not a command by itself: {line}"
+        until = min([words.index(word) for word in ("<", ">", "|") if word in words], default=len(words))
+        # Parsed as the command would, without running it.
+        main.commands[command].make_context(command, words[2:until])
+
+
+def test_examples_are_parsed_by_what_refuses_nonsense():
+    with pytest.raises(click.UsageError):
+        main.commands["train"].make_context("train", ["--bogus"])
+
+
+def test_help_of_the_program(spamnb):
+    text = spamnb("--help").succeeds().out.decode()
+    for command in COMMANDS:
+        assert f"\n  spamnb {command} " in text
+    assert "75" in text
+
+
+def test_version(spamnb):
+    assert spamnb("--version").succeeds().out.decode().split()[-1] == library.__version__
+
+
+USAGE = {
+    "bogus": "bogus",
+    "--bogus": "--bogus",
+    "train": "spamnb train ham/ spam/",
+    "train {ham}": "--spam",
+    "train {ham} {spam} {work}": "--spam",
+    "train {ham} {ham}": "{ham}",
+    "train --bogus {ham} {spam}": "--bogus",
+    "train --bogus": "see: spamnb train --help",
+    "train --jobs x {ham} {spam}": "--jobs",
+    "train --ngrams 0 {ham} {spam}": "--ngrams",
+    "train --ngrams 6 {ham} {spam}": "--ngrams",
+    "train --label foo": "NAME=PATH",
+    "train --label =foo": "NAME=PATH",
+    "train --label foo=": "NAME=PATH",
+    "train --label unsure={ham}": "unsure",
+    "train --label a={ham} --label b={ham}": "{ham}",
+    "train --ham - --spam -": "-",
+    "train --ham - --ham -": "-",
+    "train --fresh --forget {ham} {spam}": "--forget",
+    "train --ham": "see: spamnb train --help",
+    "train --stem klingon --fresh {ham} {spam}": "english",
+    "train --stop-words klingon --fresh {ham} {spam}": "english",
+    "completion": "bash",
+    "completion tcsh": "bash",
+}
+
+
+@pytest.mark.parametrize("line", USAGE)
+def test_usage(spamnb, mail, own, line):
+    """In one line, with what would be right."""
+    known = {"ham": mail.ham, "spam": mail.spam, "work": mail.work}
+    arguments = line.format(**known).split()
+    if arguments[:1] == ["train"]:
+        arguments += ["--model", own] if arguments[-1] != "--ham" else []
+    spamnb(*arguments).fails(64, USAGE[line].format(**known))
+
+
+def test_nothing_asked_shows_the_help(spamnb):
+    done = spamnb()
+    assert (done.code, done.out) == (64, b"")
+    assert done.err == spamnb("--help").out
+
+
+def test_a_wrong_option_shows_no_more_than_a_terminal_can_bear(spamnb):
+    spamnb("classify", b"--b\x1b[31m\n\xff").fails(64)
+
+
+def summary(done):
+    return {name: count for name, count in done.succeeds().json.items() if name != "model" and count}
+
+
+def test_ham_loss_sets_the_cutoffs(spamnb, mail, own):
+    spamnb("train", "--model", own, "--ham-loss", "20%", mail.ham, mail.spam).succeeds()
+    loose = spamnb("inspect", "--json", "--model", own).json
+    assert loose["ham_loss"] == 0.2
+    spamnb(
+        "train", "--model", own, "--ham-loss", "0.1", mail.ham, mail.spam
+    ).succeeds()  # the same mail again
+    strict = spamnb("inspect", "--json", "--model", own).json
+    assert strict["ham_loss"] == 0.001
+    assert strict["cutoffs"][1] >= loose["cutoffs"][1]
+    for wrong in ("x", "-1", "80%"):
+        assert spamnb("train", "--model", own, "--ham-loss", wrong, mail.ham, mail.spam).code == 64
+
+
+def test_train_reports(spamnb, mail, own):
+    """Learned, known, moved and unreadable, to people and to programs."""
+    first = spamnb("train", "--model", own, "--ham", mail.work).succeeds().lines
+    assert first[0] == "ham: 14 learned"
+    assert first[-2] == f"model: {own}"
+    assert first[-1].startswith("still little mail: 1")  # "186 more ham would help …"
+    again = spamnb("train", "--model", own, "--ham", mail.work).succeeds().lines
+    assert again[0] == "ham: 14 already known"
+    moved = spamnb("train", "--model", own, "--spam", mail.work).succeeds().lines
+    assert moved[0].startswith("spam: 14 moved")
+    report = spamnb("train", "--json", "--model", own, mail.work, mail.spam).succeeds().json
+    assert list(report) == REPORT
+    assert report["model"] == own
+    assert report["moved"] == {"ham": 14, "spam": 0}
+    assert report["known"] == {"ham": 0, "spam": 14}
+
+
+def test_training_twice_changes_nothing(spamnb, mail, own):
+    before = Path(own).read_bytes(), os.stat(own).st_mtime_ns
+    spamnb("train", "--model", own, mail.ham, mail.spam).succeeds()
+    assert (Path(own).read_bytes(), os.stat(own).st_mtime_ns) == before
+
+
+def test_forgetting_everything_leaves_an_empty_model(spamnb, mail, own):
+    report = spamnb("train", "--forget", "--json", "--model", own, mail.ham, mail.spam).succeeds().json
+    assert report["forgotten"] == {"messages": 28}
+    empty = spamnb("inspect", "--json", "--model", own).succeeds().json
+    assert (empty["messages"], empty["vocabulary"], empty["occurrences"]) == ([0, 0], 0, [0, 0])
+
+
+def test_forgetting_some_is_as_if_they_had_not_been_learned(spamnb, mail, own):
+    spamnb("train", "--model", own, "--spam", mail.work).succeeds()
+    spamnb("train", "--model", own, "--forget", "--spam", mail.work).succeeds()
+    assert Path(own).read_bytes() == Path(spamnb.model).read_bytes()
+
+
+def test_fresh_replaces(spamnb, mail, own):
+    done = spamnb("train", "--fresh", "--json", "--model", own, mail.work, mail.spam).succeeds().json
+    assert done["learned"] == {"ham": 14, "spam": 14}
+    assert spamnb("inspect", "--json", "--model", own).json["messages"] == [14, 14]
+
+
+def test_fresh_replaces_a_damaged_model(spamnb, mail, own):
+    os.truncate(own, 100)
+    spamnb("train", "--model", own, mail.ham, mail.spam).fails(65, own, "--fresh")
+    assert os.path.getsize(own) == 100
+    spamnb("train", "--fresh", "--model", own, mail.ham, mail.spam).succeeds()
+    assert Path(own).read_bytes() == Path(spamnb.model).read_bytes()
+
+
+def test_fresh_does_not_replace_what_is_no_model(spamnb, mail, tmp_path):
+    """A slip of the finger must not cost a mailbox."""
+    box = tmp_path / "inbox"
+    box.write_bytes(b"From a@example.org Mon Nov 15 01:02:03 2026\n" + mail.messages["ham"])
+    train = ("train", "--fresh", "--model", box, mail.ham, mail.spam)
+    spamnb(*train).fails(73, str(box), "is no model; remove it first")
+    assert box.read_bytes().endswith(mail.messages["ham"])
+
+
+def test_to_be_forgotten_mail_needs_no_label(spamnb, mail, own):
+    """One message or many, named in any way, whatever they were learned as."""
+    raw, forget = mail.messages["spam"], ("train", "--forget", "--model", own)
+    spamnb("train", "--model", own, "--spam", "-", stdin=raw).succeeds()
+    for run in (spamnb, spamnb.afresh):
+        known = ["messages: 1 forgotten"] if run is spamnb else ["messages: 1 never learned"]
+        assert run(*forget, "-", stdin=raw).succeeds().lines == known
+    one, many = f"{mail.ham}/03", (f"{mail.spam}/03", f"{mail.spam}/04")
+    assert spamnb(*forget, one).succeeds().lines[0] == "messages: 1 forgotten"
+    assert spamnb(*forget, one, *many).succeeds().lines[0] == "messages: 2 forgotten, 1 never learned"
+    mixed = spamnb(*forget, "--json", mail.ham, "--spam", mail.spam).succeeds().json
+    assert mixed["forgotten"] == {"messages": 13, "spam": 12}
+    spamnb(*forget).fails(64, "spamnb train --forget message")
+    spamnb("train", "--model", own, "-", stdin=raw).fails(64, "--spam PATH")
+
+
+@pytest.mark.parametrize("nothing", [b"", b"\n\r\n"])
+@pytest.mark.parametrize("extra", [[], ["--json"], ["--jobs", "1", "--ham-loss", "1%"], ["--forget"]])
+def test_an_empty_message_is_not_learned(spamnb, own, nothing, extra):
+    before = Path(own).read_bytes()
+    spamnb("train", *extra, "--model", own, "--ham", "-", stdin=nothing).fails(66, "standard input is empty")
+    assert Path(own).read_bytes() == before
+    assert not os.path.exists(own + ".journal")
+
+
+def test_forgetting_needs_a_model(spamnb, mail, tmp_path):
+    model = tmp_path / "model"
+    for arguments in (["--spam", "-"], [mail.ham, mail.spam]):
+        done = spamnb("train", "--forget", "--model", model, *arguments, stdin=mail.messages["spam"])
+        done.fails(75, str(model), "spamnb train")
+        assert not model.exists()
+
+
+def test_jobs_change_nothing(spamnb, mail, tmp_path):
+    for jobs in ("1", "2", "3"):
+        spamnb("train", "--jobs", jobs, "--model", tmp_path / jobs, mail.ham, mail.spam).succeeds()
+        assert (tmp_path / jobs).read_bytes() == Path(spamnb.model).read_bytes()
+
+
+def test_one_message_on_standard_input(spamnb, own):
+    raw = b"Subject: plugh\n\nxyzzy\n"
+    learn = ("train", "--model", own)
+    assert spamnb(*learn, "--spam", "-", stdin=raw).succeeds().lines == ["spam: 1 learned"]
+    assert spamnb(*learn, "--spam", "-", stdin=raw).succeeds().lines == ["spam: 1 already known"]
+    assert spamnb(*learn, "--ham", "-", stdin=raw).succeeds().lines == [
+        "ham: 1 moved here from another label"
+    ]
+    assert spamnb("classify", "--json", "--model", own, stdin=raw).json["score"] < 0
+    assert spamnb(*learn, "--forget", "--ham", "-", stdin=raw).succeeds().lines == ["ham: 1 forgotten"]
+    assert spamnb(*learn, "--forget", "--ham", "-", stdin=raw).succeeds().lines == ["ham: 1 never learned"]
+    assert spamnb("classify", "--model", own, stdin=raw).lines == spamnb("classify", stdin=raw).lines
+
+
+def test_one_message_reports_in_the_same_json(spamnb, mail, own):
+    """A script reads `.known.spam` whether it learned one message or a mailbox."""
+    done = spamnb("train", "--json", "--model", own, "--spam", "-", stdin=mail.messages["spam"]).succeeds()
+    assert list(done.json) == REPORT
+    assert done.json["learned"] == {"spam": 1}
+    assert done.json["known"] == {"spam": 0}
+
+
+def test_the_first_message_makes_the_model(spamnb, mail, tmp_path):
+    model = tmp_path / "deep" / "down" / "model"
+    assert spamnb("train", "--spam", "-", "--model", model, stdin=mail.messages["spam"]).succeeds()
+    assert spamnb("inspect", "--json", "--model", model).succeeds().json["messages"] == [0, 1]
+    assert stat.S_IMODE(model.stat().st_mode) == 0o600  # words of private mail are in it
+    assert stat.S_IMODE(model.parent.stat().st_mode) == 0o700
+
+
+def test_a_new_label_by_standard_input_joins_the_model(spamnb, mail, own):
+    """By the journal it cannot; what is acknowledged must not make the model unreadable."""
+    raw = b"Subject: plugh\n\nxyzzy\n"
+    learned = spamnb("train", "--label", "work=-", "--model", own, stdin=raw).succeeds()
+    assert learned.lines[0] == "work: 1 learned"
+    known = spamnb("inspect", "--json", "--model", own).succeeds().json
+    assert (known["labels"], known["messages"]) == (["ham", "spam", "work"], [14, 14, 1])
+    # From now on it can.
+    learned = spamnb("train", "--label", "work=-", "--model", own, stdin=mail.messages["work"]).succeeds()
+    assert learned.lines == ["work: 1 learned"]
+    assert os.path.exists(own + ".journal")
+    assert spamnb("classify", "--model", own, stdin=mail.messages["spam"]).succeeds()
+
+
+def test_spam_by_standard_input_to_a_model_of_other_labels(spamnb, mail, tmp_path):
+    model = tmp_path / "model"
+    spamnb("train", "--model", model, "--label", f"a={mail.ham}", "--label", f"b={mail.work}").succeeds()
+    for run in (spamnb.afresh, spamnb):
+        spam = run("train", "--spam", "-", "--model", model, stdin=mail.messages["spam"]).succeeds()
+        assert spam.lines[0].startswith("spam: 1 ")
+    assert spamnb("inspect", "--json", "--model", model).json["labels"] == ["a", "b", "spam"]
+    assert (
+        spamnb("classify", "--model", model, stdin=mail.messages["ham"]).succeeds().lines[0].startswith("a\t")
+    )
+
+
+def test_mail_of_all_kinds(spamnb, mail, tmp_path):
+    """A Maildir, a compressed mailbox, a single file, several of a label."""
+    for name in ("new", "cur", "tmp"):
+        (tmp_path / "Maildir" / name).mkdir(parents=True)
+    (tmp_path / "Maildir" / "new" / "1").write_bytes(mail.messages["ham"])
+    (tmp_path / "Maildir" / "tmp" / "2").write_bytes(mail.messages["work"])
+    box = b"".join(b"From x Mon Nov 15 01:02:03 2026\nSubject: %d\n\nviagra\n\n" % n for n in range(3))
+    (tmp_path / "box.gz").write_bytes(gzip.compress(box))
+    ham = ("--ham", tmp_path / "Maildir", "--ham", f"{mail.work}/03")
+    done = spamnb(
+        "train", "--json", "--model", tmp_path / "m", *ham, "--spam", tmp_path / "box.gz"
+    ).succeeds()
+    assert done.json["learned"] == {"ham": 2, "spam": 3}
+
+
+def test_what_cannot_be_read_is_counted_and_told(spamnb, mail, tmp_path, own):
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(random.Random(1).randbytes(9000))[:4000])
+    done = spamnb("train", "--model", own, "--spam", cut, "--spam", mail.work)
+    assert "unreadable: 1" in done.lines
+    assert str(cut) in done.err.decode()
+    report = spamnb("train", "--json", "--fresh", "--model", own, "--spam", cut, "--ham", mail.ham).json
+    assert [one["path"] for one in report["unreadable"]] == [str(cut)]
+
+
+def test_nothing_found_is_told(spamnb, tmp_path, mail):
+    """Most likely the wrong folder."""
+    (tmp_path / "empty").mkdir()
+    done = spamnb("train", "--model", tmp_path / "model", tmp_path / "empty", mail.spam)
+    assert done.code == 0
+    assert done.lines[:2] == ["ham: 0 learned", "spam: 14 learned"]
+    assert done.err.decode() == f"spamnb: no ham found in {tmp_path}/empty\n"
+    report = spamnb("train", "--json", "--model", tmp_path / "model", "--ham", tmp_path / "empty").json
+    assert report["learned"] == {"ham": 0}
+
+
+@pytest.mark.parametrize("stdin", [False, True], ids=["mail", "one message"])
+def test_where_nothing_can_be_created(spamnb, mail, tmp_path, stdin):
+    (tmp_path / "file").write_bytes(b"")
+    arguments = ["--spam", "-"] if stdin else [mail.ham, mail.spam]
+    for model in (f"{tmp_path}/file/model", "/proc/nosuch/model", "/dev/null/model"):
+        spamnb("train", "--model", model, *arguments, stdin=mail.messages["spam"]).fails(73, model, "--model")
+    spamnb("train", "--model", tmp_path, *arguments, stdin=mail.messages["spam"]).fails(73, "folder")
+
+
+def test_missing_mail(spamnb, mail, tmp_path):
+    spamnb("train", "--model", tmp_path / "model", mail.ham, tmp_path / "nosuch").fails(66, "nosuch")
+    spamnb("train", "--model", tmp_path / "model", "--label", f"a={tmp_path}/nosuch").fails(66, "nosuch")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "place"),
+    [
+        ({}, ".local/share/spamnb/model.msgpack"),
+        ({"XDG_DATA_HOME": ""}, ".local/share/spamnb/model.msgpack"),
+        ({"XDG_DATA_HOME": "{home}/data"}, "data/spamnb/model.msgpack"),
+        ({"XDG_DATA_HOME": "{home}/data", "SPAMNB_MODEL": "{home}/named"}, "named"),
+    ],
+)
+def test_where_the_model_is(spamnb, mail, tmp_path, variables, place):
+    environment = spamnb.environment | {"HOME": str(tmp_path)}
+    del environment["SPAMNB_MODEL"]
+    environment |= {name: value.format(home=tmp_path) for name, value in variables.items()}
+    spamnb("train", "--spam", "-", stdin=mail.messages["spam"], env=environment).succeeds()
+    assert (tmp_path / place).exists()
+    spamnb("classify", stdin=mail.messages["spam"], env=environment).succeeds()
+
+
+# Settings of the tokenizer: how they are asked for, and how they are kept.
+SETTINGS = {
+    "--ngrams 2": {"ngrams": 2},
+    "--stem english": {"stem": "english"},
+    "--stop-words english": {"stop_language": "english"},
+    "--no-headers": {"headers": False},
+    "--case": {"keep_case": True},
+}
+PLAIN = {"ngrams": 1, "stem": None, "stop_language": None, "headers": True, "keep_case": False}
+
+
+def test_settings_are_kept_and_others_refused(spamnb, mail, tmp_path):
+    pytest.importorskip("Stemmer", reason="without the extra `languages`")
+    pytest.importorskip("stop_words", reason="without the extra `languages`")
+    for number, (options, kept) in enumerate(SETTINGS.items()):
+        model = tmp_path / str(number)
+        train = ("train", "--jobs", "1", "--model", model)
+        spamnb(*train, *options.split(), mail.ham, mail.spam).succeeds()
+        known = spamnb("inspect", "--json", "--model", model).succeeds().json
+        assert {name: known["settings"][name] for name in PLAIN} == PLAIN | kept
+        # The same again, or none at all, is no contradiction; others are, and change nothing.
+        spamnb(*train, *options.split(), "--spam", mail.work).succeeds()
+        spamnb(*train, "--ham", mail.work).succeeds()
+        before = model.read_bytes()
+        other = ("--ngrams", "3")
+        spamnb(*train, *other, mail.ham, mail.spam).fails(65, str(model), "--fresh")
+        spamnb(*train, *other, "--spam", "-", stdin=mail.messages["spam"]).fails(65, str(model), "--fresh")
+        assert model.read_bytes() == before
+        spamnb("classify", "--model", model, stdin=mail.messages["spam"]).succeeds()
+
+
+def test_classifying_uses_the_settings_of_the_model(spamnb, mail, tmp_path):
+    """What only the headers say is not heard by a model without them."""
+    for options in ([], ["--no-headers"]):
+        model = tmp_path / "model"
+        spamnb("train", "--fresh", "--model", model, *options, mail.ham, mail.spam).succeeds()
+        judge = ("classify", "--json", "--event", "multinomial", "--prior", "uniform", "--model", model)
+        one = spamnb(*judge, stdin=b"Subject: cheap pills\n\nplugh\n").succeeds().json
+        assert (one["score"] > 1) == (not options)
+    spamnb("train", "--fresh", "--model", model, "--ngrams", "2", mail.ham, mail.spam).succeeds()
+    known = spamnb("inspect", "--json", "--model", model, "--token", "viagra now").succeeds().json
+    assert known[0]["messages"]["spam"] == 13
+
+
+def test_without_the_extra_one_line_names_it(spamnb, mail, tmp_path):
+    """An interpreter that finds all but the two libraries of the extra."""
+    libraries = tmp_path / "libraries"
+    libraries.mkdir()
+    for folder in filter(os.path.isdir, site.getsitepackages()):  # Debian names some that are not there
+        for entry in os.scandir(folder):
+            if not entry.name.lower().startswith(("stemmer", "pystemmer", "stop_words")):
+                os.symlink(entry.path, libraries / entry.name)
+    source = os.path.dirname(os.path.dirname(library.__file__))
+    start = (
+        f"import sys; sys.path += {[str(libraries), source]}; from spamnb.start import main; sys.exit(main())"
+    )
+    for options in (["--stem", "english"], ["--stop-words", "english"]):
+        command = [sys.executable, "-I", "-S", "-c", start, "train", "--model", tmp_path / "m", *options]
+        spamnb.run([*command, mail.ham, mail.spam]).fails(64, "spamnb[languages]")
+    assert not (tmp_path / "m").exists()
+
+
+def test_three_labels(spamnb, three, mail):
+    for message in ("ham", "spam", "work"):
+        one = spamnb("classify", "--json", "--model", three, stdin=mail.messages[message]).succeeds().json
+        assert one["verdict"] == message
+        assert list(one["probabilities"]) == ["ham", "spam", "work"]
+        assert max(one["probabilities"], key=one["probabilities"].get) == message
+        assert one["probability"] == one["probabilities"]["spam"]
+        assert (one["score"] > 0) == (message == "spam")
+
+
+def test_labels_without_spam(spamnb, mail, tmp_path):
+    model = tmp_path / "model"
+    labels = ["--label", f"a={mail.ham}", "--label", f"b={mail.spam}", "--label", f"c={mail.work}"]
+    spamnb("train", "--model", model, *labels).succeeds()
+    lines = (
+        spamnb("classify", "--model", model, f"{mail.ham}/03", f"{mail.spam}/03", f"{mail.work}/03")
+        .succeeds()
+        .lines
+    )
+    assert [line.split("\t")[0] for line in lines] == ["a", "b", "c"]
+    assert spamnb("classify", "-p", "--model", model, stdin=mail.messages["work"]).out.startswith(
+        b"X-Spamnb: c;"
+    )
+    assert "ham" not in spamnb(
+        "inspect", "--model", model, f"{mail.work}/03"
+    ).succeeds().out.decode().replace(mail.ham, "")
+    assert spamnb("evaluate", "--json", "--folds", "2", *labels).succeeds().json["accuracy"] > 0.9
+
+
+def test_a_label_may_come_later(spamnb, mail, own):
+    spamnb("train", "--model", own, "--label", f"work={mail.work}").succeeds()
+    assert spamnb("inspect", "--json", "--model", own).json["labels"] == ["ham", "spam", "work"]
+    assert spamnb("classify", "--model", own, stdin=mail.messages["work"]).lines[0].startswith("work\t")
+
+
+@pytest.mark.skipif(not LECTURE.exists(), reason="the source distribution leaves the corpora out")
+def test_the_six_messages_of_the_lecture(spamnb, tmp_path):
+    """P(ham | "review us now") = 0.877."""
+    model = tmp_path / "model"
+    spamnb("train", "--model", model, LECTURE / "ham", LECTURE / "spam").succeeds()
+    options = ("--event", "bernoulli", "--smoothing", "0", "--json", "--model", model)
+    one = spamnb("classify", *options, stdin=b"review us now").succeeds().json
+    assert round(one["probabilities"]["ham"], 3) == 0.877
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(spamnb, shell):
+    script = spamnb("completion", shell).succeeds().out.decode()
+    assert "_SPAMNB_COMPLETE" in script
+    assert "spamnb" in script
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.slow
+def test_bash_completes(spamnb):
+    script = """
+        source <(spamnb completion bash)
+        complete -p spamnb > /dev/null || exit 9
+        ask() {
+            COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
+            _spamnb_completion spamnb
+            echo "${COMPREPLY[@]}"
+        }
+        ask spamnb cl
+        ask spamnb classify --event m
+    """
+    path = os.path.dirname(spamnb.program) + os.pathsep + os.environ["PATH"]
+    environment = spamnb.environment | {"PATH": path}
+    done = spamnb.run(["bash", "--norc", "-c", script], env=environment).succeeds()
+    assert [line.strip() for line in done.lines] == ["classify", "multinomial"]
+
+
+@pytest.mark.parametrize("words", ["spamnb classify h", "spamnb train --ham h", "spamnb inspect --model h"])
+def test_paths_are_completed(spamnb, words):
+    """click tells the shell `file` where a path belongs."""
+    environment = spamnb.environment | {
+        "_SPAMNB_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    assert spamnb(env=environment).out.startswith((b"file,", b"dir,"))
+
+
+def test_json_of_all_commands_is_json(spamnb, mail, own):
+    for command in (
+        ["train", "--model", own, mail.ham, mail.spam],
+        ["classify", f"{mail.ham}/01"],
+        ["evaluate", "--folds", "2", mail.ham, mail.spam],
+        ["inspect"],
+        ["inspect", f"{mail.ham}/01"],
+        ["inspect", "--token", "viagra"],
+    ):
+        out = spamnb(*command, "--json").succeeds().out.decode()
+
+        def refuse(name):
+            raise AssertionError(f"not JSON: {name}")
+
+        assert json.loads(out, parse_constant=refuse)

@@ -1,0 +1,88 @@
+"""Narrow and plain terminals: no figure is broken, and what is drawn is drawn with the letters there are."""
+
+import io
+import re
+
+import pytest
+from helpers.screens import ESCAPES, on_a_terminal
+from rich.console import Console
+from rich.text import Text
+
+from spamnb.cli import main
+from spamnb.cli.render import table
+
+FIGURE = re.compile(r"(?<![\w.:-])[+-]?\d+(?:[.,]\d+)*(?![\w:])")
+COMMANDS = [
+    "evaluate --folds 2 --jobs 1 {ham} {spam}",
+    "inspect",
+    "inspect {spam}/03",
+    "inspect --token viagra",
+]
+
+
+def screen(spamnb, mail, line, **more):
+    words = line.format(ham=mail.ham, spam=mail.spam).split()
+    seen, code = on_a_terminal(spamnb, *words, **more)
+    assert code == 0
+    lines = [ESCAPES.sub("", one).rstrip() for one in seen.splitlines()]
+    return [one for one in lines if "/s" not in one]  # not how fast it goes
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_figures_are_whole_at_any_width(spamnb, mail, line):
+    wide = screen(spamnb, mail, line, COLUMNS="400")
+    for columns in (40, 80):
+        narrow = screen(spamnb, mail, line, COLUMNS=str(columns))
+        paths = [one for one in narrow if mail.ham in one or mail.spam in one or "model" in one]
+        assert not [one for one in narrow if len(one) > columns and one not in paths]
+        missing = set(FIGURE.findall("\n".join(wide))) - set(FIGURE.findall("\n".join(narrow)))
+        assert not missing
+
+
+def test_a_table_fits_any_width():
+    rows = [
+        ("ham", "1,745", Text("a text of several words"), "+11.5200", Text("███")),
+        ("a-very-long-name-without-any-space", "12,345,678", Text("x" * 30), "-0.0001", Text("█")),
+    ]
+    grid = table("title", ("name", "messages", "why", "weight", ""), rows, texts=("why",), picture=True)
+    for width in range(24, 140):
+        drawn = io.StringIO()
+        Console(width=width, file=drawn).print(grid)
+        text = drawn.getvalue()
+        assert max(len(line) for line in text.splitlines()) <= width
+        assert {"1,745", "12,345,678", "+11.5200", "-0.0001"} <= set(re.findall(r"[-+\d,.]*\d", text))
+
+
+def test_texts_begin_at_the_left():
+    drawn = io.StringIO()
+    rows = [("a", "short"), ("b", "much longer")]
+    Console(width=80, file=drawn).print(table(None, ("", "why"), rows, texts=("why",)))
+    starts = {
+        line.index(word)
+        for line in drawn.getvalue().splitlines()
+        for word in ("short", "much")
+        if word in line
+    }
+    assert len(starts) == 1
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_an_output_that_lacks_our_letters(spamnb, mail, encoding):
+    """Lines, bars and signs have forms of ASCII."""
+    environment = spamnb.environment | {"PYTHONIOENCODING": encoding}
+    for arguments in (["inspect"], ["inspect", f"{mail.spam}/01"], ["evaluate", mail.ham, mail.spam]):
+        text = spamnb.afresh(*arguments, env=environment).succeeds().out.decode(encoding)
+        assert "-----" in text
+        assert ("#####" in text) == (arguments[0] == "inspect")
+        assert "?" not in text.replace("is the mail mislabelled?", "")
+
+
+def test_a_terminal_of_the_c_locale(spamnb, mail):
+    assert "\n".join(screen(spamnb, mail, "inspect", LC_ALL="C")).isascii()
+    assert "─" in "\n".join(screen(spamnb, mail, "inspect", LC_ALL="C.UTF-8", LANG="C"))
+
+
+def test_help_lists_each_command_once(spamnb):
+    text = spamnb("--help").succeeds().out.decode()
+    for name in main.commands:
+        assert len(re.findall(rf"^  (?:spamnb )?{name}\b", text, re.MULTILINE)) == 1

@@ -1,0 +1,94 @@
+"""A command that is refused leaves nothing behind: no lock, no key, no folder."""
+
+import fcntl
+import os
+
+import pytest
+
+from spamnb.errors import Locked
+from spamnb.lock import Lock
+
+NOTES = b"milk, bread, butter\n"
+NAMES = "notes.txt damaged ham spam two new new/deep/er export nosuch".split()  # in a folder of the test
+
+
+@pytest.fixture
+def place(tmp_path, mail, spamnb):
+    """A folder with a file that is no model, and whatever a command may name."""
+    (tmp_path / "notes.txt").write_bytes(NOTES)
+    (tmp_path / "damaged").write_bytes(b"\x84\xa6format\xa6spamnb")
+    for name, target in (("ham", mail.ham), ("spam", mail.spam), ("two", spamnb.model)):
+        (tmp_path / name).symlink_to(target)
+    return tmp_path
+
+
+REFUSED = {
+    "train --model notes.txt ham spam": 65,
+    "train --model notes.txt --fresh ham spam": 73,
+    "train --model notes.txt --spam -": 65,
+    "train --model notes.txt --forget --spam -": 65,
+    "train --model notes.txt --keyed ham spam": 65,
+    "train --model new --stem klingon ham spam": 64,
+    "train --model new --keyed --stem klingon ham spam": 64,
+    "train --model new/deep/er --keyed --stem klingon ham spam": 64,
+    "train --model new --forget --spam -": 75,
+    "train --model new --forget ham spam": 75,
+    "train --model new ham nosuch": 66,
+    "train --model new/deep/er ham nosuch": 66,
+    "merge notes.txt two": 73,
+    "merge --fresh notes.txt two": 73,
+    "merge new notes.txt": 65,
+    "merge new two nosuch": 66,
+    "merge new two damaged": 65,
+    "merge new two two": 64,
+    "merge --base nosuch new two": 66,
+    "merge new/deep/er two nosuch": 66,
+    "import --model notes.txt export": 73,
+    "import --model notes.txt --fresh export": 73,
+    "import --model new notes.txt": 65,
+    "import --model new --keyed notes.txt": 65,
+    "import --model new nosuch": 66,
+    "prune --model notes.txt": 65,
+    "prune --model new": 75,
+    "prune --model new/deep/er": 75,
+    "prune --dry-run --model new": 75,
+    "tune --model notes.txt ham spam": 73,
+    "tune --model new ham nosuch": 66,
+    "inspect --check --model notes.txt": 65,
+    "classify --model notes.txt": 65,
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_a_refusal_leaves_nothing_behind(spamnb, place, line):
+    (place / "export").write_bytes(spamnb("export").out)
+    before = sorted(os.listdir(place))
+    words = [str(place / word) if word in NAMES else word for word in line.split()]
+    spamnb(*words, stdin=b"Subject: x\n\nhello\n").fails(REFUSED[line])
+    assert sorted(os.listdir(place)) == before
+    assert (place / "notes.txt").read_bytes() == NOTES
+
+
+def test_a_lock_that_its_holder_removed_is_not_taken_for_one(tmp_path, monkeypatch):
+    """Else two could hold it: one the old file, which has no name any more, and one the new."""
+    model, real = str(tmp_path / "model"), fcntl.flock
+
+    def just_removed(handle, how):
+        monkeypatch.undo()
+        os.unlink(model + ".lock")
+        real(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", just_removed)
+    with Lock(model):
+        assert os.path.exists(model + ".lock")
+        with pytest.raises(Locked), Lock(model, patience=0):
+            pass
+
+
+def test_a_lock_that_was_there_before_stays(tmp_path):
+    model = str(tmp_path / "model")
+    with Lock(model):
+        pass
+    with pytest.raises(KeyboardInterrupt), Lock(model):
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == ["model.lock"]

@@ -1,0 +1,293 @@
+"""`spamnb classify`: the line, the JSON, the exit code, and the options that choose how to judge."""
+
+import contextlib
+import json
+import lzma
+import math
+import os
+import random
+
+import pytest
+
+from spamnb.errors import DataError
+from spamnb.model import Model
+from spamnb.store.stored import VERSION
+
+KEYS = ["path", "index", "verdict", "score", "probability", "probabilities"]
+ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
+
+
+def test_verdict_score_and_path_on_a_line(spamnb, mail):
+    for message in ("ham", "spam", "unsure"):
+        (line,) = spamnb("classify", stdin=mail.messages[message]).succeeds().lines
+        verdict, score, path = line.split("\t")
+        assert (verdict, path) == (message, "-")
+        assert score == f"{float(score):.4f}"
+
+
+def test_files_folders_and_mailboxes(spamnb, mail, tmp_path):
+    box = tmp_path / "box.mbox"
+    box.write_bytes(b"".join(ENVELOPE + mail.messages[name] + b"\n" for name in ("spam", "ham")))
+    packed = tmp_path / "packed.xz"
+    packed.write_bytes(lzma.compress(mail.messages["spam"]))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "one").write_bytes(mail.messages["ham"])
+    done = spamnb("classify", box, packed, folder, "-", stdin=mail.messages["spam"]).succeeds()
+    found = [(line.split("\t")[0], line.split("\t")[2]) for line in done.lines]
+    assert found == [
+        ("spam", f"{box}:0"),
+        ("ham", f"{box}:1"),
+        ("spam", str(packed)),
+        ("ham", str(folder / "one")),
+        ("spam", "-"),
+    ]
+    as_json = spamnb("classify", "--json", "--jobs", "1", box, packed).succeeds()
+    objects = [json.loads(line) for line in as_json.lines]
+    assert [list(one) for one in objects] == [KEYS] * 3
+    assert [(one["path"], one["index"]) for one in objects] == [
+        (str(box), 0),
+        (str(box), 1),
+        (str(packed), None),
+    ]
+    for one in objects:
+        assert one["probability"] == one["probabilities"]["spam"]
+        assert math.isclose(sum(one["probabilities"].values()), 1)
+
+
+def test_one_by_one_is_all_at_once(spamnb, mail):
+    """A delivery and a mailbox are judged by the same sums."""
+    many = [json.loads(line) for line in spamnb("classify", "--json", mail.ham, mail.spam).succeeds().lines]
+    model = Model.open(spamnb.model)
+    for one in many:
+        with open(one["path"], "rb") as file:
+            verdict = model.classify(file.read())
+        assert one["verdict"] == verdict.label
+        assert math.isclose(one["score"], verdict.score, rel_tol=1e-9)
+        assert math.isclose(one["probability"], verdict.probability, rel_tol=1e-9)
+
+
+NAMES = [
+    b"new\nline",
+    b"red\x1b[31m",
+    b"tab\there",
+    b"not\xffutf\xe9",
+    b"caf\xc3\xa9",
+    b"rtl\xe2\x80\xae",
+    b"cr\rx",
+]
+
+
+@pytest.mark.parametrize("flags", [[], ["-e"]], ids=["many", "one"])
+def test_odd_file_names_break_neither_line_nor_terminal(spamnb, mail, tmp_path, flags):
+    folder = os.fsencode(tmp_path)
+    paths = [folder + b"/" + name for name in NAMES]
+    for path in paths:
+        with open(path, "wb") as file:
+            file.write(mail.messages["spam"])
+    out = b""
+    for chosen in [[path] for path in paths[:4]] if flags else [paths]:
+        out += spamnb("classify", *flags, *chosen).succeeds().out
+    text = out.decode()  # UTF-8 whatever the names are
+    lines = text.split("\n")[:-1]
+    assert len(lines) == (4 if flags else len(NAMES))
+    assert all(line.count("\t") == 2 and line.startswith("spam\t") for line in lines)
+    assert all(char.isprintable() or char in "\n\t" for char in text)
+    assert flags or "café" in text
+
+
+def test_odd_file_names_in_json_are_whole(spamnb, mail, tmp_path):
+    paths = [os.path.join(os.fsencode(tmp_path), name) for name in NAMES]
+    for path in paths:
+        with open(path, "wb") as file:
+            file.write(mail.messages["spam"])
+    done = spamnb("classify", "--json", *paths).succeeds()
+    assert [os.fsencode(json.loads(line)["path"]) for line in done.out.splitlines()] == paths
+    spamnb("classify", paths[1] + b"\nmissing").fails(66, "no such file")
+
+
+def test_exit_codes(spamnb, mail, tmp_path):
+    for code, message in enumerate(("spam", "ham", "unsure")):
+        path = tmp_path / message
+        path.write_bytes(mail.messages[message])
+        assert spamnb("classify", "-e", path).succeeds(code).lines[0].startswith(f"{message}\t")
+        assert spamnb("classify", "--exit-code", stdin=mail.messages[message]).succeeds(code)
+
+
+def test_with_more_labels_only_spam_exits_as_spam(spamnb, three, mail):
+    """A recipe that throws away what exits with 0 must not throw away work."""
+    for message, code in (("spam", 0), ("ham", 1), ("work", 1)):
+        done = spamnb("classify", "-e", "--model", three, stdin=mail.messages[message]).succeeds(code)
+        assert done.lines[0].startswith(f"{message}\t")
+
+
+def test_a_pair_of_other_names(spamnb, mail, tmp_path):
+    """What is not spam has the name it was given."""
+    model = str(tmp_path / "model")
+    spamnb("train", "--model", model, "--label", f"good={mail.ham}", "--spam", mail.spam).succeeds()
+    assert spamnb("classify", "--model", model, stdin=mail.messages["ham"]).lines[0].startswith("good\t")
+    assert spamnb("classify", "-e", "--model", model, stdin=mail.messages["ham"]).succeeds(1)
+
+
+def test_no_evidence_is_no_verdict(spamnb, mail, tmp_path):
+    """An empty message is not spam because nothing speaks against it."""
+    model, ham, spam = str(tmp_path / "model"), tmp_path / "ham", tmp_path / "spam"
+    for folder, source in ((ham, mail.ham), (spam, mail.spam)):
+        folder.mkdir()
+        for n in range(1, 14):  # without the overlap there is one cutoff, and it need not be at zero
+            os.link(f"{source}/{n:02}", folder / str(n))
+    spamnb("train", "--jobs", "1", "--model", model, ham, spam).succeeds()
+    (tmp_path / "file").write_bytes(mail.messages["unknown"])  # many at once, too
+    assert spamnb("classify", "--model", model, tmp_path / "file").lines[0].startswith("unsure\t0.0000")
+    for raw in (b"", mail.messages["unknown"]):
+        assert spamnb("classify", "--model", model, stdin=raw).succeeds().lines == ["unsure\t0.0000\t-"]
+
+
+# Options, and what becomes of the spam message: verdict, and whether its score is another.
+VIEWS = {
+    "--event multinomial": "spam",
+    "--event binary": "spam",
+    "--event bernoulli": "spam",
+    "--event gaussian": "spam",
+    "--event multinomial --smoothing 0.5": "spam",
+    "--event multinomial --smoothing global": "spam",
+    "--event multinomial --tfidf": "spam",
+    "--event multinomial --numbers": "spam",
+    "--event multinomial --prior uniform": "spam",
+    "--event multinomial --prior ham=1,spam=1e-40": "ham",
+    "--event multinomial --prior ham=1,spam=0": "ham",
+    "--smoothing 0.02": "spam",
+    "--cutoff 3": "spam",
+    "--cutoff 100": "ham",
+    "--cutoff 1,100": "unsure",
+    "--cutoff=-100": "spam",
+    "--cutoff=-100,100": "unsure",
+}
+
+
+@pytest.mark.parametrize("options", VIEWS)
+def test_views(spamnb, mail, options):
+    one = spamnb("classify", "--json", *options.split(), stdin=mail.messages["spam"]).succeeds().json
+    assert list(one) == KEYS
+    assert one["verdict"] == VIEWS[options]
+    assert 0 <= one["probability"] <= 1
+
+
+def test_an_event_model_has_its_own_posterior(spamnb, mail):
+    """The log-odds are the score, the posterior their logistic."""
+    options = ("--event", "multinomial", "--prior", "ham=0.9,spam=0.1", "--smoothing", "100")
+    one = spamnb("classify", "--json", *options, stdin=mail.messages["unknown"]).succeeds().json
+    assert math.isclose(one["probability"], 1 / (1 + math.exp(-one["score"])), rel_tol=1e-9)
+    assert math.isclose(one["probability"], 0.1, rel_tol=0.5)
+
+
+def test_input_without_a_header_block_is_all_body(spamnb):
+    spam, ham = (
+        spamnb("classify", "--json", stdin=text).succeeds().json["score"]
+        for text in (b"buy viagra casino bonus", b"agenda for tuesday, project review")
+    )
+    assert spam > 0 > ham
+
+
+BAD_USAGE = {
+    "--bogus": "--bogus",
+    "--event foo": "multinomial",
+    "--smoothing -1": "--smoothing",
+    "--smoothing x": "--smoothing",
+    "--smoothing nan": "--smoothing",
+    "--smoothing=": "--smoothing",
+    "--prior foo": "--prior",
+    "--prior ham=-1,spam=1": "--prior",
+    "--prior ham=0.5,eggs=0.5 --event binary": "eggs",
+    "--cutoff x": "--cutoff",
+    "--cutoff 2,1": "--cutoff",
+    "--cutoff 1,2,3": "--cutoff",
+    "--cutoff nan": "--cutoff",
+    "--jobs 0": "--jobs",
+    "--jobs many": "--jobs",
+    "--model": "--model",
+    "-p --json": "--json",
+}
+
+
+@pytest.mark.parametrize("options", BAD_USAGE)
+def test_usage(spamnb, mail, options):
+    spamnb("classify", *options.split(" "), stdin=mail.messages["spam"]).fails(64, BAD_USAGE[options])
+
+
+def test_a_prior_that_would_be_ignored_is_refused_or_heeded(spamnb, mail):
+    """The default view takes the mean of the evidence, in which a prior has no part."""
+    plain = spamnb("classify", stdin=mail.messages["spam"])
+    given = spamnb("classify", "--prior", "ham=1,spam=0", stdin=mail.messages["spam"])
+    assert given.code == 64 or given.out != plain.out
+
+
+def test_what_is_missing(spamnb, mail, tmp_path):
+    spamnb("classify", "/nosuch").fails(66, "/nosuch")
+    spamnb("classify", f"{mail.ham}/01", "/nosuch").fails(66, "/nosuch")
+    spamnb("classify", "--model", tmp_path / "none", stdin=b"").fails(75, "none", "spamnb train")
+    spamnb("classify", "--model", tmp_path, stdin=b"").fails(66, str(tmp_path), "folder")
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_judged(spamnb, mail, tmp_path):
+    cut = tmp_path / "cut.xz"
+    cut.write_bytes(lzma.compress(random.Random(1).randbytes(9000))[:3000])
+    done = spamnb("classify", cut, f"{mail.spam}/01")
+    assert done.code == 65
+    assert done.lines[-1].startswith("spam\t")
+    assert done.err.decode().startswith(f"spamnb: {cut}: ")
+    assert done.err.count(b"\n") == 1
+
+
+def damaged(model):
+    """Ways in which a file is no model, each with a word of the complaint."""
+    with open(model, "rb") as file:
+        whole = file.read()
+    at, version = whole.index(b"labels"), b"\xa7version" + bytes([VERSION])
+    return {
+        "empty": (b"", "empty"),
+        "cut short": (whole[:-10], "cut short"),
+        "cut in its head": (whole[:100], "cut short"),
+        "longer": (whole + b"x", "--fresh"),
+        "head changed": (whole[:at] + b"lebels" + whole[at + 6 :], "damaged"),
+        "of a newer version": (whole.replace(version, b"\xa7version\x63", 1), "upgrade"),
+        "of an older version": (whole.replace(version, b"\xa7version\x01", 1), "--fresh"),
+        "a message": (b"Subject: x\n\nbody\n", "not a spamnb model"),
+        "other msgpack": (b"\x82\xa1a\x01\xa1b\x02", "not a spamnb model"),
+        "noise": (random.Random(1).randbytes(5000), "not a spamnb model"),
+    }
+
+
+def test_a_damaged_model_is_no_verdict(spamnb, mail, own):
+    for content, word in damaged(own).values():
+        with open(own, "wb") as file:
+            file.write(content)
+        spamnb("classify", "-e", "--model", own, stdin=mail.messages["spam"]).fails(65, own, word)
+        with open(own, "rb") as file:
+            assert file.read() == content  # left alone
+
+
+def test_no_flipped_byte_makes_another_verdict(mail, own):
+    """What a delivery reads, it verifies; what is wrong elsewhere does not matter to it."""
+    expected = Model.open(own).classify(mail.messages["spam"]).as_map()
+    with open(own, "rb") as file:
+        whole = bytearray(file.read())
+    for at in range(0, len(whole), 23):
+        whole[at] ^= 0xFF
+        with open(own, "wb") as file:
+            file.write(whole)
+        whole[at] ^= 0xFF
+        with contextlib.suppress(DataError):
+            assert Model.open(own).classify(mail.messages["spam"]).as_map() == expected
+
+
+def test_a_damaged_journal(spamnb, mail, own):
+    """What was acknowledged stays; a torn record does not count."""
+    learn = ("train", "--spam", "-", "--model", own)
+    spamnb(*learn, stdin=b"Subject: plugh\n\nxyzzy\n").succeeds()
+    size = os.path.getsize(own + ".journal")
+    before = spamnb("classify", "--model", own, stdin=mail.messages["unknown"]).succeeds().lines
+    spamnb(*learn, stdin=b"Subject: plugh\n\nxyzzy plugh\n").succeeds()
+    os.truncate(own + ".journal", os.path.getsize(own + ".journal") - 3)
+    assert os.path.getsize(own + ".journal") > size
+    assert spamnb("classify", "--model", own, stdin=mail.messages["unknown"]).succeeds().lines == before

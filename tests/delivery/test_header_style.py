@@ -1,0 +1,186 @@
+"""Recipes written for bogofilter or SpamAssassin find the headers they look for."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+from helpers.passthrough import ODD
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spamnb.bayes.verdict import REQUIRED, Cutoffs, Verdict, spamassassin_score
+from spamnb.delivery.passthrough import STYLES, passed_through
+from spamnb.delivery.stdin import HEADER_STYLES
+
+HAM, SPAM, UNSURE = (
+    Verdict(label, score, probability, {}, [], Cutoffs(0.25, 1.0))
+    for label, score, probability in (("ham", -4.0, 0.01), ("spam", 3.25, 0.97), ("unsure", 0.5, 0.6))
+)
+# As the programs wrote them: bogofilter 1.2.5, SpamAssassin 4.0.1.
+BOGOSITY = r"^X-Bogosity: (Spam|Ham|Unsure), tests=bogofilter, spamicity=[01]\.\d{6}, version=\S+$"
+STATUS = (
+    r"^X-Spam-Status: (Yes|No), score=(-?\d+\.\d) required=(\d+\.\d) tests=\S+"
+    r" autolearn=\S+ autolearn_force=\S+ version=\S+$"
+)
+SEEN = {
+    BOGOSITY: "X-Bogosity: Spam, tests=bogofilter, spamicity=1.000000, version=1.2.5",
+    STATUS: "X-Spam-Status: No, score=2.0 required=5.0 tests=LOTS_OF_MONEY,"
+    "MONEY_NOHTML autolearn=no autolearn_force=no version=4.0.1",
+}
+
+
+def added(verdict, style):
+    """The lines before the message."""
+    head = passed_through(b"Subject: x\n\nbody\n", verdict, style).decode()
+    return head.partition("Subject: x\n")[0].splitlines()
+
+
+def test_the_styles_there_are():
+    assert tuple(STYLES) == HEADER_STYLES
+
+
+@pytest.mark.parametrize("pattern", SEEN)
+def test_what_the_programs_write_is_what_is_tested_for(pattern):
+    assert re.search(pattern, SEEN[pattern])
+
+
+@pytest.mark.skipif(not shutil.which("bogofilter"), reason="bogofilter is not installed")
+@pytest.mark.slow
+def test_bogofilter_still_writes_so(tmp_path, mail):
+    call = ["bogofilter", "-C", "-d", str(tmp_path)]
+    for flag, folder in (("-n", mail.ham), ("-s", mail.spam)):
+        subprocess.run([*call, flag, "-B", folder], check=True)
+    for name in mail.messages:
+        out = subprocess.run([*call, "-p"], input=mail.messages[name], capture_output=True).stdout
+        assert re.search(BOGOSITY.encode(), out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "word", "spamicity"), [(HAM, "Ham", 0.01), (SPAM, "Spam", 0.97), (UNSURE, "Unsure", 0.6)]
+)
+def test_bogofilters_header(verdict, word, spamicity):
+    (line,) = added(verdict, "bogofilter")
+    found = re.search(BOGOSITY, line)
+    assert found[1] == word
+    assert f"spamicity={spamicity:.6f}" in line
+
+
+@pytest.mark.parametrize(("verdict", "stars", "score"), [(HAM, "", "0.0"), (UNSURE, "****", "4.5")])
+def test_spamassassins_headers_of_what_is_no_spam(verdict, stars, score):
+    level, status = added(verdict, "spamassassin")
+    assert level == f"X-Spam-Level: {stars}"
+    assert re.search(STATUS, status).groups() == ("No", score, "5.0")
+
+
+def test_spamassassins_headers_of_spam():
+    assert added(SPAM, "spamassassin") == [
+        "X-Spam-Flag: YES",
+        "X-Spam-Level: *******",
+        "X-Spam-Status: Yes, score=7.2 required=5.0 tests=SPAMNB"
+        " autolearn=no autolearn_force=no version=spamnb",
+    ]
+
+
+def test_a_score_beyond_all_bounds_has_no_endless_row_of_stars():
+    verdict = Verdict("spam", 1e300, 1.0, {}, [], Cutoffs(0.0, 1.0))
+    assert added(verdict, "spamassassin")[1] == "X-Spam-Level: " + 50 * "*"
+
+
+@pytest.mark.parametrize("style", ["bogofilter", "spamassassin"])
+def test_any_other_label_is_ham_to_them(style):
+    verdict = Verdict("work", 2.0, 0.9, {}, [])
+    assert re.search(r"(X-Bogosity: Ham|X-Spam-Status: No), ", "\n".join(added(verdict, style)))
+
+
+scores = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(scores, scores, scores)
+@example(0.1 + 0.2, 0.0, 0.3)
+@example(0.0, 0.0, 5e-324)
+@example(1.0, 1.0, 1.0)
+def test_five_points_are_the_cutoff(score, ham, spam):
+    cutoffs = Cutoffs(min(ham, spam), max(ham, spam))
+    verdict = Verdict(cutoffs.verdict(score), score, 0.5, {}, [], cutoffs)
+    assert (verdict.points >= REQUIRED) == (verdict.label == "spam")
+    assert (float(f"{verdict.points:.1f}") >= 5.0) == (verdict.label == "spam")
+
+
+@given(scores, scores, scores)
+def test_more_score_is_never_fewer_points(one, other, cutoff):
+    low, high = sorted((one, other))
+    cutoffs = Cutoffs(cutoff, cutoff)
+    assert spamassassin_score(low, cutoffs) <= spamassassin_score(high, cutoffs)
+
+
+def test_points_without_cutoffs():
+    """A textbook's model has none, and neither has one of too little mail."""
+    assert Verdict("spam", 3.0, 0.9, {}, []).points == 8.0
+    assert Verdict("unsure", 3.0, 0.9, {}, [], Cutoffs()).points == 4.9
+    assert Verdict("ham", -3.0, 0.1, {}, []).points == 2.0
+
+
+def renamed(data, name):
+    """With another name where ours was."""
+    for ours in (b"X-Spamnb", b"x-spamnb", b"X-SPAMNB", b"x-SpAmNb"):
+        data = data.replace(ours, name.upper() if ours.isupper() else name)
+    return data
+
+
+def behind(out, lines):
+    """The message less the first lines of its header."""
+    envelope = out[: out.find(b"\n") + 1] if out.startswith(b"From ") else b""
+    return envelope + out[len(envelope) :].split(b"\n", lines)[lines]
+
+
+@pytest.mark.parametrize(
+    ("style", "name"),
+    [(style, name) for style in ("bogofilter", "spamassassin") for name in STYLES[style][0]],
+)
+def test_every_other_byte_stays_and_nothing_forged(style, name):
+    """As with our own header, which test_passthrough holds to it."""
+    lines = len(added(SPAM, style))
+    for raw in ODD.values():
+        out = passed_through(renamed(raw, name), SPAM, style)
+        assert behind(out, lines) == renamed(behind(passed_through(raw, SPAM), 1), name)
+
+
+def test_a_forged_flag_goes_though_none_is_written():
+    forged = b"X-Spam-Flag: YES\nSubject: x\nX-Spam-Level: ***\n ***\n\nbody\n"
+    out = passed_through(forged, HAM, "spamassassin")
+    assert b"YES" not in out
+    assert out.endswith(b"\nSubject: x\n\nbody\n")
+
+
+def test_crlf_stays_crlf():
+    out = passed_through(b"Subject: x\r\n\r\nbody\r\n", SPAM, "spamassassin")
+    assert out.count(b"\n") == out.count(b"\r\n") == 6
+
+
+@pytest.mark.parametrize("style", HEADER_STYLES)
+@pytest.mark.parametrize("message", ["ham", "spam", "unsure"])
+def test_the_program_writes_them(spamnb, mail, style, message):
+    raw = mail.messages[message]
+    call = ("classify", "-p", "-e", "--header-style", style)
+    fast = spamnb.afresh(*call, stdin=raw).succeeds({"spam": 0, "ham": 1, "unsure": 2}[message])
+    slow = spamnb("classify", "-p", f"--header-style={style}", stdin=raw).succeeds()
+    assert fast.out == slow.out
+    assert fast.out.endswith(raw)
+    word = {"spamnb": message, "bogofilter": message.capitalize()}.get(
+        style, "Yes" if message == "spam" else "No"
+    )
+    assert re.search(rf"^X-(Spamnb|Bogosity|Spam-Status): {word}[;,] ", fast.out.decode(), re.MULTILINE)
+
+
+def test_three_labels(spamnb, mail, three):
+    call = ("classify", "-p", "--model", three, "--header-style")
+    raw = mail.messages["work"]
+    assert b"X-Bogosity: Ham, " in spamnb(*call, "bogofilter", stdin=raw).succeeds().out
+    assert b"X-Spam-Status: No, score=-" in spamnb(*call, "spamassassin", stdin=raw).succeeds().out
+
+
+def test_it_is_about_the_header_of_a_message_passed_on(spamnb):
+    spamnb("classify", "--header-style", "bogofilter").fails(64, "--header-style", "-p")
+    spamnb("classify", "-p", "--header-style", "bogus").fails(64, "--header-style", "bogofilter")
+    spamnb("classify", "-p", "--header-style").fails(64, "--header-style")

@@ -1,0 +1,141 @@
+"""The message comes out as it went in: every byte but our own header, and no forged one."""
+
+import gzip
+import random
+
+import pytest
+from helpers.generated import examples_times
+from helpers.passthrough import ENVELOPE, FORGED, ODD, check
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spamnb.bayes.verdict import Verdict
+from spamnb.delivery.passthrough import passed_through
+
+VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_every_byte_but_our_header(spamnb, name):
+    done = spamnb("classify", "-p", stdin=ODD[name]).succeeds()
+    check(ODD[name], done.out)
+
+
+@given(st.binary(max_size=300))
+@example(b"From \n\n")
+@example(b"\rX-Spamnb: ham\n\n")
+def test_any_bytes(raw):
+    check(raw, passed_through(raw, VERDICT))
+
+
+PIECES = [
+    b"\n", b"\r\n", b"\r", b" ", b"\t", b":", b"X-Spamnb", b"x-spamnb:", b"X-Spamnb : ham", b"Subject: x",
+    b"From ", b">From ", b"\0", b"\xff", b"a", b"-Extra:",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
+def test_any_mixture_of_what_matters(raw):
+    check(raw, passed_through(raw, VERDICT))
+
+
+@given(st.binary(max_size=200))
+@examples_times(0.15)
+def test_any_bytes_through_the_program(spamnb, raw):
+    check(raw, spamnb("classify", "-p", stdin=raw).succeeds().out)
+
+
+@pytest.mark.parametrize("message", ["ham", "spam", "unsure"])
+def test_the_header_is_the_verdict(spamnb, mail, message):
+    raw = mail.messages[message]
+    said = spamnb("classify", "--json", stdin=raw).succeeds().json
+    expected = f"X-Spamnb: {message}; score={said['score']:.4f}; probability={said['probability']:.4f}\n"
+    assert spamnb("classify", "-p", stdin=raw).succeeds().out == expected.encode() + raw
+
+
+def test_line_ends_follow_the_message(spamnb):
+    out = spamnb("classify", "-p", stdin=b"Subject: x\r\n\r\nbody\r\n").succeeds().out
+    assert out.count(b"\n") == out.count(b"\r\n") == 4
+
+
+def test_a_second_pass_changes_nothing_more(spamnb, mail):
+    """And a forged verdict does not move the score."""
+    once = spamnb("classify", "-p", stdin=mail.messages["spam"]).out
+    assert spamnb("classify", "-p", stdin=once).out == once
+    forged = mail.messages["spam"].replace(b"Subject:", FORGED + b"\nSubject:", 1)
+    assert spamnb("classify", "-p", stdin=forged).out == once
+
+
+def test_with_the_exit_code(spamnb, mail):
+    for code, message in enumerate(("spam", "ham", "unsure")):
+        done = spamnb("classify", "-p", "-e", stdin=mail.messages[message]).succeeds(code)
+        assert done.out.endswith(mail.messages[message])
+
+
+def test_of_a_file(spamnb, mail, tmp_path):
+    path = tmp_path / "message"
+    path.write_bytes(mail.messages["spam"])
+    from_file = spamnb("classify", "-p", path).succeeds()
+    assert from_file == spamnb("classify", "-p", stdin=mail.messages["spam"])
+
+
+def test_of_a_file_with_an_envelope(spamnb, mail, tmp_path):
+    """One message saved by a mail program: its envelope line and `>From ` are bytes of it, too."""
+    raw = ENVELOPE + b"\n" + mail.messages["spam"] + b">From here\n"
+    path = tmp_path / "message"
+    path.write_bytes(raw)
+    check(raw, spamnb("classify", "-p", path).succeeds().out)
+
+
+def test_of_a_compressed_file(spamnb, mail, tmp_path):
+    """Its bytes are no message, and a message out of it would not be its bytes."""
+    path = tmp_path / "message.gz"
+    path.write_bytes(gzip.compress(mail.messages["spam"]))
+    spamnb("classify", "-p", path).fails(64, "message.gz", "unpack")
+
+
+def test_of_a_mailbox(spamnb, mail, tmp_path):
+    path = tmp_path / "box"
+    path.write_bytes((ENVELOPE + b"\n" + mail.messages["spam"] + b"\n") * 2)
+    spamnb("classify", "-p", path).fails(64, "box", "one message")
+
+
+def test_a_label_of_other_letters_stays_one_header_line(spamnb, mail, tmp_path):
+    model = str(tmp_path / "model")
+    labels = ("--label", f"café; x={mail.ham}", "--label", f"b={mail.work}", "--label", f"c={mail.spam}")
+    spamnb("train", "--jobs", "1", "--model", model, *labels).succeeds()
+    out = spamnb("classify", "-p", "--model", model, stdin=mail.messages["ham"]).succeeds().out
+    assert out.endswith(b"\n" + mail.messages["ham"])
+    assert out.partition(b"\n")[0].isascii()
+
+
+ERRORS = {
+    "no model": ("classify -p --model /nosuch", 75),
+    "no file": ("classify -p /nosuch", 66),
+    "a damaged model": ("classify -p --model /dev/null", 65),
+    "a folder as the model": ("classify -p --model /", None),
+    "an unknown option": ("classify -p --bogus", 64),
+    "no standard input": ("classify -p <&-", 74),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+@pytest.mark.slow
+def test_an_error_gives_no_output(spamnb, name, mail):
+    line, code = ERRORS[name]
+    done = spamnb.shell(f'"$0" {line}', mail.messages["spam"])
+    assert done.out == b""
+    assert done.code >= 64
+    assert code in (done.code, None)
+
+
+def test_several_messages_are_refused(spamnb, mail):
+    spamnb("classify", "-p", mail.ham).fails(64, "one message")
+    spamnb("classify", "-p", f"{mail.ham}/01", f"{mail.ham}/02").fails(64, "one message")
+
+
+def test_a_file_that_is_cut_short_is_not_passed_on(spamnb, tmp_path):
+    """Half a message must not stand for the whole."""
+    path = tmp_path / "cut.gz"
+    path.write_bytes(gzip.compress(b"Subject: x\n\n" + random.Random(1).randbytes(5000))[:-2000])
+    spamnb("classify", "-p", path).fails(65, "cut.gz", "compression")

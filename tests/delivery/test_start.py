@@ -1,0 +1,442 @@
+"""How the program starts and ends: what a delivery imports, and what its exit code means."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from helpers.screens import on_a_terminal
+
+# Each costs a delivery 3 to 100 ms.
+HEAVY = (
+    "click numpy rich email re json typing dataclasses collections hashlib msgpack enum functools pathlib "
+    "contextlib html string subprocess tempfile"
+).split()
+START = "import sys; from spamnb.start import main; sys.exit(main())"  # what the start script does
+DELIVERIES = [
+    ["classify"],
+    ["classify", "-p", "-e"],
+    ["train", "--spam", "-"],
+    ["train", "--forget", "--ham", "-"],
+    ["train", "--forget", "-"],
+]
+
+
+def imported(spamnb, *arguments, **options):
+    done = spamnb.run([sys.executable, "-X", "importtime", "-c", *arguments], **options)
+    assert done.code in (0, 1, 2), done.err.decode()
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.err.decode().splitlines()}
+
+
+@pytest.fixture(scope="module")
+def already(spamnb):
+    """What the interpreter itself loads."""
+    return imported(spamnb, "pass")
+
+
+@pytest.mark.parametrize("arguments", DELIVERIES, ids=" ".join)
+def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, arguments):
+    loaded = imported(spamnb, START, *arguments, "--model", own, stdin=mail.messages["spam"])
+    assert "spamnb" in loaded
+    assert loaded.isdisjoint(set(HEAVY) - already)
+
+
+def test_plain_mail_is_judged_without_what_other_mail_needs(spamnb, already):
+    """Letters of other scripts, pages, digests of messages."""
+    extra = {"unicodedata", "_blake2", "zlib", "mmap"} - already
+    plain = b"Subject: plain\nFrom: ann@example.org\n\nbuy it at http://example.com/now\n"
+    assert imported(spamnb, START, "classify", stdin=plain).isdisjoint(extra)
+    assert "unicodedata" in imported(spamnb, START, "classify", stdin="Subject: x\n\n你好\n".encode())
+
+
+def test_a_delivery_that_finds_a_journal_loads_nothing_heavy(spamnb, own, mail, already):
+    spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: one more\n\nviagra\n").succeeds()
+    loaded = imported(spamnb, START, "classify", "--model", own, stdin=mail.messages["spam"])
+    assert loaded.isdisjoint(set(HEAVY) - already)
+
+
+def test_a_delivery_ends_at_once_and_the_command_line_tidies_up(spamnb, mail):
+    """What is short-lived needs no garbage collected; an evaluation does."""
+    seen_out = "import atexit, gc; atexit.register(lambda: print('collecting', gc.isenabled())); " + START
+    command = [sys.executable, "-c", seen_out]
+    assert spamnb.run([*command, "classify"], mail.messages["spam"]).out.count(b"\n") == 1
+    assert spamnb.run([*command, "classify", "-"], mail.messages["spam"]).out.endswith(b"collecting True\n")
+
+
+def test_all_else_goes_through_the_command_line(spamnb):
+    assert "click" in imported(spamnb, START, "--version")
+
+
+@pytest.mark.parametrize("message", ["ham", "spam", "unsure"])
+@pytest.mark.parametrize("flags", [[], ["-p"], ["-e"], ["--json", "-e"]], ids=" ".join)
+def test_both_ways_to_classify_are_one(spamnb, mail, flags, message):
+    """Plainly it is a delivery; with `-` it comes through the command line."""
+    plain = spamnb.afresh("classify", *flags, stdin=mail.messages[message])
+    assert spamnb("classify", *flags, "-", stdin=mail.messages[message]) == plain
+    assert plain.code == (["spam", "ham", "unsure"].index(message) if "-e" in flags else 0)
+
+
+def test_both_ways_to_learn_are_one(spamnb, own, mail):
+    """One message after the other, through the journal, by one way and by the other."""
+    written = []
+    for run, extra in ((spamnb.afresh, []), (spamnb, ["--jobs", "2"])):
+        answers = [
+            run("train", *extra, *what, "--model", own, stdin=mail.messages["spam"])
+            for what in (["--spam", "-"], ["--spam", "-"], ["--ham", "-"], ["--forget", "--ham", "-"])
+        ]
+        with open(own + ".journal", "rb") as journal:
+            written.append((answers, journal.read()))
+        os.unlink(own + ".journal")
+    assert written[0] == written[1]
+    assert [answer.code for answer in written[0][0]] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("extra", [[], ["-"]], ids=["delivery", "command line"])
+def test_both_ways_fail_alike(spamnb, tmp_path, extra):
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes(b"\x84\xa6format\xa6spamnb")
+    for flags in (["-p"], ["-e"]):
+        run = spamnb.afresh("classify", *flags, *extra, "--model", str(damaged), stdin=b"Subject: x\n\n")
+        run.fails(65, str(damaged), "--fresh")
+    absent = spamnb("classify", *extra, "--model", str(tmp_path / "absent"), stdin=b"Subject: x\n\n")
+    absent.fails(75, "absent", "spamnb train HAM SPAM")
+
+
+# What follows `"$0"` in a shell, and the exit code.
+STREAMS = {
+    "classify > /dev/full": 74,
+    "classify -p > /dev/full": 74,
+    "classify - > /dev/full": 74,
+    "classify >&-": 74,
+    "classify <&-": 74,
+    "classify - <&-": 74,
+    "inspect > /dev/full": 74,
+    "inspect >&-": 74,
+    "--version > /dev/full": 74,
+    "--help > /dev/full": 74,
+    "completion bash > /dev/full": 74,
+    "train --json --forget - > /dev/full": 74,
+}
+
+
+@pytest.mark.parametrize("line", STREAMS)
+def test_output_that_cannot_be_written_is_an_error(spamnb, mail, line):
+    """A mail program must not take half an answer for a whole one."""
+    spamnb.shell(f'"$0" {line}', mail.messages["spam"]).fails(STREAMS[line])
+
+
+def left_alone(spamnb, command, stdin=b"Subject: x\n\n"):
+    """What a program says, and its exit code, whose reader goes away before it has written anything."""
+    ours, theirs = os.pipe()
+    os.close(ours)
+    try:
+        done = subprocess.run(
+            [spamnb.program, *command],
+            input=stdin,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            env=spamnb.environment,
+            timeout=60,
+        )
+    finally:
+        os.close(theirs)
+    return done.stderr.decode(), done.returncode
+
+
+PRINTING = [
+    "classify",
+    "classify --json -",
+    "classify HAM --jobs 2",
+    "train --model OWN --spam -",
+    "train --model OWN --ham WORK",
+    "inspect",
+    "inspect -",
+    "inspect --token viagra --json",
+    "inspect --sample spam",
+    "evaluate --folds 2 --jobs 2 HAM SPAM",
+    "export",
+    "completion bash",
+    "--help",
+    "--version",
+]
+
+
+@pytest.mark.parametrize("line", PRINTING)
+def test_a_reader_that_has_enough_is_no_error(spamnb, mail, own, line):
+    """`spamnb export | head` ends as other programs do: by SIGPIPE, without a word."""
+    named = {"OWN": own, "HAM": mail.ham, "SPAM": mail.spam, "WORK": mail.work}
+    command = [named.get(word, word) for word in line.split()]
+    assert left_alone(spamnb, command) == ("", -signal.SIGPIPE)
+
+
+@pytest.mark.parametrize("extra", [[], ["-"]], ids=["delivery", "command line"])
+def test_mail_that_nobody_takes_is_an_error(spamnb, mail, extra):
+    said, code = left_alone(spamnb, ["classify", "-p", *extra], mail.messages["spam"])
+    assert (said, code) == ("spamnb: cannot write to standard output: Broken pipe\n", 74)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "2> /dev/full"])
+@pytest.mark.parametrize("command", ["classify -e", "classify -p", "classify -e nosuch"])
+def test_an_error_that_cannot_be_told_is_still_no_verdict(spamnb, mail, command, closed):
+    """1 would be ham, 2 unsure; and what belongs on standard error must not become part of the mail."""
+    done = spamnb.shell(f'SPAMNB_MODEL=/nosuch "$0" {command} {closed}', mail.messages["spam"])
+    assert done.code in (66, 75)
+    assert done.out == b""
+
+
+def test_work_is_done_without_standard_error(spamnb, mail, own):
+    done = spamnb.shell(f'"$0" train --model {own} --spam {mail.work} 2>&-')
+    assert done.code == 0
+    assert b"learned" in done.out
+
+
+# The program itself, only less patient than its thirty seconds.
+IMPATIENT = "from spamnb.lock import WRITING, Lock; Lock.__init__.__defaults__ = (0.2, WRITING); " + START
+HOLDER = (
+    "import sys; from spamnb.lock import Lock\n"
+    "with Lock(sys.argv[1], kind=sys.argv[2]): print('held', flush=True); input()"
+)
+
+
+@contextlib.contextmanager
+def held(model, kind):
+    """A lock of another process, who lets it go at a word."""
+    command = [sys.executable, "-c", HOLDER, model, kind]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        try:
+            yield holder
+        finally:
+            holder.kill()
+
+
+def waits(spamnb, holder, arguments, stdin):
+    """What the program says that had to wait for a lock."""
+    with subprocess.Popen(
+        [spamnb.program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=spamnb.environment
+    ) as waiting:
+        waiting.stdin.write(stdin)
+        waiting.stdin.close()
+        time.sleep(0.4)
+        assert waiting.poll() is None
+        holder.communicate(b"\n")
+        said = waiting.stdout.read()
+    assert waiting.returncode == 0
+    return said
+
+
+def test_a_locked_model_is_waited_for_and_then_given_up(spamnb, own, mail):
+    learn = ["train", "--spam", "-", "--model", own]
+    with held(own, ".lock") as holder:
+        for arguments in (learn, ["train", "--ham", mail.work, "--model", own]):
+            program = [sys.executable, "-c", IMPATIENT, *arguments]
+            spamnb.run(program, mail.messages["spam"]).fails(75, own, "try again")
+        # Readers need no lock, and a longer wait is rewarded.
+        spamnb("classify", "--model", own, stdin=mail.messages["spam"]).succeeds()
+        assert waits(spamnb, holder, learn, mail.messages["spam"]) == b"spam: 1 learned\n"
+
+
+def test_while_a_model_is_trained_messages_are_learned_but_no_other_is_trained(spamnb, own, mail):
+    train = ["train", "--ham", mail.work, "--model", own]
+    with held(own, ".training") as holder:
+        spamnb.run([sys.executable, "-c", IMPATIENT, *train]).fails(75, own, "try again")
+        learn = ("train", "--spam", "-", "--model", own)
+        assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 learned\n"
+        assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already known\n"
+        assert waits(spamnb, holder, train, b"").startswith(b"ham: 14 learned\n")
+    assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already known\n"
+
+
+@pytest.fixture(scope="module")
+def long_mailbox(tmp_path_factory):
+    """Seconds of work."""
+    path = tmp_path_factory.mktemp("long") / "mbox"
+    body = b" ".join(b"word%d" % (n * n) for n in range(4000))
+    with path.open("wb") as file:
+        for n in range(1000):
+            file.write(b"From a@example.org Mon Nov 15 01:02:03 2026\nSubject: %d\n\n%s\n\n" % (n, body))
+    return str(path)
+
+
+def wait_for_lock(path):
+    """Until training holds its lock, however slow the start; and a bit, so that it is at work."""
+    for _ in range(2000):
+        if os.path.exists(path):
+            with open(path) as file:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    break
+        time.sleep(0.01)
+    time.sleep(0.3)
+
+
+def interrupted(spamnb, command, how_often=1):
+    """Ctrl-C goes to the program and its processes alike."""
+    with subprocess.Popen(
+        [spamnb.program, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=spamnb.environment,
+        start_new_session=True,
+    ) as running:
+        try:
+            wait_for_lock(command[command.index("--model") + 1] + ".training")
+            started = time.monotonic()
+            assert running.poll() is None
+            for _ in range(how_often):
+                os.killpg(running.pid, signal.SIGINT)
+                time.sleep(0.05)
+            out, err = running.communicate(timeout=60)  # until the last of its processes is gone
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+    return running.returncode, out, err.decode().strip(), time.monotonic() - started
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, long_mailbox, jobs):
+    with open(own, "rb") as file:
+        before = file.read()
+    command = ["train", "--jobs", jobs, "--model", own, long_mailbox, mail.spam]
+    code, out, err, seconds = interrupted(spamnb, command)
+    assert (code, out, err) == (-signal.SIGINT, b"", "spamnb: stopped")
+    assert seconds < 20  # it does not wait for pieces of work under way, however busy the machine is
+    with open(own, "rb") as file:
+        assert file.read() == before
+    assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]
+
+
+def test_ctrl_c_is_not_for_the_workers_of_a_cluster(spamnb, own, mail, long_mailbox):
+    command = ["train", "--cluster", "local", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
+    code, out, err, _ = interrupted(spamnb, command)
+    assert (code, out, err) == (-signal.SIGINT, b"", "spamnb: stopped")
+
+
+def test_ctrl_c_again_and_again_leaves_no_process_behind(spamnb, own, mail, long_mailbox):
+    command = ["train", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
+    code, out, err, _ = interrupted(spamnb, command, how_often=3)
+    assert (code, out) == (-signal.SIGINT, b"")
+    assert "Traceback" not in err
+
+
+# Goes on with its loop, unless the program died of the signal.
+LOOP = 'for round in 1 2; do "$@" <&3; echo "went on after $?"; done'
+
+
+@contextlib.contextmanager
+def looping(spamnb, *command, stdin=None):
+    """A shell that runs the program again and again, in a session of its own."""
+    with subprocess.Popen(
+        ["bash", "-c", f"exec 3<&0; {LOOP}", "bash", spamnb.program, *command],
+        stdin=stdin or subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=spamnb.environment,
+        start_new_session=True,
+    ) as shell:
+        try:
+            yield shell
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGKILL)
+
+
+def stopped(shell):
+    """Press Ctrl-C; the loop must be over."""
+    os.killpg(shell.pid, signal.SIGINT)
+    out, err = shell.communicate(timeout=8)  # until the last process is gone
+    assert (out, err.decode().strip()) == (b"", "spamnb: stopped")
+    assert shell.returncode == -signal.SIGINT
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_ctrl_c_ends_a_loop_of_a_shell(spamnb, own, mail, long_mailbox):
+    with looping(spamnb, "train", "--jobs", "2", "--model", own, long_mailbox, mail.spam) as shell:
+        wait_for_lock(own + ".training")
+        stopped(shell)
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["classify", "-"]], ids=" ".join)
+def test_ctrl_c_ends_a_loop_of_deliveries(spamnb, command):
+    with looping(spamnb, *command, stdin=subprocess.PIPE) as shell:
+        shell.stdin.write(b"Subject: x\n\n" + bytes(1 << 20))  # more than a pipe holds: it reads by now
+        shell.stdin.flush()
+        stopped(shell)
+
+
+def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, long_mailbox):
+    """A pipe is at its end when the last process that holds it has ended."""
+    command = [spamnb.program, "train", "--jobs", "3", "--model", own, long_mailbox, mail.spam]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, env=spamnb.environment, start_new_session=True
+    ) as running:
+        try:
+            wait_for_lock(own + ".training")
+            running.kill()
+            assert running.communicate(timeout=30) == (b"", b"")
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs Linux's /proc")
+def test_a_killed_worker_is_told(spamnb, own, mail, long_mailbox):
+    """As when memory runs out."""
+    command = [spamnb.program, "train", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=spamnb.environment) as running:
+        children = []
+        while not children and running.poll() is None:
+            with open(f"/proc/{running.pid}/task/{running.pid}/children") as file:
+                children = file.read().split()
+        os.kill(int(children[0]), signal.SIGKILL)
+        out, err = running.communicate(timeout=30)
+    assert (running.returncode, out) == (75, b"")
+    assert err.decode() == "spamnb: a worker process was killed (out of memory?); nothing was changed\n"
+
+
+def test_progress_on_a_terminal(spamnb, own, mail):
+    seen, code = on_a_terminal(spamnb, "train", "--model", own, "--spam", mail.work)
+    assert code == 0
+    assert "training" in seen
+    assert "100%" in seen
+    assert "14 messages" in seen
+    assert "/s" in seen  # rate
+    assert "0:00:00" in seen  # time left
+    summary = seen.rpartition("\x1b")[2]
+    assert f"model: {own}\r\n" in summary  # the bar is gone, the summary stays
+
+
+def test_progress_does_not_mix_with_the_answers(spamnb, mail):
+    """On a terminal both streams are one: a verdict must stand at the start of its own line."""
+    seen, code = on_a_terminal(spamnb, "classify", f"{mail.ham}/03", f"{mail.spam}/03")
+    assert code == 0
+    shown = seen.replace("\x1b[2K", "\r").replace("\r", "\n").splitlines()
+    verdicts = [line for line in shown if mail.ham in line or mail.spam in line]
+    assert [line.partition("\t")[0] for line in verdicts] == ["ham", "spam"]
+
+
+def test_no_progress_without_a_terminal(spamnb, own, mail):
+    """`succeeds` sees to an empty standard error."""
+    spamnb("train", "--model", own, mail.ham, mail.spam).succeeds()
+    spamnb("evaluate", "--folds", "2", mail.ham, mail.spam).succeeds()
+
+
+def test_a_terminal_gets_tables_and_colours_a_pipe_does_not(spamnb):
+    seen, _ = on_a_terminal(spamnb, "inspect", "--top", "1")
+    assert "\x1b[1m" in seen
+    assert b"\x1b" not in spamnb("inspect", "--top", "1").succeeds().out
+
+
+def test_as_a_module(spamnb, mail):
+    done = spamnb.run([sys.executable, "-m", "spamnb", "classify"], mail.messages["spam"])
+    assert done == spamnb.afresh("classify", stdin=mail.messages["spam"])

@@ -1,0 +1,370 @@
+"""`spamnb evaluate`: the table, and the same in JSON."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from spamnb.training.learn import learn
+
+KEYS = {
+    "messages", "labels", "accuracy", "confusion", "unsure", "ham_lost_percent", "spam_missed_percent",
+    "one_minus_auc_percent", "folds",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def judged(spamnb, mail):
+    return spamnb("evaluate", "--json", "--folds", "2", mail.ham, mail.spam).succeeds()
+
+
+def test_json(judged):
+    metrics = judged.json
+    assert set(metrics) >= KEYS
+    assert metrics["messages"] == 28
+    assert metrics["folds"] == 2
+    assert set(metrics["labels"]) == {"ham", "spam"}
+    for own in metrics["labels"].values():
+        assert set(own) >= {"precision", "recall", "f1", "support"}
+        assert own["support"] == 14
+    assert sum(sum(row.values()) for row in metrics["confusion"].values()) == 28
+    right = sum(metrics["confusion"][label][label] for label in ("ham", "spam"))
+    assert metrics["accuracy"] == right / 28
+
+
+def test_folds_are_the_same_each_time_and_others_with_another_seed(spamnb, mail, judged):
+    options = ("--json", "--folds", "2", "--jobs", "1")
+    assert spamnb("evaluate", *options, "--ham", mail.ham, "--spam", mail.spam).succeeds() == judged
+    assert spamnb("evaluate", *options, "--seed", "7", mail.ham, mail.spam).succeeds() != judged
+
+
+def test_table(spamnb, mail):
+    text = (
+        spamnb("evaluate", "--folds", "2", "--event", "multinomial", mail.ham, mail.spam)
+        .succeeds()
+        .out.decode()
+    )
+    for word in ("precision", "recall", "F1", "ham", "spam", "unsure", "accuracy", "2 folds", "28 messages"):
+        assert word in text
+
+
+def test_by_a_model(spamnb, mail):
+    options = ("evaluate", "--json", "--model", spamnb.model, mail.ham, mail.spam)
+    metrics = spamnb(*options).succeeds().json
+    assert metrics["folds"] is None
+    assert [metrics["confusion"][label][label] for label in ("ham", "spam")] == [13, 13]
+    assert metrics["unsure"] == {"ham": 1, "spam": 1}
+    metrics = spamnb(*options, "--cutoff=-100,100").succeeds().json
+    assert metrics["unsure"] == {"ham": 14, "spam": 14}
+
+
+def test_three_labels(spamnb, three, mail):
+    labels = ("--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")
+    metrics = spamnb("evaluate", "--json", "--folds", "3", "--event", "binary", *labels).succeeds().json
+    assert list(metrics["labels"]) == ["ham", "spam", "work"]
+    assert metrics["confusion"]["work"]["work"] == 14
+    metrics = spamnb("evaluate", "--json", "--model", three, *labels).succeeds().json
+    assert metrics["labels"]["work"]["f1"] == 1
+
+
+def test_tokenizer_settings(spamnb, mail):
+    """With the headers left out, messages that differ in them only are alike."""
+    settings = ("--no-headers", "--ngrams", "2", "--case")
+    metrics = spamnb("evaluate", "--json", "--folds", "2", *settings, mail.ham, mail.spam).succeeds().json
+    assert metrics["messages"] == 28
+
+
+USAGE = {
+    "": "HAM SPAM",
+    "{ham}": "--spam",
+    "--ham {ham}": "two labels",
+    "{ham} {spam} --folds 1": "--folds",
+    "{ham} {spam} --cutoff 1": "--model",  # folds find their own cutoffs
+    "{ham} {spam} --model {model} --ngrams 2": "settings",
+    "{ham} {spam} --smoothing x": "--smoothing",
+    "{ham} {spam} --prior uniform": "--event",
+    "{ham} {spam} --event binary --prior ham=1,eggs=1": "eggs",
+    "{ham} {spam} --online --model {model}": "--model",
+    "{ham} {spam} --online --protocol sometimes": "immediate",
+    "{ham} {spam} --index {model}": "--online",
+    "{ham} {spam} --online --index {model}": "--index",
+    "{ham} {spam} --compare speed=9": "ngrams",
+    "{ham} {spam} --compare default --online": "--compare",
+    "{ham} {spam} --compare default --model {model}": "--compare",
+    "{ham} {spam} --compare default --scores x": "--scores",
+    "{ham} {spam} --skip-learned": "--model",
+}
+
+
+@pytest.mark.parametrize("line", USAGE)
+def test_usage(spamnb, mail, line):
+    arguments = line.format(ham=mail.ham, spam=mail.spam, model=spamnb.model).split()
+    spamnb("evaluate", *arguments).fails(64, *[USAGE[line]] if line else [])
+
+
+def test_too_little_mail(spamnb, mail, tmp_path):
+    spamnb("evaluate", "--folds", "15", mail.ham, mail.spam).fails(65, "15 folds", "14 ham")
+    spamnb("evaluate", mail.ham, "/nosuch").fails(66, "/nosuch")
+    spamnb("evaluate", tmp_path, mail.spam).fails(65, "no ham")
+    spamnb("evaluate", "--model", "/nosuch", mail.ham, mail.spam).fails(75, "spamnb train")
+    empty = [tmp_path / "a", tmp_path / "b"]
+    for folder in empty:
+        folder.mkdir()
+    spamnb("evaluate", "--model", spamnb.model, *empty).fails(65, "no mail", str(empty[0]))
+
+
+def test_a_message_under_two_labels_is_told(spamnb, mail):
+    """The same folder as ham and as work says nothing about either."""
+    done = spamnb("evaluate", "--label", f"a={mail.ham}", "--label", f"b={mail.ham}")
+    done.fails(64, mail.ham)
+
+
+def scores(path):
+    head, *lines = path.read_text().splitlines()
+    assert head == "path\tlabel\tscore\tverdict"
+    return [line.split("\t") for line in lines]
+
+
+def test_scores_of_each_message(spamnb, mail, tmp_path):
+    file = tmp_path / "scores.tsv"
+    options = ("--json", "--folds", "2", "--scores")
+    metrics = spamnb("evaluate", *options, file, mail.ham, mail.spam).succeeds().json
+    found = scores(file)
+    assert len(found) == 28
+    assert all(path.startswith(mail.ham if label == "ham" else mail.spam) for path, label, _, _ in found)
+    assert [float(score) for _, _, score, _ in found]
+    right = sum(label == verdict for _, label, _, verdict in found)
+    assert right / 28 == metrics["accuracy"]
+
+
+def test_scores_of_odd_names_stay_one_line_each(spamnb, mail, tmp_path):
+    ham, file = tmp_path / "ham", tmp_path / "scores.tsv"
+    shutil.copytree(mail.ham, ham)
+    (ham / "03").rename(ham / "tab\tnew\nline")
+    spamnb("evaluate", "--folds", "2", "--scores", file, ham, mail.spam).succeeds()
+    found = scores(file)
+    assert len(found) == 28
+    assert {len(row) for row in found} == {4}
+    assert any(row[0].endswith(r"tab\tnew\nline") for row in found)
+
+
+def test_report_is_a_page_by_itself(spamnb, mail, tmp_path):
+    page = tmp_path / "report.html"
+    spamnb("evaluate", "--folds", "2", "--report", page, mail.ham, mail.spam).succeeds()
+    text = page.read_text()
+    assert text.lower().startswith("<!doctype html>")
+    assert "<svg" in text
+    assert "28" in text
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", text)  # nothing is fetched
+
+
+def test_mistakes_are_shown_with_their_reasons(spamnb, mail, tmp_path):
+    """A spam among the ham: the filter is right, and tells."""
+    ham = tmp_path / "ham"
+    shutil.copytree(mail.ham, ham)
+    (ham / "wrong").write_bytes(mail.messages["spam"])
+    options = ("evaluate", "--folds", "3", "--event", "multinomial", ham, mail.spam)
+    worst = {one["path"]: one for one in spamnb(*options, "--json").succeeds().json["mistakes"]}
+    one = worst[str(ham / "wrong")]
+    assert (one["truth"], one["verdict"], one["subject"]) == ("ham", "spam", "cheap pills 99")
+    assert one["evidence"][0][1] > 0
+    assert "cheap pills 99" in spamnb(*options).succeeds().out.decode()
+    assert spamnb(*options, "--json", "--mistakes", "0").succeeds().json["mistakes"] == []
+
+
+def test_copies_are_told_and_put_together(spamnb, mail, tmp_path):
+    """With a copy of each message elsewhere, most messages were seen before they are judged."""
+    ham, spam = tmp_path / "ham", tmp_path / "spam"
+    for folder, source in ((ham, mail.ham), (spam, mail.spam)):
+        for name in ("one", "two"):
+            shutil.copytree(source, folder / name)
+    options = ("evaluate", "--folds", "2", "--event", "multinomial", ham, spam)
+    assert "28 messages are copies" in spamnb(*options).succeeds().out.decode()
+    apart = spamnb(*options, "--json").succeeds().json
+    together = spamnb(*options, "--json", "--group-duplicates").succeeds().json
+    assert apart["duplicates"] == together["duplicates"] == 28
+    assert apart["messages"] == together["messages"] == 56
+    assert apart["log_loss"] < together["log_loss"]
+
+
+def test_online(spamnb, mail):
+    """Messages are judged as they came, the first by a filter that knows nothing."""
+    options = ("evaluate", "--online", mail.ham, mail.spam)
+    found = spamnb(*options, "--json").succeeds().json
+    assert found["how"] == "online (immediate)"
+    assert found["folds"] is None
+    assert found["messages"] == found["curve"][-1]["messages"] == 28
+    text = spamnb(*options).succeeds().out.decode()
+    assert "online (immediate)" in text
+    assert "learning curve" in text
+    few = spamnb(*options, "--json", "--protocol", "delayed", "--first", "1").succeeds().json
+    assert few["how"] == "online (delayed)"
+    assert few["accuracy"] < found["accuracy"]  # one message teaches no filter
+    assert spamnb(*options, "--json", "--protocol", "on-error").succeeds().json["messages"] == 28
+
+
+def test_online_by_an_index(spamnb, mail, tmp_path):
+    """As TREC lays it out. The scores are in the order of the index."""
+    folders = (("spam", mail.spam), ("ham", mail.ham))
+    listed = [(label, f"{folder}/{n:02}") for n in range(14) for label, folder in folders]
+    index, file = tmp_path / "index", tmp_path / "scores.tsv"
+    index.write_text("".join(f"{label} {path}\n" for label, path in listed))
+    spamnb("evaluate", "--online", "--index", index, "--scores", file).succeeds()
+    assert [(label, path) for path, label, _, _ in scores(file)] == listed
+    assert scores(file)[0][3] == "unsure"  # nothing is known yet
+    index.write_text("spam nosuch\nham nosuch\n")
+    spamnb("evaluate", "--online", "--index", index).fails(66, "nosuch")
+    spamnb("evaluate", "--online", "--index", "/nosuch").fails(66, "/nosuch")
+
+
+def test_compare(spamnb, mail):
+    """Against the first that was named, also where the mail is to be read once more."""
+    names = ["event=bernoulli,smoothing=0.1", "default", "ngrams=2"]
+    options = ["evaluate", "--folds", "2", mail.ham, mail.spam]
+    options += [option for name in names for option in ("--compare", name)]
+    found = spamnb(*options, "--json").succeeds().json
+    assert [one["name"] for one in found] == names
+    assert [one["against_first"]["verdicts_p"] is None for one in found] == [True, False, False]
+    for one in found:
+        against = one["against_first"]
+        assert against["won"] + against["tied"] + against["lost"] == one["messages"] == 28
+    text = spamnb(*options).succeeds().out.decode()
+    assert "2 folds" in text
+    assert all(name in text for name in names[1:])
+
+
+def test_compare_alone_is_the_evaluation(spamnb, mail, judged):
+    (one,) = spamnb("evaluate", "--json", "--folds", "2", "--compare", "default", mail.ham, mail.spam).json
+    assert one["confusion"] == judged.json["confusion"]
+    assert one["one_minus_auc_percent"] == judged.json["one_minus_auc_percent"]
+
+
+WAYS = {
+    "in folds": "--folds 2",
+    "by a model": "--model {model}",
+    "online": "--online",
+    "compared": "--folds 2 --compare default --compare ngrams=2",  # for which the mail is read again
+}
+
+
+@pytest.mark.parametrize("form", ["", "--json"])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_cannot_be_read_is_told(spamnb, mail, damaged, way, form):
+    """By name and by the exit code, as `train` does; the figures are there all the same."""
+    words = [*f"{WAYS[way]} {form}".format(model=spamnb.model).split(), damaged, mail.spam]
+    done = spamnb("evaluate", *words)
+    skipped = spamnb("evaluate", "--skip-unreadable", *words)
+    assert (done.code, skipped.code) == (65, 0)
+    assert done.out == skipped.out
+    assert done.err == skipped.err
+    assert done.err.decode().startswith(f"spamnb: {damaged}/cut.gz: ")
+    assert done.err.count(b"\n") == 1
+    if not form:
+        assert b"F1" in done.out
+    elif way != "compared":
+        assert [one["path"] for one in done.json["unreadable"]] == [f"{damaged}/cut.gz"]
+
+
+def test_where_nothing_else_is_left_the_reason_is_told(spamnb, mail, tmp_path):
+    ham = tmp_path / "ham.gz"
+    ham.write_bytes(b"\x1f\x8b\x08\0")
+    done = spamnb("evaluate", ham, mail.spam)
+    assert (done.code, done.out) == (65, b"")
+    assert [line.split(": ")[1] for line in done.err.decode().splitlines()] == [
+        str(ham),
+        "no ham to evaluate with",
+    ]
+
+
+OUTPUTS = ("--scores", "--report")
+FORBIDDEN = {"no/file": "No such file", "ham": "Is a directory", "ham/01/file": "Not a directory"}
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("name", FORBIDDEN)
+def test_a_file_that_cannot_be_written_is_told_first(spamnb, mail, damaged, tmp_path, output, name):
+    """Before any mail is read: else what cannot be read of it would be told as well."""
+    words = ("evaluate", "--folds", "2", output, tmp_path / name, damaged, mail.spam)
+    spamnb(*words).fails(73, name, FORBIDDEN[name], "another file")
+    assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_file_that_is_there_stays_if_the_work_fails(spamnb, mail, tmp_path, output):
+    file, new, led = tmp_path / "file", tmp_path / "new", tmp_path / "link"
+    file.write_text("before")
+    led.symlink_to(tmp_path / "target")
+    for path in (file, new, led):
+        spamnb("evaluate", "--folds", "15", output, path, mail.ham, mail.spam).fails(65, "15 folds")
+    assert file.read_text() == "before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "link"]
+    spamnb("evaluate", "--folds", "2", output, led, mail.ham, mail.spam).succeeds()
+    assert "spam" in (tmp_path / "target").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_pipe_has_its_reader_until_all_is_written(spamnb, mail, tmp_path, output):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        try:
+            spamnb("evaluate", "--folds", "2", output, pipe, mail.ham, mail.spam).succeeds()
+            assert b"spam" in reader.communicate(timeout=60)[0]
+        finally:
+            reader.kill()
+
+
+def test_what_fails_to_be_written_in_the_end_costs_nothing_else(spamnb, mail, tmp_path, judged):
+    """The figures come out, and so does the other file."""
+    words = ("evaluate", "--json", "--folds", "2", mail.ham, mail.spam)
+    for output, other in (OUTPUTS, OUTPUTS[::-1]):
+        file = tmp_path / other
+        done = spamnb(*words, output, "/dev/full", other, file)
+        assert (done.code, done.out) == (74, judged.out)
+        assert done.err == b"spamnb: /dev/full: No space left on device\n"
+        assert "spam" in file.read_text()
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_a_model_s_own_mail_is_told(spamnb, mail, own, tmp_path, journal):
+    """What it has learned it judges too well. Messages learned one by one are known as well."""
+    words = ("evaluate", "--model", own)
+    if journal:
+        learn(own, mail.messages["ham"], "ham")
+    ham = tmp_path / "ham"
+    ham.mkdir()
+    (ham / "known").write_bytes(mail.messages["ham"])
+    (ham / "other").write_bytes(mail.messages["unsure"])
+    known = 14 + journal
+    found = spamnb(*words, "--json", ham, mail.spam).succeeds().json
+    assert (found["learned"], found["messages"]) == (known, 16)
+    honest = spamnb(*words, "--json", "--skip-learned", ham, mail.spam).succeeds().json
+    assert (honest["learned"], honest["messages"]) == (known, 16 - known)
+    text = spamnb(*words, ham, mail.spam).succeeds().out.decode()
+    assert f"the model has learned {known} of these messages before: the figures flatter it" in text
+    assert "--skip-learned" in text
+    text = spamnb(*words, "--skip-learned", ham, mail.spam).succeeds().out.decode()
+    assert f"left out, because the model has learned them before: {known}" in text
+
+
+def test_of_other_mail_nothing_is_told(spamnb, mail, tmp_path, judged):
+    for label in ("ham", "spam"):
+        (tmp_path / label).mkdir()
+        (tmp_path / label / "one").write_bytes(mail.messages[label])
+    words = ("evaluate", "--model", spamnb.model, tmp_path / "ham", tmp_path / "spam")
+    assert spamnb(*words, "--json").succeeds().json["learned"] == 0
+    assert "learned" not in spamnb(*words).succeeds().out.decode()
+    assert judged.json["learned"] is None  # there is no model
+
+
+def test_a_message_learned_under_another_label_is_known_too(spamnb, mail):
+    found = spamnb("evaluate", "--json", "--model", spamnb.model, mail.spam, mail.ham).succeeds().json
+    assert (found["learned"], found["messages"]) == (28, 28)
+
+
+def test_nothing_is_left_to_judge(spamnb, mail):
+    words = ("evaluate", "--model", spamnb.model, "--skip-learned", mail.ham, mail.spam)
+    spamnb(*words).fails(65, "all 28 messages", "learned", "other mail")

@@ -1,0 +1,171 @@
+"""Cross-validation gives what separate trainings give; comparisons and mistakes say what they should."""
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+from spamnb.bayes.view import View
+from spamnb.errors import DataError, UsageError
+from spamnb.evaluation.candidates import STANDARD, candidate, extended
+from spamnb.evaluation.compare import compared
+from spamnb.evaluation.corpus import Corpus
+from spamnb.evaluation.folds import CrossValidation, cross_validated, fold_of
+from spamnb.evaluation.mistakes import by_folds, by_model, worst
+from spamnb.evaluation.search import steps_from
+from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.reading.settings import Settings
+from spamnb.training.train import train
+from spamnb.workers.local import LocalPool
+
+HAM = "lunch meeting report tomorrow patch kernel compile thanks list archive agenda minutes".split()
+SPAM = "money viagra cheap offer click winner casino pills free credit loan order".split()
+BOTH = "the a of and to in is you that it for on are with as".split()
+
+
+def text(label, seed):
+    draw = random.Random(f"{label}{seed}")
+    own = HAM if label == "ham" else SPAM
+    words = draw.choices(own, k=12) + draw.choices(BOTH, k=15) + draw.choices(HAM + SPAM, k=4)
+    draw.shuffle(words)
+    return f"Subject: {' '.join(draw.choices(own, k=3))}\n\n{' '.join(words)} {seed}\n".encode()
+
+
+@pytest.fixture
+def mail(tmp_path):
+    for label in ("ham", "spam"):
+        os.makedirs(tmp_path / label)
+        for number in range(45):
+            (tmp_path / label / f"{number:03}").write_bytes(text(label, number))
+    return tmp_path
+
+
+def corpus_of(mail, settings=None):
+    sources = {label: [str(mail / label)] for label in ("ham", "spam")}
+    return Corpus.of(list(sources), LocalPool(1).batches(sources, settings or Settings()))
+
+
+@pytest.mark.parametrize("view", [DEFAULT_VIEW, View("multinomial", 1), View("bernoulli", 0.5)])
+def test_folds_are_separate_trainings(mail, view):
+    """Every score, probability and verdict is that of a model trained on the other folds alone."""
+    corpus = corpus_of(mail)
+    assigned = fold_of(corpus, 3, seed=7)
+    judged = cross_validated(corpus, assigned, view)
+    for fold in range(3):
+        others = [corpus.names[n][0] for n in np.flatnonzero(assigned != fold)]
+        path = str(mail / f"model{fold}")
+        sources = {label: [own for own in others if f"/{label}/" in own] for label in ("ham", "spam")}
+        train(path, sources, view=view, pool=LocalPool(1))
+        model = Model.open(path)
+        for message in np.flatnonzero(assigned == fold):
+            with open(corpus.names[message][0], "rb") as file:
+                verdict = model.classify(file.read())
+            assert judged.score[message] == pytest.approx(verdict.score, rel=1e-9)
+            assert judged.probability[message, 1] == pytest.approx(verdict.probabilities["spam"], rel=1e-6)
+            place = judged.verdict[message]
+            assert (judged.labels[place] if place >= 0 else "unsure") == verdict.label
+
+
+def test_two_processes_give_the_same(mail):
+    corpus = corpus_of(mail)
+    assigned = fold_of(corpus, 5, seed=1)
+    one, two = (cross_validated(corpus, assigned, jobs=jobs) for jobs in (1, 2))
+    assert (one.score == two.score).all()
+    assert (one.verdict == two.verdict).all()
+    assert one.cutoffs == two.cutoffs
+
+
+def test_folds_are_stratified_and_seeded(mail):
+    corpus = corpus_of(mail)
+    first, again, other = (fold_of(corpus, 5, seed) for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+    for label in (0, 1):
+        assert set(np.bincount(first[corpus.truth == label])) == {9}
+
+
+def test_copies_can_be_kept_together(mail):
+    for number in range(10):
+        (mail / "ham" / f"copy{number}").write_bytes(text("ham", number))
+    corpus = corpus_of(mail)
+    apart, together = (fold_of(corpus, 5, 1, together) for together in (False, True))
+    folds_of = {}
+    for digest, fold in zip(corpus.digests.tolist(), together.tolist(), strict=True):
+        folds_of.setdefault(digest, set()).add(fold)
+    assert all(len(folds) == 1 for folds in folds_of.values())
+    assert (apart != together).any()
+
+
+def test_too_few_messages(mail):
+    corpus = corpus_of(mail)
+    with pytest.raises(DataError, match="50 folds need 50 messages"):
+        fold_of(corpus, 50, 1)
+
+
+def test_a_mislabelled_message_is_the_worst_mistake(mail):
+    (mail / "ham" / "wrong").write_bytes(b"Subject: casino offer\n\n" + b" ".join(w.encode() for w in SPAM))
+    corpus = corpus_of(mail)
+    assigned = fold_of(corpus, 5, 1)
+    judged = cross_validated(corpus, assigned)
+    found = by_folds(judged, CrossValidation(corpus, assigned, DEFAULT_VIEW), Settings(), 5)
+    assert os.path.basename(found[0].path) == "wrong"
+    assert (found[0].subject, found[0].truth, found[0].verdict) == ("casino offer", "ham", "spam")
+    assert all(weight > 0 for _, weight in found[0].evidence)
+    assert worst(judged, 0) == []
+
+
+def test_mistakes_of_a_model(mail):
+    path = str(mail / "model")
+    train(path, {"ham": [str(mail / "ham")], "spam": [str(mail / "spam")]}, pool=LocalPool(1))
+    model = Model.open(path)
+    (mail / "ham" / "wrong").write_bytes(text("spam", 3))
+    corpus = corpus_of(mail)
+    judged = cross_validated(corpus, fold_of(corpus, 5, 1))
+    found = by_model(judged, model, 3)
+    assert os.path.basename(found[0].path) == "wrong"
+    assert found[0].evidence
+
+
+class TestCandidates:
+    def test_a_textbook_and_the_default(self):
+        textbook = candidate("event=bernoulli,smoothing=0.1,ngrams=2")
+        assert (textbook.view.event, textbook.view.smoothing, textbook.settings) == (
+            "bernoulli",
+            0.1,
+            {"ngrams": 2},
+        )
+        assert textbook.view.silent is None
+        changed = candidate("smoothing=0.1,pairs=no")
+        assert (changed.view.smoothing, changed.view.pairs, changed.view.silent) == (
+            0.1,
+            False,
+            DEFAULT_VIEW.silent,
+        )
+
+    @pytest.mark.parametrize(
+        "text", ["nonsense", "event=cauchy", "smoothing=x", "pairs=maybe", "ngrams=9", ""]
+    )
+    def test_what_is_no_setting(self, text):
+        with pytest.raises(UsageError):
+            candidate(text)
+
+    def test_the_standard_ones(self):
+        assert len({candidate(name).name for name in STANDARD}) == len(STANDARD)
+
+    def test_a_change_back_to_the_default_is_the_default(self):
+        changed = extended(candidate("default"), "silent=8")
+        assert changed.name == "silent=8"
+        assert extended(changed, "silent=4").name == "default"
+        assert candidate("default").name in {one.name for one in steps_from(changed)}
+
+
+def test_compared_on_the_same_folds(mail):
+    candidates = [candidate(name) for name in ("default", "event=multinomial", "headers=no")]
+    first, *others = compared(candidates, lambda settings: corpus_of(mail, settings), 5, 1, False, 1)
+    assert (first.won, first.lost, first.verdicts_p) == (0, 0, None)
+    for one in others:
+        assert one.won + one.tied + one.lost == 90
+        assert 0 <= one.verdicts_p <= 1
+        right = round(one.metrics["accuracy"] * 90) - round(first.metrics["accuracy"] * 90)
+        assert one.won - one.lost == right

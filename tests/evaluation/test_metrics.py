@@ -1,0 +1,601 @@
+"""The figures of an evaluation: against scikit-learn, by hand, and at the edges."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from math import comb, erfc, isclose, log, sqrt
+
+import numpy as np
+import pytest
+from helpers.generated import examples_times
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as oracle
+
+from spamnb.evaluation import intervals
+from spamnb.evaluation.curves import ROC_POINTS, calibration_bins, roc
+from spamnb.evaluation.metrics import HAM_LOSSES, measure
+
+HAM_SPAM = ("ham", "spam")
+LARGEST = 1.7976931348623157e308
+KEYS = """messages labels accuracy macro confusion ham_lost_percent spam_missed_percent unsure unsure_percent
+    one_minus_auc_percent spam_missed_at_ham_lost lam_percent log_loss brier expected_calibration_error
+    intervals imbalance""".split()
+
+
+def close(a, b):
+    return isclose(a, b, rel_tol=0, abs_tol=1e-9)
+
+
+def mail(random, messages, many=2, unsure=0.1):
+    """Labelled messages: truth, verdict, score with ties and extremes, probabilities with some 0 and 1."""
+    truth = random.integers(0, many, messages)
+    verdict = np.where(random.random(messages) < 0.7, truth, random.integers(0, many, messages))
+    verdict = np.where(random.random(messages) < unsure, -1, verdict)
+    score = np.round(random.normal(truth * 1.5, 1), 1)
+    score[random.random(messages) < 0.03] = LARGEST
+    score[random.random(messages) < 0.03] = -LARGEST
+    probability = random.dirichlet(np.full(many, 0.3), messages)
+    certain = random.random(messages) < 0.05
+    probability[certain] = np.eye(many)[random.integers(0, many, certain.sum())]
+    return truth, verdict, score, probability
+
+
+def ranked(score):
+    """Scores that scikit-learn can take: it overflows on the largest."""
+    return np.unique(score, return_inverse=True)[1]
+
+
+def plain(words, **counts):
+    """Messages by hand: "hs" is a ham decided as spam, "s?" a spam that is unsure."""
+    place = {"h": 0, "s": 1, "?": -1}
+    truth, verdict = np.array([[place[letter] for letter in word] for word in words.split()]).T
+    probability = np.full((len(truth), 2), 0.5)
+    return measure(HAM_SPAM, truth, verdict, None, probability, **counts)
+
+
+def figures(tree, path=()):
+    for name, value in tree.items():
+        if isinstance(value, dict):
+            yield from figures(value, (*path, name))
+        else:
+            yield (*path, name), value
+
+
+# Against scikit-learn
+
+
+@pytest.mark.parametrize("many", [2, 3, 5])
+@pytest.mark.parametrize("messages", [12, 90, 1100])
+def test_verdict_figures_are_those_of_scikit_learn(many, messages):
+    labels = ("ham", "spam", "list", "news", "bills")[:many]
+    for seed in range(8):
+        truth, verdict, score, probability = mail(np.random.default_rng(seed), messages, many)
+        found = measure(labels, truth, verdict, score, probability, resamples=0)
+        every = oracle.precision_recall_fscore_support(truth, verdict, labels=range(many), zero_division=0)
+        for name, *expected, support in zip(labels, *every, strict=True):
+            of_label = found.labels[name]
+            for key, value in zip(("precision", "recall", "f1"), expected, strict=True):
+                assert close(of_label[key] or 0, value)
+            assert of_label["support"] == support
+        present = sorted({*truth.tolist(), *verdict.tolist()} - {-1})
+        average = oracle.precision_recall_fscore_support(
+            truth, verdict, labels=present, average="macro", zero_division=0
+        )
+        for key, value in zip(("precision", "recall", "f1"), average, strict=False):
+            assert close(found.macro[key], value)
+        assert close(found.accuracy, oracle.accuracy_score(truth, verdict))
+        table = oracle.confusion_matrix(truth, verdict, labels=[*range(many), -1])[:many]
+        assert [list(row.values()) for row in found.confusion.values()] == table.tolist()
+
+
+@pytest.mark.parametrize("messages", [12, 90, 3100])
+def test_score_and_probability_figures_are_those_of_scikit_learn(messages):
+    for seed in range(8):
+        truth, verdict, score, probability = mail(np.random.default_rng(seed), messages)
+        found = measure(HAM_SPAM, truth, verdict, score, probability, resamples=0)
+        assert close(found.one_minus_auc_percent, 100 - 100 * oracle.roc_auc_score(truth, ranked(score)))
+        assert close(found.log_loss, oracle.log_loss(truth, probability, labels=[0, 1]))
+        assert close(found.brier, oracle.brier_score_loss(truth, probability[:, 1]))
+        lost, caught, _ = oracle.roc_curve(truth, ranked(score), drop_intermediate=False)
+        for name, value in found.spam_missed_at_ham_lost.items():
+            assert close(value, 100 * min(1 - caught[lost * 100 <= float(name) + 1e-9]))
+
+
+@pytest.mark.parametrize("labels", [("ham", "list", "spam"), ("spam", "ham", "list"), ("a", "b", "c")])
+def test_more_than_two_labels(labels):
+    truth, verdict, score, probability = mail(np.random.default_rng(4), 400, 3)
+    found = measure(labels, truth, verdict, score, probability, resamples=0)
+    assert close(found.log_loss, oracle.log_loss(truth, probability, labels=[0, 1, 2]))
+    assert close(found.brier, ((probability - np.eye(3)[truth]) ** 2).sum() / 400)
+    if "spam" not in labels:
+        assert found.one_minus_auc_percent is found.ham_lost_percent is found.lam_percent is None
+        assert set(found.spam_missed_at_ham_lost.values()) == {None}
+        return
+    # Every message that is not spam is ham.
+    place = labels.index("spam")
+    spam = truth == place
+    assert close(found.one_minus_auc_percent, 100 - 100 * oracle.roc_auc_score(spam, ranked(score)))
+    assert close(found.ham_lost_percent, 100 * (verdict[~spam] == place).mean())
+    assert close(found.spam_missed_percent, 100 * ((verdict[spam] != place) & (verdict[spam] >= 0)).mean())
+
+
+# By hand
+
+
+def test_a_table_by_hand():
+    found = plain("hh " * 6 + "hs h? h? " + "ss " * 3 + "sh sh s?", resamples=0)
+    assert found.messages == 15
+    assert found.confusion == {
+        "ham": {"ham": 6, "spam": 1, "unsure": 2},
+        "spam": {"ham": 2, "spam": 3, "unsure": 1},
+    }
+    assert found.labels["ham"] == pytest.approx(
+        {"precision": 6 / 8, "recall": 6 / 9, "f1": 12 / 17, "support": 9}
+    )
+    assert found.labels["spam"] == pytest.approx(
+        {"precision": 3 / 4, "recall": 3 / 6, "f1": 6 / 10, "support": 6}
+    )
+    assert found.accuracy == 9 / 15
+    assert found.macro == pytest.approx(
+        {"precision": 0.75, "recall": (2 / 3 + 1 / 2) / 2, "f1": (12 / 17 + 0.6) / 2}
+    )
+    assert found.ham_lost_percent == pytest.approx(100 / 9)
+    assert found.spam_missed_percent == pytest.approx(200 / 6)
+    assert found.unsure == {"ham": 2, "spam": 1}
+    assert found.unsure_percent == 20
+
+
+def test_f1_is_the_harmonic_mean():
+    spam = plain("ss ss hs hs hs sh hh", resamples=0).labels["spam"]
+    assert spam["f1"] == pytest.approx(2 / (1 / spam["precision"] + 1 / spam["recall"]))
+
+
+def test_unsure_spam_counts_against_recall_f1_and_lam_but_is_not_missed():
+    sure, unsure = plain("ss ss ss ss hh hs", resamples=0), plain("ss ss s? s? hh hs", resamples=0)
+    assert unsure.spam_missed_percent == sure.spam_missed_percent == 0
+    assert unsure.labels["spam"]["recall"] == 0.5 < sure.labels["spam"]["recall"]
+    assert unsure.labels["spam"]["f1"] < sure.labels["spam"]["f1"]
+    assert unsure.lam_percent > sure.lam_percent
+    assert unsure.accuracy == 0.5 < sure.accuracy
+
+
+@pytest.mark.parametrize(
+    ("words", "ham", "spam"),
+    [
+        ("hs hh hh hh " + "sh ss ss", 1 / 4, 1 / 3),
+        ("hh hh hh hh " + "sh ss ss", 0.5 / 4, 1 / 3),  # no error is half an error
+        ("hs hs " + "s? s?", 1.5 / 2, 1.5 / 2),  # nothing but errors is half an error less
+        ("hh " + "ss", 1 / 2, 1 / 2),
+    ],
+)
+def test_logistic_average_misclassification(words, ham, spam):
+    odds = sqrt(ham / (1 - ham) * spam / (1 - spam))
+    assert close(plain(words, resamples=0).lam_percent, 100 * odds / (1 + odds))
+
+
+@pytest.mark.parametrize(
+    ("ham", "spam", "missed"),  # scores; percent of spam missed at 0.1, 0.5 and 1 % ham loss
+    [
+        ([1, 2, 3], [4, 5], [0, 0, 0]),
+        ([1, 2, 3], [3, 5], [50, 50, 50]),  # a spam that ties with the highest ham is missed
+        ([5] * 3, [5] * 4, [100, 100, 100]),
+        ([0] * 199 + [9], [8, 8, 9, 10], [75, 0, 0]),  # one of 200 ham is 0.5 %
+        ([0] * 198 + [9, 9], [8, 8, 9, 10], [75, 75, 0]),  # two that tie are lost together
+        ([0] * 999 + [9], [8], [0, 0, 0]),  # one of 1,000 is exactly 0.1 %
+        ([0] * 998 + [9], [8], [100, 0, 0]),
+        ([-LARGEST, LARGEST], [LARGEST, -LARGEST], [100, 100, 100]),
+    ],
+)
+def test_spam_missed_at_a_ham_loss(ham, spam, missed):
+    truth = np.repeat([0, 1], [len(ham), len(spam)])
+    score = np.array([*ham, *spam], float)
+    found = measure(HAM_SPAM, truth, truth, score, np.full((len(truth), 2), 0.5), resamples=0)
+    assert found.spam_missed_at_ham_lost == dict(zip(HAM_LOSSES, missed, strict=True))
+
+
+def test_calibration_by_hand():
+    spam = np.array([0.0, 0.03, 0.5, 0.5, 0.5, 1.0])
+    truth = np.array([0, 1, 0, 1, 1, 1])
+    probability = np.stack([1 - spam, spam], axis=1)
+    found = calibration_bins(HAM_SPAM, truth, probability)
+    assert [each.messages for each in found] == [2, *[0] * 6, 3, *[0] * 6, 1]
+    assert (found[0].mean_probability, found[0].share) == (0.015, 0.5)
+    assert (found[7].mean_probability, found[7].share) == pytest.approx((0.5, 2 / 3))
+    assert (found[1].mean_probability, found[1].share) == (None, None)
+    error = measure(HAM_SPAM, truth, truth, None, probability, resamples=0).expected_calibration_error
+    assert error == pytest.approx((2 * 0.485 + 3 * (2 / 3 - 0.5)) / 6)
+
+
+def test_calibration_of_the_spam_probability_wherever_spam_stands():
+    truth, verdict, score, probability = mail(np.random.default_rng(2), 300)
+    forward = measure(HAM_SPAM, truth, verdict, score, probability)
+    swapped = measure(
+        ("spam", "ham"), 1 - truth, np.where(verdict < 0, -1, 1 - verdict), score, probability[:, ::-1]
+    )
+    for (path, a), (_, b) in zip(figures(forward.as_map()), sorted_like(forward, swapped), strict=True):
+        assert a == pytest.approx(b), path
+
+
+def sorted_like(one, other):
+    found = dict(figures(other.as_map()))
+    return [(path, found[path]) for path, _ in figures(one.as_map())]
+
+
+def test_calibration_of_the_largest_probability_for_more_labels():
+    truth, verdict, _, probability = mail(np.random.default_rng(3), 500, 3)
+    error = measure(
+        ("a", "b", "c"), truth, verdict, None, probability, resamples=0
+    ).expected_calibration_error
+    top, right = probability.max(axis=1), probability.argmax(axis=1) == truth
+    where = np.minimum((top * 15).astype(int), 14)
+    expected = sum(abs(top[where == i].sum() - right[where == i].sum()) for i in range(15)) / 500
+    assert close(error, expected)
+    assert sum(each.messages for each in calibration_bins(("a", "b", "c"), truth, probability)) == 500
+
+
+# Edges
+
+
+def test_the_map_is_json_with_these_keys():
+    found = measure(HAM_SPAM, *mail(np.random.default_rng(1), 50)).as_map()
+    assert list(found) == KEYS
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert list(found["labels"]["spam"]) == ["precision", "recall", "f1", "support"]
+    assert list(found["spam_missed_at_ham_lost"]) == ["0.1", "0.5", "1.0"]
+    skipped = {"messages", "confusion", "unsure", "intervals", "imbalance"}
+    scalar = {path for path, _ in figures(found) if path[0] not in skipped and path[-1] != "support"}
+    assert {path for path, _ in figures(found["intervals"])} == scalar
+
+
+def test_no_messages():
+    nothing = np.empty(0, int)
+    for labels in (HAM_SPAM, ("a", "b", "c")):
+        found = measure(labels, nothing, nothing, np.empty(0), np.empty((0, len(labels)))).as_map()
+        counts = {"messages", "confusion", "unsure"}
+        assert all(
+            value is None for path, value in figures(found) if path[0] not in counts and path[-1] != "support"
+        )
+        assert found["messages"] == 0
+        assert found["imbalance"] is None
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_only(label):
+    truth = np.full(20, label)
+    score = np.arange(20.0)
+    found = measure(HAM_SPAM, truth, truth, score, np.full((20, 2), 0.5))
+    json.dumps(found.as_map(), allow_nan=False)
+    there, other = HAM_SPAM[label], HAM_SPAM[1 - label]
+    assert found.labels[there] == {"precision": 1, "recall": 1, "f1": 1, "support": 20}
+    assert found.labels[other] == {"precision": None, "recall": None, "f1": None, "support": 0}
+    assert found.macro == {"precision": 1, "recall": 1, "f1": 1}
+    assert found.one_minus_auc_percent is found.lam_percent is None
+    assert set(found.spam_missed_at_ham_lost.values()) == {None}
+    assert (found.ham_lost_percent, found.spam_missed_percent) == ((0, None), (None, 0))[label]
+
+
+def test_never_deciding_a_label_has_no_precision_but_counts_as_nothing_in_the_average():
+    found = plain("hh hh sh sh")
+    assert found.labels["spam"] == {"precision": None, "recall": 0, "f1": 0, "support": 2}
+    assert found.macro["precision"] == 0.25
+    assert found.intervals["labels"]["spam"]["precision"] is None
+    assert found.intervals["macro"]["precision"][1] >= 0.75  # that precision could have been anything
+
+
+def test_a_label_that_is_decided_but_never_true_counts_in_the_average():
+    truth, verdict = np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])
+    found = measure(("a", "b", "c", "d"), truth, verdict, None, np.full((4, 4), 0.25), resamples=0)
+    assert found.labels["c"] == {"precision": 0, "recall": None, "f1": 0, "support": 0}
+    assert found.labels["d"]["f1"] is None
+    assert found.macro == pytest.approx({"precision": 2 / 3, "recall": 1.5 / 3, "f1": (1 + 2 / 3) / 3})
+
+
+def test_all_unsure():
+    found = plain("h? h? h? s? s?")
+    assert found.accuracy == found.macro["recall"] == found.ham_lost_percent == found.spam_missed_percent == 0
+    assert found.unsure_percent == 100
+    assert [found.labels[name]["precision"] for name in HAM_SPAM] == [None, None]
+    assert found.lam_percent > 30  # unsure ham is delivered, unsure spam too
+
+
+@pytest.mark.parametrize(
+    ("labels", "truth", "verdict", "score", "probability"),
+    [
+        (HAM_SPAM, [0, 2], [0, 0], [0, 1], [[1, 0], [1, 0]]),
+        (HAM_SPAM, [0, -1], [0, 0], [0, 1], [[1, 0], [1, 0]]),
+        (HAM_SPAM, [0, 1], [0, 2], [0, 1], [[1, 0], [1, 0]]),
+        (HAM_SPAM, [0, 1], [0, -2], [0, 1], [[1, 0], [1, 0]]),
+        (HAM_SPAM, [0, 1], [0], [0, 1], [[1, 0], [1, 0]]),
+        (HAM_SPAM, [0, 1], [0, 1], [0], [[1, 0], [1, 0]]),
+        (HAM_SPAM, [0, 1], [0, 1], [0, np.nan], [[1, 0], [1, 0]]),
+        (HAM_SPAM, [0, 1], [0, 1], [0, 1], [[1, 0], [np.nan, 0]]),
+        (HAM_SPAM, [0, 1], [0, 1], [0, 1], [[1], [1]]),
+        (("ham", "ham"), [0, 1], [0, 1], [0, 1], [[1, 0], [1, 0]]),
+        (("ham", "unsure"), [0, 1], [0, 1], [0, 1], [[1, 0], [1, 0]]),
+    ],
+)
+def test_senseless_input_is_refused(labels, truth, verdict, score, probability):
+    with pytest.raises(ValueError, match=r"label|message|number"):
+        measure(
+            labels, np.array(truth), np.array(verdict), np.array(score, float), np.array(probability, float)
+        )
+
+
+def test_small_integers_do_not_overflow():
+    labels = [f"label{i}" for i in range(100)]
+    truth = np.arange(100, dtype=np.int8)
+    found = measure(labels, truth, truth, None, np.eye(100), resamples=5)
+    assert found.accuracy == found.macro["f1"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("hh ss", None),
+        ("hh " * 29 + "ss " * 10, None),
+        (
+            "hh " * 83 + "ss " * 17,
+            "83 % of the messages are ham: always answering ham would be right as often, so accuracy says "
+            "little. Look at ham lost and spam missed.",
+        ),
+        (
+            "ss " * 3 + "hh",
+            "75 % of the messages are spam: always answering spam would be right as often, so accuracy says "
+            "little. Look at ham lost and spam missed.",
+        ),
+        ("hh", "All messages are ham: the figures say nothing of other mail."),
+    ],
+)
+def test_imbalance(words, sentence):
+    assert plain(words, resamples=0).imbalance == sentence
+
+
+def test_imbalance_never_rounds_up_to_all():
+    truth = np.repeat([0, 1], [999, 1])
+    sentence = measure(("a", "b"), truth, truth, None, np.full((1000, 2), 0.5), resamples=0).imbalance
+    assert sentence.startswith("99 % of the messages are a:")
+    assert sentence.endswith("Look at the recall of each label.")
+
+
+# Intervals
+
+
+@examples_times(0.6)
+@given(st.integers(0, 2**32), st.integers(1, 80), st.integers(1, 4))
+def test_intervals_hold_their_estimate_within_what_is_possible(seed, messages, many):
+    truth, verdict, score, probability = mail(np.random.default_rng(seed), messages, many)
+    labels = ("spam", "ham", "list", "news")[:many]
+    found = measure(labels, truth, verdict, score, probability, resamples=20).as_map()
+    json.dumps(found, allow_nan=False)
+    values = dict(figures(found))
+    for path, interval in figures(found["intervals"]):
+        if values[path] is None:
+            assert interval is None
+        elif interval:
+            top = {"log_loss": 37, "brier": 2}.get(path[0], 1)
+            if path[0].endswith("percent") or path[0] == "spam_missed_at_ham_lost":
+                top = 100
+            assert 0 <= interval[0] <= values[path] <= interval[1] <= top * (1 + 1e-12), path
+
+
+def test_the_same_mail_gives_the_same_intervals_in_any_order():
+    random = np.random.default_rng(7)
+    mails = mail(random, 200)
+    assert measure(HAM_SPAM, *mails) == measure(HAM_SPAM, *mails)
+    order = random.permutation(200)
+    found, other = (dict(figures(measure(HAM_SPAM, *m).as_map())) for m in (mails, [a[order] for a in mails]))
+    for path, value in found.items():
+        if path[0] != "intervals":
+            assert other[path] == pytest.approx(value)
+
+
+def test_without_resampling_the_figures_stay():
+    mails = mail(np.random.default_rng(8), 300)
+    full, quick = measure(HAM_SPAM, *mails).as_map(), measure(HAM_SPAM, *mails, resamples=0).as_map()
+    resampled = {"log_loss", "brier", "expected_calibration_error", "spam_missed_at_ham_lost"}
+    for path, value in figures(full):
+        if path[0] == "intervals" and path[1] in resampled:
+            assert value is not None
+            assert dict(figures(quick))[path] is None
+        else:
+            assert dict(figures(quick))[path] == value
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "low", "high"),  # the examples of Newcombe, Statistics in Medicine 17 (1998), table I
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson(count, total, low, high):
+    found = intervals.share(count, total)
+    assert found[1:] == pytest.approx((low, high), abs=6e-5)
+    assert intervals.share(total - count, total)[:0:-1] == pytest.approx((1 - low, 1 - high), abs=6e-5)
+    for bound in found[1:]:  # as far from the share as the bound itself would lead one to expect
+        assert (count / total - bound) ** 2 == pytest.approx(
+            1.959963984540054**2 * bound * (1 - bound) / total
+        )
+
+
+def test_f1_bounds_are_wilson_bounds_of_its_share():
+    found = intervals.f1(right=30, missed=6, wrong=4)
+    shares = intervals.share(30, 40)
+    assert found.value == pytest.approx(60 / 70)
+    assert [f / (2 - f) for f in found] == pytest.approx(list(shares))
+
+
+def test_a_filter_without_mistakes_is_not_certain():
+    truth = np.repeat([0, 1], 10)
+    found = measure(HAM_SPAM, truth, truth, truth * 2.0, np.eye(2)[truth]).intervals
+    assert found["macro"]["f1"][0] < 0.9
+    assert found["labels"]["spam"]["f1"][0] < 0.9
+    assert found["one_minus_auc_percent"][1] == pytest.approx(100 * intervals.share(0, 10).high)
+    assert found["spam_missed_at_ham_lost"]["0.1"][1] > 20
+    assert found["lam_percent"][1] > 5
+
+
+def brute_components(ham, spam):
+    """DeLong's structural components, from every pair."""
+    wrong = [[1.0 if h > s else 0.5 if h == s else 0.0 for h in ham] for s in spam]
+    return np.mean(wrong, axis=1), np.mean(wrong, axis=0)
+
+
+def test_delong_against_every_pair():
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        ham, spam = random.integers(0, 9, 17).astype(float), random.integers(3, 14, 12).astype(float)
+        truth = np.repeat([False, True], [17, 12])
+        score = np.array([*ham, *spam])
+        order = random.permutation(29)
+        of_spam, of_ham = brute_components(ham, spam)
+        variance = of_spam.var(ddof=1) / 12 + of_ham.var(ddof=1) / 17
+        loss = of_spam.mean()
+        found = intervals.auc_loss(truth[order], score[order])
+        assert close(found.value, loss)
+        assert close(found.value, 1 - oracle.roc_auc_score(truth, score))
+        reach = 1.959963984540054 * sqrt(variance) / (loss * (1 - loss))
+        for bound, side in ((found.low, -1), (found.high, 1)):
+            assert close(log(bound / (1 - bound)), log(loss / (1 - loss)) + side * reach)
+
+
+def covered(draw, truth, trials=400):
+    return sum(low <= truth <= high for _, low, high in (draw() for _ in range(trials))) / trials
+
+
+def test_intervals_cover_the_truth_nineteen_times_in_twenty():
+    random = np.random.default_rng(11)
+    is_spam = np.repeat([False, True], [150, 60])
+    loss = erfc(2 / sqrt(2) / sqrt(2)) / 2  # of normal scores two deviations apart
+    auc = covered(lambda: intervals.auc_loss(is_spam, random.normal(is_spam * 2.0)), loss)
+    f1 = covered(lambda: intervals.f1(*random.multinomial(120, [0.8, 0.12, 0.08])), 1.6 / 1.8)
+    lam = covered(
+        lambda: intervals.logistic_average(
+            [(random.binomial(400, 0.02), 400), (random.binomial(150, 0.1), 150)]
+        ),
+        1 / (1 + sqrt(49 * 9)),
+    )
+    assert min(auc, f1, lam) > 0.92
+    assert max(auc, f1, lam) < 0.99
+
+
+def test_noise_is_taken_off_the_calibration_error():
+    drawn = np.linspace(0.1, 0.2, 1001)  # mostly more than the value: so much is noise
+    found = intervals.calibration_error(0.11, drawn, np.zeros(15))
+    assert found == pytest.approx((0.11, 0.22 - 0.1975, 0.22 - 0.1025))
+    assert intervals.calibration_error(0.11, drawn, np.full(15, 0.01)).low == 0
+
+
+def test_a_perfect_calibration_is_not_excluded():
+    random = np.random.default_rng(12)
+    held = 0
+    for _ in range(40):
+        spam = random.beta(0.3, 0.5, 400)
+        truth = (random.random(400) < spam).astype(int)
+        probability = np.stack([1 - spam, spam], axis=1)
+        found = measure(HAM_SPAM, truth, truth, None, probability, resamples=40)
+        held += found.intervals["expected_calibration_error"][0] == 0
+        bold = np.stack([1 - spam**3, spam**3], axis=1)
+        found = measure(HAM_SPAM, truth, truth, None, bold, resamples=40)
+        assert found.intervals["expected_calibration_error"][0] > 0
+    assert held > 34
+
+
+# Comparing two filters
+
+
+@pytest.mark.parametrize(("won", "lost"), [(0, 0), (1, 0), (5, 5), (0, 6), (12, 3), (3, 12), (40, 71)])
+def test_mcnemar_is_exact(won, lost):
+    throws = won + lost
+    tail = sum(Fraction(comb(throws, i), 2**throws) for i in range(min(won, lost) + 1))
+    assert intervals.mcnemar_exact_p(won, lost) == pytest.approx(float(min(1, 2 * tail)), rel=1e-12)
+
+
+def test_mcnemar_of_very_many():
+    assert intervals.mcnemar_exact_p(20000, 20000) == 1
+    assert 0.04 < intervals.mcnemar_exact_p(20000, 19605) < 0.05  # 395 / √39605 is 1.985 deviations
+    assert intervals.mcnemar_exact_p(30000, 10) == 0
+
+
+def test_verdicts_won_tied_and_lost():
+    truth = np.array([0, 0, 0, 1, 1, 1, 1])
+    a = np.array([0, 0, -1, 1, 1, 1, 0])
+    b = np.array([0, 1, -1, 0, -1, 1, 1])
+    found = intervals.compare_verdicts(truth, a, b)
+    assert (found.won, found.tied, found.lost) == (3, 3, 1)
+    assert found.p == pytest.approx(2 * 5 / 16)
+    with pytest.raises(ValueError, match="verdict"):
+        intervals.compare_verdicts(truth, a, b[:3])
+
+
+def test_paired_delong_against_the_covariance_of_every_pair():
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        is_spam = np.repeat([False, True], [25, 20])
+        a = random.integers(0, 8, 45) + 3.0 * is_spam
+        b = a + random.integers(-3, 4, 45)
+        spam = np.stack([brute_components(s[~is_spam], s[is_spam])[0] for s in (a, b)])
+        ham = np.stack([brute_components(s[~is_spam], s[is_spam])[1] for s in (a, b)])
+        covariance = np.cov(spam) / 20 + np.cov(ham) / 25
+        error = sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+        difference = spam[0].mean() - spam[1].mean()
+        found = intervals.compare_auc(is_spam, a, b)
+        assert close(found.difference_percent, 100 * difference)
+        assert close(found.p, erfc(abs(difference / error) / sqrt(2)))
+        assert close(found.high - found.low, 2 * 195.9963984540054 * error)
+        assert found.low <= found.difference_percent <= found.high
+
+
+def test_paired_delong_at_the_edges():
+    is_spam = np.repeat([False, True], 5)
+    score = np.arange(10.0)
+    same = intervals.compare_auc(is_spam, score, score * 7 - 3)  # the same order is the same ranking
+    assert (same.difference_percent, same.p) == (0, 1)
+    turned = intervals.compare_auc(is_spam, score, -score)
+    assert (turned.difference_percent, turned.p) == (-100, None)
+    assert intervals.compare_auc(is_spam[:6], score[:6], score[:6]) is None
+    with pytest.raises(ValueError, match="booleans"):
+        intervals.compare_auc(is_spam.astype(int), score, score)
+
+
+# The curve
+
+
+def test_roc_by_hand():
+    is_spam = np.array([False, False, False, False, True, True, True, True])
+    score = np.array([1, 2, 3, 6, 3, 6, 7, 8.0])
+    lost, missed = roc(is_spam, score)
+    # above all; 8 and 7 alone are spam; 6 ties; 3 ties; then only ham
+    assert lost.tolist() == [0, 0, 25, 50, 100]
+    assert missed.tolist() == [100, 50, 25, 0, 0]
+
+
+@examples_times(0.5)
+@given(st.lists(st.tuples(st.booleans(), st.integers(-6, 6)), max_size=60))
+def test_roc_keeps_the_area(messages):
+    is_spam = np.array([spam for spam, _ in messages], bool)
+    score = np.array([LARGEST if s == 6 else float(s) for _, s in messages])
+    lost, missed = roc(is_spam, score)
+    if is_spam.all() or not is_spam.any():
+        assert len(lost) == len(missed) == 0
+        return
+    area = float((np.diff(lost) * (missed[1:] + missed[:-1]) / 2).sum()) / 1e4
+    assert close(area, 1 - oracle.roc_auc_score(is_spam, ranked(score)))
+    assert (lost[0], missed[0], lost[-1], missed[-1]) == (0, 100, 100, 0)
+
+
+def test_a_long_roc_is_thinned_evenly_on_logarithmic_axes():
+    random = np.random.default_rng(13)
+    is_spam = random.random(60000) < 0.5
+    score = random.normal(is_spam * 1.0)
+    lost, missed = roc(is_spam, score)
+    assert 1000 < len(lost) <= ROC_POINTS
+    assert (lost[0], missed[0], lost[-1], missed[-1]) == (0, 100, 100, 0)
+    assert (np.diff(lost) >= 0).all()
+    assert (np.diff(missed) <= 0).all()
+    whole_lost, whole_caught, _ = oracle.roc_curve(is_spam, score, drop_intermediate=False)
+    ham, spam = (~is_spam).sum(), is_spam.sum()
+    points = set(zip((whole_lost * ham).round(), ((1 - whole_caught) * spam).round(), strict=True))
+    assert set(zip((lost / 100 * ham).round(), (missed / 100 * spam).round(), strict=True)) <= points
+    for allowed in whole_lost[whole_lost * ham < 50.5]:  # the curve is 0.5 % off at most, the corner too
+        best = 100 - 100 * whole_caught[whole_lost <= allowed].max()
+        assert missed[lost <= 100 * allowed + 1e-9].min() == pytest.approx(best, rel=0.005)

@@ -1,0 +1,338 @@
+"""The online protocols: each message judged by what was learned before it, and by nothing else."""
+
+from math import log
+
+import numpy as np
+import pytest
+
+from spamnb.bayes.classifier import Score
+from spamnb.bayes.scoring import BulkClassifier
+from spamnb.bayes.verdict import LARGEST, decided
+from spamnb.bayes.view import View
+from spamnb.evaluation.corpus import Corpus
+from spamnb.evaluation.metrics import measure
+from spamnb.evaluation.online import (
+    GROWTH,
+    POINTS,
+    RECENT,
+    Alike,
+    curve,
+    in_index_order,
+    in_time_order,
+    online,
+)
+from spamnb.evaluation.results import Judged
+from spamnb.mailboxes.trec_index import read_index
+from spamnb.model import DEFAULT_VIEW
+from spamnb.reading.settings import Settings
+from spamnb.training.calibration import FEWEST, has_spam
+from spamnb.workers.local import LocalPool
+
+WORDS = "money viagra meeting report agenda winner lottery python patch review thanks please".split()
+
+
+@pytest.fixture
+def corpus_of(tmp_path):
+    """Reads messages {label: [text, …]} as the command line would."""
+
+    def make(mail):
+        for label, messages in mail.items():
+            (tmp_path / label).mkdir()
+            for number, text in enumerate(messages):
+                (tmp_path / label / f"{number:04}").write_text(text)
+        sources = {label: [str(tmp_path / label)] for label in mail}
+        return Corpus.of(list(mail), LocalPool(1).batches(sources, Settings()))
+
+    return make
+
+
+def some_mail(labels, each, seed=1):
+    """Messages of any length; every label has its favourite words."""
+    random = np.random.default_rng(seed)
+    mail = {}
+    for place, label in enumerate(labels):
+        liking = 1 + 9 * (np.arange(len(WORDS)) % len(labels) == place)
+        mail[label] = [
+            f"Subject: {random.choice(WORDS)}\nDate: 1 Nov 2026 {random.integers(24)}:00\n\n"
+            + " ".join(random.choice(WORDS, random.integers(12), p=liking / liking.sum()))
+            + "!" * int(random.integers(5))
+            for _ in range(each)
+        ]
+    return mail
+
+
+def by_a_model(corpus, view, learned, message):
+    """The verdict of a model trained on some messages."""
+    mask = np.zeros(len(corpus), bool)
+    mask[learned] = True
+    rows = corpus.rows.chosen(np.array([message]))
+    with np.errstate(divide="ignore", invalid="ignore"):  # tf-idf without any message
+        joint = BulkClassifier(corpus.labels, view, corpus.table(mask, view)).joints(rows)[0]
+    return decided(Score(corpus.labels, joint.tolist(), []), None, None)
+
+
+VIEWS = {
+    "default": None,
+    "multinomial": View(),
+    "unsmoothed": View(smoothing=0.0),
+    "global": View(smoothing="global"),
+    "binary": View("binary", 0.1, prior="uniform"),
+    "evidence": View("binary", 0.01, least_evidence=1.0, prior={"ham": 3, "spam": 1, "news": 2}),
+    "tfidf": View(tfidf=True),
+    "bernoulli": View("bernoulli"),
+    "bernoulli global": View("bernoulli", "global"),
+    "bernoulli unsmoothed": View("bernoulli", 0.0),
+    "gaussian": View("gaussian"),
+    "numbers": View("bernoulli", 0.5, numbers=True),
+}
+
+
+class TestEqualToTraining:
+    @pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "news", "spam"), ("news", "home", "work")])
+    @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+    @pytest.mark.slow
+    def test_on_all_messages_before(self, corpus_of, view, labels):
+        corpus = corpus_of(some_mail(labels, 20))
+        order = np.random.default_rng(2).permutation(len(corpus))
+        judged, _ = online(corpus, order, view=view)
+        assert judged.names == [corpus.names[message] for message in order]
+        assert judged.truth.tolist() == corpus.truth[order].tolist()
+        self.holds(corpus, view, judged, order, [order[:at] for at in range(len(order))])
+
+    @pytest.mark.parametrize("view", [None, VIEWS["multinomial"], VIEWS["bernoulli"]])
+    def test_delayed(self, corpus_of, view):
+        corpus = corpus_of(some_mail(("ham", "spam"), 20))
+        order = np.random.default_rng(3).permutation(len(corpus))
+        judged, _ = online(corpus, order, view=view, protocol="delayed", first=15)
+        self.holds(corpus, view, judged, order, [order[: min(at, 15)] for at in range(len(order))])
+
+    @pytest.mark.parametrize("view", [None, VIEWS["multinomial"], VIEWS["bernoulli"]])
+    def test_on_error(self, corpus_of, view):
+        corpus = corpus_of(some_mail(("ham", "spam"), 40))
+        order = np.random.default_rng(4).permutation(len(corpus))
+        judged, _ = online(corpus, order, view=view, protocol="on-error")
+        wrong = judged.verdict != judged.truth
+        assert 0 < wrong.sum() < len(order)
+        self.holds(corpus, view, judged, order, [order[:at][wrong[:at]] for at in range(len(order))])
+
+    def holds(self, corpus, view, judged, order, learned_before):
+        for at, (message, learned) in enumerate(zip(order, learned_before, strict=True)):
+            if view and view.tfidf and not len(learned):
+                continue
+            expected = by_a_model(corpus, view or DEFAULT_VIEW, learned, message)
+            assert judged.score[at] == pytest.approx(expected.score, rel=1e-9, abs=1e-9)
+            if view or not has_spam(corpus.labels):
+                shares = [expected.probabilities[label] for label in corpus.labels]
+                assert judged.probability[at] == pytest.approx(shares, rel=1e-9, abs=1e-9)
+                second, best = sorted(shares)[-2:]
+                if best - second > 1e-9:  # else rounding decides
+                    assert corpus.labels[judged.verdict[at]] == expected.label
+
+
+def test_many_kinds_of_tokens():
+    """More than there is room for at first, and most of them gone again."""
+    random = np.random.default_rng(6)
+    share = random.random((2, 4000))
+    counts, alike = np.zeros((2, 4000), int), Alike(2, 4000)
+    ever = set()
+    for step in range(120):
+        label = step % 2
+        tokens = np.flatnonzero(random.random(4000) < share[label])
+        counts[label, tokens] += 1
+        alike.learn(tokens, label)
+        kinds, many = np.unique(counts, axis=1, return_counts=True)
+        expected = {tuple(kind): n for kind, n in zip(kinds.T.tolist(), many.tolist(), strict=True)}
+        ever |= set(expected)
+        expected.pop((0, 0), None)
+        assert {key: alike.tokens[at] for key, at in alike.places.items() if at} == expected
+    assert len(ever) > len(alike.keys) > 1024
+
+
+class TestByHand:
+    """Multinomial with Laplace's smoothing; the labels are as likely as they were met.
+
+    First nothing is known, so ham and spam are as likely. Then there is only spam.
+    """
+
+    @pytest.fixture
+    def corpus(self, corpus_of):
+        return corpus_of({"ham": ["meeting", "meeting money"], "spam": ["money", "money money"]})
+
+    @pytest.mark.parametrize(
+        ("protocol", "scores", "verdicts"),
+        [
+            # The last: 2/3 · 1/5 · 4/5 for spam (3 times money), 1/3 · 2/3 · 1/3 for ham (once meeting).
+            ({"protocol": "immediate"}, [0, LARGEST, 2 * log(2), log(1.44)], "unsure spam spam spam"),
+            # By the first two alone it is as much the one as the other.
+            ({"protocol": "delayed", "first": 2}, [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
+            ({"protocol": "delayed", "first": 1}, [0, LARGEST, LARGEST, LARGEST], "unsure spam spam spam"),
+            ({"protocol": "delayed", "first": 0}, [0, 0, 0, 0], "unsure unsure unsure unsure"),
+            # The third is right, by 1.39: it is not learned, unless it had to be right by more.
+            ({"protocol": "on-error"}, [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
+            ({"protocol": "on-error", "margin": 1.3}, [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
+            (
+                {"protocol": "on-error", "margin": 1.4},
+                [0, LARGEST, 2 * log(2), log(1.44)],
+                "unsure spam spam spam",
+            ),
+        ],
+    )
+    def test_scores(self, corpus, protocol, scores, verdicts):
+        judged, points = online(corpus, iter([2, 0, 3, 1]), view=View(), **protocol)
+        assert judged.score == pytest.approx(scores, rel=1e-12, abs=1e-12)
+        assert [(*judged.labels, "unsure")[place] for place in judged.verdict] == verdicts.split()
+        assert judged.cutoffs is None
+        assert [point.messages for point in points] == [1, 2, 3, 4]
+
+    def test_a_part_of_the_messages(self, corpus):
+        judged, _ = online(corpus, [3, 1], view=View())
+        assert judged.names == [corpus.names[3], corpus.names[1]]
+
+    def test_no_messages(self, corpus):
+        judged, points = online(corpus, [])
+        assert len(judged.truth) == 0
+        assert judged.probability.shape == (0, 2)
+        assert points == []
+
+    def test_no_such_protocol(self, corpus):
+        with pytest.raises(ValueError, match="on-tuesdays"):
+            online(corpus, [0], protocol="on-tuesdays")
+
+
+class TestCutoffs:
+    """Ham and spam that share no word, in turn: nothing is simpler once there are enough of each."""
+
+    MAIL = {"ham": ["meeting agenda report"] * 30, "spam": ["money winner lottery"] * 30}
+    ORDER = [message for pair in zip(range(30), range(30, 60), strict=True) for message in pair]
+
+    def test_unsure_until_there_are_enough(self, corpus_of):
+        judged, points = online(corpus_of(self.MAIL), self.ORDER)
+        decided = judged.verdict >= 0
+        start = int(decided.argmax())
+        assert 2 * FEWEST <= start <= 2 * FEWEST * GROWTH + 1
+        assert decided[start:].all()
+        assert (judged.verdict == judged.truth)[start:].all()
+        assert judged.cutoffs is not None
+        assert judged.score[2::2].max() <= judged.cutoffs[0] <= judged.cutoffs[1] <= judged.score[59]
+        assert points[-1].recent_error_percent == pytest.approx(100 * start / 60)
+
+    def test_probabilities_are_calibrated(self, corpus_of):
+        judged, _ = online(corpus_of(self.MAIL), self.ORDER)
+        assert judged.probability.sum(axis=1) == pytest.approx(1)
+        assert judged.probability[-1, 1] > 0.9 > 0.1 > judged.probability[-2, 1]
+
+    def test_never_enough(self, corpus_of):
+        judged, _ = online(corpus_of(self.MAIL), self.ORDER, protocol="delayed", first=2 * FEWEST - 1)
+        assert (judged.verdict == -1).all()
+        assert judged.cutoffs is None
+
+    def test_delayed_keeps_what_it_has(self, corpus_of):
+        judged, _ = online(corpus_of(self.MAIL), self.ORDER, protocol="delayed", first=30)
+        assert (judged.verdict == judged.truth)[22:].all()
+        assert len(set(judged.score[30:].tolist())) == 2  # the same messages by the same counts
+
+    def test_on_error_stops_learning(self, corpus_of):
+        judged, _ = online(corpus_of(self.MAIL), self.ORDER, protocol="on-error")
+        assert len(set(judged.score[24:].tolist())) == 2
+
+    def test_a_view_like_the_default(self, corpus_of):
+        corpus = corpus_of(self.MAIL)
+        given, _ = online(corpus, self.ORDER, view=DEFAULT_VIEW)
+        assert given.cutoffs == online(corpus, self.ORDER)[0].cutoffs is not None
+
+    def test_other_labels_have_none(self, corpus_of):
+        corpus = corpus_of(some_mail(("home", "spam", "work"), 20))
+        judged, _ = online(corpus, np.random.default_rng(7).permutation(60))
+        assert (judged.verdict[: 2 * FEWEST] >= 0).any()
+        assert judged.cutoffs is None
+
+
+class TestTimeOrder:
+    @pytest.mark.parametrize(
+        ("ham", "spam", "order"),
+        [
+            (["3", "1"], ["4", "2"], "h1 s1 h0 s0"),
+            (["2", "1"], ["1", "2"], "h1 s0 h0 s1"),  # at the same time: as they were read
+            (["3", "", "1"], ["2", "4"], "h2 s0 h0 h1 s1"),  # undated: behind the one before
+            (["", "3"], ["2", "", "4"], "s0 s1 h0 h1 s2"),  # or before the first that has a date
+            (["1", "2", "3", "4"], ["", "", ""], "h0 s0 h1 s1 h2 h3 s2"),  # spread over the time of others
+            (["", ""], ["", "", ""], "h0 s0 s1 h1 s2"),
+            (["99", "2"], ["1", "3"], "s0 h0 h1 s1"),  # no such day: after none, so with the next
+            ([], [], ""),
+        ],
+    )
+    def test_order(self, corpus_of, ham, spam, order):
+        def dated(days):
+            return [f"Date: {day} Nov 2026 12:00:00 +0000\n\nx" if day else "Subject: x\n\nx" for day in days]
+
+        corpus = corpus_of({"ham": dated(ham), "spam": dated(spam)})
+        names = [f"h{n}" for n in range(len(ham))] + [f"s{n}" for n in range(len(spam))]
+        assert " ".join(names[message] for message in in_time_order(corpus)) == order
+
+    def test_zones_count(self, corpus_of):
+        corpus = corpus_of(
+            {"ham": ["Date: 1 Nov 2026 12:00 +0100\n\nx"], "spam": ["Date: 1 Nov 2026 11:30 GMT\n\nx"]}
+        )
+        assert in_time_order(corpus).tolist() == [0, 1]
+
+
+def test_index_order(tmp_path):
+    """By the index, whatever the labels; messages of one mbox stay together."""
+    for name in "abcd":
+        (tmp_path / name).write_text(f"Subject: {name}\n\nhello {name}\n")
+    envelope = "From a@example.org Mon Nov 16 01:02:03 2026\n"
+    (tmp_path / "box").write_text(f"{envelope}Subject: 1\n\none\n\n{envelope}Subject: 2\n\ntwo\n")
+    (tmp_path / "index").write_text("spam c\nham b\nspam box\nham d\nspam a\n")
+    index = read_index(str(tmp_path / "index"))
+    sources = {}
+    for label, path in index:
+        sources.setdefault(label, []).append(path)
+    corpus = Corpus.of(list(sources), LocalPool(1).batches(sources, Settings()))
+    found = [corpus.names[message] for message in in_index_order(corpus, index)]
+    assert [(path.rpartition("/")[2], number) for path, number in found] == [
+        ("c", None),
+        ("b", None),
+        ("box", 0),
+        ("box", 1),
+        ("d", None),
+        ("a", None),
+    ]
+
+
+class TestCurve:
+    def judged(self, labels, messages, seed=5):
+        random = np.random.default_rng(seed)
+        truth = random.integers(0, len(labels), messages)
+        verdict = np.where(random.random(messages) < 0.7, truth, random.integers(-1, len(labels), messages))
+        score = (verdict + random.normal(size=messages)).round(1)  # with ties
+        shares = np.full((messages, len(labels)), 1 / len(labels))
+        return Judged(labels, truth, verdict, score, shares, [("x", None)] * messages, [])
+
+    @pytest.mark.parametrize("labels", [("ham", "spam"), ("spam", "news", "home")])
+    @pytest.mark.parametrize("messages", [1, 7, 100, 101, 1234])
+    def test_figures_are_those_of_measure(self, labels, messages):
+        found = self.judged(labels, messages)
+        points = curve(found)
+        assert len(points) == min(messages, POINTS)
+        assert points[-1].messages == messages
+        for point in points[:: max(1, len(points) // 10)]:
+            end = point.messages
+            some = found.truth[:end], found.verdict[:end], found.score[:end], found.probability[:end]
+            metrics = measure(labels, *some, resamples=0)
+            assert point.one_minus_auc_percent == pytest.approx(metrics.one_minus_auc_percent)
+            assert point.ham_lost_percent == pytest.approx(metrics.ham_lost_percent)
+            assert point.spam_missed_percent == pytest.approx(metrics.spam_missed_percent)
+            last = slice(max(0, end - RECENT), end)
+            assert point.recent_error_percent == pytest.approx(
+                100 * np.mean(found.verdict[last] != found.truth[last])
+            )
+
+    def test_without_spam_there_is_the_error_only(self):
+        points = curve(self.judged(("home", "work"), 50))
+        assert {(p.one_minus_auc_percent, p.ham_lost_percent, p.spam_missed_percent) for p in points} == {
+            (None, None, None)
+        }
+        assert all(0 <= point.recent_error_percent <= 100 for point in points)
+
+    def test_nothing_to_draw(self):
+        assert curve(self.judged(("ham", "spam"), 0)) == []

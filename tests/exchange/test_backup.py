@@ -1,0 +1,160 @@
+"""A model as text: everything is in it, and comes back byte for byte."""
+
+import gzip
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from fuzz.sealing import sealed_backup
+
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+
+
+def content(path):
+    return Path(path).read_bytes()
+
+
+@pytest.mark.parametrize("source", ["model", "three"])
+def test_a_round_trip_gives_the_same_file(spamnb, tmp_path, request, source):
+    path = spamnb.model if source == "model" else request.getfixturevalue(source)
+    text = spamnb("export", "--model", path).succeeds().out
+    back = str(tmp_path / "back")
+    spamnb("import", "--model", back, "-", stdin=text).succeeds()
+    assert content(back) == content(path)
+
+
+def test_compressed_from_a_file(spamnb, tmp_path):
+    backup = tmp_path / "backup.gz"
+    backup.write_bytes(gzip.compress(spamnb("export").succeeds().out))
+    back = str(tmp_path / "back")
+    answer = spamnb("import", "--model", back, backup).succeeds()
+    assert answer.lines == ["ham: 14 messages", "spam: 14 messages", f"model: {back}"]
+    assert content(back) == content(spamnb.model)
+
+
+def test_the_journal_comes_along(spamnb, own, tmp_path):
+    tea = b"Subject: tea\n\nat five \xc3\xa9\n"
+    learn(own, tea, "ham")
+    text = spamnb("export", "--model", own).succeeds().out
+    back = str(tmp_path / "back")
+    spamnb("import", "--model", back, "-", stdin=text).succeeds()
+    assert spamnb("export", "--model", back).succeeds().out == text
+    assert Stored.open(back).messages == Stored.open(own).messages == [15, 14]
+    assert spamnb("classify", "--model", back, stdin=tea) == spamnb("classify", "--model", own, stdin=tea)
+
+
+def test_an_empty_model(spamnb, tmp_path):
+    path, back = str(tmp_path / "empty"), str(tmp_path / "back")
+    training.create(path, "spam")
+    text = spamnb("export", "--model", path).succeeds().out
+    spamnb("import", "--model", back, "-", stdin=text).succeeds()
+    assert content(back) == content(path)
+
+
+def test_a_model_that_is_there_stays_unless_asked(spamnb, own):
+    text = spamnb("export").succeeds().out
+    learn(own, b"Subject: tea\n\nat five\n", "ham")
+    before = content(own), content(own + ".journal")
+    spamnb("import", "--model", own, "-", stdin=text).fails(73, "--fresh")
+    assert (content(own), content(own + ".journal")) == before
+    spamnb("import", "--fresh", "--model", own, "-", stdin=text).succeeds()
+    assert content(own) == content(spamnb.model)
+
+
+def refused(spamnb, path, text):
+    """Whether a backup is refused in one line, and the model that it would replace stays as it is."""
+    before = content(path)
+    spamnb("import", "--fresh", "--model", path, "-", stdin=text).fails(65, "-")
+    return content(path) == before
+
+
+def test_cut_short_at_any_line(spamnb, own):
+    lines = spamnb("export").succeeds().out.splitlines(keepends=True)
+    kinds = [line.partition(b"\t")[0] for line in lines]
+    ends = {0, 1, 2, len(lines) - 1, *(kinds.index(kind) + 1 for kind in (b"t", b"p", b"m"))}
+    for end in sorted(ends):
+        assert refused(spamnb, own, b"".join(lines[:end]))
+        assert refused(spamnb, own, b"".join(lines[:end]) + lines[end][: len(lines[end]) // 2])
+
+
+def test_cut_short_by_one_character(spamnb, own):
+    """Only the last line feed is no loss: all that it ends is there."""
+    text = spamnb("export").succeeds().out
+    assert refused(spamnb, own, text[:-2])
+    spamnb("import", "--fresh", "--model", own, "-", stdin=text[:-1]).succeeds()
+    assert content(own) == content(spamnb.model)
+
+
+@pytest.mark.slow
+def test_cut_short_on_the_way(spamnb, tmp_path):
+    """The program that cuts it succeeds, and so does the pipe as a whole, but for the import."""
+    back = tmp_path / "back"
+    done = spamnb.shell(f'"$0" export | head -n 100 | "$0" import --model {back} -')
+    done.fails(65, "line 100", "cut short", "another backup")
+    assert not back.exists()
+
+
+CHANGES = {
+    "a count": (b"t\t", lambda line: line.replace(b"\t1\t", b"\t2\t", 1)),
+    "a word": (b"t\t", lambda line: line[:-1] + b"x"),
+    "a score": (b"m\t", lambda line: line + b"1"),
+    "a line that is missing": (b"p\t", lambda _: None),
+    "a line that is there twice": (b"p\t", lambda line: line + b"\n" + line),
+    "a line behind the end": (b"end\t", lambda line: line + b"\np\t00\t1\t1\t1"),
+    "another end": (b"end\t", lambda _: b"end\t" + b"0" * 64),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_on_the_way(spamnb, own, change):
+    kind, changed = CHANGES[change]
+    lines = spamnb("export").succeeds().out.splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith(kind) and changed(line) != line)
+    made = [line for line in (*lines[:at], changed(lines[at]), *lines[at + 1 :]) if line is not None]
+    assert refused(spamnb, own, b"\n".join(made) + b"\n")
+
+
+def test_line_ends_of_another_system_are_no_damage(spamnb, tmp_path):
+    text = spamnb("export").succeeds().out.replace(b"\n", b"\r\n")
+    back = str(tmp_path / "back")
+    spamnb("import", "--model", back, "-", stdin=text).succeeds()
+    assert content(back) == content(spamnb.model)
+
+
+def test_the_last_line_can_be_checked_by_hand(spamnb):
+    text, end, digest = spamnb("export").succeeds().out.rpartition(b"end\t")
+    assert end
+    assert digest == sha256(text).hexdigest().encode() + b"\n"
+
+
+def test_in_a_locale_that_lacks_the_letters(spamnb, own, tmp_path):
+    learn(own, "Subject: grüße\n\nпривет\n".encode(), "ham")
+    plain = {**spamnb.environment, "PYTHONIOENCODING": "ascii"}
+    text = spamnb.afresh("export", "--model", own, env=plain).succeeds().out
+    assert text == spamnb("export", "--model", own).succeeds().out
+    assert "\tпривет\n".encode() in text
+    spamnb("import", "--model", tmp_path / "back", "-", stdin=text).succeeds()
+
+
+DAMAGE = {
+    "cut after the first line": lambda lines: lines[:1],
+    "no head": lambda lines: lines[:1] + lines[2:],
+    "an unknown kind": lambda lines: [*lines, b"x\t1"],
+    "a count below zero": lambda lines: [*lines, b"t\t1\t1\t-1\t0\t1\t0\tword"],
+    "a count missing": lambda lines: [*lines, b"t\t1\t1\tword"],
+    "no number": lambda lines: [*lines, b"p\tzz\t1\t1\t1"],
+    "a label that is none": lambda lines: [*lines, b"m\t00\t7\t0.5"],
+    "not UTF-8": lambda lines: [*lines, b"t\t1\t1\t1\t0\t1\t0\t\xff"],
+    "a number too large": lambda lines: [*lines, b"p\t" + b"f" * 40 + b"\t1\t1\t1"],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_is_told_and_changes_nothing(spamnb, own, damage):
+    lines = spamnb("export").succeeds().out.splitlines()
+    before = content(own)
+    text = sealed_backup(b"\n".join(DAMAGE[damage](lines)))
+    spamnb("import", "--fresh", "--model", own, "-", stdin=text).fails(65, "line", "damaged")
+    assert content(own) == before

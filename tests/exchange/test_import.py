@@ -1,0 +1,356 @@
+"""What other filters learned is carried over, and what is not is said."""
+
+import gzip
+import shutil
+import subprocess
+from contextlib import suppress
+
+import pytest
+from helpers.textbook import rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.errors import DataError
+from spamnb.exchange.importing.exports import LONGEST_LINE, Lines
+from spamnb.exchange.importing.imported import FORMATS, read_export
+from spamnb.store.stored import Stored
+
+# bogofilter: spam, then ham; SpamBayes and spamprobe: ham, then spam.
+BOGOFILTER = b"""\
+$500 3 0 20260101
+.ENCODING 2 0 20260101
+.MSG_COUNT 20 10 20260102
+.WORDLIST_VERSION 20040500 0 20260101
+FREE 6 1 20260103
+Free 8 0 20250101
+agenda 0 7 20260101
+caf\xe9 1 0 20260101
+free 9 1 20240101
+from:example.org 0 6 20260101
+head:Outlook 3 3 20260101
+head:X-Mailer 12 4 20260101
+mime:text 9 9 20260101
+of 20 10 20260101
+rcvd:mx.example.org 0 5 20260101
+rtrn:ann 0 5 20260101
+subj:Money! 7 0 20260101
+to:bob 20 10 20260101
+url:192.0.2.7 4 0 20260101
+www.casino.example 5 0 0
+"""
+SPAMBAYES = b"""\
+10,20
+free,1,9
+"hi,there",0,3
+subject:Money,0,7
+"subject:
+",5,5
+from:addr:example.org,6,0
+from:name:ann example,6,0
+to:2**0,10,20
+header:Received:1,3,4
+header:Received:2,5,6
+content-type:text/html,2,11
+skip:w 10,1,2
+url:cart,0,4
+proto:http,5,19
+message-id:@example.org,6,0
+bi:buy now,0,5
+"""
+SPAMPROBE = b"""\
+1,9,8861,"free"
+10,20,8861,"__COUNT__"
+0,500,8861,"money"
+0,5,8861,"buy now"
+0,5,8861,"www.casino.example"
+0,7,8861,"Hsubject_money"
+0,4,8861,"Hsubject_make money"
+6,0,8861,"Hfrom_example.org"
+6,0,8861,"Hfrom_ann example.org"
+5,0,8861,"Hrecv_mx.example.org"
+0,4,8861,"U_cart"
+0,4,8861,"U_casino.example"
+3,3,8861,"CS_utf-8"
+1,0,8861,"__MD5__d41d8cd98f00b204e9800998ecf8427e"
+1,1,8861,"caf\\303\\251"
+0,2,8861,"Igif_image_0_width_1"
+"""
+EXPORTS = {"bogofilter": BOGOFILTER, "spambayes": SPAMBAYES, "spamprobe": SPAMPROBE}
+
+
+def imported(export, name=None):
+    return read_export(Lines("x", [export]), name)
+
+
+def counts(export):
+    return {token: tuple(row[:2]) for token, row in imported(export).counts.items()}
+
+
+def test_bogofilters_tokens():
+    assert counts(BOGOFILTER) == {
+        "$500": (0, 3),
+        "free": (2, 23),  # three tokens there; a model has no more of it than there are messages
+        "agenda": (7, 0),
+        "café": (0, 1),
+        "from:@example.org": (6, 0),
+        "from:example": (6, 0),
+        "from:org": (6, 0),
+        "header:x-mailer": (4, 12),
+        "received:mx.example.org": (5, 0),
+        "received:.example.org": (5, 0),
+        "subject:money!": (0, 7),
+        "to:bob": (10, 20),
+        "url:number": (0, 4),
+        "url:192.0.": (0, 4),
+        "url:192.0.2.7": (0, 4),
+        "www": (0, 5),
+        "casino": (0, 5),
+        "example": (0, 5),
+    }
+
+
+def test_spambayes_tokens():
+    assert counts(SPAMBAYES) == {
+        "free": (1, 9),
+        "there": (0, 3),
+        "subject:money": (0, 7),
+        "from:@example.org": (6, 0),
+        "from:example": (12, 0),
+        "from:org": (6, 0),
+        "from:ann": (6, 0),
+        "header:received": (8, 10),
+        "type:text/html": (2, 11),
+        "url:/cart": (0, 4),
+        "message-id:@example.org": (6, 0),
+        ("buy", "now"): (0, 5),
+    }
+
+
+def test_spamprobes_tokens():
+    assert counts(SPAMPROBE) == {
+        "free": (1, 9),
+        "money": (0, 500),
+        ("buy", "now"): (0, 5),
+        "subject:money": (0, 7),
+        ("subject:make", "subject:money"): (0, 4),
+        "from:@example.org": (6, 0),
+        "from:example": (6, 0),
+        "from:org": (6, 0),
+        "received:mx.example.org": (5, 0),
+        "received:.example.org": (5, 0),
+        "url:/cart": (0, 4),
+        "url:casino.example": (0, 4),
+        "url:example": (0, 4),
+        "charset:utf-8": (3, 3),
+        "café": (1, 1),
+    }
+
+
+@pytest.fixture
+def model(tmp_path):
+    return str(tmp_path / "imported.msgpack")
+
+
+def known(model, *tokens):
+    """Ham and spam of some tokens."""
+    return {token: tuple(row[:2]) for token, row in rows_of(Stored.open(model), tokens).items()}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_an_export_becomes_a_model(spamnb, model, name):
+    done = spamnb("import", "-", "--model", model, stdin=EXPORTS[name]).succeeds()
+    assert done.lines[0] == f"{name}: 10 ham, 20 spam"
+    assert f"model: {model}" in done.lines
+    assert known(model, "free") == {"free": {"bogofilter": (2, 20)}.get(name, (1, 9))}
+    stored = Stored.open(model)
+    assert stored.messages == [10, 20]
+    assert stored.head["cutoffs"] == [0.0, 2.5]
+
+
+def test_a_token_is_in_no_more_messages_than_there_are(spamnb, model):
+    """spamprobe counts every occurrence, and a term can be made to count a million times."""
+    spamnb("import", "-", "--model", model, stdin=SPAMPROBE).succeeds()
+    assert known(model, "money") == {"money": (0, 20)}
+
+
+def test_the_day_a_token_was_last_seen_is_kept():
+    rows = imported(BOGOFILTER).counts
+    assert rows["free"][2] == 20_456  # 3 January 2026
+    assert rows["casino"][2] == 0
+    assert imported(SPAMPROBE).counts["free"][2] == 20_772  # 15 November 2026
+
+
+def test_what_is_carried_and_what_is_not_is_said(spamnb, model):
+    done = spamnb("import", "-", "--model", model, stdin=BOGOFILTER).succeeds()
+    said = done.out.decode()
+    rows = {line[:18].strip(): line[18:].strip().split(None, 2) for line in done.lines}
+    assert rows["words"][:2] == ["7", "1"]
+    assert rows["other headers"] == ["1", "1", "no telling which header it stood in"]
+    assert rows["Return-Path"] == ["0", "1", "no evidence here: it is written at delivery"]
+    for word in ("no new ones", "counts twice", "cutoffs are fixed", "spamnb train --fresh HAM SPAM"):
+        assert word in said
+
+
+def test_the_same_as_json(spamnb, model):
+    said = spamnb("import", "-", "--json", "--model", model, stdin=BOGOFILTER).succeeds().json
+    assert (said["model"], said["from"], said["messages"]) == (model, "bogofilter", {"ham": 10, "spam": 20})
+    kinds = {kind.pop("kind"): kind for kind in said["kinds"]}
+    assert kinds["Subject"] == {"carried": 1, "dropped": 0, "why": ""}
+    assert kinds["headers of parts"]["dropped"] == 1
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+def test_from_a_file_compressed_or_not(spamnb, model, tmp_path, ends):
+    (tmp_path / "plain").write_bytes(BOGOFILTER.replace(b"\n", ends))
+    (tmp_path / "packed").write_bytes(gzip.compress(BOGOFILTER.replace(b"\n", ends)))
+    plain = spamnb("import", tmp_path / "plain", "--model", model).succeeds()
+    packed = spamnb("import", tmp_path / "packed", "--fresh", "--model", model).succeeds()
+    assert plain.out == packed.out
+
+
+def test_imports_add_up(spamnb, model):
+    spamnb("import", "-", "--model", model, stdin=BOGOFILTER).succeeds()
+    spamnb("import", "-", "--model", model, stdin=SPAMBAYES).succeeds()
+    assert known(model, "free", "subject:money!") == {"free": (3, 29), "subject:money!": (0, 7)}
+    spamnb("import", "-", "--model", model, "--fresh", stdin=SPAMBAYES).succeeds()
+    assert known(model, "free") == {"free": (1, 9)}
+
+
+def test_nothing_is_added_to_a_model_that_knows_more(spamnb, own, three):
+    spamnb("import", "-", "--model", own, stdin=BOGOFILTER).fails(65, own, "trained on mail", "--fresh")
+    spamnb("import", "-", "--model", three, stdin=BOGOFILTER).fails(65, "ham, spam, work", "--fresh")
+
+
+def test_no_other_file_is_replaced(spamnb, tmp_path):
+    (tmp_path / "mbox").write_bytes(b"From me\n")
+    spamnb("import", "-", "--fresh", "--model", tmp_path / "mbox", stdin=BOGOFILTER).fails(73, "no model")
+    spamnb("import", "-", "--model", tmp_path / "mbox", stdin=BOGOFILTER).fails(65, "mbox")
+    assert (tmp_path / "mbox").read_bytes() == b"From me\n"
+
+
+NEW = b"Subject: plugh\n\nfree xyzzy agenda\n"
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_no_new_tokens_are_learned_and_those_there_are_can_be_forgotten(spamnb, model, tmp_path, bulk):
+    spamnb("import", "-", "--model", model, stdin=BOGOFILTER).succeeds()
+    (tmp_path / "message").write_bytes(NEW)
+    which = str(tmp_path / "message") if bulk else "-"
+    spamnb("train", "--spam", which, "--model", model, stdin=NEW).succeeds()
+    assert known(model, "free", "agenda") == {"free": (2, 21), "agenda": (7, 1)}
+    assert known(model, "xyzzy", "subject:plugh") == {}
+    spamnb("train", "--ham", which, "--model", model, stdin=NEW).succeeds()
+    assert known(model, "free", "agenda", "xyzzy") == {"free": (3, 20), "agenda": (8, 0)}
+    spamnb("train", "--forget", "--ham", which, "--model", model, stdin=NEW).succeeds()
+    assert known(model, "free", "agenda") == {"free": (2, 20), "agenda": (7, 0)}
+
+
+def test_what_is_learned_later_does_not_move_the_cutoffs(spamnb, model, mail):
+    spamnb("import", "-", "--model", model, stdin=BOGOFILTER).succeeds()
+    spamnb("train", "--jobs", "1", "--model", model, mail.ham, mail.spam).succeeds()
+    assert Stored.open(model).messages == [24, 34]
+    assert Stored.open(model).head["cutoffs"] == [0.0, 2.5]
+    assert b"imported counts" in spamnb("inspect", "--model", model).succeeds().out
+
+
+DAMAGED = {
+    "nothing": (b"", "empty"),
+    "no export": (b"Subject: hello\n\nworld\n", "line 1", "bogofilter, spambayes, spamprobe"),
+    "a database": (b"\0\0\0\0bdb\0\0\n", "bogoutil -d"),
+    "no token": (b"free 9 1 20260101\n 3\n", "line 2", "a token"),
+    "no count": (b"free 9 1 20260101\nmoney x 1 20260101\n", "line 2", "'x'"),
+    "below zero": (b"free 9 1 20260101\nmoney -1 1 20260101\n", "line 2", "'-1'"),
+    "a fraction": (b"10,20\nmoney,0.5,1\n", "line 2", "'0.5'"),
+    "digits of others": (b"10,20\nmoney,\xd9\xa1,1\n", "line 2", "count"),
+    "a count without end": (b"free 9 1 20260101\nmoney " + b"9" * 5000 + b" 1 20260101\n", "line 2", "count"),
+    "a terminal's": (b"free 9 1 20260101\nmoney \x1b[2J 1 20260101\n", "line 2", "x1b"),
+    "cut short": (b"10,20\nfree,1,9\nmon", "line 3", "a word"),
+    "a quote not closed": (b'10,20\n"free,1,9\n', "line 2", "quotes"),
+    "a quote never closed": (b'10,20\n"free\n' + 200_000 * b"x\n", "quotes"),
+    "another term": (b'1,9,8861,"free"\n1,9,8861,free\n', "line 2", "a term"),
+    "a line without end": (b"free 9 1 20260101\n" + b"x" * (LONGEST_LINE + 1), "line 2", "longer than"),
+    "a first line without end": (b"x" * 1_000_000 + b"\n", "line 1", "longer than"),
+    "no messages": (b"free 9 1 20260101\n", "how many messages"),
+    "zero messages": (b"0,0\nfree,1,9\n", "how many messages"),
+    "too many messages": (b"10,99999999999\nfree,1,9\n", "line 1", "messages"),
+    "nothing carried": (b".MSG_COUNT 1 1 20260101\nrtrn:ann 1 0 20260101\n", "nothing in it"),
+    "hashes only": (b'1,1,8861,"__COUNT__"\n1,0,8861,"I0xbbffa08e"\n', "nothing in it"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_export_is_told_with_its_line(spamnb, model, name):
+    export, *words = DAMAGED[name]
+    spamnb("import", "-", "--model", model, stdin=export).fails(65, *words)
+    spamnb("inspect", "--model", model).fails(75, "no model")
+
+
+def test_a_filter_can_be_named(spamnb, model):
+    spamnb("import", "-", "--from", "spamprobe", "--model", model, stdin=BOGOFILTER).fails(
+        65, "line 1", "a term"
+    )
+    spamnb("import", "-", "--from", "bogus", "--model", model, stdin=BOGOFILTER).fails(
+        64, "--from", "bogofilter"
+    )
+    odd = b".ROBX .5 1\n" + BOGOFILTER
+    spamnb("import", "-", "--from", "bogofilter", "--model", model, stdin=odd).fails(65, "line 1", "'.5'")
+    spamnb("import", "-", "--from", "bogofilter", "--model", model, stdin=BOGOFILTER).succeeds()
+
+
+def test_what_is_not_there(spamnb, model, tmp_path):
+    spamnb("import", tmp_path / "nosuch", "--model", model).fails(66, "nosuch", "no such file")
+    spamnb("import", tmp_path, "--model", model).fails(66, "directory")
+    (tmp_path / "torn.gz").write_bytes(gzip.compress(BOGOFILTER)[:-20])
+    spamnb("import", tmp_path / "torn.gz", "--model", model).fails(65, "torn.gz", "compression")
+
+
+@given(st.sampled_from([*EXPORTS]), st.binary(max_size=200))
+def test_whatever_comes_is_read_or_refused(name, data):
+    for export in (data, EXPORTS[name] + data):
+        with suppress(DataError):
+            imported(export, name)
+
+
+@given(st.sampled_from([*EXPORTS]), st.integers(1, 50))
+def test_blocks_are_cut_anywhere(name, size):
+    export = EXPORTS[name]
+    blocks = [export[at : at + size] for at in range(0, len(export), size)]
+    assert read_export(Lines("x", blocks)).counts == imported(export).counts
+
+
+def test_the_formats_there_are():
+    assert list(FORMATS) == list(EXPORTS)
+    for name, export in EXPORTS.items():
+        recognised = [
+            other for other, known in FORMATS.items() if known.recognises(export.partition(b"\n")[0])
+        ]
+        assert recognised == [name]
+
+
+def trained(command, tmp_path, mail):
+    """The export of a real filter that was trained on the mail."""
+    home = tmp_path / command
+    home.mkdir()
+    if command == "bogofilter":
+        for flag, folder in (("-n", mail.ham), ("-s", mail.spam)):
+            subprocess.run(["bogofilter", "-C", "-d", home, flag, "-B", folder], check=True)
+        return subprocess.run(
+            ["bogoutil", "-d", home / "wordlist.db"], check=True, capture_output=True
+        ).stdout
+    for word, folder in (("good", mail.ham), ("spam", mail.spam)):
+        paths = [f"{folder}/{n:02}" for n in range(14)]
+        subprocess.run(["spamprobe", "-c", "-d", home, word, *paths], check=True)
+    return subprocess.run(["spamprobe", "-d", home, "export"], check=True, capture_output=True).stdout
+
+
+@pytest.mark.parametrize("command", ["bogofilter", "spamprobe"])
+@pytest.mark.slow
+def test_real_filters(spamnb, model, mail, tmp_path, command):
+    if not shutil.which(command):
+        pytest.skip(f"{command} is not installed")
+    export = trained(command, tmp_path, mail)
+    done = spamnb("import", "-", "--model", model, stdin=export).succeeds()
+    assert done.lines[0] == f"{command}: 14 ham, 14 spam"
+    for label in ("ham", "spam"):
+        said = spamnb("classify", "--model", model, stdin=mail.messages[label]).succeeds()
+        assert said.out.startswith(label.encode())

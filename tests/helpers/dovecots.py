@@ -1,0 +1,171 @@
+"""A Dovecot of one's own: its files and sockets in one folder, run by an ordinary user."""
+
+import grp
+import imaplib
+import os
+import pwd
+import re
+import signal
+import smtplib
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from helpers.homes import AS_A_USER, NOBODY, hand_over, whereabouts
+from helpers.recipes import recipe
+
+UID, GID = (NOBODY, NOBODY) if os.getuid() == 0 else (os.getuid(), os.getgid())
+
+# What any Dovecot has, before the page.
+BASE = """
+log_path = {folder}/log
+base_dir = {folder}/run
+state_dir = {folder}/run
+protocols = imap lmtp
+ssl = no
+default_internal_user = {user}
+default_internal_group = {group}
+default_login_user = {user}
+first_valid_uid = 1
+lmtp_add_received_header = no
+namespace inbox {{
+  inbox = yes
+  separator = /
+}}
+service anvil {{
+  chroot =
+}}
+service imap-login {{
+  chroot =
+  inet_listener imap {{
+    port = 0
+  }}
+  inet_listener imaps {{
+    port = 0
+  }}
+  unix_listener {folder}/imap {{
+  }}
+}}
+service lmtp {{
+  unix_listener {folder}/lmtp {{
+  }}
+}}
+"""
+USERS = {
+    "2.3": """
+mail_location = maildir:~/Maildir
+passdb {{
+  driver = static
+  args = nopassword
+}}
+userdb {{
+  driver = static
+  args = uid={user} gid={group} home={home}
+}}
+""",
+    "2.4": """
+mail_driver = maildir
+mail_path = ~/Maildir
+passdb static {{
+  password = any
+}}
+userdb static {{
+  fields {{
+    uid = {user}
+    gid = {group}
+    home = {home}
+  }}
+}}
+""",
+}
+HEAD = {"2.3": "", "2.4": "dovecot_config_version = 2.4.0\ndovecot_storage_version = 2.4.0\n"}
+TAIL = "!include {folder}/etc/dovecot/conf.d/*.conf\n"
+DOVECOT = whereabouts("dovecot")
+VERSION = DOVECOT and subprocess.run([DOVECOT, "--version"], capture_output=True, text=True).stdout[:3]
+
+
+class Dovecot:
+    """Set up as a page says, but with an /etc/dovecot and a /usr/local of its own."""
+
+    process = None
+
+    def __init__(self, home):
+        self.home = home
+        self.folder = home.path.parent / "dovecot"
+        self.config = self.folder / "dovecot.conf"
+        for name in ("run", "etc/dovecot/conf.d"):
+            (self.folder / name).mkdir(parents=True)
+        names = {"user": pwd.getpwuid(UID).pw_name, "group": grp.getgrgid(GID).gr_name}
+        text = HEAD[VERSION] + BASE + USERS[VERSION] + TAIL
+        self.config.write_text(text.format(folder=self.folder, home=home.path, **names))
+
+    def moved(self, text):
+        text = text.replace("/etc/dovecot", f"{self.folder}/etc/dovecot")
+        return text.replace("/usr/local", str(self.folder))
+
+    def set_up(self, page, heading, name):
+        self.write(f"/etc/dovecot/conf.d/{name}", recipe(page, heading, f"dovecot-{VERSION}"))
+
+    def write(self, path, text):
+        Path(self.moved(path)).write_text(self.moved(text))
+
+    def shell(self, lines):
+        """Run as the administrator would, but that sievec is told which Dovecot is meant."""
+        told = f'sievec() {{ command sievec -c {self.config} "$@"; }}\n'
+        self.home.run("sh", "-ec", told + self.moved(lines))
+
+    def start(self, on=()):
+        hand_over(self.home.path)
+        hand_over(self.folder)
+        command = [*on, *AS_A_USER, DOVECOT, "-F", "-c", self.config]
+        self.process = subprocess.Popen(command, start_new_session=True)
+        deadline = time.monotonic() + 60
+        while not all((self.folder / name).exists() for name in ("imap", "lmtp")):
+            assert time.monotonic() < deadline, (self.folder / "log").read_text()
+            time.sleep(0.02)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """End it at once, with all it started: asked to, it takes more than a second."""
+        if self.process:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def deliver(self, raw):
+        """In lines that end with CRLF, as on the wire; False where the mail server is to try again later."""
+        with smtplib.LMTP(str(self.folder / "lmtp"), timeout=60) as lmtp:
+            try:
+                lmtp.sendmail("ann@example.org", ["bob"], re.sub(rb"\r?\n", b"\r\n", raw))
+            except smtplib.SMTPServerDisconnected:
+                return False
+            except smtplib.SMTPResponseException as answer:
+                if answer.smtp_code // 100 == 4:
+                    return False
+                raise
+        return True
+
+    def imap(self):
+        connection = UnixIMAP(str(self.folder / "imap"))
+        connection.login("bob", "any")
+        return connection
+
+
+class UnixIMAP(imaplib.IMAP4):
+    """Over a socket in the file system, so that no port can be taken."""
+
+    def _create_socket(self, timeout):
+        """Dovecot makes the file a moment before it listens."""
+        deadline = time.monotonic() + 60
+        while True:
+            connection = socket.socket(socket.AF_UNIX)
+            connection.settimeout(timeout)
+            try:
+                connection.connect(self.host)
+                return connection
+            except ConnectionRefusedError:
+                connection.close()
+                assert time.monotonic() < deadline
+                time.sleep(0.02)

@@ -1,0 +1,95 @@
+"""A user's home: folders of mail, a filter that can be broken, and programs that deliver there."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored import Stored
+
+# Some programs refuse to work for root. In his place, an ordinary user who may read the tests' files.
+NOBODY = 65534
+AS_A_USER = [] if os.getuid() else f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups".split()
+AS_A_USER += [] if os.getuid() else ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+
+# No file can grow past 400 blocks of 512 bytes: to a program, a full disk.
+ON_A_FULL_DISK = ["sh", "-c", 'trap "" XFSZ; ulimit -f 400; exec "$@"', "sh"]
+
+
+def whereabouts(program):
+    """Also where a user's PATH does not lead: servers are in /usr/sbin."""
+    return shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")
+
+
+def needs(program):
+    return pytest.mark.skipif(not whereabouts(program), reason=f"{program} is not installed")
+
+
+def hand_over(folder):
+    """To the ordinary user that stands in for root."""
+    if os.getuid() == 0:
+        for path, _, files in os.walk(folder):
+            for name in (path, *(os.path.join(path, file) for file in files)):
+                os.chown(name, NOBODY, NOBODY, follow_symlinks=False)
+
+
+@contextmanager
+def a_home(spamnb):
+    """With spamnb in ~/.local/bin, and a model where it is looked for.
+
+    Not in pytest's own folder: other users may not enter that, and its name is too long for a socket.
+    """
+    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
+        Path(folder).chmod(0o755)
+        yield Home(Path(folder) / "home", spamnb)
+
+
+class Home:
+    def __init__(self, path, spamnb):
+        self.path = path
+        self.spamnb = spamnb
+        self.maildir = path / "Maildir"
+        self.program = path / ".local" / "bin" / "spamnb"
+        self.model = path / ".local" / "share" / "spamnb" / "model.msgpack"
+        self.program.parent.mkdir(parents=True)
+        self.model.parent.mkdir(parents=True)
+        self.program.symlink_to(spamnb.program)
+        shutil.copy(spamnb.model, self.model)
+
+    @property
+    def environment(self):
+        """As little as a mail server sets."""
+        return {"HOME": str(self.path), "PATH": f"{self.program.parent}:/usr/bin:/bin"}
+
+    def write(self, name, text):
+        """A file only its owner may read and write, as mail programs want their rules."""
+        path = self.path / name
+        path.write_text(text)
+        path.chmod(0o600)
+        return str(path)
+
+    def run(self, *command, stdin=b"", code=0):
+        done = subprocess.run(
+            command, input=stdin, capture_output=True, timeout=60, env=self.environment, cwd=self.path
+        )
+        assert done.returncode == code, done
+        return done
+
+    def taken(self):
+        """What was delivered since: folder and bytes of every message."""
+        found = []
+        for part in ("new", "cur"):
+            for file in sorted(self.maildir.glob(f"**/{part}/*")):
+                found.append((str(file.parent.parent.relative_to(self.maildir)), file.read_bytes()))
+                file.unlink()
+        return found
+
+    def label_of(self, raw):
+        """What the model has learned a message as, also while its journal is folded."""
+        return Stored.open(str(self.model)).label_of(digest(read(raw)))

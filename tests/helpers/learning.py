@@ -1,0 +1,79 @@
+"""Messages to learn, and all that can be asked of a model that has learned them."""
+
+import os
+from pathlib import Path
+
+from helpers.textbook import counted, pair_rows_of, pairs_in, rows_of
+from spamnb.lock import TRAINING, Lock
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.workers.local import LocalPool
+
+MAIL = [
+    b"Subject: lunch\nDate: Mon, 1 Jan 2024 10:00:00 +0100\n\nsee you at noon\n",
+    b"Subject: lunch\nTo: ann@example.org, bob@example.org\n\nnoon is fine! see you\n",
+    b"Subject: money\n\nbuy now now now\n",
+    b"Subject: BUY\nContent-Type: text/html\n\n<b>buy</b> <a href='http://example.com/money'>now</a>\n",
+    b"just a body, see noon",
+    b"Subject: empty\n\n",
+    b"",
+]
+
+
+FEATURES = [Tokenizer(Settings()).features(read(raw)) for raw in MAIL]
+
+
+TOKENS = sorted({token for features in FEATURES for token in counted(features)})
+
+
+PAIRS = sorted({pair for features in FEATURES for pair in pairs_in(features)})
+
+
+def fold(path):
+    with Lock(path, kind=TRAINING):
+        training.fold(path)
+
+
+def train_bulk(folder, mail):
+    """A model of (message, label) trained from files in one go."""
+    sources = {}
+    for number, (raw, label) in enumerate(mail):
+        path = os.path.join(folder, f"{number:03}")
+        Path(path).write_bytes(raw)
+        sources.setdefault(label, []).append(path)
+    path = os.path.join(folder, "bulk")
+    training.train(path, sources, fresh=True, pool=LocalPool(1))
+    return path
+
+
+def seen(path, mail=MAIL, tokens=TOKENS):
+    """All that can be asked of a model's counts."""
+    stored = Stored.open(path)
+    return {
+        "labels": stored.labels,
+        "messages": stored.messages,
+        "presences": stored.presences,
+        "occurrences": stored.occurrences,
+        "vocabulary": stored.vocabulary,
+        "pair_presences": stored.pair_presences,
+        "pair_vocabulary": stored.pair_vocabulary,
+        "pair_rows": {pair: list(row) for pair, row in pair_rows_of(stored, PAIRS).items()},
+        "numbers": {name: sums for name, sums in stored.numbers.items() if any(n for n, _, _ in sums)},
+        "rows": {token: list(row) for token, row in rows_of(stored, tokens).items()},
+        "histogram": stored.histogram(),
+        "learned": [stored.label_of(digest(read(raw))) for raw in mail],
+    }
+
+
+def made(number):
+    return f"Subject: offer {number}\n\nbuy number{number} now, only number{number + 1}\n".encode()
+
+
+def wait_for_folding(path):
+    """Until no process of ours is at the model any more."""
+    with Lock(path, patience=60, kind=TRAINING):
+        pass

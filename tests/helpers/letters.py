@@ -1,0 +1,34 @@
+"""Mail to deliver: odd and hostile messages, then real ones."""
+
+import os
+from itertools import chain, islice, zip_longest
+
+from helpers.passthrough import ODD
+from helpers.paths import SPAMASSASSIN
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.sources import messages
+
+TORTURE = os.environ.get("SPAMNB_TORTURE")  # a folder of more
+# maildrop alone takes 9 s for one line of 3 MB.
+REAL, MOST = (1000, 10_000_000) if os.environ.get("SPAMNB_LONG") else (10, 100_000)
+
+# No mail program changes these.
+PLAIN = b"Subject: caf\xe9\n\nno ASCII \xff\x80, >From and\nFrom here\n\n\n.\n..\nto the end\n"
+BIG = b"Subject: long\n\n" + b"one of ten thousand lines\n" * 10_000  # more than a pipe holds
+
+# No server hands these over, and programs disagree on what of them is the message.
+NO_MAIL = ("nothing", "two envelopes", "envelope alone", "envelope and newline", "envelope, no headers")
+NO_MAIL = {ODD[name] for name in (*NO_MAIL, "a sentence from From")}
+
+FORGERIES = [raw for name, raw in ODD.items() if name.startswith(("forged", "our name", "a longer name"))]
+
+
+def letters(forgeries=None):
+    """Odd ones first, all forgeries or the first of them, then ham and spam in turn."""
+    left_out = NO_MAIL.union(
+        [] if os.environ.get("SPAMNB_LONG") else FORGERIES[forgeries or len(FORGERIES) :]
+    )
+    folders = [TORTURE] if TORTURE else [SPAMASSASSIN / "ham.mbox.xz", SPAMASSASSIN / "spam.mbox.xz"]
+    boxes = [messages([str(folder)]) for folder in folders if os.path.exists(folder)]
+    real = (found.data for found in chain.from_iterable(zip_longest(*boxes)) if isinstance(found, Raw))
+    return [raw for raw in (*ODD.values(), *islice(real, REAL)) if raw not in left_out and len(raw) <= MOST]

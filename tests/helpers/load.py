@@ -1,0 +1,298 @@
+"""Clients of every kind at random, many at once, at a server of each protocol; and a good one among them.
+
+A seed decides what each does and when, so that a run can be repeated. Whatever they do: no worker dies,
+nothing unexpected is logged, and the good client is answered every time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from helpers.packets import HELLO, message, packet
+from helpers.serving import LOOPBACK, Serving, request
+
+MEGABYTE = 1 << 20
+LIMITS: dict[str, Any] = {"max_connections": 40, "timeout": 1.0, "max_size": MEGABYTE, "quiet": True}
+AT_ONCE = 24  # clients of this kind or that
+CLIENTS = 4  # that ask for long
+CROWD = 60  # connections of one client: more than a worker takes
+PAUSE = 0.05  # seconds, on average, between two clients in the same place
+GOOD_PAUSE = 0.01
+PATIENCE = 30.0  # seconds that a client waits for the server's next word, or its end
+COMMANDS = ("CHECK", "SYMBOLS", "REPORT", "PROCESS", "HEADERS", "PING")
+TEACHING = 0.05  # of the requests to learn
+GET = b"GET /metrics HTTP/1.0\r\n\r\n"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens, and a request it understands."""
+
+    host: str
+    port: int
+    asks: Callable[[random.Random], bytes]
+
+    async def connect(self) -> socket.socket:
+        client = socket.socket()
+        client.setblocking(False)
+        try:
+            await asyncio.get_running_loop().sock_connect(client, (self.host, self.port))
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+
+@dataclass
+class Outcome:
+    """What came of a run."""
+
+    clients: dict[str, int] = field(default_factory=dict)
+    latencies: list[float] = field(default_factory=list)  # seconds, of the good client
+    refused: list[bytes] = field(default_factory=list)  # what it heard instead of an answer
+
+    def latency(self, share: float) -> float:
+        """Seconds within which such a share of its requests was answered."""
+        return sorted(self.latencies)[min(int(share * len(self.latencies)), len(self.latencies) - 1)]
+
+
+async def hear(client: socket.socket) -> bytes:
+    """Everything the server says, up to its end."""
+    loop, heard = asyncio.get_running_loop(), bytearray()
+    async with asyncio.timeout(PATIENCE):
+        while piece := await loop.sock_recv(client, 1 << 16):
+            heard += piece
+    return bytes(heard)
+
+
+async def say(client: socket.socket, words: bytes) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.get_running_loop().sock_sendall(client, words)
+
+
+def cut(chance: random.Random, words: bytes) -> bytes:
+    return words[: chance.randrange(len(words) + 1)]
+
+
+Behaviour = Callable[[Address, random.Random], Awaitable[None]]
+
+
+async def asks(address: Address, chance: random.Random) -> None:
+    with await address.connect() as client:
+        await say(client, address.asks(chance))
+        client.shutdown(socket.SHUT_WR)
+        await hear(client)
+
+
+async def is_slow(address: Address, chance: random.Random) -> None:
+    """A few bytes at a time, until it is done or the server has had enough."""
+    words, step = address.asks(chance), chance.choice((1, 7, 100))
+    with await address.connect() as client:
+        for at in range(0, min(len(words), 50 * step), step):
+            await say(client, words[at : at + step])
+            await asyncio.sleep(chance.expovariate(1 / PAUSE))
+        await hear(client)
+
+
+async def breaks_off(address: Address, chance: random.Random) -> None:
+    with await address.connect() as client:
+        await say(client, cut(chance, address.asks(chance)))
+
+
+async def stays_half_open(address: Address, chance: random.Random) -> None:
+    """Ends its side at any place, and listens; or says nothing more, and listens."""
+    with await address.connect() as client:
+        await say(client, cut(chance, address.asks(chance)))
+        if chance.random() < 0.5:
+            client.shutdown(socket.SHUT_WR)
+        await hear(client)
+
+
+async def resets(address: Address, chance: random.Random) -> None:
+    with await address.connect() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await say(client, cut(chance, address.asks(chance)))
+        await asyncio.sleep(chance.choice((0.0, 0.001, 0.1)))
+
+
+async def crowds(address: Address, chance: random.Random) -> None:
+    """More connections than a worker takes, each with a part of a request or none."""
+    clients = []
+    try:
+        for _ in range(CROWD):
+            clients.append(await address.connect())
+            if chance.random() < 0.5:
+                await say(clients[-1], cut(chance, address.asks(chance)))
+        await asyncio.sleep(chance.choice((0.0, 0.02, 1.2)))
+    finally:
+        for client in clients:
+            client.close()
+
+
+async def is_oversized(address: Address, chance: random.Random) -> None:
+    """More than is taken, with its length or without; and goes on sending after it was refused."""
+    length = chance.choice((None, 3 * MEGABYTE, 10**17))
+    with await address.connect() as client:
+        await say(client, request("CHECK", b"x" * 3 * MEGABYTE, Content_length=length))
+        await hear(client)
+
+
+async def pipelines(address: Address, chance: random.Random) -> None:
+    with await address.connect() as client:
+        await say(client, b"".join(address.asks(chance) for _ in range(chance.randrange(2, 6))))
+        await hear(client)
+
+
+async def does_not_listen(address: Address, chance: random.Random) -> None:
+    with await address.connect() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        await say(client, request("PROCESS", b"Subject: x\n\n" + b"x" * 500_000))
+        await asyncio.sleep(chance.choice((0.0, 1.2)))
+
+
+async def talks_nonsense(address: Address, chance: random.Random) -> None:
+    words = bytearray(address.asks(chance))
+    for _ in range(chance.randrange(1, 9)):
+        words[chance.randrange(len(words))] = chance.randrange(256)
+    with await address.connect() as client:
+        await say(client, bytes(words))
+        client.shutdown(socket.SHUT_WR)
+        await hear(client)
+
+
+BEHAVIOURS: tuple[Behaviour, ...] = (
+    asks, is_slow, breaks_off, stays_half_open, resets, crowds, is_oversized, pipelines, does_not_listen,
+    talks_nonsense,
+)  # fmt: skip
+
+
+class Load:
+    """A server of each protocol, and the addresses to ask at: spamd's, the milter's, the metrics'."""
+
+    def __init__(
+        self, start: Callable[..., Serving], model: str, messages: list[bytes], workers: int = 2
+    ) -> None:
+        """Start the servers with a model that clients may change."""
+        self.messages = messages
+        options = {"model": model, "workers": workers, **LIMITS}
+        self.spamd = start(metrics=LOOPBACK, allow_tell=True, **options)
+        self.milter = start(milter=True, **options)
+        self.addresses = (
+            self._address(self.spamd.address, self._request),
+            self._address(self.milter.address, self._session),
+            self._address(self.spamd.metrics, lambda _: GET),
+        )
+
+    @staticmethod
+    def _address(address: str, asks: Callable[[random.Random], bytes]) -> Address:
+        host, _, port = address.rpartition(":")
+        return Address(host, int(port), asks)
+
+    def _request(self, chance: random.Random) -> bytes:
+        raw, version = chance.choice(self.messages), chance.choice(("1.2", "1.5"))
+        if chance.random() < TEACHING:
+            return request("TELL", raw, Set="local", Message_class=chance.choice(("ham", "spam")))
+        return request(chance.choice(COMMANDS), raw, version)
+
+    def _session(self, chance: random.Random) -> bytes:
+        shown = (message(chance.choice(self.messages)) for _ in range(chance.randrange(1, 3)))
+        return HELLO + b"".join(shown) + packet(b"Q")
+
+    def run(self, seconds: float, seed: int, most: int = sys.maxsize) -> Outcome:
+        """Let them loose for some seconds, or until so many have come."""
+        outcome = Outcome()
+        with self._good_client(outcome, random.Random(seed)):
+            asyncio.run(self._all(seconds, seed, most, outcome))
+        return outcome
+
+    async def _all(self, seconds: float, seed: int, most: int, outcome: Outcome) -> None:
+        end = time.monotonic() + seconds
+
+        async def one_after_the_other(place: int) -> None:
+            chance = random.Random(f"{seed} {place}")
+            while time.monotonic() < end and sum(outcome.clients.values()) < most:
+                behaves, address = chance.choice(BEHAVIOURS), chance.choices(self.addresses, (6, 3, 1))[0]
+                name = behaves.__name__
+                outcome.clients[name] = outcome.clients.get(name, 0) + 1
+                with suppress(ConnectionError):  # the server may have hung up on it
+                    await behaves(address, random.Random(chance.random()))
+                await asyncio.sleep(chance.expovariate(1 / PAUSE))
+
+        async with asyncio.TaskGroup() as group:
+            for place in range(AT_ONCE):
+                group.create_task(one_after_the_other(place))
+
+    @contextmanager
+    def _good_client(self, outcome: Outcome, chance: random.Random) -> Iterator[None]:
+        """Asks all the while, in a thread of its own: as spamc does, without retries."""
+        stop = threading.Event()
+
+        def ask() -> None:
+            while not stop.wait(GOOD_PAUSE):
+                raw = chance.choice(self.messages)
+                begun = time.perf_counter()
+                try:
+                    heard = self.spamd.ask(request("CHECK", raw))
+                except OSError as error:
+                    heard = repr(error).encode()
+                outcome.latencies.append(time.perf_counter() - begun)
+                if not heard.startswith(b"SPAMD/1.1 0 EX_OK\r\n"):
+                    outcome.refused.append(heard)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def quiet_latency(self) -> float:
+        """Seconds that a request takes with nobody else there: above all its judging."""
+        with self._good_client(outcome := Outcome(), random.Random(0)):
+            time.sleep(2.0)
+        return outcome.latency(0.5)
+
+    def ask_often(self, requests: int) -> None:
+        """Requests of the good client only, by several at once."""
+
+        def ask(number: int) -> None:
+            chance = random.Random(number)
+            for _ in range(requests // CLIENTS):
+                self.spamd.ask(self._request(chance))
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(CLIENTS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def end(self) -> None:
+        self.spamd.end()
+        self.milter.end()
+
+    def assert_unhurt(self) -> None:
+        for server in (self.spamd, self.milter):
+            assert "died" not in server.log
+            assert "unexpected" not in server.log
+            assert server.process.poll() is None
+
+    def resident(self) -> int:
+        """Bytes that the workers have in memory, all together."""
+        return sum(resident(worker) for server in (self.spamd, self.milter) for worker in server.workers)
+
+
+def resident(process: int) -> int:
+    with open(f"/proc/{process}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

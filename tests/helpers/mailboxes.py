@@ -1,0 +1,89 @@
+"""Mailboxes to read, and their messages as found by processes that each read a range."""
+
+import pickle
+
+from hypothesis import strategies as st
+
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.ranges import RangeTask, joined
+
+ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
+
+
+def mail(n, lines=1):
+    return b"Subject: %d\n\n" % n + b"some text\n" * lines
+
+
+def box(numbers, lines=1):
+    return b"".join(ENVELOPE + mail(n, lines) + b"\n" for n in numbers)
+
+
+def put(path, data=None):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(mail(1) if data is None else data)
+    return str(path)
+
+
+def maildir(path):
+    for name in ("cur", "new", "tmp"):
+        (path / name).mkdir(parents=True)
+    return path
+
+
+def written(messages, eol=b"\n"):
+    """A mailbox as a writer of mboxrd leaves it."""
+    return b"".join(ENVELOPE.replace(b"\n", eol) + quoted(message, eol) + eol for message in messages)
+
+
+def quoted(message, eol):
+    lines = message.split(eol)
+    return eol.join(b">" + line if line.lstrip(b">").startswith(b"From ") else line for line in lines)
+
+
+INNER = b"forwarded:\n\n" + ENVELOPE + b"Subject: inner\n\ninner\n>From the author\n"
+
+
+MIXED = b"\n".join(
+    [
+        written([b"A: b\n\ntext\n", b"C: d\n\n\n\n>From x\n", b"", b"E: f\n"]),
+        b"Content-Length: 4\n\n" + ENVELOPE + b"X: y\n",
+        ENVELOPE + b"Content-Length: %d\n\n" % len(INNER) + INNER,
+        written([b"A: b\r\n\r\ntext\r\n\r\n", b"no line end"], b"\r\n"),
+        ENVELOPE + b"X" * 90 + b"\n\nFrom me to you\n\nFrom ",
+    ]
+)
+
+
+LINES = st.sampled_from(
+    [
+        b"",
+        b"From x",
+        b">From x",
+        b">>From x",
+        ENVELOPE.strip(),
+        b">" + ENVELOPE.strip(),
+        b"a",
+        b"A: b",
+        b"\xff\0",
+    ]
+)
+
+
+work = RangeTask(lambda chunk: list(chunk.messages()))
+
+
+def elsewhere(chunk, _=None):
+    """Work as another process does it: the chunk is sent there, and sent back with its messages."""
+    return pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(chunk)))))
+
+
+def described(item, before=0):
+    if not isinstance(item, Raw):
+        return item.path, item.why
+    return item.path, None if item.index is None else item.index + before, item.data
+
+
+def together(chunks, again=elsewhere):
+    """What other processes find in chunks, put together again."""
+    kept = joined(map(elsewhere, chunks), again)
+    return [described(item, before) for items, before in kept for item in items]

@@ -1,0 +1,37 @@
+"""The code blocks of the documentation, for tests to run as they stand."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from helpers.paths import ROOT
+
+PAGES = ROOT / "docs" / "integrations"
+
+
+class Block(NamedTuple):
+    heading: str
+    language: str
+    code: str
+
+
+def blocks(page: Path) -> list[Block]:
+    """Every fenced block of a page that names its language."""
+    found, heading, language, code = [], "", None, ""
+    for line in page.read_text().splitlines(keepends=True):
+        if line.startswith("```") and language is None:
+            language, code = line[3:].strip(), ""
+        elif line.startswith("```"):
+            if language:
+                found.append(Block(heading, language, code))
+            language = None
+        elif language is not None:
+            code += line
+        elif line.startswith("#"):
+            heading = line.lstrip("#").strip()
+    return found
+
+
+def recipe(page: str, heading: str, language: str) -> str:
+    """The one block of a language under a heading of docs/integrations/PAGE.md."""
+    (code,) = (b.code for b in blocks(PAGES / f"{page}.md") if (b.heading, b.language) == (heading, language))
+    return code

@@ -1,0 +1,115 @@
+"""Tables of counts, and the models written from them."""
+
+import random
+
+import numpy as np
+from hypothesis import strategies as st
+
+from spamnb.reading.fingerprint import Fingerprints, fingerprints
+from spamnb.store.stored import Stored
+from spamnb.store.table import CountTable
+from spamnb.tables.count_table import Columns
+from spamnb.tables.layout import save
+from spamnb.tables.learned import Learned
+from spamnb.training.placing import put_in_place
+
+
+def fingerprint(token):
+    return fingerprints([token])[0]
+
+
+def saved(path, table, **about):
+    """A table as a model file, in its place."""
+    put_in_place(path, save(path, [table], table.learned, {**about, "labels": list(table.labels)}), None)
+    return path
+
+
+def columns_of(table, learned):
+    """A table in bulk: words and pairs in one order, a pair without text and occurrences."""
+    many = len(table.labels)
+    entries = [(fingerprint(token), token.encode(), row) for token, row in table.tokens.items()]
+    for pair, row in table.pairs.items():
+        entries.append((Fingerprints().pair(*pair), b"", row + [0] * many))
+    entries.sort()
+    text = [token for _, token, _ in entries]
+    rows = np.array([row for _, _, row in entries], np.int32).reshape(-1, 2 * many).T
+    return Columns(
+        tuple(table.labels),
+        tuple(table.messages),
+        table.numbers,
+        np.array([number for number, _, _ in entries], np.uint64),
+        np.cumsum([len(one) for one in text], dtype=np.int64),
+        np.frombuffer(b"".join(text), np.uint8),
+        rows[:many],
+        rows[many:],
+        np.array([len(token) for token in text], np.uint16),  # days: any will do, a pair has none
+        Learned.of(list(learned), [place for place, _ in learned.values()], [s for _, s in learned.values()]),
+    )
+
+
+def stored(folder, rows, pairs=None):
+    """A model of such fingerprints: {number: (in ham, in spam, occurrences in ham, in spam)}."""
+    pairs = pairs or {}
+    both = sorted([*rows, *pairs])
+    counts = np.array([rows.get(one) or (*pairs[one], 0, 0) for one in both], np.int32).reshape(-1, 4).T
+    table = Columns(
+        ("ham", "spam"),
+        (1, 1),
+        {},
+        np.array(both, np.uint64),
+        np.zeros(len(both), np.int64),
+        np.empty(0, np.uint8),
+        counts[:2],
+        counts[2:],
+        np.zeros(len(both), np.uint16),
+    )
+    return Stored.open(saved(str(folder / "model"), table))
+
+
+def counts_of(number):
+    return (number % 3 + 1, number % 5, number % 250 + 1, number % 7)
+
+
+def crowded(folder, many=20_000):
+    """Most of them where words made for it would lie: in one stretch of the directory."""
+    chance = random.Random(1)
+    crowd = chance.sample(range(0xABCD << 48, (0xABCD << 48) + 2**40), many)
+    numbers = {*crowd, *(chance.getrandbits(64) for _ in range(2000))}
+    return stored(folder, {number: counts_of(number) for number in numbers}), sorted(crowd)
+
+
+LABELS = ["ham", "spam", "list"]
+
+
+messages = st.tuples(
+    st.sampled_from(LABELS),
+    st.dictionaries(
+        st.sampled_from("one two three vier fünf 六 七七".split()), st.integers(1, 300), max_size=5
+    ),
+    st.dictionaries(st.sampled_from(["size", "hour"]), st.integers(0, 500), max_size=2),
+    st.sets(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=3),
+)
+
+
+mail = st.lists(messages, max_size=8)
+
+
+def table_of(some, labels=LABELS):
+    table = CountTable(labels)
+    for label, tokens, *more in some:
+        bag = [(token, times, 0) for token, times in tokens.items()]
+        numbers, pairs = [*more, {}, ()][:2] if len(more) < 2 else more
+        table.learn(label, bag, numbers, [(pair, 0) for pair in pairs])
+    return table
+
+
+def bulk(some, labels=LABELS, learned=()):
+    return columns_of(table_of(some, labels), dict.fromkeys(learned, (0, 0.5)))
+
+
+def assert_same(mine, theirs):
+    assert (mine.labels, mine.messages, mine.numbers) == (theirs.labels, theirs.messages, theirs.numbers)
+    for name in ("hashes", "ends", "text", "containing", "occurring", "days"):
+        assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
+    for name in ("digests", "labels", "scores"):
+        assert np.array_equal(getattr(mine.learned, name), getattr(theirs.learned, name)), name

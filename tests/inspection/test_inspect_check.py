@@ -1,0 +1,523 @@
+"""`spamnb inspect --check`: all that is damaged is said, and a sound model is called so."""
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import msgpack
+import pytest
+from fuzz.sealing import sealed_model
+from helpers.failing import failed, failing, needs_strace
+from helpers.screens import on_a_terminal
+
+from spamnb.bayes.view import View
+from spamnb.errors import WHAT_TO_DO, ModelError
+from spamnb.inspection.check import check
+from spamnb.model import Model
+from spamnb.serve.memory import opened
+from spamnb.store import damage
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
+
+LONG = bool(os.environ.get("SPAMNB_LONG"))
+KEYS = "path size columns tokens pairs messages journal journal_size aside damage".split()
+
+
+def lines(done):
+    """What is damaged, a line each."""
+    assert (done.code, done.out) == (65, b"")
+    said = done.err.decode().splitlines()
+    assert all(line.startswith("spamnb: ") for line in said)
+    return said
+
+
+# Sound
+
+
+def test_a_sound_model(spamnb, own):
+    done = spamnb("inspect", "--check", "--model", own).succeeds()
+    stored = Stored.open(own)
+    assert done.lines == [
+        f"{own}: sound",
+        f" tokens    {stored.vocabulary:,}",
+        f" pairs     {stored.pair_vocabulary:,}",
+        " messages  28",
+        " journal   0 messages, 0 bytes",
+        f" size      {os.path.getsize(own):,} bytes in {len(stored.head['columns'])} columns",
+    ]
+
+
+def test_as_json_with_a_journal(spamnb, own):
+    spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: one\n\nmore").succeeds()
+    found = spamnb("inspect", "--check", "--json", "--model", own).succeeds().json
+    assert list(found) == KEYS
+    assert (found["messages"], found["journal"], found["damage"]) == (28, 1, [])
+    assert found["journal_size"] == os.path.getsize(own + ".journal")
+
+
+BOGOFILTER = b".MSG_COUNT 40 60 20260101\nviagra 30 0 20260101\nsubj:meeting 0 40 20260101\n"
+
+
+def made(spamnb, mail, folder, how):
+    """Models of every kind."""
+    path = str(folder / "made.msgpack")
+    (folder / "words").write_bytes(BOGOFILTER)
+    trained = ("train", "--jobs", "1", mail.ham, mail.spam)
+    for command in {
+        "empty": [("train", "--spam", "-"), ("train", "--spam", "-", "--forget")],
+        "three": [("train", "--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")],
+        "one": [("train", "--label", f"work={mail.work}")],
+        "imported": [("import", str(folder / "words")), ("train", "--ham", "-")],
+        "imported and trained": [("import", str(folder / "words")), trained],
+        "pruned": [trained, ("prune", "--older-than", "0", "--rarer-than", "9")],
+        "forgotten": [trained, ("train", "--forget", "--jobs", "1", mail.ham, mail.spam)],
+        "moved": [trained, ("train", "--jobs", "1", "--yes", "--spam", mail.ham)],
+        "n-grams": [("train", "--ngrams", "3", *trained[1:])],
+        "keyed": [("train", "--keyed", *trained[1:]), ("train", "--spam", "-")],
+    }[how]:
+        spamnb(*command, "--model", path, stdin=b"Subject: meeting\n\nviagra").succeeds()
+    return path
+
+
+@pytest.mark.parametrize(
+    "how",
+    "empty,three,one,imported,imported and trained,pruned,forgotten,moved,n-grams,keyed".split(","),
+)
+def test_every_kind_of_model_is_sound(spamnb, mail, tmp_path, how):
+    path = made(spamnb, mail, tmp_path, how)
+    found = spamnb("inspect", "--check", "--json", "--model", path).succeeds().json
+    assert found["damage"] == []
+    assert found["tokens"] == len(Stored.open(path).column("tokens"))
+
+
+def test_a_model_that_came_back_from_a_backup(spamnb, own, tmp_path):
+    learn(own, b"Subject: one\n\nmore", "spam")
+    backup = spamnb("export", "--model", own).succeeds().out
+    spamnb("import", "--model", tmp_path / "restored", "-", stdin=backup).succeeds()
+    assert check(str(tmp_path / "restored")).damage == []
+
+
+def test_a_keyed_model_without_its_key(spamnb, mail, tmp_path):
+    """Who only keeps a copy of it can verify that."""
+    path = made(spamnb, mail, tmp_path, "keyed")
+    os.unlink(path + ".key")
+    assert spamnb("inspect", "--check", "--json", "--model", path).succeeds().json["journal"] == 1
+
+
+def test_a_model_of_many_blocks(own, monkeypatch):
+    """Which are read as one."""
+    for size in (1, 2, 7, 100):
+        monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK", size)
+        monkeypatch.setattr("spamnb.inspection.check.STRETCHES", size)
+        assert check(own).damage == []
+
+
+def test_progress_on_a_terminal(spamnb, own):
+    screen, code = on_a_terminal(spamnb, "inspect", "--check", "--model", own)
+    assert code == 0
+    assert "checking" in screen
+    assert "entries" in screen
+    assert "sound" in screen
+
+
+# Damaged
+
+
+def columns_of(path):
+    stored = Stored.open(path)
+    return {name: stored.column(name) for name, *_ in stored.head["columns"]}
+
+
+def flip(path, at, bit=1):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        (byte,) = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte ^ bit]))
+
+
+def test_a_bit_wrong_in_any_column(own):
+    learn(own, b"Subject: one\n\nmore", "spam")
+    for name, column in columns_of(own).items():
+        for at in {column.at, column.at + column.size // 2, column.at + column.size - 1}:
+            flip(own, at)
+            assert check(own).damage == [f"its column {name} is damaged; {WHAT_TO_DO}"], (
+                name,
+                at - column.at,
+            )
+            flip(own, at)
+        for at in (column.at - 1, column.at - 5, column.at - 6):  # its length, its kind, its name
+            flip(own, at)
+            assert check(own).damage == [f"the name of its column {name} is damaged; {WHAT_TO_DO}"]
+            flip(own, at)
+    assert check(own).damage == []
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A model of two messages, two more in its journal, and where the records of that end."""
+    for label, raw in (("ham", b"Subject: tea\n\nat noon"), ("spam", b"Subject: pills\n\nbuy now")):
+        (tmp_path / label).write_bytes(raw)
+    path = str(tmp_path / "small")
+    training.train(path, {label: [str(tmp_path / label)] for label in ("ham", "spam")}, pool=LocalPool(1))
+    ends = [0]
+    for number in range(3):
+        learn(path, b"Subject: lesson %d\n\nbuy tea" % number, "spam")
+        ends.append(os.path.getsize(path + ".journal"))
+    return path, list(pairwise(ends))
+
+
+def test_any_bit_wrong_anywhere_is_found(small):
+    """Of the front every bit, of the rest some."""
+    path, _ = small
+    for at in range(os.path.getsize(path)):
+        for bit in range(8) if LONG or at < 60 else [at % 8] if at % 5 == 0 else []:
+            flip(path, at, 1 << bit)
+            assert len(check(path).damage) == 1, (at, bit)
+            flip(path, at, 1 << bit)
+    assert check(path).damage == []
+
+
+def test_any_bit_wrong_in_the_journal_is_found(small):
+    path, stretches = small
+    for first, end in stretches:
+        for at in [*range(first, first + 20), *range(first + 20, end, 1 if LONG else 7), end - 1]:
+            flip(path + ".journal", at, 1 << at % 8)
+            (said,) = check(path).damage
+            assert said.startswith(f"its journal is damaged at bytes {first}-{end - 1}, lessons "), at
+            flip(path + ".journal", at, 1 << at % 8)
+
+
+def test_cut_anywhere_it_is_found(small):
+    path, _ = small
+    whole = Path(path).read_bytes()
+    for size in [*range(0, len(whole), 1 if LONG else 13), len(whole) - 1]:
+        Path(path).unlink()
+        Path(path).write_bytes(whole[:size])
+        assert len(check(path).damage) == 1, size
+        with pytest.raises(ModelError):
+            Model.open(path)
+
+
+def test_a_journal_cut_anywhere_is_none_the_worse(small):
+    """What is torn was never acknowledged."""
+    path, stretches = small
+    whole = Path(path + ".journal").read_bytes()
+    for size in [*range(0, len(whole), 1 if LONG else 13), len(whole) - 1]:
+        Path(path + ".journal").write_bytes(whole[:size])
+        found = check(path)
+        assert found.damage == [], size
+        assert found.journal == sum(end <= size for _, end in stretches)
+
+
+LOOKED_UP = ("starts", "tokens", "pair_starts", "pairs")  # where a delivery reads what it needs
+# What is done with a model, and which columns it reads whole.
+USES = {
+    "training": (lambda path, ham: training.train(path, {"spam": [ham]}, pool=LocalPool(1)), lambda _: True),
+    "a server": (lambda path, ham: opened(path).classify(ham).score, lambda name: name in LOOKED_UP),
+    "a lesson": (
+        lambda path, ham: learn(path, ham, "ham"),
+        lambda name: name in ("digests", "digest_labels"),
+    ),
+    "absent words": (
+        lambda path, ham: Model.open(path, View("bernoulli")).classify(ham).score,
+        lambda name: name.startswith("histogram"),
+    ),
+}
+
+
+@pytest.mark.parametrize("how", USES)
+def test_who_reads_a_column_whole_verifies_it(own, mail, how):
+    """Others are of no concern. Where there is an error, nothing is written."""
+    use, reads = USES[how]
+    content, ham = Path(own).read_bytes(), mail.work if how == "training" else mail.messages["ham"]
+    expected = None if how == "training" else use(own, ham)
+    for name, column in columns_of(own).items():
+        Path(own + ".journal").unlink(missing_ok=True)
+        flip(own, column.at + column.size // 2)
+        if reads(name):
+            with pytest.raises(ModelError, match=f"its column {name} is damaged"):
+                use(own, ham)
+            assert not os.path.exists(own + ".journal")
+        elif name not in LOOKED_UP:
+            assert use(own, ham) == expected
+        flip(own, column.at + column.size // 2)
+        assert Path(own).read_bytes() == content
+
+
+def test_all_of_it_is_said(spamnb, own):
+    """A line for each, not only the first; and of the journal, too, with the days that it is about."""
+    for number in range(3):
+        learn(own, b"Subject: lesson %d\n\nwords" % number, "spam")
+        if number == 0:
+            first = os.path.getsize(own + ".journal")
+        if number == 1:
+            end = os.path.getsize(own + ".journal")
+    days = sorted({entry.day for entry in Stored.open(own).journal.entries})
+    assert len(days) <= 2
+    columns = columns_of(own)
+    for name in ("tokens", "text", "digests"):
+        flip(own, columns[name].at + 3)
+    flip(own + ".journal", first + 40)
+    said = lines(spamnb("inspect", "--check", "--model", own))
+    what = [line.removeprefix(f"spamnb: {own}: ").partition(";")[0] for line in said]
+    assert what[:-1] == [f"its column {name} is damaged" for name in ("tokens", "text", "digests")]
+    assert what[-1].startswith(f"its journal is damaged at bytes {first}-{end - 1}, lessons from 20")
+    assert " to 20" in what[-1]
+    assert said[-1].endswith("; learn the messages of that time again")
+    done = spamnb("inspect", "--check", "--json", "--model", own)
+    assert (done.code, done.err) == (65, b"")
+    assert [f"spamnb: {own}: {one}" for one in done.json["damage"]] == said
+
+
+def test_a_damaged_head_and_the_journal(spamnb, own):
+    learn(own, b"Subject: lesson\n\nwords", "spam")
+    flip(own, 200)
+    flip(own + ".journal", 50)
+    head, journal = lines(spamnb("inspect", "--check", "--model", own))
+    assert "its head is damaged" in head
+    assert "its journal is damaged at bytes 0-" in journal
+
+
+@pytest.mark.parametrize("size", [0, 10, 1000, -1])
+def test_a_model_cut_short(spamnb, own, size):
+    os.truncate(own, size % os.path.getsize(own))
+    assert len(lines(spamnb("inspect", "--check", "--model", own))) == 1
+
+
+def test_what_is_no_model(spamnb, tmp_path):
+    spamnb("inspect", "--check", "--model", tmp_path / "none").fails(75, "spamnb train")
+    spamnb("inspect", "--check", "--model", tmp_path).fails(66, "a folder", "--model")
+    (tmp_path / "text").write_text("Dear model,\n")
+    spamnb("inspect", "--check", "--model", tmp_path / "text").fails(65, "not a spamnb model", "--model")
+
+
+def test_a_journal_that_was_put_aside_is_named(spamnb, own):
+    Path(own + ".journal.damaged").write_bytes(b"x")
+    done = spamnb("inspect", "--check", "--model", own).succeeds()
+    assert done.lines[-1].startswith(f" aside     {own}.journal.damaged: a damaged journal of before")
+
+
+def test_it_is_told_once_and_not_beside_the_report(spamnb, own, monkeypatch):
+    monkeypatch.setattr(damage, "_told", {})
+    learn(own, b"Subject: lesson\n\nwords", "spam")
+    flip(own + ".journal", 50)
+    assert len(lines(spamnb("inspect", "--check", "--model", own))) == 1
+
+
+@pytest.mark.parametrize(
+    "more", [["message.eml"], ["--token", "x"], ["--sample", "ham"], ["--plot", "x.svg"]]
+)
+def test_nothing_else_beside_it(spamnb, more):
+    spamnb("inspect", "--check", *more).fails(64, "--check", "not both")
+
+
+@pytest.mark.slow
+@needs_strace
+def test_what_cannot_be_read_is_said_and_the_rest_is_looked_at(spamnb, own, tmp_path):
+    """A bad block of a disk: the read of it fails."""
+    log = tmp_path / "log"
+    tracer = failing(log, "pread64", "EIO", own, when="4..5")
+    said = lines(spamnb.run([*tracer, spamnb.program, "inspect", "--check", "--model", own]))
+    assert len(failed(log)) == 2
+    assert len(said) == 2
+    assert all("cannot be read: " in line and "Input/output error" in line for line in said)
+
+
+# Sound checksums, and senseless all the same
+
+
+def reforged(path, change):
+    """Change a model, and put its checksums right."""
+    data = bytearray(Path(path).read_bytes())
+    change(data)
+    Path(path).write_bytes(sealed_model(bytes(data)))
+
+
+def entry(column, place):
+    return slice(column.at + place * column.width, column.at + (place + 1) * column.width)
+
+
+def swapped(data, column, one, other):
+    first, second = entry(column, one), entry(column, other)
+    data[first], data[second] = data[second], data[first]
+
+
+def copied(data, column, one, other):
+    data[entry(column, other)] = data[entry(column, one)]
+
+
+def written(data, column, place, value):
+    data[entry(column, place)] = value.to_bytes(column.width, "little")
+
+
+def wrong_checksum(data, directory, place):
+    """Of the stretch that an entry leads to."""
+    data[directory.at + place * directory.width + 4] ^= 1
+
+
+CONTENT = [
+    ("its tokens are not in order", lambda data, columns: swapped(data, columns["tokens"], 3, 4)),
+    ("its tokens are not in order", lambda data, columns: copied(data, columns["tokens"], 3, 4)),
+    ("its pairs are not in order", lambda data, columns: swapped(data, columns["pairs"], 0, 1)),
+    ("its starts do not lead to its tokens", lambda data, columns: written(data, columns["starts"], 1, 3)),
+    (
+        "its pair_starts do not lead to its pairs",
+        lambda data, columns: written(data, columns["pair_starts"], len(columns["pair_starts"]) - 1, 1),
+    ),
+    (
+        "its starts do not lead to its tokens",
+        lambda data, columns: wrong_checksum(data, columns["starts"], 0),
+    ),
+    (
+        "its pair_starts do not lead to its pairs",
+        lambda data, columns: wrong_checksum(data, columns["pair_starts"], len(columns["pair_starts"]) - 2),
+    ),
+    ("its ends are not in order", lambda data, columns: swapped(data, columns["ends"], 1, 5)),
+    (
+        "its ends are not in order",
+        lambda data, columns: written(data, columns["ends"], len(columns["ends"]) - 1, 65_000),
+    ),
+    (
+        "its ends do not end where its text does",
+        lambda data, columns: written(
+            data, columns["ends"], len(columns["ends"]) - 1, columns["text"].size - 1
+        ),
+    ),
+    ("its text is not UTF-8", lambda data, columns: written(data, columns["text"], 7, 0xFF)),
+    (
+        "its histogram.tokens is not that of its tokens",
+        lambda data, columns: swapped(data, columns["histogram.tokens"], 0, 1),
+    ),
+    (
+        "its histogram.tokens is not that of its tokens",
+        lambda data, columns: written(data, columns["histogram.1"], 2, 77),
+    ),
+    ("its digests are not in order", lambda data, columns: swapped(data, columns["digests"], 8, 9)),
+    ("its digests are not in order", lambda data, columns: copied(data, columns["digests"], 8, 9)),
+    (
+        "its digest_labels are of no label",
+        lambda data, columns: written(data, columns["digest_labels"], 2, 9),
+    ),
+    (
+        "its digest_labels are more than its head says",
+        lambda data, columns: written(
+            data, columns["digest_labels"], 2, 1 - data[columns["digest_labels"].at + 2]
+        ),
+    ),
+    (
+        "its tokens do not add up to what its head says",
+        lambda data, columns: written(data, columns["tokens"], 5, 0xFF << 64),
+    ),
+]
+
+
+@pytest.mark.parametrize(("said", "change"), CONTENT)
+def test_content_that_cannot_be(spamnb, own, monkeypatch, said, change):
+    """The same is said, whatever blocks it is read in."""
+    columns = columns_of(own)
+    reforged(own, lambda data: change(data, columns))
+    found = lines(spamnb("inspect", "--check", "--model", own))
+    assert f"spamnb: {own}: {said}; {WHAT_TO_DO}" in found
+    assert all("damaged" not in line for line in found)
+    for size in (1, 5):
+        monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK", size)
+        monkeypatch.setattr("spamnb.inspection.check.STRETCHES", size)
+        assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ends", "its ends are not as many as its tokens"),
+        ("days", "its days are not as many as its tokens"),
+        ("first_days", "its first_days are not as many as its tokens"),
+        ("pair_days", "its pair_days are not as many as its pairs"),
+        ("digest_scores", "its digest_scores are not as many as its digests"),
+        ("digests", "its digest_labels are not as many as its digests"),
+    ],
+)
+def test_columns_that_are_not_of_one_length(own, name, said):
+    """As when narrower numbers are read out of the same bytes."""
+    changed_head(
+        own, columns=lambda all_: [[n, "B" if n == name else kind, *rest] for n, kind, *rest in all_]
+    )
+    assert f"{said}; {WHAT_TO_DO}" in check(own).damage
+
+
+def test_a_column_that_is_missing(own):
+    changed_head(
+        own, columns=lambda all_: [[n.replace("first_days", "other_days"), *rest] for n, *rest in all_]
+    )
+    assert [line.partition(";")[0] for line in check(own).damage] == [
+        "the name of its column other_days is damaged",
+        "its first_days are not as many as its tokens",
+    ]
+
+
+def test_a_token_that_ends_within_a_character(spamnb, own, tmp_path):
+    (tmp_path / "mail").write_bytes("Subject: x\n\nпривет привет\n".encode())
+    spamnb("train", "--jobs", "1", "--ham", tmp_path / "mail", "--model", own).succeeds()
+    columns = columns_of(own)
+    text = columns["text"].whole()
+    ends = columns["ends"].numbers().tolist()
+    at = text.index("привет".encode())
+    place = ends.index(at + len("привет".encode()))
+    reforged(own, lambda data: written(data, columns["ends"], place, at + 3))
+    (said,) = lines(spamnb("inspect", "--check", "--model", own))
+    assert "its text is not UTF-8" in said
+
+
+def changed_head(path, **changes):
+    """Other numbers in the head, of the same size."""
+    data = Path(path).read_bytes()
+    head = Stored.open(path).head
+    for name, change in changes.items():
+        packed, value = msgpack.packb(name), msgpack.packb(head[name])
+        other = msgpack.packb(change(head[name]))
+        assert len(other) == len(value)
+        assert data.count(packed + value) == 1
+        data = data.replace(packed + value, packed + other)
+    Path(path).write_bytes(sealed_model(data))
+
+
+def less(value):
+    return [value[0] - 1, *value[1:]] if isinstance(value, list) else value - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("messages", "its digest_labels are more than its head says"),
+        ("presences", "its tokens do not add up to what its head says"),
+        ("occurrences", "its tokens do not add up to what its head says"),
+        ("vocabulary", "its tokens are not as many as its head says"),
+        ("pair_presences", "its pairs do not add up to what its head says"),
+        ("pair_vocabulary", "its pairs are not as many as its head says"),
+    ],
+)
+def test_a_head_that_tells_something_else(spamnb, own, name, said):
+    changed_head(own, **{name: less})
+    found = [line for line in lines(spamnb("inspect", "--check", "--model", own)) if "feature" not in line]
+    assert [line.partition(": its ")[2].partition(";")[0] for line in found] == [said.removeprefix("its ")]
+
+
+def test_a_feature_of_too_many_messages(spamnb, own):
+    def more(numbers):
+        changed = {name: [list(sums) for sums in by_label] for name, by_label in numbers.items()}
+        changed["links"][0][0] += 1
+        return changed
+
+    changed_head(own, numbers=more)
+    (said,) = lines(spamnb("inspect", "--check", "--model", own))
+    assert "its feature links is of more messages than there are" in said
+
+
+@pytest.mark.parametrize("key", ["messages", "presences", "numbers", "settings", "vocabulary"])
+def test_a_head_that_makes_no_sense(spamnb, own, key):
+    data = Path(own).read_bytes()
+    name, value = msgpack.packb(key), msgpack.packb(Stored.open(own).head[key])
+    Path(own).write_bytes(sealed_model(data.replace(name + value, name + msgpack.packb("x"), 1)))
+    assert lines(spamnb("inspect", "--check", "--model", own))

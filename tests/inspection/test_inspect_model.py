@@ -1,0 +1,314 @@
+"""What is read out of a whole model: its tokens in blocks, near spellings, made-up mail, and pictures."""
+
+import sys
+import xml.etree.ElementTree as ET
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.textbook import rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.verdict import Cutoffs
+from spamnb.bayes.view import View
+from spamnb.inspection.differences import most_moved
+from spamnb.inspection.knowledge import Knowledge, OwnMail, advice, highest, leads, telling
+from spamnb.inspection.portrait import Portrait, curve
+from spamnb.inspection.samples import Sampler
+from spamnb.inspection.spellings import distances, spellings
+from spamnb.model import Model
+from spamnb.report.portrait import portrait
+from spamnb.tables import vocabulary
+from spamnb.tables.count_table import Columns
+from spamnb.tables.vocabulary import Vocabulary
+from spamnb.training.learn import learn
+from spamnb.training.train import create
+
+PNG = b"\x89PNG\r\n\x1a\n"
+LATER = b"Subject: zebra\n\nplugh viagra xyzzy\n"
+
+
+@pytest.fixture(params=["file", "journal"])
+def model(request, own, mail):
+    """A model, with and without a journal: one that adds, moves and takes away."""
+    if request.param == "journal":
+        learn(own, LATER, "spam")
+        learn(own, b"Subject: quux\n\nplugh casino\n", "ham")
+        learn(own, Path(mail.ham, "03").read_bytes(), None)
+        learn(own, Path(mail.ham, "04").read_bytes(), "spam")
+    return Model.open(own)
+
+
+@pytest.fixture(params=[7, 1 << 17])
+def blocks(request, monkeypatch):
+    """Tokens at a time."""
+    monkeypatch.setattr(vocabulary, "BLOCK", request.param)
+
+
+@pytest.mark.usefixtures("blocks")
+class TestVocabulary:
+    def test_it_is_what_loading_the_model_gives(self, model):
+        columns, words = Columns.load(model.stored), Vocabulary(model.stored)
+        expected = {
+            text: (
+                columns.containing[:, at].tolist(),
+                columns.occurring[:, at].tolist(),
+                int(columns.days[at]),
+            )
+            for at, text in enumerate(columns.tokens(range(len(columns))))
+            if columns.occurring[:, at].any()
+        }
+        found = {}
+        for block in words.blocks():
+            texts = words.tokens(range(block.start, block.start + len(block.days)))
+            for at, text in enumerate(texts):
+                if block.occurring[:, at].any():
+                    counts = block.containing[:, at].tolist(), block.occurring[:, at].tolist()
+                    found[text] = (*counts, int(block.days[at]))
+        assert found == expected
+
+    def test_texts_come_in_the_same_order(self, model):
+        words = Vocabulary(model.stored)
+        found = []
+        for start, ends, text in words.texts():
+            assert start == len(found)
+            begin = 0
+            for end in ends.tolist():
+                found.append(bytes(text[begin:end]).decode())
+                begin = end
+        assert found == words.tokens(range(len(found)))
+        assert len(set(found)) == len(found)
+
+    def test_weights_are_those_of_the_classifier(self, model):
+        """Block by block, whatever the view: as for one token at a time."""
+        for view in (model.view, View(), View("bernoulli"), View("binary", "global")):
+            judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
+            for block in words.blocks():
+                ahead = leads(view, words.table(view, block))
+                for at, text in enumerate(words.tokens(range(block.start, block.start + len(block.days)))):
+                    if block.occurring[:, at].any():
+                        ham, spam = judge.weights(rows_of(model.stored, [text])[text])
+                        assert ahead[1, at] == pytest.approx(spam - ham, abs=1e-9)
+
+    def test_the_most_telling_are_those_of_the_whole_table(self, model):
+        known = Knowledge.of(model, 5)
+        for place, label in enumerate(model.labels):
+            whole = telling(model, Columns.load(model.stored), place, 5)
+            assert [one.weight for one in known.telling[label]] == pytest.approx(
+                [one.weight for one in whole]
+            )
+            assert {one.token for one in known.telling[label][:1]} <= {one.token for one in whole}
+
+
+def test_the_highest():
+    rank = np.array([1.0, 5, 3, 5, 0, 3])
+    assert highest(rank, 3).tolist() == [1, 3, 2]
+    assert highest(rank, 10).tolist() == [1, 3, 2, 5, 0, 4]
+    assert highest(rank[:0], 3).tolist() == []
+
+
+def test_leads_of_several_labels(three):
+    """How far each is ahead of the best other one: one label at most is ahead."""
+    stored = Model.open(three).stored
+    words = Vocabulary(stored)
+    for block in words.blocks():
+        ahead = leads(View(), words.table(View(), block))
+        assert ((ahead > 0).sum(axis=0) <= 1).all()
+
+
+class TestAdvice:
+    def test_own_mail(self):
+        ham, spam = np.array([-3.0, -2, 0.5, 2]), np.array([-2.0, 0, 3, 4, 5])
+        own = OwnMail.of(ham, spam, Cutoffs(-1, 1))
+        assert own == OwnMail(4, 1, 1, 5, 1, 1)
+        assert own.doubtful == pytest.approx(4 / 9)
+
+    def test_what_is_missing(self, spamnb):
+        stored = Model.open(spamnb.model).stored
+        stored.messages[:] = [9000, 300]
+        said = advice(stored, OwnMail(90, 9, 9, 10, 0, 0), 1000)
+        assert said[0] == "30 times as many ham as spam: more spam would help"
+        assert said[1].startswith("nothing learned for")
+        assert said[2].startswith("18 % of its own mail")
+        assert advice(stored, None, 0) == said[:1]
+
+
+class TestSpellings:
+    @given(
+        st.binary(max_size=8),
+        st.lists(st.binary(min_size=5, max_size=5), min_size=1, max_size=9),
+        st.integers(1, 3),
+    )
+    def test_distances_are_levenshteins(self, word, others, most):
+        words = np.frombuffer(b"".join(others), np.uint8).reshape(len(others), 5).T
+        found = np.minimum(distances(word, words, most), most + 1).tolist()
+        assert found == [min(levenshtein(word, other), most + 1) for other in others]
+
+    def test_in_a_model(self, model):
+        words = Vocabulary(model.stored)
+        for word, near in (
+            ("casine", {"casino"}),
+            ("viagra", {"viagra"}),
+            ("subject:meetink", {"subject:meeting"}),
+        ):
+            found = spellings(words, word)
+            assert near <= set(words.tokens([one.place for one in found]))
+        assert spellings(words, "qqqqqqqqqqqq") == []
+
+
+def levenshtein(first, second):
+    row = list(range(len(second) + 1))
+    for i, a in enumerate(first, 1):
+        above, row = row, [i]
+        for j, b in enumerate(second, 1):
+            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (a != b)))
+    return row[-1]
+
+
+class TestSampling:
+    """Seeds are fixed: what holds once holds always. Bounds are some standard deviations wide."""
+
+    @pytest.mark.parametrize(
+        "view", [View("multinomial", 0.01), View("multinomial", 1.0), View("binary", 0.5)]
+    )
+    def test_tokens_converge_to_the_models_probabilities(self, model, view):
+        for place, label in enumerate(model.labels):
+            counts, total = {}, 0
+            for one in Sampler(model.stored, view, label, 7).messages(1000):
+                total += one.length
+                for token, times in one.tokens.items():
+                    counts[token] = counts.get(token, 0) + times
+            expected = probabilities(model, view, place)
+            assert set(counts) <= set(expected)
+            assert sum(expected.values()) == pytest.approx(1)
+            often = {token: p for token, p in expected.items() if p * total >= 5}
+            chi = sum((counts.get(token, 0) - p * total) ** 2 / (p * total) for token, p in often.items())
+            assert abs(chi - len(often)) < 5 * sqrt(2 * len(often))
+
+    def test_more_messages_come_nearer(self, model):
+        """Ten times, a hundred times as many: the distance falls as the root of that."""
+        expected = probabilities(model, View("multinomial", 1.0), 1)
+        far = []
+        for many in (30, 300, 3000):
+            counts, total = dict.fromkeys(expected, 0), 0
+            for one in Sampler(model.stored, View("multinomial", 1.0), "spam", 1).messages(many):
+                total += one.length
+                for token, times in one.tokens.items():
+                    counts[token] += times
+            far.append(sum(abs(counts[token] / total - p) for token, p in expected.items()) / 2)
+        assert far[0] > 2 * far[1] > 4 * far[2]
+
+    def test_bernoulli_draws_each_word_by_itself(self, model):
+        view, many = View("bernoulli", 1.0), 2000
+        seen = {}
+        for one in Sampler(model.stored, view, "spam", 7).messages(many):
+            assert set(one.tokens.values()) <= {1}
+            for token in one.tokens:
+                seen[token] = seen.get(token, 0) + 1
+        judge = Classifier(model.stored, view)
+        for token in ("viagra", "casino", "subject:cheap", "header:from", "agenda"):
+            p = judge.probabilities(rows_of(model.stored, [token])[token])[1]
+            assert abs(seen.get(token, 0) - many * p) < 5 * sqrt(many * p * (1 - p)) + 1
+
+    def test_lengths_and_numbers_are_the_labels_own(self, model):
+        stored = model.stored
+        drawn = list(Sampler(stored, View(), "spam", 5).messages(4000))
+        mean = stored.occurrences[1] / stored.messages[1]
+        assert sum(one.length for one in drawn) / len(drawn) == pytest.approx(mean, rel=0.05)
+        for name, by_label in stored.numbers.items():
+            n, total, squares = by_label[1]
+            values = [one.numbers[name] for one in drawn if name in one.numbers]
+            assert len(values) / len(drawn) == pytest.approx(n / stored.messages[1], abs=0.03)
+            deviation = sqrt(max(0, squares / n - (total / n) ** 2))
+            assert np.mean(values) == pytest.approx(total / n, abs=5 * deviation / sqrt(len(values)) + 1e-9)
+            assert np.std(values) == pytest.approx(deviation, rel=0.1, abs=1e-9)
+
+
+def probabilities(model, view, place):
+    judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
+    found = {}
+    for block in words.blocks():
+        for text in words.tokens(range(block.start, block.start + len(block.days))):
+            row = rows_of(model.stored, [text]).get(text)
+            if row is not None:
+                found[text] = judge.probabilities(row)[place]
+    return found
+
+
+def test_what_moved_is_measured_by_both_models(model, spamnb):
+    other = Model.open(spamnb.model)
+    for one in most_moved(model, other, model.labels, 50):
+        for judge, weight in ((model, one.here), (other, one.there)):
+            row = rows_of(judge.stored, [one.token]).get(one.token)
+            weights = judge.classifier.weights(row) if row else [0.0, 0.0]
+            place = judge.labels.index(one.label)
+            assert weight == pytest.approx(weights[place] - weights[1 - place], abs=1e-4)
+
+
+class TestPictures:
+    def test_the_curve_falls_from_the_first_rank_to_the_last(self):
+        points = curve(np.array([3, 1, 7, 7, 2]))
+        assert points == [(1, 7), (2, 7), (3, 3), (4, 2), (5, 1)]
+        assert curve(np.array([], int)) == []
+        many = curve(np.arange(1, 1_000_000))
+        assert len(many) <= 120
+        assert (many[0], many[-1]) == ((1, 999_999), (999_999, 1))
+
+    def test_what_is_drawn(self, model):
+        found = Portrait.of(model)
+        tokens = Knowledge.of(model, 0).vocabulary
+        assert sum(many for _, many in found.weights) == tokens == found.zipf[-1][0]
+        told = found.as_map()
+        assert sum(told["scores"]["ham"]) == len(found.ham)
+        drawn = ET.fromstring(portrait(found, "a <title> & more"))
+        words = "".join(drawn.itertext())
+        for text in ("a <title> & more", "Zipf", "Weights", "telling", "Scores", "viagra"):
+            assert text in words
+
+    def test_other_models(self, three, spamnb, mail, tmp_path):
+        few = str(tmp_path / "few")
+        spamnb("train", "--jobs", "1", "--model", few, f"{mail.ham}/01", f"{mail.spam}/01").succeeds()
+        empty = str(tmp_path / "empty")
+        create(empty)
+        for path in (three, few, empty):
+            text = portrait(Portrait.of(Model.open(path)), path)
+            assert ET.fromstring(text).tag.endswith("svg")
+            assert '"nan"' not in text
+
+    def test_hostile_tokens_stay_text(self, own):
+        learn(own, b"Subject: <script>alert(1)</script> ]]> &amp;\n\n<svg/onload=x>\n" * 3, "spam")
+        text = portrait(Portrait.of(Model.open(own)), "<script>alert(1)</script>")
+        tree = ET.fromstring(text)
+        assert not [one for one in tree.iter() if one.tag.endswith("script")]
+
+    @pytest.mark.parametrize("name", ["model.svg", "model.SVG"])
+    def test_as_svg(self, spamnb, tmp_path, name):
+        spamnb("inspect", "--plot", tmp_path / name, "--top", "0").succeeds()
+        text = (tmp_path / name).read_text()
+        assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+        assert "var(" not in text
+        assert "://" not in text.replace("http://www.w3.org/2000/svg", "")
+
+    def test_as_png(self, spamnb, tmp_path):
+        pytest.importorskip("resvg_py", reason="the extra spamnb[plot] is not installed")
+        done = spamnb("inspect", "--plot", tmp_path / "model.png", "--json")
+        if done.code == 73:
+            pytest.skip("there is no font on this machine")
+        picture = (tmp_path / "model.png").read_bytes()
+        assert picture.startswith(PNG)
+        assert len(picture) > 20_000
+        assert done.json["plot"]["zipf"][0][0] == 1
+
+    def test_png_without_the_extra(self, spamnb, tmp_path):
+        blocked = (
+            "import sys; sys.modules['resvg_py'] = None; from spamnb.start import main; sys.exit(main())"
+        )
+        command = [sys.executable, "-c", blocked, "inspect", "--plot", str(tmp_path / "model.png")]
+        spamnb.run(command).fails(64, "spamnb[plot]", ".svg")
+        assert not (tmp_path / "model.png").exists()
+
+    def test_a_picture_that_cannot_be_written(self, spamnb, tmp_path):
+        spamnb("inspect", "--plot", tmp_path / "no" / "x.svg").fails(73, "x.svg")

@@ -1,0 +1,273 @@
+"""Why a message is judged as it is: a sum, what was left out of it, and what would change it."""
+
+from itertools import chain, combinations
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.bayes.classifier import Evidence
+from spamnb.bayes.view import View
+from spamnb.inspection import described, explain
+from spamnb.inspection.explanation import Reason
+from spamnb.inspection.flips import fewest, mean, shrinking
+from spamnb.inspection.marked_text import calm, cuts, readable
+from spamnb.inspection.places import place_of
+from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
+from spamnb.model import Model
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
+from spamnb.reading.words import Words
+
+VIEWS = {
+    "default": None,
+    "multinomial": View(),
+    "binary, uniform prior": View("binary", 0.5, "uniform"),
+    "bernoulli": View("bernoulli"),
+    "bernoulli without smoothing": View("bernoulli", 0.0),
+    "multinomial without smoothing": View("multinomial", 0.0),
+    "global": View("multinomial", "global"),
+    "tf-idf": View(tfidf=True),
+    "gaussian": View("gaussian"),
+    "numbers, too": View("multinomial", 1.0, numbers=True),
+    "the mean of all in one": View("binary", 0.01, silent=4.0, pairs=True),
+    "the mean, nothing silent": View("binary", 0.01, silent=0.0, apart=True, numbers=True),
+}
+
+
+@pytest.fixture(params=["two labels", "three labels"])
+def path(request, spamnb, three):
+    return spamnb.model if request.param == "two labels" else three
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("name", ["ham", "spam", "work", "unsure", "unknown"])
+class TestSum:
+    def test_it_is_the_verdict_of_classify(self, path, mail, view, name):
+        model, raw = Model.open(path, view), mail.messages[name]
+        why, verdict = explain(model, raw), model.classify(raw)
+        assert (why.verdict.label, why.verdict.score) == (verdict.label, verdict.score)
+        assert why.verdict.probabilities == verdict.probabilities
+        if len(model.labels) == 2:
+            assert why.lead == verdict.score or abs(why.lead) == inf
+
+    def test_it_adds_up(self, path, mail, view, name):
+        """Token by token, and part by part; where a count of zero says never, it does not claim to."""
+        why = explain(Model.open(path, view), mail.messages[name])
+        if not why.is_finite:
+            assert view.smoothing == 0.0
+            return
+        background = why.prior + why.absent
+        near = 1e-12 * (1 + sum(abs(one.adds) for one in why.reasons))
+        assert background + sum(one.adds for one in why.reasons) == pytest.approx(why.lead, abs=near)
+        assert background + sum(share.adds for share in why.shares) == pytest.approx(why.lead, abs=near)
+        for share in why.shares:
+            assert share.weight / share.divisor == pytest.approx(share.adds)
+        assert sum(share.tokens for share in why.shares) == len(why.reasons)
+
+    def test_flips_hold(self, path, mail, view, name):
+        """Each is another verdict, by a different set; nothing is listed that is not there."""
+        why = explain(Model.open(path, view), mail.messages[name])
+        there = [one.token for one in why.reasons]
+        assert why.verdict.label not in [flip.verdict for flip in why.flips]
+        for flip in why.flips:
+            assert flip.without
+            assert set(flip.without) <= set(there)
+
+
+def test_what_a_flip_says_comes_true(spamnb):
+    """Words that do not count otherwise: without those of a flip, the message gets that verdict."""
+    model = Model.open(spamnb.model)
+    words = ["agenda", "tuesday", "thanks", "viagra", "casino", "bonus"]
+    body = " . ".join(words)
+    view = View("binary", 0.01, least_evidence=2.5, silent=4.0, apart=True)  # without pairs: words can be cut
+    model = Model.open(spamnb.model, view, model.cutoffs)
+    why = explain(model, body.encode())
+    assert why.verdict.label == "unsure"
+    assert {flip.verdict for flip in why.flips} <= {"ham", "spam"}
+    for flip in explain(model, b"viagra casino bonus buy now cheap").flips:
+        left = [word for word in "viagra casino bonus buy now cheap".split() if word not in flip.without]
+        now = model.classify(" ".join(left).encode())
+        assert (now.label, now.score) == (flip.verdict, pytest.approx(flip.score))
+
+
+def reason(weight, part, many, silent):
+    item = Evidence(0, (0, 0), 1, [0.0, weight], part)
+    return Reason(f"{part}:{weight}", item, weight, weight if silent is None else weight / (many + silent))
+
+
+weights = st.lists(st.floats(-12, 12).map(lambda x: round(x, 2)), max_size=5)
+
+
+@given(weights, weights, st.sampled_from([None, 0.0, 4.0]), st.floats(-3, 3), st.sampled_from([1, -1]))
+def test_no_smaller_set_of_tokens_would_do(head, body, silent, bound, sign):
+    """Against all subsets there are."""
+    parts = [[reason(w, part, len(own), silent) for w in own] for part, own in enumerate((body, head))]
+
+    def lead(kept):
+        return sign * sum(
+            mean(sum(one.weight for one in kept if one.evidence.part == part), count, silent)
+            for part in (0, 1)
+            for count in [sum(one.evidence.part == part for one in kept)]
+        )
+
+    every = [*parts[0], *parts[1]]
+    whole = lead(every)
+    if whole <= bound:
+        return
+    first, second = (shrinking(part, silent, sign) for part in parts)
+    loss = fewest(first, second, whole, bound)
+    lost = list(chain.from_iterable(loss.lost)) if loss else []
+    if loss:
+        assert loss.lead == pytest.approx(lead([one for one in every if one not in lost]), abs=1e-9)
+    subsets = chain.from_iterable(combinations(every, size) for size in range(len(every) + 1))
+    sizes = [len(gone) for gone in subsets if lead([one for one in every if one not in gone]) <= bound - 1e-9]
+    least = min(sizes, default=None)
+    if least is None:
+        assert not lost or lead([one for one in every if one not in lost]) <= bound + 1e-9
+    else:
+        assert 0 < len(lost) <= least
+
+
+@pytest.mark.parametrize(
+    ("token", "where"),
+    [
+        ("viagra", "body"),
+        ("click here", "body"),
+        ("trick:masked", "body"),
+        ("subject:free", "subject"),
+        ("subject:free subject:money", "subject"),
+        ("from:@example.org", "from"),
+        ("reply-to:ann", "from"),
+        ("cc:bob", "to"),
+        ("received:1.2.", "received"),
+        ("x-originating-ip:1.2.3.4", "received"),
+        ("x-mailer:mutt", "header"),
+        ("header:list-id", "header"),
+        ("url:/buy", "link"),
+        ("html:table", "markup"),
+        ("type:image/png", "attachment"),
+        ("charset:utf-8", "attachment"),
+        ("file:.exe", "attachment"),
+        ("hidden:word", "hidden"),
+    ],
+)
+def test_where_a_token_stands(token, where):
+    assert place_of(token) == where
+
+
+class TestReading:
+    @given(st.text(max_size=200) | st.text(alphabet="ab'$!-_ .,\n\té漢字\u200b\u2028\xa0“”:/w", max_size=80))
+    def test_the_words_are_those_that_are_counted(self, text):
+        """However a text is cut to be shown: whole, in order, and with the same words."""
+        words = Words()
+        found = cuts(text, words)
+        assert "".join(cut.text for cut in found) == text
+        assert [word for cut in found for word in cut.words] == words.of(text)
+
+    @given(st.text(alphabet=" \n\t\r\fab", max_size=60))
+    def test_empty_lines_are_few_and_no_word_is_lost(self, text):
+        assert calm(text).split() == text.split()
+        assert "\n\n\n" not in calm(text)
+
+    def test_tokens_stand_where_they_come_from(self):
+        raw = (
+            b"From: Ann <ann@example.org>\nX-Mailer: mutt\nSubject: cheap pills\n"
+            b"Received: from a.example.net by b\n\n"
+            b"Buy viagra, or click here: http://casino.example/win now\n"
+        )
+        tokenizer = Tokenizer(Settings())
+        message = read(raw)
+        counted = {
+            "from:@example.org",
+            "subject:cheap subject:pills",
+            "viagra",
+            "click here",
+            "url:casino.example",
+        }
+        counted |= {"header:x-mailer", "received:.example.net", "buy viagra"}
+        blocks = list(readable(message, tokenizer, counted, 1000))
+        assert [block.title.text for block in blocks] == [
+            "From",
+            "Subject",
+            "text/plain",
+            "X-Mailer",
+            "Received",
+        ]
+        marked = {
+            piece.text: piece.tokens
+            for block in blocks
+            for piece in (block.title, *block.pieces)
+            if piece.tokens
+        }
+        assert marked == {
+            "<ann@example.org>": ("from:@example.org",),
+            "cheap": ("subject:cheap subject:pills",),
+            "pills": ("subject:cheap subject:pills",),
+            "Buy": ("buy viagra",),
+            "viagra": ("buy viagra", "viagra"),
+            "click": ("click here",),
+            "here": ("click here",),
+            "http://casino.example/win": ("url:casino.example",),
+            "X-Mailer": ("header:x-mailer",),
+            "a.example.net": ("received:.example.net",),
+        }
+
+    def test_runs_of_more_than_two(self):
+        tokenizer = Tokenizer(Settings(ngrams=3))
+        blocks = list(readable(read(b"order it now!"), tokenizer, {"order it now!"}, 100))
+        assert [piece.text for piece in blocks[0].pieces if piece.tokens] == ["order", "it", "now!"]
+
+    def test_hidden_text_is_shown_as_such(self):
+        raw = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>secret</p>"
+        *_, hidden, _header = readable(read(raw), Tokenizer(Settings()), {"hidden:secret"}, 100)
+        assert hidden.title.text == "hidden from view"
+        assert [piece for piece in hidden.pieces if piece.tokens] == [("secret", ("hidden:secret",))]
+
+    def test_it_is_bounded(self):
+        raw = b"\n\n" + b"word " * 10_000
+        (block,) = readable(read(raw), Tokenizer(Settings()), (), 100)
+        assert sum(len(piece.text) for piece in block.pieces) <= 100
+
+
+class TestIgnored:
+    def test_headers_and_their_reasons(self):
+        names = "X-Spam-Status X-Bogosity X-Mozilla-Status Resent-Date DKIM-Signature"
+        names += " Subject Content-Type X-Spamnb"
+        message = read("".join(f"{name}: x\n" for name in names.split()).encode() + b"\nbody")
+        assert headers_unread(message) == {
+            "x-spam-status": "a filter's verdict",
+            "x-bogosity": "bogofilter's verdict",
+            "x-mozilla-status": "Thunderbird's notes",
+            "resent-date": "a date tells old mail from new, not ham from spam",
+            "dkim-signature": "random by design",
+            "content-type": "read with the parts",
+            "x-spamnb": "a filter's verdict",
+        }
+        assert len(headers_unread(message, are_evidence=False)) == 8
+
+    def test_parts_that_are_no_text(self):
+        raw = b'Content-Type: image/png; name="a.png"\n\nbytes'
+        assert parts_unread(read(raw)) == {"a.png": "5 bytes, not a text; only its name and type are read"}
+
+    def test_hidden_words(self):
+        page = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>secret code</p>"
+        assert hidden_words(Tokenizer(Settings()).features(read(page))) == ["secret", "code"]
+
+    def test_every_token_is_told_once(self, spamnb, mail):
+        why = explain(Model.open(spamnb.model), mail.messages["spam"])
+        told = [*(one.token for one in why.reasons if " " not in one.token), *why.unknown, *why.weak_rows]
+        assert sorted(told) == sorted(why.features.texts.values())
+        pairs = sum(" " in one.token for one in why.reasons)
+        assert why.silent_pairs == len(why.features.pairs) - pairs
+        assert all(abs(one.weight) < 2.5 for one in why.weak)
+
+
+def test_as_plain_values(spamnb, mail):
+    why = explain(Model.open(spamnb.model), mail.messages["spam"])
+    told = described(why, "path")
+    assert [part["name"] for part in told["sum"]["parts"]] == ["body"]
+    assert len(told["evidence"]) == len(why.reasons)
+    assert told["flips"][0]["without"]

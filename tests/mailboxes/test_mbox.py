@@ -1,0 +1,229 @@
+import mailbox
+import time
+import tracemalloc
+
+import pytest
+from helpers.mailboxes import ENVELOPE, INNER, LINES, MIXED, written
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.mailboxes import mbox
+
+
+def pieces(data, size):
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def split(data, size=1 << 20, **limit):
+    return [mbox.message(record) for record, _ in mbox.records(pieces(data, size), **limit)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"From ann@example.org Sun Nov 15 01:02:03 2026",
+        b"From ann@example.org  Sun Nov  5 01:02:03 2026",
+        b"From - Sun Nov 15 01:02:03 2026",
+        b"From ann@example.org Sun Nov 15 01:02 2026",
+        b"From ann@example.org Sun Nov 15 1:02 2026",
+        b"From ann@example.org Sun Nov 15 01:02:03 CET 2026",
+        b"From ann@example.org Sun Nov 15 01:02:03 2026 +0100",
+        b"From 123@xxx Sun Nov 15 01:02:03 +0000 2026",
+        b"From ann at example.org  Sun Nov 15 01:02:03 2026",
+        b"From ann Sun Nov 15 01:02 EST 1987 remote from host",
+        b"From ann@example.org Sun, 15 Nov 2026 01:02:03 +0100",
+        b"From Sun Sun Nov 15 01:02:03 2026",
+        b"From  Sun Nov 15 01:02:03 2026",
+        b"From ann@example.org Sun Nov 15 01:02:03 2026\r\nSubject: x",
+        b"From \xff\x00 Sun Nov 15 01:02:03 2026\n",
+    ],
+)
+def test_an_envelope_line(line):
+    assert mbox.is_envelope(line)
+    assert mbox.is_envelope(bytearray(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"From",
+        b"From ",
+        b"From: ann@example.org Sun Nov 15 01:02:03 2026",
+        b">From ann@example.org Sun Nov 15 01:02:03 2026",
+        b" From ann@example.org Sun Nov 15 01:02:03 2026",
+        b"from ann@example.org Sun Nov 15 01:02:03 2026",
+        b"From now on we meet at 10:30",
+        b"From Sunday on we meet in Nov at 10:30",
+        b"From 10:30 on, Sun or Nov",
+        b"From ann@example.org Sun Nov 15 2026",
+        b"From ann@example.org Nov 15 01:02:03 2026",
+        b"From ann@example.org Sun 15 01:02:03 2026",
+        b"From ann@example.org\nSun Nov 15 01:02:03 2026",
+        b"From " + b"a" * 2000 + b" Sun Nov 15 01:02:03 2026",
+    ],
+)
+def test_no_envelope_line(line):
+    assert not mbox.is_envelope(line)
+
+
+@pytest.mark.parametrize(
+    ("body", "read"),
+    [
+        (b">From here on\n", b"From here on\n"),
+        (b">>From here on\n", b">From here on\n"),
+        (b"\n>>>From here on\n", b"\n>>From here on\n"),
+        (b"> From here on\n", b"> From here on\n"),
+        (b">Fromage\n", b">Fromage\n"),
+        (b"x >From here on\n", b"x >From here on\n"),
+        (b">From a >From b\n>From c\n", b"From a >From b\nFrom c\n"),
+        (b"x>>From a\n>From b", b"x>>From a\nFrom b"),
+        (b"text\nFrom a line in a paragraph\n", b"text\nFrom a line in a paragraph\n"),
+        (b"text\n\nFrom now on without a date\n", b"text\n\nFrom now on without a date\n"),
+        (b"no line end", b"no line end"),
+        (b"a\r\n>From b\r\n", b"a\r\nFrom b\r\n"),
+        (b"two empty lines\n\n\n", b"two empty lines\n\n"),
+    ],
+)
+def test_what_is_undone_in_a_body(body, read):
+    assert split(ENVELOPE + b"Subject: x\n\n" + body) == [b"Subject: x\n\n" + read]
+
+
+@pytest.mark.parametrize(
+    ("data", "messages"),
+    [
+        (b"", []),
+        (ENVELOPE, [b""]),
+        (ENVELOPE.strip(), [b""]),
+        (ENVELOPE + b"\n", [b""]),
+        (ENVELOPE + b"\n" + ENVELOPE + b"A: b\n", [b"", b"A: b\n"]),
+        (ENVELOPE + b"A: b\n" + ENVELOPE + b"C: d\n", [b"A: b\n" + ENVELOPE + b"C: d\n"]),
+        (ENVELOPE + b"A: b\n\n" + ENVELOPE + b"C: d\n", [b"A: b\n", b"C: d\n"]),
+        (ENVELOPE + b"A: b\n\n\n" + ENVELOPE + b"C: d\n", [b"A: b\n\n", b"C: d\n"]),
+        (ENVELOPE + b"A: b\r\n\r\n" + ENVELOPE + b"C: d\r\n\r\n", [b"A: b\r\n", b"C: d\r\n"]),
+        (ENVELOPE + b"A: b\r\n\n" + ENVELOPE + b"C: d\n\r\n", [b"A: b\r\n", b"C: d\n"]),
+    ],
+)
+def test_boundaries(data, messages):
+    assert split(data) == messages
+
+
+@pytest.mark.parametrize("after", [b"\n" + ENVELOPE + b"A: b\n", ENVELOPE + b"A: b\n", b"", b"\n", b"\n\n"])
+@pytest.mark.parametrize("less", [0, 1])
+def test_a_content_length_that_fits_is_believed(after, less):
+    message = b"Subject: x\nContent-Length: %d\nX: y\n\n" % (len(INNER) - less) + INNER
+    assert split(ENVELOPE + message + after)[0].rstrip(b"\n") == message.rstrip(b"\n")  # and not unquoted
+    assert split(ENVELOPE + message + after)[1:] == [b"A: b\n"] * (ENVELOPE in after)
+
+
+@pytest.mark.parametrize(
+    "value", [b"0", b"7", b"%d" % (len(INNER) - 9), b"100000", b"9" * 30, b"-1", b"", b"x", b"\xff"]
+)
+def test_a_content_length_that_does_not_fit_is_ignored(value):
+    data = ENVELOPE + b"Content-Length: " + value + b"\n\n" + INNER + b"\n" + ENVELOPE + b"A: b\n"
+    assert len(split(data)) == 3
+
+
+def test_a_content_length_in_the_body_or_in_the_next_message_is_none():
+    first, other = b"A: b\n\nContent-Length: %d\n\n", b"Content-Length: 6\n\ninner\n"
+    data = ENVELOPE + first % 200 + b"\n" + ENVELOPE + other + b"\n" + ENVELOPE + b"C: d\n"
+    assert split(data) == [first % 200, other, b"C: d\n"]
+
+
+def test_quoting_is_undone_beside_a_content_length_as_mboxcl_wants():
+    body = b"a\n>From b\n"
+    data = ENVELOPE + b"Content-Length: %d\n\n" % len(body) + body + b"\n"
+    assert split(data) == [b"Content-Length: 10\n\na\nFrom b\n"]
+
+
+@pytest.mark.parametrize("limit", [mbox.MAX_MESSAGE, 60, 5])
+def test_the_size_of_the_blocks_changes_nothing(limit):
+    whole = list(mbox.records([MIXED], limit))
+    assert len(whole) > 5
+    assert sum(length for _, length in whole) == len(MIXED)
+    for size in range(1, 201):
+        assert list(mbox.records(pieces(MIXED, size), limit)) == whole
+
+
+def test_a_stretch_between_two_boundaries_splits_as_the_whole():
+    whole = list(mbox.records([MIXED]))
+    ends = [0]
+    for _, length in whole:
+        ends.append(ends[-1] + length)
+    for first in range(len(whole)):
+        for last in range(first, len(whole)):
+            stretch = MIXED[ends[first] : ends[last + 1]]
+            assert list(mbox.records([stretch])) == whole[first : last + 1]
+
+
+@given(st.lists(st.lists(LINES, min_size=1)), st.sampled_from([b"\n", b"\r\n"]), st.integers(1, 100))
+def test_what_was_written_is_read(messages, eol, size):
+    messages = [b"A: b" + eol + eol.join(lines) + eol for lines in messages]
+    assert split(written(messages, eol), size) == messages
+
+
+@given(
+    st.lists(LINES | st.binary(max_size=20) | st.just(b"Content-Length: 9"), max_size=30), st.integers(1, 60)
+)
+def test_no_byte_is_lost_whatever_the_bytes(lines, size):
+    data = ENVELOPE + b"\n".join(lines)
+    records = list(mbox.records(pieces(data, size)))
+    assert b"".join(record for record, _ in records) == data
+    assert [len(record) for record, _ in records] == [length for _, length in records]
+
+
+def test_what_the_standard_library_writes_is_read(tmp_path):
+    box = mailbox.mbox(tmp_path / "box")
+    messages = [b"Subject: %d\n\nFrom me\n\n%s\n" % (n, b"text " * n) for n in range(20)]
+    for message in messages:
+        box.add(message)
+    box.close()
+    assert split((tmp_path / "box").read_bytes()) == messages
+
+
+def test_a_message_over_the_limit_is_cut_and_the_next_is_found():
+    data = written([b"a" * 5000 + b"\n", b"B: c\n", b"d" * 99 + b"\n", b"e" * 101 + b"\n"])
+    assert split(data, 64, limit=100) == [b"a" * 100, b"B: c\n", b"d" * 99 + b"\n", b"e" * 100]
+    assert sum(length for _, length in mbox.records(pieces(data, 64), 100)) == len(data)
+
+
+@pytest.mark.parametrize("text", [b"a" * 100_000, b"\n\nFrom " + b"a" * 300, b"\n" * 99_999 + b"a"])
+@pytest.mark.slow
+def test_a_message_without_end_costs_no_memory(text):
+    def endless():
+        yield ENVELOPE + b"Content-Length: 60000000\n\n"
+        for _ in range(4_000_000 // len(text)):
+            yield text
+        yield b"\n\n" + ENVELOPE + b"A: b\n"
+
+    tracemalloc.start()
+    found = [mbox.message(record) for record, _ in mbox.records(endless(), 1_000_000)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found[0]) in (1_000_000, 999_999)  # without its last empty line
+    assert found[1:] == [b"A: b\n"]
+    assert peak < 6_000_000
+
+
+HOSTILE = {
+    "envelope words": b"\n\nFrom " * 300_000,
+    "quotes on one line": b">From " * 400_000,
+    "quotes": b">" * 2_000_000 + b"From ",
+    "quoted lines": b">From \n" * 300_000,
+    "lengths that do not fit": (b"Content-Length: 1900000\n\n\n" + ENVELOPE) * 30_000,
+    "empty messages": (b"\n" + ENVELOPE) * 40_000,
+    "empty lines": b"\n" * 2_000_000,
+    "carriage returns": b"\r" * 2_000_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.slow
+def test_hostile_mailboxes_take_linear_time(name):
+    def seconds(data):
+        start = time.process_time()
+        split(ENVELOPE + data)
+        return time.process_time() - start
+
+    data = HOSTILE[name]
+    assert seconds(data) < 2 + 20 * seconds(data[: len(data) // 8])  # quadratic: 64 times, and far over 2 s

@@ -1,0 +1,141 @@
+"""Files that lie among mail and hold none: archives, and what Thunderbird keeps beside its mailboxes."""
+
+import gzip
+import io
+import tarfile
+import zipfile
+
+import pytest
+from helpers.samples import ham, spam
+
+from spamnb.mailboxes.not_mail import not_mail
+
+ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
+MORK = b"""// <!-- <mdb:mork:z v="1.4"/> -->
+< <(a=c)> // (f=iso-8859-1)
+  (B8=unreadChildren)(B9=threadSubject)>
+"""
+FILTERS = b'version="9"\nlogging="no"\nname="lists"\nenabled="yes"\n'
+STATE = b"# POP3 State File\n# This is a generated file!  Do not edit.\n\n*pop.example.org ann\n"
+VIRTUAL = b"version=1\nuri=mailbox://nobody@Local%20Folders/unread\n"
+
+
+def zipped():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("1.eml", ham(1))
+    return file.getvalue()
+
+
+def tarred(form=tarfile.PAX_FORMAT):
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=form) as archive:
+        member = tarfile.TarInfo("mail/1.eml")
+        member.size = len(ham(1))
+        archive.addfile(member, io.BytesIO(ham(1)))
+    return file.getvalue()
+
+
+def oldest_tar():
+    """As before there was a magic number."""
+    header = bytearray(tarred(tarfile.USTAR_FORMAT)[:512])
+    header[257:] = bytes(255)
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header) + ham(1)
+
+
+SEVEN = b"7z\xbc\xaf\x27\x1c\0\4" + bytes(40)
+RAR = b"Rar!\x1a\x07\x01\0" + bytes(40)
+ARCHIVES = {
+    "a.zip": zipped(),
+    "b": zipped(),
+    "c.tar": tarred(),
+    "d.tgz": gzip.compress(tarred(tarfile.GNU_FORMAT)),
+    "e.tar": oldest_tar(),
+    "f.7z": SEVEN,
+    "g.rar": RAR,
+}
+BESIDE = {
+    "Inbox.msf": MORK,
+    "msgFilterRules.dat": FILTERS,
+    "popstate.dat": STATE,
+    "virtualFolders.dat": VIRTUAL,
+    "panacea.dat": MORK,
+    "training.dat": b"\xfe\xed\xfa\xce\0\0\0\1",
+}
+# Mail may have any name, and say anything.
+MAIL = {
+    "h.zip": ham(101),
+    "i.msf": ham(102),
+    "j.dat": ham(103),
+    "k.tar": ENVELOPE + ham(104),
+    "l": MORK,
+    "m.eml": FILTERS,
+    "n.eml": b"PK\x03 or not\n",
+    "o": b"Subject: " + b"1" * 2000,
+}
+
+
+def put(folder, files):
+    folder.mkdir(exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return str(folder)
+
+
+@pytest.mark.parametrize("name", [*ARCHIVES, *BESIDE, *MAIL])
+def test_known_by_their_first_bytes(name):
+    data = (ARCHIVES | BESIDE | MAIL)[name]
+    if name == "d.tgz":
+        data = gzip.decompress(data)
+    assert bool(not_mail(name, data[:1000])) == (name not in MAIL)
+
+
+def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
+    folder = put(tmp_path / "ham", ARCHIVES | BESIDE | MAIL)
+    done = spamnb("train", "--jobs", "2", "--model", own, "--ham", folder)
+    assert done.code == 0
+    assert done.lines[:2] == [f"ham: {len(MAIL)} learned", "unreadable: 0"]
+    line = done.err.decode()
+    assert line.startswith(f"spamnb: passed over 13 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
+    assert line.endswith(" and 10 more; to read archives, unpack them\n")
+    assert line.count("\n") == 1
+    report = spamnb("train", "--json", "--model", own, "--ham", folder).json
+    assert report["unreadable"] == []
+    assert {one["path"] for one in report["passed_over"]} == {
+        f"{folder}/{name}" for name in ARCHIVES | BESIDE
+    }
+
+
+def test_other_commands_tell_it_too(spamnb, mail, tmp_path):
+    folder = put(tmp_path / "ham", {"Inbox": ham(1), "Inbox.msf": MORK} | {str(n): ham(n) for n in range(9)})
+    told = f"spamnb: passed over 1 file without mail: {folder}/Inbox.msf\n".encode()
+    done = spamnb("classify", folder)
+    assert (done.code, len(done.lines), done.err) == (0, 10, told)
+    evaluate = ("evaluate", "--folds", "2", "--jobs", "1")
+    done = spamnb(*evaluate, folder, mail.spam)
+    assert (done.code, done.err) == (0, told)
+    found = spamnb(*evaluate, "--json", folder, mail.spam).json
+    assert [one["path"] for one in found["passed_over"]] == [f"{folder}/Inbox.msf"]
+    assert found["unreadable"] == []
+    done = spamnb(*evaluate, "--compare", "default", folder, mail.spam)
+    assert (done.code, done.err) == (0, told)
+    page = tmp_path / "page.html"
+    spamnb(*evaluate, "--report", page, folder, mail.spam)
+    assert "could not be read" not in page.read_text()
+    alone = put(tmp_path / "one", {"a.msf": MORK, "b": spam(1)})
+    assert spamnb("classify", "-e", alone).succeeds(0).lines[0].endswith("/b")
+    assert spamnb("inspect", alone).succeeds(0).lines[0].startswith("spam")
+
+
+@pytest.mark.parametrize("name", [*ARCHIVES, *BESIDE])
+def test_named_they_are_refused(spamnb, own, mail, tmp_path, name):
+    path = put(tmp_path / "x", ARCHIVES | BESIDE) + f"/{name}"
+    todo = "unpack it first" if name in ARCHIVES else "beside it"
+    spamnb("classify", path).fails(65, f"{path}: ", todo)
+    if name in ("a.zip", "Inbox.msf"):
+        spamnb("train", "--model", own, path, mail.spam).fails(65, f"{path}: ", todo)
+        spamnb("evaluate", mail.ham, path).fails(65, f"{path}: ", todo)
+        spamnb("inspect", path).fails(65, f"{path}: ", todo)
+        spamnb("classify", f"file://{path}").fails(65, f"file://{path}: ", todo)

@@ -1,0 +1,180 @@
+"""One message of a mailbox, named by its number as `classify` prints it: box.mbox:3."""
+
+import bz2
+import gzip
+import os
+
+import pytest
+from helpers.samples import ham, spam
+
+from spamnb.mailboxes import sources
+from spamnb.mailboxes.stores import Local
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored import Stored
+
+ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
+
+
+def written(messages):
+    return b"".join(ENVELOPE + raw + b"\n" for raw in messages)
+
+
+@pytest.fixture(params=[bytes, gzip.compress, bz2.compress], ids=["plain", "gzip", "bzip2"])
+def box(request, tmp_path):
+    """Six messages, of which those with odd numbers are spam."""
+    path = tmp_path / "box.mbox"
+    path.write_bytes(request.param(written(ham(n) if n % 2 == 0 else spam(n) for n in range(100, 106))))
+    return str(path)
+
+
+@pytest.fixture
+def plain(tmp_path):
+    path = tmp_path / "plain.mbox"
+    path.write_bytes(written(map(ham, range(100, 104))))
+    return str(path)
+
+
+def label_of(model, raw):
+    return Stored.open(model).label_of(digest(read(raw)))
+
+
+def test_classify(spamnb, box):
+    lines = spamnb("classify", box).succeeds().lines
+    assert [line.rpartition(":")[2] for line in lines] == list("012345")
+    names = [line.rpartition("\t")[2] for line in lines]
+    assert [spamnb("classify", name).succeeds().lines for name in names] == [[line] for line in lines]
+    assert spamnb("classify", *names).succeeds().lines == lines
+    assert spamnb("classify", "--jobs", "2", names[4], names[1], box).succeeds().lines == [
+        lines[1],
+        lines[4],
+        *lines,
+    ]
+    assert [spamnb("classify", "-e", name).code for name in names[:2]] == [1, 0]
+    one = spamnb("classify", "--json", names[3]).succeeds().json
+    assert (one["path"], one["index"], one["verdict"]) == (box, 3, "spam")
+
+
+def test_numbers_of_a_mailbox_that_processes_share(spamnb, tmp_path):
+    """Cut every megabyte, also where a body holds what looks like other messages."""
+    inner = b"forwarded:\n\n" + written([ham(n % 9) for n in range(7000)])
+    outer = b"Content-Length: %d\n\n" % len(inner) + inner
+    assert len(inner) > 1 << 20  # or no cut would be within
+    path = tmp_path / "box.mbox"
+    path.write_bytes(written([ham(1), outer, ham(2), outer, *map(spam, range(5))]))
+    lines = spamnb("classify", "--jobs", "2", path).succeeds().lines
+    assert [line.rpartition(":")[2] for line in lines] == list("012345678")
+    assert [line.split()[0] for line in lines[4:]] == ["spam"] * 5
+
+
+def test_passed_through_is_the_message_alone(spamnb, box):
+    done = spamnb("classify", "-p", f"{box}:3").succeeds()
+    assert done.out.startswith(b"X-Spamnb: spam")
+    assert done.out.partition(b"\n")[2] == spam(103)
+
+
+def test_train_and_forget(spamnb, own, box):
+    train = ("train", "--jobs", "1", "--model", own)
+    assert "spam: 2 learned" in spamnb(*train, "--spam", f"{box}:3", "--spam", f"{box}:5").succeeds().lines
+    labels = [label_of(own, spam(n)) for n in (101, 103, 105)]
+    assert labels == [None, "spam", "spam"]
+    assert label_of(own, ham(100)) is None
+    assert "ham: 1 moved here from another label" in spamnb(*train, "--ham", f"{box}:3").succeeds().lines
+    assert "ham: 1 forgotten" in spamnb(*train, "--forget", "--ham", f"{box}:3").succeeds().lines
+    assert label_of(own, spam(103)) is None
+
+
+def test_evaluate_names_what_can_be_named(spamnb, box, mail, tmp_path):
+    """The names in its table are those that `train` takes."""
+    scores = tmp_path / "scores"
+    spamnb(
+        "evaluate", "--folds", "2", "--jobs", "1", "--scores", scores, "--ham", f"{box}:2", "--ham", mail.ham,
+        "--spam", f"{box}:3", "--spam", mail.spam,
+    )  # fmt: skip
+    named = {line.split("\t")[0]: line.split("\t")[1] for line in scores.read_text().splitlines()}
+    assert (named[f"{box}:2"], named[f"{box}:3"]) == ("ham", "spam")
+    assert f"{box}:4" not in named
+
+
+@pytest.mark.parametrize(
+    "command", [("classify",), ("inspect",), ("train", "--spam"), ("train", "--forget", "--ham")]
+)
+def test_a_number_beyond_the_end(spamnb, own, box, command):
+    before = os.stat(own)
+    name, *words = command
+    spamnb(name, "--model", own, *words, f"{box}:6").fails(
+        66, f"{box}:6: there is no such message in it", f"{box}:5"
+    )
+    assert os.stat(own).st_mtime_ns == before.st_mtime_ns
+
+
+def test_what_is_no_mailbox_has_no_numbers(spamnb, tmp_path):
+    one = tmp_path / "message"
+    one.write_bytes(ham(1))
+    spamnb("classify", f"{one}:0").fails(66, f"{one}:0", "is one message; name it without a number")
+    (tmp_path / "empty").write_bytes(b"")
+    spamnb("classify", f"{tmp_path}/empty:0").fails(66, "no such message", "it is empty")
+    for name in (
+        f"{tmp_path}:0",
+        f"{tmp_path}/nothing:0",
+        f"{one}:",
+        f"{one}:-1",
+        f"{one}:x",
+        f"{one}:٣",
+        ":3",
+    ):
+        spamnb("classify", name).fails(66, f"{name}: no such file or folder")
+
+
+def test_a_file_of_that_name_wins(spamnb, plain):
+    with open(f"{plain}:3", "wb") as file:
+        file.write(spam(1))
+    assert spamnb("classify", f"{plain}:3").succeeds().lines[0].startswith("spam")
+
+
+def test_no_more_is_read_than_is_needed(plain, monkeypatch):
+    """What follows the last message that is wanted may be damaged, or long."""
+    taken = []
+    whole = Local.read
+
+    def counted(self, path, *rest):
+        for block in whole(self, path, *rest):
+            for at in range(0, len(block), 100):
+                taken.append(len(block[at : at + 100]))
+                yield block[at : at + 100]
+
+    with open(plain, "ab") as file:
+        file.write(written(map(ham, range(10_000))))
+    monkeypatch.setattr(Local, "read", counted)
+    found = list(sources.messages([f"{plain}:1", f"{plain}:2"]))
+    assert [raw.index for raw in found] == [1, 2]
+    assert sum(taken) < 40_000  # a header block may be so long
+
+
+def test_a_mailbox_is_read_once_for_all_its_numbers(plain):
+    found = list(sources.chunks([f"{plain}:2", f"{plain}:0", plain, f"{plain}:1"]))
+    assert [type(chunk) for chunk in found] == [sources.Picked, sources.Files, sources.Picked]
+    assert [raw.index for chunk in found for raw in chunk.messages()] == [0, 2, 0, 1, 2, 3, 1]
+
+
+def test_damaged_before_the_message(spamnb, tmp_path):
+    path = tmp_path / "cut.gz"
+    packed = gzip.compress(written(ham(n) + os.urandom(3000).hex().encode() + b"\n" for n in range(100)))
+    path.write_bytes(packed[: len(packed) // 2])
+    spamnb("classify", f"{path}:99").fails(65, str(path), "damaged compression")
+    assert spamnb("classify", f"{path}:3").succeeds().lines[0].endswith(f"{path}:3")
+
+
+def test_a_message_and_its_mailbox_under_two_labels(spamnb, own, plain):
+    train = ("train", "--model", own)
+    words = (f"{plain}:1: named as spam, and all of {plain} as ham",)
+    spamnb(*train, "--ham", plain, "--spam", f"{plain}:1").fails(64, *words)
+    spamnb(*train, "--spam", f"{plain}:1", "--ham", f"{plain}:1").fails(64, "named as ham and as spam")
+    spamnb(*train, "--jobs", "1", "--spam", f"{plain}:1", "--ham", f"{plain}:0").succeeds()
+
+
+def test_elsewhere(spamnb, plain):
+    lines = spamnb("classify", f"file://{plain}").succeeds().lines
+    assert spamnb("classify", f"file://{plain}:2").succeeds().lines == lines[2:3]
+    spamnb("classify", f"file://{plain}:4").fails(66, "no such message")
+    spamnb("classify", f"file://{plain}x:4").fails(66, f"file://{plain}x:4: no such file or folder")

@@ -1,0 +1,511 @@
+"""Mail on addresses: read as the same mail on the disk is, through real servers, by real processes."""
+
+import gzip
+import http.server
+import lzma
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import fsspec
+import pytest
+from helpers.mailboxes import ENVELOPE, box, maildir, put, together
+from helpers.mailboxes import mail as message
+from helpers.samples import ham, spam
+
+from spamnb.errors import NoInput, UsageError
+from spamnb.mailboxes import sources
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.remote import CHAIN
+from spamnb.mailboxes.streams import FIRST
+
+# As a fresh process sees an address: its messages, their size, the same put together from pieces, and what
+# kinds of pieces there are.
+ASK = """
+import pickle, sys
+from spamnb.mailboxes import remote, sources
+from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.ranges import RangeTask, joined
+remote.AT_ONCE = 8
+work = RangeTask(lambda chunk: list(chunk.messages()))
+def told(items, before=0):
+    return [(one.path, one.index if one.index is None else before + one.index, one.data)
+            if isinstance(one, Raw) else (one.path, one.why) for one in items]
+def answer(url):
+    chunks = list(sources.chunks([url], size=100_000))
+    kept = joined(map(work, chunks), lambda chunk, _: work(chunk))
+    pieces = [one for items, before in kept for one in told(items, before)]
+    kinds = {type(chunk).__name__ for chunk in chunks}
+    return told(sources.messages([url])), sources.total_size([url]), pieces, kinds
+pickle.dump([answer(url) for url in sys.argv[1:]], sys.stdout.buffer)
+"""
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory):
+    """Mail of every kind, with what lies beside it."""
+    root = tmp_path_factory.mktemp("tree")
+    put(root / "boxes" / "a.mbox", box(range(40)))
+    put(root / "boxes" / "gzip.mbox", gzip.compress(box(range(60, 90))))
+    put(root / "boxes" / "lzma.mbox", lzma.compress(box(range(60, 90))))
+    put(root / "boxes" / "long.mbox", box([90], 30_000) + box(range(91, 94)))  # more than one request
+    for n in range(12):
+        put(root / "folder" / f"{n}.eml", message(100 + n))
+    put(root / "folder" / "exact", message(170) + b"x" * (FIRST - len(message(170))))
+    put(root / "folder" / "large", message(171, 20_000))
+    put(root / "folder" / "ünï cödé #1 [x]", message(172))
+    put(root / "folder" / "empty", b"")
+    put(root / "folder" / ".hidden", message(173))
+    put(root / "folder" / "a" / "b" / "c" / "deep", message(174))
+    put(root / "folder" / "a-b" / "beside", message(175))
+    for name in (".", ".Junk", "Archive/2020"):
+        mailbox = maildir(root / "Maildir" / name)
+        put(mailbox / "cur" / "1.x:2,S", ENVELOPE + message(180))
+        put(mailbox / "cur" / "3.x:2,", message(181))
+        put(mailbox / "new" / "2.x", message(182))
+        put(mailbox / "new" / "3.x", message(183))
+        put(mailbox / "tmp" / "4.x", message(184))
+    for name in ("dovecot.index", "maildirfolder", ".hidden/x"):
+        put(root / "Maildir" / name)
+    return root
+
+
+def below(root, items):
+    """What was found, with paths as they are below a root."""
+    root = str(root).rstrip("/") + "/"
+    found = []
+    for item in items:
+        path, *rest = (
+            item if isinstance(item, tuple)
+            else (item.path, item.index, item.data) if isinstance(item, Raw) else (item.path, item.why)
+        )  # fmt: skip
+        assert path.startswith(root)
+        found.append((path.removeprefix(root).lstrip("/"), *rest))
+    return found
+
+
+def read(root, path="", **options):
+    return below(root, sources.messages([f"{root}/{path}"], **options))
+
+
+def write(url, data):
+    store, path = fsspec.core.url_to_fs(url)
+    store.pipe(path, data)
+    return url
+
+
+# Folders and patterns
+
+
+@pytest.mark.parametrize("path", ["", "boxes", "boxes/gzip.mbox", "folder/large", "Maildir/.Junk"])
+def test_a_folder_elsewhere_has_the_messages_of_the_same_folder_here(tree, path):
+    root = f"file://{tree}"
+    expected = read(tree, path)
+    assert len(expected) >= 1
+    assert read(root, path) == expected
+    for size in (1 << 20, 5000, 500):
+        assert below(root, together(sources.chunks([f"{root}/{path}"], size=size))) == expected
+    assert sources.total_size([f"{root}/{path}"]) == sources.total_size([str(tree / path)])
+    sources.check([f"{root}/{path}"])
+
+
+def test_several_paths_come_in_their_order_and_no_folder_twice(tree):
+    here = [f"{tree}/{name}" for name in ("folder/a", "boxes/a.mbox", "folder/a-b", "boxes/gzip.mbox")]
+    mixed = [f"file://{here[0]}", here[1], f"file://{here[2]}", here[3], f"file://{here[0]}/"]
+    for size in (1 << 20, 10):
+        found = together(sources.chunks(mixed, size=size))
+        assert [data for *_, data in found] == [one.data for one in sources.messages(here)]
+
+
+def test_a_zip_file_is_a_folder(tree, tmp_path):
+    with zipfile.ZipFile(tmp_path / "mail.zip", "w") as packed:
+        for name in ("folder/0.eml", "folder/a/b/c/deep", "boxes/a.mbox"):
+            packed.write(tree / name, name)
+    chained = f"::file://{tmp_path}/mail.zip"
+    found = list(sources.messages([f"zip://{chained}"]))
+    assert [one.path for one in found[39:]] == [
+        f"zip://boxes/a.mbox{chained}",
+        f"zip://folder/0.eml{chained}",
+        f"zip://folder/a/b/c/deep{chained}",
+    ]
+    assert found[-1].data == message(174)
+    without = [f"zip://folder/a{chained}", f"zip://boxes/*{chained}"]
+    assert [one.data for one in sources.messages([f"zip://{chained}"], without=without)] == [message(100)]
+    for pattern, many in (("*/*.eml", 1), ("f*", 2), ("**/a*", 41), ("boxes/a.mbox", 40)):
+        assert len(list(sources.messages([f"zip://{pattern}{chained}"]))) == many
+
+
+def test_links(tmp_path):
+    put(tmp_path / "elsewhere" / "x")
+    folder = tmp_path / "folder"
+    put(folder / "a")
+    (folder / "file").symlink_to(tmp_path / "elsewhere" / "x")
+    (folder / "loop").symlink_to(folder)
+    (folder / "lost").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe")
+    assert read(f"file://{folder}") == [("a", None, message(1)), ("file", None, message(1))]
+    assert len(read(f"file://{folder}", "loop")) == 2  # named
+    with pytest.raises(NoInput, match="neither a file nor a folder"):
+        sources.check([f"file://{folder}/pipe"])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*", ["1/ham/a", "1/ham/b", "1/spam/c", "10/ham/d", "2/ham/e", "2/x[1]", "z"]),
+        ("*/ham/", ["1/ham/a", "1/ham/b", "10/ham/d", "2/ham/e"]),
+        ("?/ham/?", ["1/ham/a", "1/ham/b", "2/ham/e"]),
+        ("[12]/*am/[!a]", ["1/ham/b", "1/spam/c", "2/ham/e"]),
+        ("**", ["1/ham/a", "1/ham/b", "1/spam/c", "10/ham/d", "2/ham/e", "2/x[1]", "z"]),
+        ("**/ham", ["1/ham/a", "1/ham/b", "10/ham/d", "2/ham/e"]),
+        ("**/[b-d]", ["1/ham/b", "1/spam/c", "10/ham/d"]),
+        (".*/*", [".hidden/h"]),
+        ("2/x[1]", ["2/x[1]"]),  # there is one of that name
+    ],
+)
+def test_patterns(pattern, found):
+    for name in ("1/ham/a", "1/ham/b", "1/spam/c", "10/ham/d", "2/ham/e", "2/x[1]", ".hidden/h", "z"):
+        write(f"memory://globs/{name}", name.encode())
+    assert read("memory://globs", pattern) == [(name, None, name.encode()) for name in found]
+    sources.check([f"memory://globs/{pattern}"])
+
+
+def test_without(tree):
+    there = f"file://{tree}"
+    for path, *without in (
+        ("Maildir", "Maildir/.Junk/", "Maildir/Archive"),
+        ("folder", "folder/a", "folder/1.eml", "nowhere"),
+        ("folder/a", "folder"),  # what is named is read, though it lies below what is passed over
+    ):
+        here = read(tree, path, without=[str(tree / one) for one in without])
+        assert read(there, path, without=[f"{there}/{one}" for one in without]) == here
+    assert len(read(there, "folder", without=[f"{there}/folder/?.eml"])) == len(read(tree, "folder")) - 10
+    with pytest.raises(UsageError, match=r"boxes/a\.mbox: named under two labels"):
+        read(there, "boxes/*", without=[f"{there}/boxes/a*"])
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("memory://nowhere/x", "no such file or folder"),
+        ("file:///nowhere/x/", "no such file or folder"),
+        ("memory://nowhere/x/*", "no such file or folder"),
+        ("memory://few/y*", "nothing there matches"),
+        ("memory://few/1/*/", "nothing there matches"),
+    ],
+)
+def test_what_is_not_there(url, why):
+    write("memory://few/1/ham", b"x")
+    with pytest.raises(NoInput) as caught:
+        sources.check([url])
+    assert str(caught.value) == f"{url}: {why}"
+    assert [(one.path, one.why) for one in sources.messages([url])] == [(url, why)]
+
+
+@pytest.mark.parametrize("path", ["", "*"])
+def test_names_that_would_be_taken_for_a_chain_of_addresses(path):
+    store = fsspec.filesystem("memory")
+    for name in ("/odd/a", "/odd/a::b", "/odd/x::file:/y", "/odd/c"):
+        store.pipe(name, b"c")
+    expected = [("a", None, b"c"), ("a%3A%3Ab", CHAIN), ("c", None, b"c"), ("x%3A%3Afile:", CHAIN)]
+    assert read("memory://odd", path) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "words"),
+    [
+        ("gs://bucket/ham", 64, "this needs another package: pip install gcsfs"),
+        ("sftp://host/ham", 64, "this needs another package: pip install paramiko"),
+        ("nonsense://bucket/ham", 66, "nonsense"),
+        ("memory://nothing", 66, "no such file or folder"),
+        ("http://127.0.0.1:1/ham.mbox", 66, "connect call failed"),
+    ],
+)
+def test_one_line_says_what_to_do(spamnb, mail, url, code, words):
+    spamnb("train", "--model", "x", url, mail.spam).fails(code, f"{url}: ", words)
+
+
+def test_a_model_is_here(spamnb, mail):
+    here = "s3://mail/model: a model is a file on this machine"
+    spamnb("train", "--model", "s3://mail/model", mail.ham, mail.spam).fails(64, here)
+    spamnb("inspect", env=spamnb.environment | {"SPAMNB_MODEL": "s3://mail/model"}).fails(64, here)
+
+
+@pytest.mark.parametrize(
+    ("lacking", "words"),
+    [
+        ("fsspec", "addresses with :// need an extra: pip install 'spamnb[cluster]'"),
+        ("s3fs", "s3://bucket/ham: this needs another package: pip install s3fs"),
+    ],
+)
+def test_what_is_not_installed(spamnb, mail, lacking, words):
+    start = f"import sys; sys.modules['{lacking}'] = None; from spamnb.start import main; sys.exit(main())"
+    without = [sys.executable, "-c", start]
+    spamnb.run([*without, "train", "--model", "x", "s3://bucket/ham", mail.spam]).fails(64, words)
+    if lacking == "fsspec":
+        assert spamnb.run([*without, "classify", mail.spam]).code == 0
+
+
+def test_evaluate_and_classify(spamnb, mail, tree):
+    evaluate = ("evaluate", "--json", "--folds", "2", "--jobs", "1")
+    here = spamnb(*evaluate, mail.ham, mail.spam).succeeds()
+    root = mail.ham.removesuffix("/ham")
+    there = spamnb(*evaluate, f"file://{root}/h*", f"file://{root}/sp?m/*").succeeds()
+    assert there.out.replace(b"file://", b"") == here.out
+    done = spamnb("classify", "-p", f"file://{tree}/folder/0.eml").succeeds()
+    assert done.out.startswith(b"X-Spamnb:")
+    assert done.out.endswith(message(100))
+    spamnb("classify", "-p", f"file://{tree}/folder").fails(64, "one message at a time")
+
+
+# Web servers
+
+
+class Whole(http.server.SimpleHTTPRequestHandler):
+    """Python's own, which sends nothing but whole files."""
+
+    def log_message(self, *_):
+        pass
+
+
+class Ranged(Whole):
+    """And one that sends a part when asked for it, as all others do."""
+
+    def send_head(self):
+        wanted = self.headers.get("Range", "").removeprefix("bytes=").partition("-")
+        path = Path(self.translate_path(self.path))
+        if not wanted[0] or not path.is_file():
+            return super().send_head()
+        file, size = path.open("rb"), path.stat().st_size
+        start, end = int(wanted[0]), min(int(wanted[2]), size - 1)
+        file.seek(start)
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {start}-{end}/{size}")
+        self.send_header("Content-Length", str(end - start + 1))
+        self.end_headers()
+        self.wfile.write(file.read(end - start + 1))
+        file.close()
+        return None
+
+
+class Closed(Whole):
+    def send_head(self):
+        self.send_error(403)
+
+
+class Lasting(Whole):
+    """Keeps connections open."""
+
+    protocol_version = "HTTP/1.1"
+
+
+class Slow(Whole):
+    """Sends the end of a file after a while."""
+
+    def copyfile(self, source, outputfile):
+        data = source.read()
+        outputfile.write(data[:-100])
+        time.sleep(0.6)
+        outputfile.write(data[-100:])
+
+
+@contextmanager
+def served(handler, folder):
+    def serve(*arguments):
+        return handler(*arguments, directory=str(folder))
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join(10)
+        server.server_close()
+
+
+def asked(code, *arguments, seconds=60, **environment):
+    """What a fresh process answers."""
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, timeout=seconds)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return pickle.loads(done.stdout)
+
+
+@pytest.mark.parametrize("kind", [Whole, Ranged])
+def test_a_web_server(tree, kind):
+    """Folders, with and without a slash, and files; mailboxes are cut if the server can."""
+    paths = ["boxes", "Maildir/.Junk/", "boxes/long.mbox", "boxes/gzip.mbox", "folder/a*/**/d*"]
+    paths += [""] if kind is Whole else []
+    with served(kind, tree) as web:
+        found = asked(ASK, *[f"{web}/{path}" for path in paths])
+    for path, (items, size, pieces, kinds) in zip(paths, found, strict=True):
+        here = str(tree / path) if "*" not in path else str(tree / "folder" / "a" / "b" / "c" / "deep")
+        expected = below(tree, sources.messages([here]))
+        assert below(web, items) == [(quote(name), *rest) for name, *rest in expected]
+        assert pieces == items
+        assert size == sources.total_size([here])
+        if path == "boxes/long.mbox":
+            assert kinds == {"Ready" if kind is Whole else "Range"}
+
+
+def test_a_process_leaves_the_connections_of_its_parent_alone(tree):
+    code = """
+import gc, pickle, sys
+from spamnb.workers.processes import in_parallel
+from spamnb.mailboxes import sources
+def count():
+    gc.collect()
+    return len(list(sources.messages(sys.argv[1:])))
+pickle.dump([count(), *in_parallel(count, [(), (), ()], 2), count()], sys.stdout.buffer)
+"""
+    with served(Lasting, tree) as web:
+        assert asked(code, f"{web}/boxes/", seconds=30) == [len(read(tree, "boxes"))] * 5
+
+
+def test_a_file_may_take_longer_than_the_five_minutes_of_aiohttp(tree):
+    code = """
+import pickle, sys
+import aiohttp.client
+from spamnb.mailboxes import sources
+aiohttp.client.DEFAULT_TIMEOUT = aiohttp.ClientTimeout(total=0.3)
+pickle.dump([getattr(one, "data", None) for one in sources.messages(sys.argv[1:])], sys.stdout.buffer)
+"""
+    with served(Slow, tree) as web:
+        found = asked(code, f"{web}/boxes/long.mbox")
+    assert found == [data for *_, data in read(tree, "boxes/long.mbox")]
+
+
+def test_a_server_that_does_not_answer():
+    code = """
+import pickle, sys
+from spamnb.errors import NoInput
+from spamnb.mailboxes import remote, sources
+remote.PATIENCE = 0.2
+try:
+    sources.check(sys.argv[1:])
+except NoInput as error:
+    pickle.dump(str(error), sys.stdout.buffer)
+"""
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}/ham.mbox"
+        assert asked(code, url, seconds=30) == f"{url}: no answer"
+
+
+def test_a_closed_web_server(spamnb, tree):
+    with served(Closed, tree) as web:
+        spamnb("classify", f"{web}/boxes/a.mbox").fails(66, "a.mbox: 403 Forbidden")
+
+
+# S3
+
+
+@pytest.fixture(scope="session")
+def in_bucket(bucket, tree):
+    bucket.put_all(tree, "tree")
+    bucket.put("tree/folder/", b"")  # as some programs mark a folder
+    return "s3://mail/tree"
+
+
+def test_a_bucket_has_the_messages_of_the_same_folder(tree, bucket, in_bucket):
+    paths = ["", "Maildir/.Junk", "boxes/long.mbox"]
+    found = asked(ASK, *[f"{in_bucket}/{path}" for path in paths], **bucket.environment)
+    for path, (items, size, pieces, kinds) in zip(paths, found, strict=True):
+        assert below(in_bucket, items) == read(tree, path)
+        assert pieces == items
+        assert size == sources.total_size([str(tree / path)])
+        assert ("Range" in kinds) == (path in ("", "boxes/long.mbox"))
+
+
+@pytest.fixture(scope="session")
+def labelled(tmp_path_factory, bucket):
+    """Ham and spam on the disk and in the bucket, as small files and as mailboxes."""
+    root = tmp_path_factory.mktemp("labelled")
+    for n in range(20):
+        put(root / "ham" / f"{n}", ham(n))
+    put(root / "ham" / "box.mbox", b"".join(ENVELOPE + ham(n) + b"\n" for n in range(20, 500)))
+    assert (root / "ham" / "box.mbox").stat().st_size > sources.CHUNK // sources.PACKING
+    for part in range(3):
+        many = b"".join(ENVELOPE + spam(n) + b"\n" for n in range(part * 100, part * 100 + 100))
+        put(root / f"spam{part}.mbox.gz", gzip.compress(many))
+    bucket.put_all(root, "labelled")
+    return root
+
+
+def test_a_model_trained_from_a_bucket_is_the_same_byte_for_byte(spamnb, bucket, labelled, tmp_path):
+    here, there = str(tmp_path / "here"), str(tmp_path / "there")
+    spam_here = [word for part in range(3) for word in ("--spam", f"{labelled}/spam{part}.mbox.gz")]
+    trained = spamnb(
+        "train", "--jobs", "1", "--model", here, "--ham", f"{labelled}/ham", *spam_here
+    ).succeeds()
+    environment = spamnb.environment | bucket.environment
+    root = "s3://mail/labelled"
+    urls = (f"{root}/ham/", f"{root}/spam*.mbox.gz")
+    done = spamnb.afresh("train", "--jobs", "2", "--model", there, *urls, env=environment).succeeds()
+    assert done.lines[:3] == ["ham: 500 learned", "spam: 300 learned", "unreadable: 0"]
+    assert done.lines[:3] == trained.lines[:3]
+    assert Path(there).read_bytes() == Path(here).read_bytes()
+
+    classify = ("classify", "--jobs", "1", "--model", here)
+    local = spamnb(*classify, str(labelled)).succeeds()
+    remote = spamnb(*classify, root, env=environment).succeeds()
+    assert len(remote.lines) == 800
+    assert [line.replace(root, str(labelled)) for line in remote.lines] == local.lines
+
+
+def test_what_a_bucket_refuses(bucket, tree):
+    code = """
+import os, pickle, sys
+import s3fs
+from spamnb.errors import NoInput
+from spamnb.mailboxes.sources import check
+def refusal(url, **changes):
+    os.environ.update(changes)
+    s3fs.S3FileSystem.clear_instance_cache()
+    try:
+        check([url])
+    except NoInput as error:
+        return str(error)
+said = [refusal(url) for url in ("s3://nobody/ham/", "s3://mail/*.nothing")]
+said.append(refusal("s3://mail/tree", AWS_ENDPOINT_URL=sys.argv[1]))
+del os.environ["AWS_ACCESS_KEY_ID"]
+said.append(refusal("s3://mail/tree"))
+pickle.dump(said, sys.stdout.buffer)
+"""
+    with served(Closed, tree) as web:
+        assert asked(code, web, **bucket.environment) == [
+            "s3://nobody/ham/: no such file or folder",
+            "s3://mail/*.nothing: nothing there matches",
+            "s3://mail/tree: permission denied",
+            "s3://mail/tree: Unable to locate credentials",
+        ]
+
+
+def test_an_object_that_goes_meanwhile_is_told_and_the_others_are_read(bucket, tree):
+    for name in ("0.eml", "1.eml", "2.eml", "large"):
+        bucket.put(f"going/{name}", (tree / "folder" / name).read_bytes())
+    code = """
+import pickle, sys
+import fsspec
+from spamnb.mailboxes import sources
+chunks = list(sources.chunks(["s3://mail/going/"]))
+fsspec.filesystem("s3").rm(["mail/going/1.eml", "mail/going/large"])
+items = [one for chunk in chunks for one in chunk.messages()]
+pickle.dump([(one.path, getattr(one, "why", "")) for one in items], sys.stdout.buffer)
+"""
+    found = asked(code, **bucket.environment)
+    gone = "no such file or folder"
+    reasons = {"0.eml": "", "1.eml": gone, "2.eml": "", "large": gone}
+    assert found == [(f"s3://mail/going/{name}", why) for name, why in reasons.items()]

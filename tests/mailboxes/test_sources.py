@@ -1,0 +1,489 @@
+import binascii
+import bz2
+import gzip
+import io
+import lzma
+import os
+import random
+import stat
+import subprocess
+import sys
+import threading
+import tracemalloc
+
+import pytest
+from helpers.generated import examples_times
+from helpers.mailboxes import ENVELOPE, box, described, mail, maildir, put, together
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.errors import NoInput
+from spamnb.mailboxes import sources
+from spamnb.mailboxes.mbox import MAX_MESSAGE
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.stores import LOCAL
+
+try:
+    from compression import zstd
+except ImportError:
+    from backports import zstd
+
+PACKERS = [gzip.compress, lzma.compress, bz2.compress, zstd.compress]
+
+
+def read(*paths, **options):
+    return [described(item) for item in sources.messages(map(str, paths), **options)]
+
+
+def in_chunks(*paths, **options):
+    """As another process would see them."""
+    return together(sources.chunks(map(str, paths), **options))
+
+
+def names(folder, **options):
+    return [os.path.relpath(path, folder) for path, *_ in read(folder, **options)]
+
+
+# One file
+
+
+@pytest.mark.parametrize(
+    "data", [mail(1), b"x", b"\n", b"no header", b"\xff\0", b"From me\n", b"BZhello", b"\x1f\x8b"]
+)
+def test_a_file_is_one_message(tmp_path, data):
+    path = put(tmp_path / "mail", data)
+    assert read(path) == [(path, None, data)]
+
+
+def test_an_mbox_is_its_messages(tmp_path):
+    path = put(tmp_path / "mail", box(range(3)))
+    assert read(path) == [(path, n, mail(n)) for n in range(3)]
+
+
+def test_empty_files_and_empty_messages_are_none(tmp_path):
+    put(tmp_path / "a", b"")
+    path = put(tmp_path / "b", ENVELOPE + b"\n" + box([7]))
+    put(tmp_path / "c", gzip.compress(b""))
+    assert read(tmp_path) == [(path, 1, mail(7))]
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+@pytest.mark.parametrize("size", [1 << 20, 500, 1])
+def test_compressed_files(tmp_path, pack, size):
+    one = put(tmp_path / "a.eml", pack(mail(1)))
+    many = put(tmp_path / "b", pack(box(range(50))) + pack(box(range(50, 99))) + bytes(4))
+    expected = [(one, None, mail(1)), *((many, n, mail(n)) for n in range(99))]
+    assert read(tmp_path) == expected
+    assert in_chunks(tmp_path, size=size) == expected
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+@pytest.mark.parametrize("size", [1 << 20, 500])
+@pytest.mark.slow
+def test_damaged_compression_keeps_what_came_before(tmp_path, pack, size):
+    noise = random.Random(1)
+    whole = b"".join(ENVELOPE + mail(n) + noise.randbytes(3000).hex().encode() + b"\n\n" for n in range(250))
+    packed = pack(whole)
+    for damaged in (
+        packed[: len(packed) * 3 // 4],
+        packed[: len(packed) * 3 // 4] + bytes(5000),
+        packed + b"junk",
+    ):
+        *messages, last = in_chunks(put(tmp_path / "x", damaged), size=size)
+        assert last[1].startswith("damaged compression")
+        assert len(messages) > 80
+        # The last may be cut short, or end in what the library took the damage for.
+        assert all(data.startswith(mail(n)) for n, (_, _, data) in enumerate(messages[:-1]))
+
+
+@pytest.mark.parametrize("pack", PACKERS)
+def test_compression_damaged_from_the_start(tmp_path, pack):
+    path = put(tmp_path / "x", pack(mail(1))[:11] + b"junk" * 9)
+    assert read(path)[-1][1].startswith("damaged compression")
+
+
+def test_an_xz_file_cannot_ask_for_all_memory(tmp_path):
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 20}]
+    packed = bytearray(lzma.compress(mail(1), filters=filters))
+    size = packed.index(b"\x21\x01") + 2  # filter LZMA2, one byte of properties: the dictionary's size
+    packed[size] = 40  # 4 GiB
+    header = packed[12 : 12 + (packed[12] + 1) * 4]
+    header[-4:] = binascii.crc32(header[:-4]).to_bytes(4, "little")
+    packed[12 : 12 + len(header)] = header
+    ((_, why),) = read(put(tmp_path / "x", bytes(packed)))
+    assert "memory" in why.lower()
+
+
+def zstd_asking_for(window, data):
+    """Frames whose size is not known beforehand, so that the window stays as large."""
+    packer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: window})
+    return packer.compress(data) + packer.flush()
+
+
+def test_a_zstd_file_cannot_ask_for_all_memory(tmp_path):
+    """As much as `zstd -d` gives it without being asked, and no more."""
+    path = put(tmp_path / "x", zstd_asking_for(27, mail(1)))
+    assert read(path) == [(path, None, mail(1))]
+    ((_, why),) = read(put(tmp_path / "x", zstd_asking_for(28, mail(1))))
+    assert "too much memory" in why
+
+
+def test_a_zstd_file_of_many_frames_with_some_to_be_skipped(tmp_path):
+    skipped = b"\x5f\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
+    frames = [skipped + zstd.compress(box([n])) for n in range(20)]
+    path = put(tmp_path / "x", b"".join(frames) + skipped)
+    assert in_chunks(path) == in_chunks(path, size=1) == [(path, n, mail(n)) for n in range(20)]
+
+
+def test_without_its_library_zstd_is_described(tmp_path, monkeypatch):
+    for name in ("compression", "backports"):
+        monkeypatch.setitem(sys.modules, name, None)
+    path = put(tmp_path / "x", zstd.compress(mail(1)))
+    beside = put(tmp_path / "y")
+    assert read(tmp_path) == [
+        (path, "cannot be decompressed here: zstd needs an extra: pip install 'spamnb[zstd]'"),
+        (beside, None, mail(1)),
+    ]
+
+
+@pytest.mark.parametrize("pack", [gzip, zstd])
+@pytest.mark.parametrize("start", [b"", ENVELOPE])
+@pytest.mark.slow
+def test_a_bomb_costs_no_more_than_a_message(tmp_path, start, pack):
+    path = tmp_path / "bomb"
+    with pack.open(path, "wb", **({"compresslevel": 1} if pack is gzip else {})) as file:
+        file.write(start)
+        for _ in range(80):
+            file.write(bytes(1 << 20))
+        file.write(b"\n\n" + ENVELOPE + mail(1))
+    tracemalloc.start()
+    found = [len(item.data) for item in sources.messages([str(path)])]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == [MAX_MESSAGE, len(mail(1))][: 2 if start else 1]
+    assert peak < 4.5 * MAX_MESSAGE
+
+
+def test_a_large_message_is_cut(tmp_path):
+    path = put(tmp_path / "x", b"Subject: x\n\n" + b"a" * MAX_MESSAGE)
+    ((_, index, data),) = in_chunks(path)
+    assert (index, len(data)) == (None, MAX_MESSAGE)
+
+
+def test_many_members_take_linear_time(tmp_path):
+    path = put(tmp_path / "x", gzip.compress(b"", mtime=0) * 50_000 + gzip.compress(mail(1)))
+    assert read(path) == [(path, None, mail(1))]
+
+
+# Chunks
+
+
+@pytest.mark.parametrize("size", [1, 60, 100, 333, 1000, 1 << 20])
+def test_chunks_have_the_messages_in_order(tmp_path, size):
+    put(tmp_path / "a" / "box", box(range(30)))
+    put(tmp_path / "a" / "one", mail(1, 50))
+    put(tmp_path / "b", box(range(40)).replace(b"\n", b"\r\n"))
+    put(tmp_path / "c", mail(2))
+    assert len(read(tmp_path)) == 72
+    assert in_chunks(tmp_path, size=size) == read(tmp_path)
+    parts = list(sources.chunks([str(tmp_path)], size=size))
+    assert sum(part.size for part in parts) == sources.total_size([str(tmp_path)])
+    assert all(part.size < size + 1000 for part in parts)
+
+
+@given(st.lists(st.integers(0, 60)), st.integers(1, 3000))
+@examples_times(0.4)
+def test_an_mbox_in_pieces_is_the_same_mbox(tmp_path_factory, lengths, size):
+    data = b"".join(box([n], lines) for n, lines in enumerate(lengths))
+    path = put(tmp_path_factory.mktemp("box") / "mail", data)
+    assert in_chunks(path, size=size) == read(path)
+    assert [index for _, index, _ in read(path)] == list(range(len(lengths)))
+
+
+def test_small_files_are_batched(tmp_path):
+    for n in range(2100):
+        put(tmp_path / f"{n:04}")
+    assert [len(chunk.paths) for chunk in sources.chunks([str(tmp_path)])] == [2000, 100]
+
+
+def test_a_large_mbox_costs_no_memory(tmp_path):
+    path = put(tmp_path / "mail", box(range(2000), 1000))  # 20 MB
+    tracemalloc.start()
+    count = sum(1 for chunk in sources.chunks([path], size=1 << 20) for _ in chunk.messages())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 2000
+    assert peak < 2_000_000
+
+
+def test_a_mailbox_that_changes_is_described(tmp_path):
+    path = put(tmp_path / "mail", box(range(100)))
+    first, *_ = sources.chunks([path], size=1000)
+    put(tmp_path / "mail", b"X" + box(range(100)))
+    assert [described(item) for item in first.messages()] == [(path, "changed while it was read")]
+    os.unlink(path)
+    assert list(first.messages()) == []
+
+
+# Standard input and pipes
+
+
+@pytest.mark.parametrize("pack", [bytes, *PACKERS])
+@pytest.mark.parametrize("data", [mail(1), ENVELOPE + mail(1), box(range(5)), b"just words"])
+def test_standard_input_is_one_message_as_it_is(monkeypatch, pack, data):
+    piped = pack(data)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
+    sources.check(["-"])
+    assert sources.total_size(["-"]) == 0
+    assert in_chunks("-", size=100) == [("-", None, piped)]
+
+
+def test_standard_input_that_is_empty_is_no_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\n")))
+    with pytest.raises(NoInput, match="-: standard input is empty"):
+        read("-")
+
+
+def test_no_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert read("-") == [("-", "no standard input")]
+    with pytest.raises(NoInput, match="-: no standard input"):
+        sources.check(["-"])
+
+
+def test_a_named_pipe_is_read_if_named_and_skipped_if_found(tmp_path):
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    os.mknod(tmp_path / "socket", stat.S_IFSOCK | 0o600)
+    assert read(tmp_path) == []
+    writer = threading.Thread(target=lambda: put(tmp_path / "pipe", box(range(9))))
+    writer.start()
+    assert in_chunks(pipe, size=100) == [(pipe, n, mail(n)) for n in range(9)]
+    writer.join()
+    assert read("/dev/null") == []
+
+
+def test_a_descriptor_is_read_where_it_is_open(tmp_path):
+    with open(put(tmp_path / "x", box(range(9))), "rb") as file:
+        path = f"/dev/fd/{file.fileno()}"
+        assert [type(chunk) for chunk in sources.chunks([path])] == [sources.Ready]
+
+
+# Folders
+
+
+def test_a_maildir(tmp_path):
+    box = maildir(tmp_path / "Maildir")
+    for name in ("new/2.x", "cur/1.x:2,S", "cur/3.x:2,", "tmp/4.x", "new/.nfs1", "cur/sub/5.x"):
+        put(box / name)
+    for name in (
+        "dovecot.index",
+        "dovecot-uidlist",
+        "maildirfolder",
+        "subscriptions",
+        "courierimapuiddb",
+        "x",
+    ):
+        put(box / name)
+    assert names(box) == ["cur/1.x:2,S", "new/2.x", "cur/3.x:2,"]
+    assert names(tmp_path) == ["Maildir/cur/1.x:2,S", "Maildir/new/2.x", "Maildir/cur/3.x:2,"]
+    assert names(box / "cur") == ["1.x:2,S", "3.x:2,", "sub/5.x"]
+
+
+def test_folders_below_a_maildir(tmp_path):
+    for folder in (".", ".Junk", ".a.b", "Archive/2020", "Archive/2020/.deep"):
+        put(maildir(tmp_path / folder) / "cur" / "1.x:2,")
+    put(tmp_path / ".hidden" / "x")
+    put(tmp_path / "courierimapkeywords" / "x")
+    folders = ["cur", ".Junk/cur", ".a.b/cur", "Archive/2020/cur", "Archive/2020/.deep/cur"]
+    assert names(tmp_path) == [f"{folder}/1.x:2," for folder in folders]
+
+
+def test_a_maildir_message_is_one_even_with_an_envelope_line(tmp_path):
+    path = put(maildir(tmp_path) / "cur" / "1.x:2,", box([1, 2]))
+    assert in_chunks(tmp_path) == in_chunks(tmp_path, size=1) == [(path, None, box([1, 2])[len(ENVELOPE) :])]
+
+
+def test_an_mbox_in_a_folder_that_is_called_new(tmp_path):
+    path = put(tmp_path / "new" / "list", box([0, 1]))
+    beside = put(tmp_path / "one")
+    assert read(tmp_path) == [(path, 0, mail(0)), (path, 1, mail(1)), (beside, None, mail(1))]
+
+
+def test_a_plain_folder(tmp_path):
+    for name in ("b", "a/2", "a/10", "c/d/e", "dovecot.mbox"):
+        put(tmp_path / name)
+    put(maildir(tmp_path / "c" / "box") / "new" / "1")
+    put(maildir(tmp_path / "c" / ".box") / "new" / "1")
+    for name in (
+        ".hidden",
+        ".git/x",
+        ".mh_sequences",
+        "a/.mh_sequences",
+        "dovecot.index.log",
+        "a/subscriptions",
+    ):
+        put(tmp_path / name)
+    assert names(tmp_path) == ["a/10", "a/2", "b", "c/.box/new/1", "c/box/new/1", "c/d/e", "dovecot.mbox"]
+
+
+def test_hidden_paths_are_read_when_named(tmp_path):
+    path = put(tmp_path / ".x" / "y")
+    assert names(tmp_path / ".x") == ["y"]
+    assert read(put(tmp_path / ".z" / ".y")) == [(str(tmp_path / ".z" / ".y"), None, mail(1))]
+    assert read(tmp_path / ".x", path) == [(path, None, mail(1))] * 2
+
+
+def test_links(tmp_path):
+    put(tmp_path / "elsewhere" / "x")
+    folder = tmp_path / "folder"
+    put(folder / "a")
+    (folder / "file").symlink_to(tmp_path / "elsewhere" / "x")
+    (folder / "loop").symlink_to(folder)
+    (folder / "up").symlink_to("..")
+    (folder / "lost").symlink_to("nowhere")
+    (folder / "self").symlink_to("self")
+    assert [path for path, *_ in read(folder)] == [
+        str(folder / name) for name in ("a", "file", "self", "up/elsewhere/x")
+    ]
+    assert "symbolic link" in dict(item for item in read(folder) if len(item) == 2)[str(folder / "self")]
+
+
+def test_very_deep_folders(tmp_path):
+    folders = [str(tmp_path) + "/d" * depth for depth in range(1, 1500)]
+    for folder in folders:
+        os.mkdir(folder)
+    path = put(tmp_path / folders[-1] / "x")
+    try:
+        assert read(tmp_path) == [(path, None, mail(1))]
+    finally:  # what clears up after tests goes down by recursion
+        os.unlink(path)
+        for folder in reversed(folders):
+            os.rmdir(folder)
+
+
+def test_without(tmp_path):
+    for folder in (".", ".Junk", ".Junk.old", ".Sent"):
+        put(maildir(tmp_path / folder) / "cur" / "1.x")
+    (tmp_path / "cur" / "2.x").symlink_to(tmp_path / ".Junk" / "cur" / "1.x")
+    junk = str(tmp_path / ".Junk")
+    rest = ["cur/1.x", ".Junk.old/cur/1.x", ".Sent/cur/1.x"]
+    assert names(tmp_path, without=[junk]) == rest
+    assert names(tmp_path, without=[junk + "/cur/.."]) == rest
+    assert names(tmp_path, without=[junk, str(tmp_path / ".Sent" / "cur" / "1.x")]) == rest[:2]
+    assert names(tmp_path, without=[str(tmp_path / "nowhere")]) == names(tmp_path)
+    assert sources.total_size([str(tmp_path)], without=[junk]) == 3 * len(mail(1))
+    link = tmp_path.parent / (tmp_path.name + "-link")
+    link.symlink_to(tmp_path)
+    assert names(link, without=[junk]) == rest
+    # What is named is read, though it lies below what is passed over.
+    assert names(tmp_path / ".Junk", without=[str(tmp_path)]) == ["cur/1.x"]
+
+
+def test_a_folder_is_read_once(tmp_path):
+    put(tmp_path / "a" / "x")
+    put(tmp_path / "b")
+    assert len(read(tmp_path, tmp_path / "a", tmp_path)) == 2
+
+
+def test_messages_that_move_are_read_once(tmp_path):
+    box = maildir(tmp_path)
+    for n in range(6):
+        put(box / "new" / f"{n}.x", mail(n))
+    (chunk,) = sources.chunks([str(box)])
+    found = chunk.messages()
+    assert next(found).data == mail(0)
+    for n in (0, 1, 2):
+        os.rename(box / "new" / f"{n}.x", box / "cur" / f"{n}.x:2,S")
+    assert next(found).path == str(box / "cur" / "1.x:2,S")
+    os.rename(box / "cur" / "2.x:2,S", box / "cur" / "2.x:2,ST")
+    os.rename(box / "new" / "3.x", box / "cur" / "3.x:2,")
+    os.unlink(box / "new" / "4.x")
+    assert [item.data for item in found] == [mail(2), mail(3), mail(5)]
+
+
+def test_messages_that_are_in_new_and_cur_are_one(tmp_path):
+    put(maildir(tmp_path) / "new" / "1.x")
+    os.link(tmp_path / "new" / "1.x", tmp_path / "cur" / "1.x:2,")
+    assert names(tmp_path) == ["cur/1.x:2,"]
+
+
+def test_messages_that_move_while_the_folder_is_walked(tmp_path):
+    box = maildir(tmp_path)
+    put(box / "new" / "1.x")
+    put(box / "new" / "2.x")
+    found = sources.chunks([str(box)], size=1)
+    next(found)
+    os.rename(box / "new" / "2.x", box / "cur" / "2.x:2,")
+    assert [described(item)[0] for chunk in found for item in chunk.messages()] == [
+        str(box / "cur" / "2.x:2,")
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_described(tmp_path):
+    put(tmp_path / "a", mail(1))
+    closed = [put(tmp_path / "b"), put(maildir(tmp_path / "c") / "cur" / "1")]
+    closed[1] = os.path.dirname(closed[1])
+    put(tmp_path / "c" / "new" / "2")
+    for path in closed:
+        os.chmod(path, 0)
+    try:
+        assert [item for item in read(tmp_path) if len(item) == 2] == [
+            (path, "permission denied") for path in closed
+        ]
+        assert len(read(tmp_path)) == 4
+        with pytest.raises(NoInput, match="permission denied"):
+            sources.check([closed[0]])
+    finally:
+        for path in closed:
+            os.chmod(path, 0o700)
+
+
+def test_a_file_that_cannot_be_read_is_described(tmp_path):
+    found = list(sources.Files(LOCAL, [str(tmp_path), put(tmp_path / "x")], 0).messages())
+    assert [described(item)[:2] for item in found] == [
+        (str(tmp_path), "is a directory"),
+        (str(tmp_path / "x"), None),
+    ]
+
+
+def test_check(tmp_path):
+    sources.check([str(tmp_path), put(tmp_path / "x"), "-", "/dev/null"])
+    for missing in (str(tmp_path / "y"), str(tmp_path / "x" / "y"), ""):
+        with pytest.raises(NoInput) as caught:
+            sources.check([str(tmp_path), missing])
+        assert str(caught.value) == f"{missing}: no such file or folder"
+    assert isinstance(next(sources.messages([str(tmp_path / "y")])), Unreadable)
+
+
+def test_a_name_that_is_no_utf8(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
+    with open(path, "wb") as file:
+        file.write(mail(1))
+    assert read(tmp_path) == [(path, None, mail(1))]
+
+
+def test_importing_it_loads_no_slow_module():
+    code = (
+        "import sys; old = set(sys.modules); import spamnb.mailboxes.sources;"
+        "print(*sorted(set(sys.modules) - old - {'__future__'}))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.split() == [
+        "binascii",  # these two are part of the interpreter
+        "itertools",
+        "spamnb",
+        "spamnb.errors",
+        "spamnb.mailboxes",
+        "spamnb.mailboxes.chunks",
+        "spamnb.mailboxes.folders",
+        "spamnb.mailboxes.mbox",
+        "spamnb.mailboxes.not_mail",
+        "spamnb.mailboxes.ranges",
+        "spamnb.mailboxes.roles",
+        "spamnb.mailboxes.skipped",
+        "spamnb.mailboxes.sources",
+        "spamnb.mailboxes.stores",
+        "spamnb.mailboxes.streams",
+    ]

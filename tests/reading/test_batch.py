@@ -1,0 +1,240 @@
+"""Messages gathered in bulk have the very features that each has by itself."""
+
+import base64
+from itertools import islice
+
+import numpy as np
+import pytest
+from helpers.paths import GOLDEN, SPAMASSASSIN
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spamnb.bayes.scoring import MISSING
+from spamnb.key import Key
+from spamnb.mailboxes.chunks import Raw, Ready
+from spamnb.mailboxes.sources import messages
+from spamnb.reading.batch import fingerprints_in
+from spamnb.reading.features import BODY
+from spamnb.reading.fingerprint import fingerprints
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
+from spamnb.reading.word_rules import LONGEST, MOST_WORDS
+from spamnb.tables.sorting import changes, order_of, texts_at
+from spamnb.training.batches import batch_of
+
+KEYS = [None, Key(bytes(32))]
+CHOICES = [
+    {},
+    {"ngrams": 3},
+    {"keep_case": True},
+    {"headers": False},
+    {"stop_words": ("the", "and", "été", "你好")},
+    {"stop_language": "english", "stem": "english", "ngrams": 2},
+]
+
+
+def gathered(raws, tokenizer):
+    """Of each message in a batch its tokens, its pairs, its numbers, and the texts of its tokens."""
+    chunk = Ready([Raw("mail", number, raw) for number, raw in enumerate(raws)], 0)
+    batch = batch_of(chunk, None, tokenizer)
+    rows = batch.rows
+    assert (batch.hashes[1:] > batch.hashes[:-1]).all()  # sorted, and none twice
+    assert len(batch.text) == (batch.ends[-1] if len(batch.ends) else 0)
+    starts = np.concatenate(([0], batch.ends))
+    found = []
+    for number in range(len(raws)):
+        tokens, pairs, texts = [], [], {}
+        for entry in range(rows.starts[number], rows.starts[number + 1]):
+            place, times, part = int(rows.places[entry]), int(rows.times[entry]), int(rows.parts[entry])
+            text = batch.text[starts[place] : batch.ends[place]].tobytes().decode()
+            fingerprint = int(batch.hashes[place])
+            if times:
+                tokens.append((fingerprint, times, part))
+                texts[fingerprint] = text
+            else:
+                assert text == ""
+                pairs.append((fingerprint, part))
+        numbers = {name: int(values[number]) for name, values in rows.numbers.items()}
+        numbers = {name: value for name, value in numbers.items() if value != MISSING}
+        found.append((sorted(tokens), sorted(pairs), numbers, texts))
+    return found
+
+
+def by_itself(raw, tokenizer):
+    features = tokenizer.features(read(raw))
+    texts = dict.fromkeys(features.texts, "") if tokenizer.key else features.texts
+    return sorted(features.tokens), sorted(features.pairs), features.numbers, texts
+
+
+def assert_same(raws, key=None, **choices):
+    tokenizer = Tokenizer(Settings(**choices), key)
+    for raw, found in zip(raws, gathered(raws, tokenizer), strict=True):
+        assert found == by_itself(raw, tokenizer), raw
+
+
+pieces = st.sampled_from(
+    [
+        *(
+            "buy",
+            "NOW",
+            "the",
+            "and",
+            "don't",
+            "'quoted'",
+            "''twice''",
+            "'",
+            "it's'",
+            "$5",
+            "free!!!",
+            "_",
+            "-",
+        ),
+        *("x" * LONGEST, "x" * (LONGEST + 1), "Y" * 70, "ä" * (LONGEST - 1), "ä" * (LONGEST + 1), "漢" * 40),
+        *("eightby8", "eightby8t", "sixteenbytes1234", "sixteenbytes12345", "ééééé", "tschüß", "ŉ", "İ", "ﷺ"),
+        *(
+            "été",
+            "l’été",
+            "你好",
+            "ภาษา",
+            "한국어",
+            "vіаgrа",
+            "ｆｒｅｅ",
+            "a\u0301\u0301",
+            "re\u200bad",
+            "🅵🆁",
+            "x\xad",
+        ),
+        *(
+            "http://example.com/a?b=c",
+            "me@example.org",
+            "a.b,c",
+            "\x00",
+            "\x85",
+            "\u2028",
+            "\x1c",
+            "~",
+            "\t",
+            "\n",
+        ),
+    ]
+)
+texts = st.lists(st.tuples(pieces, st.sampled_from([" ", "", "\n", "  ", ".", "' "])), max_size=12).map(
+    lambda made: "".join(piece + gap for piece, gap in made)
+)
+texts |= st.text(max_size=30)
+
+
+def plain(subject, body):
+    head = " ".join(subject.split()).encode("utf-8", "replace")
+    return (
+        b"Subject: "
+        + head
+        + b"\nContent-Type: text/plain; charset=utf-8\n\n"
+        + body.encode("utf-8", "replace")
+    )
+
+
+def page(subject, body):
+    html = f"<p>{body}</p><p style='display:none'>{subject}</p><a href='http://example.com/{len(body)}'>x</a>"
+    packed = base64.encodebytes(html.encode("utf-8", "replace"))
+    head = (
+        b"From: a@example.org\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n"
+    )
+    return head + packed
+
+
+def parts(subject, body):
+    boundary = b"--b\nContent-Type: text/plain; charset=utf-8\n\n"
+    some = [one.encode("utf-8", "replace") + b"\n" for one in (body, "", subject)]
+    head = b"To: a@example.org\nContent-Type: multipart/mixed; boundary=b\n\n"
+    return head + boundary + boundary.join(some) + b"--b--\n"
+
+
+mail = st.builds(
+    lambda make, subject, body: make(subject, body), st.sampled_from([plain, page, parts]), texts, texts
+)
+
+
+@given(st.lists(mail | st.binary(max_size=20), max_size=5), st.sampled_from(KEYS), st.sampled_from(CHOICES))
+@example([], None, {})
+@example([b""], None, {})
+@example([b"", b"", b"a", b""], None, {"headers": False})
+@example([b"Url: link\nType: text\n\nhttp://link/", b"", b"Url: other\n\nurl"], None, {})
+def test_made_mail(raws, key, choices):
+    assert_same(raws, key, **choices)
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids=str)
+def test_golden_mail(choices):
+    assert_same([path.read_bytes() for path in sorted(GOLDEN.glob("*.eml"))], **choices)
+
+
+@pytest.mark.skipif(not SPAMASSASSIN.exists(), reason="the source distribution leaves the corpora out")
+@pytest.mark.parametrize("name", ["hard-ham", "spam"])
+@pytest.mark.slow
+def test_real_mail(name):
+    found = islice(messages([str(SPAMASSASSIN / f"{name}.mbox.xz")]), 120)
+    assert_same([raw.data for raw in found])
+
+
+@pytest.mark.parametrize("ngrams", [1, 4])
+@pytest.mark.parametrize(
+    "body",
+    [
+        " ".join(f"word{n}" for n in range(MOST_WORDS + 5)),
+        "a " * (2 * MOST_WORDS),
+        "'é' " * MOST_WORDS,
+        "x" * 1_000_000,
+        "漢字" * MOST_WORDS,
+    ],
+    ids=lambda body: body[:8],
+)
+@pytest.mark.slow
+def test_floods(body, ngrams):
+    assert_same(
+        [plain("a flood", body), parts(body, "beside it"), plain("behind it", "one more")], ngrams=ngrams
+    )
+
+
+def test_words_that_collide_are_one(alike):
+    one, other = alike
+    assert fingerprints([one]) == fingerprints([other])
+    raw, tokenizer = f"{one} {other} {other}".encode(), Tokenizer(Settings())
+    (found,) = gathered([raw], tokenizer)
+    assert (fingerprints([one])[0], 3, BODY) in found[0]
+    assert found == by_itself(raw, tokenizer)
+
+
+# What it is made of
+
+
+@given(st.lists(st.text(max_size=40), max_size=8))
+@example(["00\x80\U00010000\x00"])  # a NUL at the end, and the only one of its eight bytes
+@example(["eightby8" + "\x00" * 8, "\x00" * 17, "eightby8\x00ninth", ""])
+def test_fingerprints_in_a_text(tokens):
+    data = [token.encode("utf-8", "replace") for token in tokens]
+    ends = np.cumsum([len(token) for token in data], dtype=np.int64)
+    starts = ends - [len(token) for token in data]
+    found = fingerprints_in(b"".join(data) + b"whatever", starts, ends)
+    assert found.tolist() == fingerprints([token.decode() for token in data])
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 40) | st.integers(2**64 - 9, 2**64 - 1)))
+def test_the_order_of_numbers_is_stable(numbers):
+    """Whether their first bits tell them apart or their last."""
+    order = order_of(np.array(numbers, np.uint64)).tolist()
+    assert order == sorted(range(len(numbers)), key=numbers.__getitem__)
+
+
+def test_changes():
+    assert changes(np.array([], np.uint64)).tolist() == []
+    assert changes(np.array([7, 7, 3, 7], np.uint64)).tolist() == [True, False, True, True]
+
+
+def test_texts_at(monkeypatch):
+    monkeypatch.setattr("spamnb.tables.sorting.BLOCK", 2)
+    text = np.frombuffer(b"one two three", np.uint8)
+    starts, lengths = np.array([8, 0, 4, 3, 4]), np.array([5, 3, 3, 0, 1])
+    assert texts_at(text, starts, lengths).tobytes() == b"threeonetwot"
+    assert texts_at(text, starts[:0], lengths[:0]).tobytes() == b""

@@ -1,0 +1,485 @@
+"""A message to its features: parts, pages, tricks, caps, and what holds for any bytes."""
+
+import subprocess
+import sys
+import time
+import unicodedata
+
+import pytest
+from helpers.generated import examples_times
+from helpers.textbook import counted, pairs_in
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spamnb.reading.message import read
+from spamnb.reading.settings import MOST_NGRAMS, Settings
+from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer, fairly
+from spamnb.reading.words import cut
+
+TOKENIZER = Tokenizer(Settings())
+MULTIPART = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
+
+
+def features(raw, **choices):
+    tokenizer = Tokenizer(Settings(**choices)) if choices else TOKENIZER
+    return tokenizer.features(read(raw if isinstance(raw, bytes) else raw.encode()))
+
+
+def tokens(raw, **choices):
+    return counted(features(raw, **choices))
+
+
+def page(html, **choices):
+    """The tokens of a page, without those that say it is one."""
+    found = tokens("Content-Type: text/html; charset=utf-8\n\n" + html, **choices)
+    return {
+        token: times for token, times in found.items() if token not in ("type:text/html", "charset:utf-8")
+    }
+
+
+# A text
+
+
+def test_a_message():
+    assert tokens("Subject: Hello\nFrom: ann@a.example\n\nHello, hello you!\n") == {
+        "header:subject": 1,
+        "subject:hello": 1,
+        "header:from": 1,
+        "from:ann": 1,
+        "from:a": 1,
+        "from:example": 1,
+        "from:ann@a.example": 1,
+        "from:@a.example": 1,
+        "type:text/plain": 1,
+        "hello": 2,
+        "you!": 1,
+    }
+
+
+def test_words_of_texts_are_kept_apart_from_what_is_tagged():
+    raw = MULTIPART.replace("\n\n", "\nSubject: Hello you\n\n", 1) + "\nOne, two\n--b\n\nTHREE\n--b--\n"
+    found = features(raw)
+    assert [cut(text) for text in found.spaced] == [["one", "two"], ["three"]]
+    assert found.subject == ["subject:hello", "subject:you"]
+    assert pairs_in(found) == {("one", "two"), ("subject:hello", "subject:you")}
+    assert sorted(found.head) == ["header:subject", "subject:hello", "subject:you"]
+    assert found.body == ["type:text/plain", "type:text/plain"]
+
+
+@pytest.mark.parametrize("raw", ["review us now", "review\nus\n\nnow\n", " review us now"])
+def test_without_header_block_all_is_body(raw):
+    assert tokens(raw) == {"review": 1, "us": 1, "now": 1}
+
+
+def test_nothing():
+    assert tokens("") == {}
+    assert tokens("Subject:\n\n") == {"header:subject": 1, "type:text/plain": 1}
+
+
+def test_without_headers_on_demand():
+    raw = "Subject: Hello\nX-Mailer: z\nContent-Type: text/plain; charset=utf-8\n\nBody\n"
+    assert tokens(raw, headers=False) == {"type:text/plain": 1, "charset:utf-8": 1, "body": 1}
+
+
+def test_ngrams_of_body_and_subject():
+    found = tokens("Subject: a b\nX-Other: c d\n\ne f g\n", ngrams=3)
+    assert {token for token in found if " " in token} == {"subject:a b", "e f", "f g", "e f g"}
+
+
+def test_ngrams_do_not_span_parts():
+    found = tokens(MULTIPART + "\none\n--b\n\ntwo\n--b--\n", ngrams=2)
+    assert {"one", "two"} <= set(found)
+    assert not [token for token in found if " " in token]
+
+
+def test_settings_reach_every_word():
+    raw = (
+        "Subject: Offers\nContent-Type: text/html\n\n"
+        "<a href='http://a.example/offers'>Offers</a> THE <b hidden>Offers</b>"
+    )
+    found = tokens(raw, stem="english", stop_words=["the"])
+    assert {"subject:offer", "offer", "url:/offer", "hidden:offer"} <= set(found)
+    assert "the" not in found
+    assert {"subject:Offers", "Offers", "THE", "hidden:Offers"} <= set(tokens(raw, keep_case=True))
+
+
+@pytest.mark.parametrize(
+    ("choice", "other"), [({"ngrams": 2}, {}), ({"keep_case": True}, {}), ({"headers": False}, {"ngrams": 2})]
+)
+def test_settings_are_told_apart(choice, other):
+    assert Settings(**choice) != Settings(**other)
+    assert Settings.from_map(Settings(**choice).as_map()) == Settings(**choice)
+
+
+# Links
+
+
+def test_links_of_a_text():
+    found = tokens("see http://shop.example/sale and www.b.example")
+    assert {"url:shop.example", "url:/sale", "url:www.b.example", "url:b.example"} <= set(found)
+    assert {"see", "sale", "shop"} <= set(found)
+    assert not [token for token in tokens("no link here") if token.startswith("url:")]
+
+
+def test_a_link_in_capitals():
+    assert "url:www.b.example" in tokens("GO TO WWW.B.EXAMPLE NOW")
+
+
+# Parts
+
+
+def test_types_charsets_and_attachments():
+    raw = (
+        MULTIPART + "Content-Type: TEXT/Plain; charset=ISO-8859-1\n\nhi\n--b\n"
+        'Content-Type: application/pdf; name="My Invoice_2026.PDF"\n\n%PDF words\n--b\n'
+        "Content-Type: application/x-msdownload\n"
+        "Content-Disposition: attachment; filename=run.exe\n\nMZ\n--b--\n"
+    )
+    assert tokens(raw, headers=False) == {
+        "type:text/plain": 1,
+        "charset:iso-8859-1": 1,
+        "hi": 1,
+        "type:application/pdf": 1,
+        "file:my": 1,
+        "file:invoice_2026": 1,
+        "file:.pdf": 1,
+        "type:application/x-msdownload": 1,
+        "file:run": 1,
+        "file:.exe": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("README", "readme"),
+        ("a.tar.gz", "a tar .gz"),
+        (".profile", ".profile"),
+        ("=?utf-8?q?Gr=C3=B6=C3=9Fe=2Epdf?=", "grösse .pdf"),
+        ("invoice.pdf                         .exe", "invoice pdf .exe"),
+        ("=?utf-8?q?photo=E2=80=AEgnp=2Eexe?=", "photognp .exe"),
+    ],
+)
+def test_names_of_attachments(name, expected):
+    raw = f'Content-Type: image/png; name="{name}"\n\nx'
+    found = {token for token in tokens(raw, headers=False) if token.startswith("file:")}
+    assert found == {f"file:{word}" for word in expected.split()}
+
+
+def test_an_attached_text_is_read_and_an_attached_picture_is_not():
+    raw = (
+        MULTIPART
+        + "Content-Type: text/plain; name=a.txt\n\nwords\n--b\nContent-Type: image/png\n\npixels\n--b--\n"
+    )
+    assert "words" in tokens(raw)
+    assert "pixels" not in tokens(raw)
+
+
+def test_a_forwarded_message():
+    raw = (
+        MULTIPART + "\nsee below\n--b\nContent-Type: message/rfc822\n\n"
+        "Subject: zebra\nX-Spam-Status: badverdict\n\ninner\n--b--\n"
+    )
+    found = tokens(raw)
+    assert {"see", "below", "inner", "type:message/rfc822"} <= set(found)
+    assert not [token for token in found if "badverdict" in token]
+
+
+def test_the_subject_of_a_forwarded_message_is_evidence():
+    raw = MULTIPART + "Content-Type: message/rfc822\n\nSubject: zebra\n\ninner\n--b--\n"
+    assert tokens(raw)["subject:zebra"] == 1
+    assert "subject:zebra" not in tokens(raw, headers=False)
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "koi8-r", "windows-1251", "iso-8859-5"])
+def test_words_do_not_depend_on_the_charset(charset):
+    head = f"Content-Type: text/plain; charset={charset}\n\n".encode()
+    assert {"привет", "мир"} <= set(tokens(head + "Привет, мир".encode(charset)))
+
+
+# Pages
+
+
+def test_tags():
+    assert page("<p><b>one</b> two<br>three<P>") == {
+        "one": 1,
+        "two": 1,
+        "three": 1,
+        "html:p": 2,
+        "html:b": 1,
+        "html:br": 1,
+    }
+
+
+def test_words_split_by_tags_are_whole():
+    assert "viagra" in page("v<!-- x -->ia<b></b>g<i>r</i>a")
+    assert {"one", "two"} <= set(page("one<br>two"))
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p style='display:none'>secret</p>",
+        "<font color=white>secret</font>",
+        "<span style='font-size:0'>secret</span>",
+        "<p hidden>secret</p>",
+        "<title>secret</title>",
+    ],
+)
+def test_hidden_words_are_tagged(html):
+    found = page("seen " + html)
+    assert found["hidden:secret"] == 1
+    assert "secret" not in found
+    assert "seen" in found
+
+
+def test_links_and_images_of_a_page():
+    found = page(
+        "<a href='http://a.example/x'>go</a><img src='//cdn.example/i.png'><a href='mailto:b@b.example'>"
+    )
+    assert {"url:a.example", "url:/x", "url:mailto:", "url:cdn.example", "html:a", "html:img"} <= set(found)
+    assert found["html:a"] == 2
+
+
+def test_entities():
+    assert "größe".casefold() in page("gr&ouml;&szlig;e")
+    assert "free" in page("&#70;&#82;&#x45;E")
+
+
+def test_styles_and_scripts_are_no_words():
+    found = page("<style>.classy {color: red}</style><script>var scripted</script>seen")
+    assert not {"classy", "scripted", "hidden:classy", "hidden:scripted"} & set(found)
+
+
+def test_xhtml_is_a_page():
+    assert "html:p" in tokens("Content-Type: application/xhtml+xml\n\n<p>x</p>")
+
+
+def test_a_text_is_no_page():
+    assert not [token for token in tokens("Subject: x\n\n<b>bold</b>") if token.startswith("html:")]
+
+
+# Tricks
+
+
+@pytest.mark.parametrize("text", ["buy vіаgrа", "buy via\u00adgra", "fr\u200bee"])
+def test_masked_words_are_told(text):
+    assert tokens(text)["trick:masked"] == 1
+    assert page(text)["trick:masked"] == 1
+
+
+@pytest.mark.parametrize("text", ["plain", "Привет", "日本語", "I ❤️ you", "SMS-сообщение"])
+def test_honest_words_are_no_trick(text):
+    assert "trick:masked" not in tokens(text)
+
+
+# Floods
+
+
+HEAD = "Subject: x\n"
+FLOODS = {
+    "words": HEAD + "\n" + "word " * 1_000_000,
+    "other words": HEAD + "\n" + " ".join(map(str, range(150_000))),
+    "Chinese": HEAD + "Content-Type: text/plain; charset=utf-8\n\n" + "免费软件下载" * 50_000,
+    "links": HEAD + "\n" + "http://a.example/x " * 100_000,
+    "hosts": HEAD + "\n" + " ".join(f"http://{n}.example" for n in range(100_000)),
+    "addresses": "To: " + ", ".join(f"a{n}@a{n}.example" for n in range(10_000)) + "\n\nx",
+    "headers": "".join(f"X-{n}: a b c d e f g h i j\n" for n in range(9_000)) + "\nx",
+    "tags": HEAD + "Content-Type: text/html\n\n" + "<b>" * 300_000,
+    "page links": HEAD + "Content-Type: text/html\n\n" + "<a href=http://a.example/x>" * 100_000,
+    "hidden": HEAD + "Content-Type: text/html\n\n<p hidden>" + "word " * 200_000,
+    "parts": MULTIPART + "\nx\n--b\n" * 50_000,
+    "files": MULTIPART + ("Content-Type: image/png; name='" + "a " * 300 + "'\n\n\n--b\n") * 1_000,
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+@pytest.mark.parametrize("ngrams", [1, MOST_NGRAMS])
+@pytest.mark.slow
+def test_a_flood_stays_within_bounds(flood, ngrams):
+    start = time.process_time()
+    found = tokens(flood, ngrams=ngrams)
+    assert time.process_time() - start < 5  # quadratic time would be minutes
+    assert sum(found.values()) <= MOST_TOKENS
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+def test_no_token_occurs_more_often_than_can_be_counted(flood):
+    assert max(tokens(flood).values()) <= MOST_OCCURRENCES
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most", "kept"),
+    [
+        ([], 10, []),
+        ([3, 4], 10, [3, 4]),
+        ([9, 9], 10, [5, 5]),
+        ([2, 9], 10, [2, 8]),
+        ([9, 1, 9], 10, [1, 4, 5]),
+        ([5, 5], 0, [0, 0]),
+        ([1] * 20, 10, [0] * 10 + [1] * 10),
+    ],
+)
+def test_what_is_too_much_is_cut_fairly(sizes, most, kept):
+    assert [len(run) for run in fairly([["x"] * size for size in sizes], most)] == kept
+
+
+def test_a_flood_of_one_tag_hides_no_other():
+    assert "html:form" in page("".join(f"<x{n}>" * 50 for n in range(200)) + "<form>")
+
+
+def test_a_flood_of_pictures_hides_no_link():
+    found = page("<img src=http://i.example/x>" * 600 + "<a href=http://evil.example/>x</a>")
+    assert "url:evil.example" in found
+
+
+def test_a_flood_takes_linear_time():
+    def seconds(times):
+        raw = (FLOODS["words"][:1000] + " http://a.example/x vіаgrа <b>\n" * times).encode()
+        start = time.process_time()
+        TOKENIZER.features(read(raw))
+        return time.process_time() - start
+
+    seconds(100)
+    assert min(seconds(16_000) for _ in range(3)) < 16 * min(seconds(4_000) for _ in range(3))
+
+
+def test_a_flood_of_words_hides_no_link():
+    body = " ".join(f"w{n}" for n in range(8_000)) + " http://evil.example/"
+    assert "url:evil.example" in tokens(HEAD + "\n" + body, ngrams=5)
+    found = page("<p hidden>" + "word " * 40_000 + "</p><a href=http://evil.example/>x</a>")
+    assert "url:evil.example" in found
+    assert "html:a" in found
+
+
+def test_a_flood_of_headers_hides_no_body():
+    assert "evilword" in tokens(
+        "X-A: " + "a " * 200 + "\n" + ("X-A: " + "a " * 200 + "\n") * 500 + "\nevilword"
+    )
+
+
+def test_a_flood_of_headers_hides_no_subject():
+    found = features(("X-A: " + "a " * 200 + "\n") * 500 + "Subject: evil word\n\nbody")
+    assert {"subject:evil", "subject:word", "body"} <= set(counted(found))
+    assert ("subject:evil", "subject:word") in pairs_in(found)
+
+
+@given(st.sampled_from(sorted(FLOODS)), st.sampled_from([1, 2, 5]))
+@examples_times(0.1)
+def test_what_has_neighbours_is_a_token(flood, ngrams):
+    found = features(FLOODS[flood], ngrams=ngrams)
+    assert {word for text in found.spaced for word in cut(text)} | {*found.subject} <= set(counted(found))
+
+
+@pytest.mark.parametrize("ngrams", [1, 2])
+def test_a_flood_in_one_part_hides_no_other_part(ngrams):
+    raw = MULTIPART + "\n" + "word " * 100_000 + "\n--b\n\nevilword\n--b--\n"
+    assert "evilword" in tokens(raw, ngrams=ngrams)
+
+
+def test_a_long_name_of_a_header_is_not_repeated_in_full():
+    found = tokens("Subject: x\nX-" + "a" * 100_000 + ": one two three\n\nx")
+    assert "subject:x" in found
+    assert max(map(len, found)) < 300
+
+
+# Any bytes
+
+
+HEADERS = st.sampled_from(
+    [
+        *(b"Subject: ", b"From: ", b"To: ", b"Received: from ", b"Message-ID: ", b"Date: ", b"X-Mailer: "),
+        *(b"Content-Type: ", b"Content-Type: text/html; charset=", b"Content-Type: text/plain; name="),
+        *(b"Content-Type: multipart/mixed; boundary=b", b"Content-Transfer-Encoding: base64"),
+        b"Content-Disposition: attachment; filename=",
+    ]
+)
+PIECES = st.sampled_from(
+    [
+        *(
+            b"--b\n",
+            b"--b--\n",
+            b"<p hidden>",
+            b"<a href=",
+            b"<!--",
+            b"&#0;",
+            b"&#10;",
+            b"http://",
+            b"www.",
+            b"%0a",
+        ),
+        *(b"=?utf-8?q?=0A=01?=", b"=?utf-8?b?4oCL?=", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\x8b", b"\x1f"),
+        *(
+            b"\x7f",
+            b"\0",
+            b"<a@b",
+            b"\xd0\xb0a",
+            b"\xe4\xb8\xad\xe6\x96\x87",
+            b"\xcc\x81",
+            b"a.b",
+            b"@",
+            b"://",
+        ),
+    ]
+)
+MESSAGES = st.builds(
+    lambda head, body: b"".join(name + value + b"\n" for name, value in head) + b"\n" + b"".join(body),
+    st.lists(st.tuples(HEADERS, PIECES | st.binary(max_size=20)), max_size=5),
+    st.lists(PIECES | st.binary(max_size=20) | st.just(b"\n"), max_size=10),
+)
+ANY = st.binary(max_size=200) | MESSAGES
+CHOICES = st.sampled_from([{}, {"ngrams": 5}, {"keep_case": True, "headers": False}, {"stem": "english"}])
+
+
+@given(ANY, CHOICES)
+@example(b"Message-ID: <a@b\x01c>\n\n", {})
+@example(b"Date: \x7f\n\n", {})
+@example(b"Content-Type: text/pl\x01ain\n\nx", {})
+@example(b"Content-Type: text/plain; charset=a\x01b\n\nx", {})
+@example(b"Content-Type: image/png; name=a.b\x01c\n\nx", {})
+@example(b"Content-Type: image/png; name*=utf-8''a.%0Ab\n\nx", {})
+@example(b"http://a\x01b.example", {})
+@example(b"Content-Type: text/html\n\n<a\x01b><a href='http://a&#10;b/'>", {})
+def test_any_bytes(raw, choices):
+    found = features(raw, **choices)
+    for token, times in counted(found).items():
+        assert token
+        assert not [char for char in token if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")], token
+        assert times >= 1
+    assert all(type(value) is int for value in found.numbers.values())
+
+
+@given(ANY)
+@example(b"Subject: a\n b\n\none\ntwo\n\nthree\n")
+@example(b"Content-Type: text/html\n\n<p>a\nb<br>\nc")
+@example(b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b\n\ntwo\n--b--\n")
+@example(b"Content-Type: text/plain\nContent-Transfer-Encoding: quoted-printable\n\none=\ntwo\nthree\n")
+def test_line_ends_change_nothing(raw):
+    raw = raw.replace(b"\r", b"")
+    unix, dos = features(raw), features(raw.replace(b"\n", b"\r\n"))
+    assert dos.tokens == unix.tokens
+    assert dos.numbers == unix.numbers
+
+
+@given(ANY)
+def test_the_same_message_has_the_same_features(raw):
+    first, again = features(raw), Tokenizer(Settings()).features(read(raw))
+    assert (first.tokens, first.numbers) == (again.tokens, again.numbers)
+
+
+def test_importing_it_loads_no_slow_module():
+    code = "import sys, spamnb.reading.features, spamnb.reading.settings; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
+    slow = {
+        "re",
+        "typing",
+        "dataclasses",
+        "collections",
+        "enum",
+        "functools",
+        "contextlib",
+        "email",
+        "html",
+        "json",
+    }
+    assert not slow & set(run.stdout.split())

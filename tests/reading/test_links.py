@@ -1,0 +1,256 @@
+"""Links, rule by rule: this text has these links, this link gives these tokens."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.reading.links import LONGEST_LINK, MOST_LINKS, link_tokens, links_in, unquoted
+from spamnb.reading.words import Words
+
+WORDS = Words()
+
+
+def tokens(*links):
+    return link_tokens(list(links), WORDS)
+
+
+# In a text
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("http://a.example", "http://a.example"),
+        ("see http://a.example/b today", "http://a.example/b"),
+        ("two: http://a.example https://b.example/c", "http://a.example https://b.example/c"),
+        ("line\nhttp://a.example\nline", "http://a.example"),
+        ("<http://a.example/b>", "http://a.example/b"),
+        ('"http://a.example/b"', "http://a.example/b"),
+        ("'http://a.example/b'", "http://a.example/b"),
+        ("http://a.example/?b=c&d=e%20f", "http://a.example/?b=c&d=e%20f"),
+        ("HTTP://A.EXAMPLE", "HTTP://A.EXAMPLE"),
+        ("ftp://a.example/file", "ftp://a.example/file"),
+        ("no link, a//b, c:/d, www", ""),
+        ("", ""),
+    ],
+)
+def test_links_in_a_text(text, links):
+    assert links_in(text) == links.split()
+
+
+@pytest.mark.parametrize("mark", [".", ",", ";", ":", "!", "?", ")", "]", "...", "!!!", ").", "'", '"', ">"])
+def test_punctuation_after_a_link_is_not_part_of_it(mark):
+    assert links_in(f"See http://a.example/b{mark} And then") == ["http://a.example/b"]
+    assert links_in(f"See http://a.example{mark}") == ["http://a.example"]
+    assert links_in(f"See www.a.example{mark}") == ["http://www.a.example"]
+
+
+@pytest.mark.parametrize(
+    "before", ["(", "[", "{", "<", '"', "'", "*", "=", ":", "see:", "URL=", ">", ",", "|"]
+)
+def test_what_stands_before_a_link_is_not_part_of_it(before):
+    assert links_in(f"See {before}http://a.example/b today") == ["http://a.example/b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "详见http://a.example/b，谢谢",
+        "请看：http://a.example/b。",
+        "（http://a.example/b）",
+        "「http://a.example/b」",
+        "“http://a.example/b”",
+        "«http://a.example/b»",
+        "voilà\u00a0http://a.example/b\u00a0!",
+        "東京\u3000http://a.example/b\u3000へ",
+        "см.http://a.example/b…",
+        "http://a.example/b\u200b",
+    ],
+)
+def test_links_in_other_scripts(text):
+    assert links_in(text) == ["http://a.example/b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("www.a.example", "http://www.a.example"),
+        ("see www.a.example/b, or (www.b.example).", "http://www.a.example/b http://www.b.example"),
+        ("\nwww.a.example\n", "http://www.a.example"),
+        ("http://www.a.example", "http://www.a.example"),  # once
+        ("mywww.a.example", ""),
+        ("WWW.A.EXAMPLE", "http://WWW.A.EXAMPLE"),
+        ("Www.a.example", "http://Www.a.example"),
+    ],
+)
+def test_links_without_a_scheme(text, links):
+    assert [link.lower() for link in links_in(text)] == links.lower().split()
+
+
+# What a link says
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("http://example", "example"),
+        ("http://a.example", "a.example example"),
+        ("https://a.example/", "a.example example"),
+        ("HTTP://A.Example/Path", "a.example example /path"),
+        ("http://www.shop.co.example", "www.shop.co.example shop.co.example co.example example"),
+        ("http://x.y.www.shop.co.example", "www.shop.co.example shop.co.example co.example example"),
+        ("http://a.example./", "a.example example"),
+        ("http://a.example/buy/now.html?id=7&sale", "a.example example /buy /now /html /id /7 /sale"),
+        ("http://a.example?buy=now", "a.example example /buy /now"),
+        ("http://a.example#buy", "a.example example /buy"),
+        ("http://user@a.example/", "user@ a.example example"),
+        ("http://user:password@a.example/", "user@ a.example example"),
+        ("http://bank.example@evil.example/", "user@ evil.example example"),
+        ("http://a.example:8080/", "port a.example example"),
+        ("http://user@a.example:8080/b", "user@ port a.example example /b"),
+        ("ftp://a.example/b", "ftp: a.example example /b"),
+        ("http://192.0.2.7/b", "number 192.0. 192.0.2.7 /b"),
+        ("http://192.0.2.7:81/", "port number 192.0. 192.0.2.7"),
+        ("http://bücher.example/straße", "bücher.example example /strasse"),
+        ("mailto:ann@a.example", "mailto:"),
+        ("MAILTO:ann@a.example?subject=x", "mailto:"),
+        ("javascript:void(0)", "javascript:"),
+        ("cid:logo", "cid:"),
+        ("data:image/png;base64,AAAA", "data:"),
+        ("b.html", "relative"),
+        ("/b/c", "relative"),
+        ("#top", "relative"),
+        ("?b=c", "relative"),
+        ("/at/10:30", "relative"),
+        ("page?time=10:30", "relative"),
+    ],
+)
+def test_tokens_of_a_link(link, expected):
+    assert tokens(link) == [f"url:{word}" for word in expected.split()]
+
+
+def test_a_number_for_a_host():
+    found = tokens("http://3221225991/")
+    assert "url:number" in found
+    assert "url:3221225991" in found
+
+
+def test_a_link_without_scheme_but_with_host():
+    assert tokens("//cdn.example/b") == tokens("http://cdn.example/b")
+    assert tokens("//cdn.example:8080/b") == tokens("http://cdn.example:8080/b")
+
+
+def test_a_link_in_a_link():
+    found = tokens("/go?to=http://evil.example/x")
+    assert "url:evil.example" in found or "url:/evil" in found
+    assert "url:relative" in found
+    assert not [token for token in found if token.endswith(":")]
+
+
+@pytest.mark.parametrize(
+    "link", ["http:///b", "http://", "http://?b", "http://.", "http://@/", "http://:80/"]
+)
+def test_a_link_to_nowhere(link):
+    assert "url:" not in tokens(link)
+    assert "url:." not in tokens(link)
+
+
+@pytest.mark.parametrize("text", ["://", " :// ", "://a.example", "((://)"])
+def test_no_scheme_at_all(text):
+    assert not {"url:", "url::"} & set(tokens(*links_in(text)))
+
+
+def test_an_ipv6_host():
+    assert tokens("http://[2001:db8::1]:8080/b") != tokens("http://[2001:db9::1]:8080/b")
+    assert "url:number" in tokens("http://[2001:db8::1]/b")
+    assert "url:port" not in tokens("http://[2001:db8::1]/b")
+    assert "url:port" in tokens("http://[2001:db8::1]:8080/b")
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "http://ex%61mple.example/",
+        "http://ｅｘａｍｐｌｅ.example/",
+        "http://exam\u00adple.example/",
+        "http://exam\u200bple.example/",
+        "http://EXAMPLE.example/",
+        "http://example。example/",
+        "http:\\\\example.example\\",
+    ],
+)
+def test_the_ways_to_write_a_host(link):
+    assert tokens(link) == ["url:example.example", "url:example"]
+
+
+# Percent-escapes
+
+
+@pytest.mark.parametrize(
+    ("escaped", "text"),
+    [
+        ("", ""),
+        ("plain", "plain"),
+        ("%41bc", "Abc"),
+        ("a%2Fb%2fc", "a/b/c"),
+        ("%76%69%61%67%72%61", "viagra"),
+        ("100%", "100%"),
+        ("100%%", "100%%"),
+        ("%4", "%4"),
+        ("%zz%41", "%zzA"),
+        ("%+1%-1% 1", "%+1%-1% 1"),
+        ("%D1%81%D0%BA%D0%B8%D0%B4%D0%BA%D0%B0", "скидка"),
+        ("%E5%85%8D%E8%B4%B9", "免费"),
+        ("caf%C3%A9", "café"),
+    ],
+)
+def test_percent_escapes(escaped, text):
+    assert unquoted(escaped) == text
+
+
+def test_a_path_can_be_written_in_many_ways():
+    assert tokens("http://a.example/%76iagra") == tokens("http://a.example/viagra")
+    assert tokens("http://a.example/%D0%B5%D0%B4%D0%B0") == tokens("http://a.example/еда")
+
+
+def test_bytes_that_are_no_utf8():
+    assert "url:/sale" in tokens("http://a.example/%FF%FE/sale")
+
+
+# Caps
+
+
+@pytest.mark.parametrize("text", ["http://a.example/b ", "www.a.example ", "xwww.", "://", "http://"])
+def test_a_flood_of_links_ends_soon(text):
+    start = time.process_time()
+    links = links_in(text * 100_000)
+    found = link_tokens(links * 100, WORDS)
+    assert time.process_time() - start < 2
+    assert len(links) <= MOST_LINKS
+    assert len(found) <= MOST_LINKS * 30
+
+
+def test_a_flood_of_links_in_a_page():
+    found = tokens(*(f"http://{n}.example/" for n in range(100_000)))
+    assert f"url:{MOST_LINKS - 1}.example" in found
+    assert f"url:{MOST_LINKS}.example" not in found
+
+
+def test_a_very_long_link():
+    long = "http://a.example/" + "b/" * 500_000
+    (link,) = links_in(long)
+    assert len(link) <= LONGEST_LINK + 8
+    assert tokens(long) == tokens(link)
+    assert len(tokens(long)) < 30
+    assert all(
+        len(token) < 100 for token in tokens("http://" + "a." * 1000, "b" * 1000 + "://c", "d" * 99 + ":")
+    )
+
+
+@given(st.text(max_size=100), st.text(alphabet="htp:/w.@%?#[]()\\41aé\x01\n ", max_size=80))
+def test_any_text(before, link):
+    for found in (tokens(before, link), tokens(*links_in(before + "://" + link))):
+        assert all(token.startswith("url:") and token != "url:" and token.isprintable() for token in found)
+        assert all(" " not in token for token in found)

@@ -1,0 +1,173 @@
+"""Numeric features, each measured by hand."""
+
+from math import log2
+
+import pytest
+
+from spamnb.reading.message import read
+from spamnb.reading.numbers import hour_of
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
+
+TOKENIZER = Tokenizer(Settings())
+HTML = "Content-Type: text/html; charset=utf-8\n\n"
+
+
+def numbers(text):
+    return TOKENIZER.features(read(text.encode())).numbers
+
+
+def body(text):
+    return numbers("Subject: x\nContent-Type: text/plain; charset=utf-8\n\n" + text)
+
+
+def test_all_of_a_message():
+    text = "From: a@a.example\nTo: b@b.example\nDate: Mon, 2 Nov 2026 09:30:00 +0100\n\nABc 12!!\n"
+    assert numbers(text) == {
+        "size": 30,  # 8 bytes are 3 doublings; the end of the last line counts nothing
+        "capitals": 666,  # 2 of 3 letters
+        "digits": 250,  # 2 of 8 characters
+        "exclamations": 2,
+        "html": 0,
+        "links": 0,
+        "recipients": 1,
+        "hour": 9,
+    }
+
+
+def test_of_nothing_nothing():
+    assert numbers("") == {}
+    assert numbers("Subject: x\n\n") == {}
+    assert numbers("To: b@b.example\n\n") == {"recipients": 1}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 10, 1000, 1024, 100_000])
+def test_size_in_tenths_of_a_doubling(size):
+    assert body("a" * size)["size"] == round(10 * log2(size))
+
+
+def test_size_of_all_parts():
+    text = (
+        "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n12345\n--b\n"
+        "Content-Type: image/png\n\nabcdefghijk\n--b--\n"
+    )
+    assert numbers(text)["size"] == 40  # 5 and 11 bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("abcd", 0), ("ABCD", 1000), ("Abcd", 250), ("A b c!", 333), ("A1234567890", 1000), ("ÀBcd été", None)],
+)
+def test_capitals_per_mille_of_the_letters(text, share):
+    if share is not None:
+        assert body(text)["capitals"] == share
+    else:
+        assert 0 < body(text)["capitals"] < 1000
+
+
+@pytest.mark.parametrize("text", ["123", "!!!", " ", "1 2 3"])
+def test_no_letters_no_capitals(text):
+    assert "capitals" not in body(text)
+
+
+def test_capitals_of_other_alphabets():
+    assert body("СРОЧНО купите")["capitals"] == 500
+    assert body("Купите срочно NOW")["capitals"] == 266  # 4 of 15
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("abcd", 0), ("1234", 1000), ("a1b2", 500), ("Цена 100 рублей", 200), ("价格100", 600), ("٣٤ab", 500)],
+)
+def test_digits_per_mille_of_the_characters(text, share):
+    assert body(text)["digits"] == share
+
+
+@pytest.mark.parametrize(("text", "times"), [("a", 0), ("a! b!!", 3), ("!" * 100, 100), ("!" * 5000, 100)])
+def test_exclamations_up_to_a_hundred(text, times):
+    assert body(text)["exclamations"] == times
+
+
+def test_a_text_without_any_latin_letter_is_a_text():
+    assert {"digits", "exclamations", "html", "links"} <= set(body("价格"))
+    assert body("快买！")["exclamations"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("Subject: x\n\nplain", 0),
+        (HTML + "<b>all</b>", 1000),
+        (
+            "Content-Type: multipart/alternative; boundary=b\n\n--b\n\nabc\n--b\n"
+            "Content-Type: text/html\n\n<p>d\n--b--\n",
+            400,  # three characters of text, two of HTML: "\nd"
+        ),
+    ],
+)
+def test_html_per_mille_of_what_is_shown(text, share):
+    assert numbers(text)["html"] == share
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("Subject: x\n\nno link", 0),
+        ("Subject: x\n\nhttp://a.example and https://b.example", 2),
+        (HTML + "<a href=http://a.example>x</a><a href='b.html'>y</a>", 2),
+        (HTML + "<img src=http://a.example/i.png>x", 0),
+        ("Subject: x\n\n" + "http://a.example " * 5000, 100),
+        (HTML + "<a href=x>x</a>" * 500, 100),
+    ],
+)
+def test_links_up_to_a_hundred(text, links):
+    assert numbers(text)["links"] == links
+
+
+@pytest.mark.parametrize(
+    ("headers", "count"),
+    [
+        ("To: a@a.example", 1),
+        ("To: a@a.example, b@b.example\nCc: c@c.example", 3),
+        ("To: a@a.example\nTo: b@b.example", 2),
+        ("To: undisclosed-recipients:;", 0),
+        ("Cc: a@a.example", 1),
+        ("To: " + "a@a.example," * 5000, 100),
+        ("Bcc: a@a.example", None),
+        ("From: a@a.example", None),
+    ],
+)
+def test_recipients_up_to_a_hundred(headers, count):
+    assert numbers(headers + "\n\ntext").get("recipients") == count
+
+
+@pytest.mark.parametrize(
+    ("date", "hour"),
+    [
+        ("Mon, 2 Nov 2026 00:00:00 +0100", 0),
+        ("Mon, 2 Nov 2026 23:59:59 -0800 (PST)", 23),
+        ("2 Nov 2026 09:30 GMT", 9),
+        ("Mon, 2 Nov 2026 9:30:00 +0000", 9),
+        ("2026-11-02T15:00:00Z", 15),
+        ("Mon, 2 Nov 2026 24:00:00 +0100", None),
+        ("Mon, 2 Nov 2026 99:00:00 +0100", None),
+        ("Mon, 2 Nov 2026", None),
+        ("2 Nov 2023", None),
+        ("2 Nov 2011 GMT", None),
+        ("12", None),
+        ("", None),
+        ("never", None),
+        (":", None),
+        ("x:30", None),
+        ("²:30", None),
+        ("-1:30", None),
+    ],
+)
+def test_the_hour_on_the_clock_of_the_sender(date, hour):
+    assert hour_of(date) == hour
+    assert numbers(f"Date: {date}\n\ntext").get("hour") == hour
+
+
+def test_they_are_whole_numbers():
+    for text in ("", "abc", "To: x@y\nDate: 1:2\n\nA1! http://x", HTML + "<p>x<a href=y>z"):
+        assert all(type(value) is int and value >= 0 for value in numbers(text).values())

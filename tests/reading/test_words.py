@@ -1,0 +1,499 @@
+"""Text to words, rule by rule: this text gives these words."""
+
+import time
+
+import pytest
+import Stemmer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.errors import UsageError
+from spamnb.reading.letters import masked
+from spamnb.reading.scripts import syllables
+from spamnb.reading.settings import Settings
+from spamnb.reading.word_rules import LONGEST, MOST_WORDS
+from spamnb.reading.words import Words, shortened
+
+WORDS = Words()
+
+
+def of(text, **choices):
+    return Settings(**choices).words().of(text)
+
+
+def table(*rows):
+    return pytest.mark.parametrize(("text", "words"), [(text, words.split()) for text, words in rows])
+
+
+# Case, digits, joiners
+
+
+@table(
+    ("Buy NOW", "buy now"),
+    ("ÜBER Écoles ПРИВЕТ", "über écoles привет"),
+    ("Straße STRASSE", "strasse strasse"),
+    ("ΣΟΦΟΣ σοφος", "σοφοσ σοφοσ"),  # the last letter has a form of its own
+    ("ԲԱՐԵՎ ᲒᲐᲛᲐᲠᲯᲝᲑᲐ", "բարեվ გამარჯობა"),
+)
+def test_case_is_folded(text, words):
+    assert of(text) == words
+
+
+@table(
+    ("Buy NOW", "Buy NOW"),
+    ("Über ПРИВЕТ", "Über ПРИВЕТ"),
+    ("ＦＲＥＥ Ｍoney", "FREE Money"),
+    ("vіаgrа VIАGRА", "viagra VIAGRA"),
+)
+def test_case_is_kept_on_demand(text, words):
+    assert of(text, keep_case=True) == words
+
+
+@table(
+    ("4 U 2day", "4 u 2day"),
+    ("v1agra 0rder", "v1agra 0rder"),
+    ("1,000.50", "1 000 50"),
+    ("10:30 24/7 50% #1", "10 30 24 7 50 1"),
+    ("٣٤ १२", "٣٤ १२"),
+)
+def test_digits_are_part_of_words(text, words):
+    assert of(text) == words
+
+
+@table(
+    ("don't", "don't"),
+    ("$100 US$5", "$100 us$5"),
+    ("free! free!!! !!!", "free! free!!! !!!"),
+    ("low-cost e-mail", "low-cost e-mail"),
+    ("first_name", "first_name"),
+    ("größen-wahn déjà_vu", "grössen-wahn déjà_vu"),
+)
+def test_joiners_stay_in_words(text, words):
+    assert of(text) == words
+
+
+@table(
+    ("a.b,c;d:e/f\\g?h", "a b c d e f g h"),
+    ("(one) [two] {three} <four>", "one two three four"),
+    ('"quoted" “quoted” «quoted» „quoted“', "quoted quoted quoted quoted"),
+    ("me@a.example", "me a example"),
+    ("x=y+z*w&v|u^t~s`r#q%p", "x y z w v u t s r q p"),
+    ("one\ttwo\nthree\r\nfour\0five\x1bsix\x7fseven", "one two three four five six seven"),
+    ("em—dash, en–dash, dots…more", "em dash en dash dots more"),
+    ("no\u00a0break wide\u3000space line\u2028end", "no break wide space line end"),
+    ("été.hiver,été", "été hiver été"),
+    ("", ""),
+    (" \n . , ", ""),
+    ("¿ ¡ · …", ""),
+)
+def test_all_else_separates(text, words):
+    assert of(text) == words
+
+
+@table(
+    ("don’t", "don't"),
+    ("L’été", "l'été"),
+    ("it＇s", "it's"),
+    ("low\u2011cost low\u2010cost", "low-cost low-cost"),
+)
+def test_joiners_as_printers_set_them(text, words):
+    assert of(text) == words
+
+
+@table(
+    ("'free' offer", "free offer"),
+    ("the dogs' dinner", "the dogs dinner"),
+    ("‘free’ été", "free été"),
+    ("it's 'don't'", "it's don't"),
+    ("''twice'' '''' '", "twice"),
+    ("''été'' ’’été’’", "été été"),
+    ("l´été don‘t", "l'été don't"),
+)
+def test_an_apostrophe_around_a_word_is_a_quote(text, words):
+    assert of(text) == words
+
+
+# What looks the same is the same
+
+
+@table(
+    ("ＦＲＥＥ ｍｏｎｅｙ", "free money"),
+    ("𝐅𝐑𝐄𝐄 𝓶𝓸𝓷𝓮𝔂 𝖓𝖔𝖜 𝟙𝟚", "free money now 12"),
+    ("ⓕⓡⓔⓔ Ⓕⓡⓔⓔ", "free free"),
+    ("ﬁnance oﬀer aﬄuent", "finance offer affluent"),
+    ("re\u0301sume\u0301 résumé", "résumé résumé"),
+    ("x² ⅷ", "x2 viii"),
+    ("ﻣﺮﺣﺒﺎ", "مرحبا"),
+    ("ＵＳ＄５！", "us$5!"),
+    ("ꜰʀᴇᴇ ᴠɪᴀɢʀᴀ", "free viagra"),
+    ("🅵🆁🅴🅴 🅕🅡🅔🅔", "free free"),
+)
+def test_forms_of_a_letter_are_that_letter(text, words):
+    assert of(text) == words
+
+
+def test_a_trade_mark_is_not_part_of_the_name():
+    assert of("Viagra™ Viagra® Viagra℠") == ["viagra"] * 3
+
+
+INVISIBLE = {
+    "soft hyphen": "\u00ad",
+    "zero-width space": "\u200b",
+    "zero-width non-joiner": "\u200c",
+    "zero-width joiner": "\u200d",
+    "left-to-right mark": "\u200e",
+    "right-to-left mark": "\u200f",
+    "right-to-left override": "\u202e",
+    "pop directional formatting": "\u202c",
+    "word joiner": "\u2060",
+    "left-to-right isolate": "\u2066",
+    "byte order mark": "\ufeff",
+    "combining grapheme joiner": "\u034f",
+    "Arabic letter mark": "\u061c",
+    "Mongolian vowel separator": "\u180e",
+    "Hangul filler": "\u3164",
+    "variation selector": "\ufe0f",
+    "variation selector of the second set": "\U000e0100",
+    "tag character": "\U000e0041",
+}
+
+
+@pytest.mark.parametrize("char", INVISIBLE.values(), ids=INVISIBLE)
+def test_characters_not_seen_do_not_break_a_word(char):
+    assert of(f"via{char}gra") == of(f"{char}viagra{char}") == ["viagra"]
+    assert of(f"вре{char}мя") == ["время"]
+    assert of(char) == of(f" {char}{char} ") == []
+
+
+@table(
+    ("vіаgrа", "viagra"),  # Cyrillic і and а
+    ("РауРаl PаypаI", "paypal paypai"),
+    ("Сasino Вank Αpple Ηello Οffer", "casino bank apple hello offer"),
+    ("ηow mοney frεe", "now money free"),
+    ("саѕіnо ԁiscount", "casino discount"),
+    ("ɡɑme", "game"),
+    ("Сlick-hеre рrice!", "click-here price!"),
+    ("paypaӏ", "paypal"),  # palochka
+    ("ѵiagra Ѵiagra", "viagra viagra"),  # izhitsa
+    ("ϲasino", "casino"),  # Greek lunate sigma
+    ("саsh օffer", "cash offer"),  # Armenian o
+)
+def test_look_alikes_in_a_word_with_latin_letters_are_latin(text, words):
+    assert of(text) == words
+
+
+@table(
+    ("Россия сахар ось", "россия сахар ось"),
+    ("ВСЕ СКИДКИ", "все скидки"),
+    ("ώρα τόπος και", "ώρα τόποσ και"),
+    ("ΑΘΗΝΑ", "αθηνα"),
+    ("Х100 А4", "х100 а4"),
+    ("Sie kaufen слова und λόγος", "sie kaufen слова und λόγοσ"),
+)
+def test_words_of_one_script_stay(text, words):
+    assert of(text) == words
+
+
+@table(
+    ("SMS-сообщение", "sms-сообщение"),
+    ("интернет-магазин IT-компания", "интернет-магазин it-компания"),
+    ("e-mail-адрес", "e-mail-адрес"),
+)
+def test_a_compound_of_a_latin_and_a_russian_word_stays(text, words):
+    assert of(text) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Get vіаgrа", "via\u00adgra", "fr\u200bee", "\u202eeerf", "Buy Сasino", "cаsh а", "PаypаI"),
+        *("вре\u200bмя", "fr\u200d\u200cee", "see (vіаgrа)"),
+    ],
+)
+def test_masked(text):
+    assert masked(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "über Éric",
+        "Привет мир",
+        "καλημέρα κόσμε",
+        "日本語",
+        "Привет from Москва",
+        "“quoted” — it’s…",
+        "I ❤️ you ☎️",  # asks for the coloured form of a sign
+        "👨‍👩‍👧 family",  # joins three persons to one picture
+        "می‌خواهم",  # Persian spelling needs the non-joiner
+        "क्‍ष",  # Hindi the joiner
+        "SMS-сообщение IT-компания",
+        "\ufeffa byte order mark before a text",
+        "I❤️you 👨‍👩‍👧family",
+        "Kısa adı",  # Turkish has an i without a dot
+        "см.http://a.example",
+    ],
+)
+def test_not_masked(text):
+    assert not masked(text)
+
+
+# Scripts without spaces
+
+
+@table(
+    ("中", "中"),
+    ("中文", "中文"),
+    ("免费软件", "免费 费软 软件"),
+    ("东京，大阪。", "东京 大阪"),
+    ("日本語を話す", "日本 本語 語を を話 話す"),
+    ("カタカナー", "カタ タカ カナ ナー"),
+    ("ｶﾞｲﾄﾞ", "ガイ イド"),
+    ("人々", "人々"),
+    ("ภาษาไทย", "ภา าษ ษา าไ ไท ทย"),
+    ("ສະບາຍ", "ສະ ະບ ບາ າຍ"),
+    ("𠮷野家", "𠮷野 野家"),
+    ("안녕하세요 여러분", "안녕 녕하 하세 세요 여러 러분"),
+    ("\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"),  # in single letters, as some systems send it
+)
+def test_pairs_of_characters(text, words):
+    assert of(text) == words
+
+
+@table(
+    ("iPhone手机买", "iphone 手机 机买"),
+    ("买2024年", "买 2024 年"),
+    ("Tシャツsale", "t シャ ャツ sale"),
+    ("只要$5！快", "只要 $5! 快"),
+    ("LG전자", "lg 전자"),
+    ("ไทยThai", "ไท ทย thai"),
+    ("été东京", "été 东京"),
+)
+def test_pairs_mixed_with_other_words(text, words):
+    assert of(text) == words
+
+
+def test_syllables_of_other_scripts_are_whole():
+    assert syllables("ქართული") == ["ქართული"]
+    assert of("tiếng Việt ქართული አማርኛ") == ["tiếng", "việt", "ქართული", "አማርኛ"]
+
+
+# Sentences
+
+
+@table(
+    (
+        "Die Größe des Gerätes überrascht: für 49 € gibt's Öl, Äpfel und Straßenkarten!",
+        "die grösse des gerätes überrascht für 49 gibt's öl äpfel und strassenkarten!",
+    ),
+    (
+        "Où est l'œuvre ? Elle coûte 5 €, ça va : « déjà vendue ».",
+        "où est l'œuvre elle coûte 5 ça va déjà vendue",
+    ),
+    (
+        "Объявление: срочно продаём ещё 3 квартиры, звоните!",
+        "объявление срочно продаём ещё 3 квартиры звоните!",
+    ),
+    ("¿Cuánto cuesta el año? ¡Mañana!", "cuánto cuesta el año mañana!"),
+    ("Zażółć gęślą jaźń.", "zażółć gęślą jaźń"),
+    ("שלום, מה שלומך?", "שלום מה שלומך"),
+    ("مرحبا، كيف حالك؟", "مرحبا كيف حالك"),
+    ("नमस्ते, आप कैसे हैं?", "नमस्ते आप कैसे हैं"),
+)
+def test_sentences(text, words):
+    assert of(text) == words
+
+
+# Long words
+
+
+@pytest.mark.parametrize(
+    ("word", "short"),
+    [
+        ("a" * 32, "a" * 32),
+        ("a" * 33, "aaaaaa~6"),
+        ("a" * 63, "aaaaaa~6"),
+        ("a" * 64, "aaaaaa~7"),
+        ("Donaudampfschifffahrtsgesellschaft", "donaud~6"),
+        ("ж" * 33, "жжжжжж~6"),
+        ("-" * 70, "------~7"),
+        ("x" * 1_000_000, "xxxxxx~20"),
+    ],
+)
+def test_long_words_have_a_short_form(word, short):
+    assert of(word) == [short]
+
+
+def test_a_long_word_in_a_text():
+    assert of("see " + "Ab" * 20 + " end") == ["see", "ababab~6", "end"]
+    assert of("see " + "Ab" * 20 + " end", keep_case=True) == ["see", "AbAbAb~6", "end"]
+
+
+# N-grams
+
+
+@pytest.mark.parametrize(
+    ("n", "grams"),
+    [
+        (1, "a|b|c|d"),
+        (2, "a|b|c|d|a b|b c|c d"),
+        (3, "a|b|c|d|a b|b c|c d|a b c|b c d"),
+        (4, "a|b|c|d|a b|b c|c d|a b c|b c d|a b c d"),
+        (5, "a|b|c|d|a b|b c|c d|a b c|b c d|a b c d"),
+    ],
+)
+def test_ngrams(n, grams):
+    words = Settings(ngrams=n).words()
+    assert words.grams(words.of("a b c d")) == grams.split("|")
+    assert words.of("a b c d") == list("abcd")
+
+
+def test_ngrams_of_five_and_of_none():
+    words = Settings(ngrams=5).words()
+    assert "one two three four five" in words.grams("one two three four five six".split())
+    assert words.grams([]) == []
+    assert words.grams(["alone"]) == ["alone"]
+
+
+@pytest.mark.parametrize("n", [0, 6, -1])
+def test_no_other_ngrams(n):
+    with pytest.raises(UsageError):
+        Settings(ngrams=n)
+
+
+# Stop words
+
+
+STOPPED = {
+    "english": ("The invoice for all of your garden chairs", "invoice garden chairs"),
+    "german": ("Das ist die Rechnung für den Kunden", "rechnung kunden"),
+    "french": ("Nous avons une offre pour vous et vos amis", "offre amis"),
+    "spanish": ("Esta es la oferta para los clientes", "oferta clientes"),
+    "italian": ("Questa è la fattura per il cliente", "fattura cliente"),
+    "dutch": ("Dit is de rekening van de klant", "rekening klant"),
+    "portuguese": ("Esta é a fatura dos clientes", "fatura clientes"),
+    "swedish": ("Det här är en räkning för dig", "räkning"),
+    "russian": ("Это квитанция для вас и всех друзей", "квитанция друзей"),
+    "greek": ("τοῦ δέ λόγου", "λόγου"),
+    "hebrew": ("אבל מחיר", "מחיר"),
+    "slovak": ("a cena", "cena"),
+}
+
+
+@pytest.mark.parametrize("language", STOPPED)
+def test_stop_words(language):
+    text, words = STOPPED[language]
+    assert of(text, stop_language=language) == words.split()
+
+
+def test_stop_words_whatever_their_case():
+    for keep_case in (False, True):
+        assert of("The END of THE offer", stop_words=["the", "of", "end"], keep_case=keep_case) == ["offer"]
+    assert of("Daß du weißt", stop_words=["daß"]) == ["du", "weisst"]
+
+
+def test_stop_words_are_not_in_ngrams():
+    words = Settings(ngrams=2, stop_words=["of"]).words()
+    assert words.grams(words.of("end of file")) == ["end", "file", "end file"]
+
+
+def test_an_unknown_language():
+    with pytest.raises(UsageError, match="klingon"):
+        Settings(stop_language="klingon")
+    with pytest.raises(UsageError, match="klingon"):
+        Settings(stem="klingon").words()
+
+
+# Stemming
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "stems"),
+    [
+        ("english", "Running runs, connected connections", "run run connect connect"),
+        ("german", "Häuser Häusern, Rechnungen Rechnung", "haus haus rechnung rechnung"),
+        ("french", "continuer continuation", "continu continu"),
+        ("spanish", "Gratis ofertas oferta", "gratis ofert ofert"),
+        ("italian", "prezzo prezzi", "prezz prezz"),
+        ("russian", "Квартиры квартира квартиру", "квартир квартир квартир"),
+        ("swedish", "räkningar räkning", "räkning räkning"),
+        ("porter", "ponies caresses", "poni caress"),
+    ],
+)
+def test_stemming(language, text, stems):
+    assert of(text, stem=language) == stems.split()
+
+
+@pytest.mark.parametrize("language", Stemmer.algorithms())
+def test_every_stemmer_takes_any_word(language):
+    words = of("Free größte слова 日本語 أهلا νύχτες $1 a~ " + "x" * 40, stem=language)
+    assert words
+    assert all(isinstance(word, str) and word for word in words)
+
+
+def test_stemming_a_word_again():
+    words = Settings(stem="english").words()
+    assert words.of("offers offering offers") == ["offer"] * 3
+    assert words.of("offers") == ["offer"]
+
+
+def test_stop_words_are_taken_out_before_stemming():
+    assert of("having offers", stem="english", stop_words=["having"]) == ["offer"]
+
+
+# Floods
+
+
+FLOODS = {
+    "words": "word " * 1_000_000,
+    "Russian": "слово " * 300_000,
+    "Chinese": "中" * 300_000,
+    "Korean": "한국어 " * 100_000,
+    "Thai": "ไทย" * 100_000,
+    "accents": "a\u0301" * 200_000,
+    "marks": "\u0301" * 300_000,
+    "unseen": "\u200b" * 500_000,
+    "ligatures": "ﷺ" * 50_000,  # one character that is eighteen
+    "one word": "é" * 1_000_000,
+    "dashes": "-" * 1_000_000,
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+def test_a_flood_ends_soon(flood):
+    start = time.process_time()
+    words = Settings(ngrams=1).words().of(flood)
+    assert time.process_time() - start < 5  # quadratic time would be minutes
+    assert len(words) <= MOST_WORDS
+    assert max(map(len, words), default=0) <= LONGEST
+
+
+@given(st.text(max_size=300), st.booleans())
+def test_any_text(text, keep_case):
+    words = Words(keep_case=keep_case).of(text)
+    assert all(word.isprintable() and not any(map(str.isspace, word)) for word in words)
+    assert all(0 < len(word) <= LONGEST for word in words)
+
+
+@given(
+    st.text(max_size=60) | st.text("ab'’ .é\x85\u2028\x1c" + "x" * 9, max_size=200),
+    st.booleans(),
+    st.sampled_from([(), ("a", "é")]),
+)
+def test_only_spaces_stand_between_spaced_words(text, keep_case, stop_words):
+    """In bulk they are cut at these, and only then shortened."""
+    words = Words(keep_case=keep_case, stop_words=frozenset(stop_words))
+    chunks = [chunk.decode() for chunk in words.spaced(text).split(b" ") if chunk]
+    assert [word if len(word) <= LONGEST else shortened(word) for word in chunks] == words.of(text)
+
+
+@pytest.mark.parametrize("text", ["a " * 50_000, "a' " * 50_000, "é " * 50_000, "中中 " * 50_000])
+def test_spaced_words_have_the_same_limit(text):
+    assert len(WORDS.spaced(text).split()) == MOST_WORDS
+
+
+@given(st.text(alphabet="aZé$!-_ .,中国ที่жα1\u200b", max_size=60))
+def test_words_again_are_the_same_words(text):
+    words = WORDS.of(text)
+    assert WORDS.of(" . ".join(words)) == words

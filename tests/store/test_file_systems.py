@@ -1,0 +1,116 @@
+"""File systems that cannot do all that is asked of them: without maps, locks, or a way to sync a folder."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.failing import failed, failing, needs_strace
+
+from spamnb.store.stored import Stored
+from spamnb.training.learn import learn
+
+pytestmark = needs_strace
+LESSON = b"Subject: one more\n\nviagra and casino\n"
+
+
+def test_no_map_is_asked_for(spamnb, own, mail, tmp_path):
+    learn(own, LESSON, "spam")
+    log = tmp_path / "log"
+    tracer = failing(log, "mmap", "ENODEV", own, own + ".journal", mail.spam + "/01")
+    for command in ("classify", "train --ham -", f"classify {mail.spam}/01", "inspect --check", "inspect"):
+        arguments = [spamnb.program, *command.split(), "--model", own]
+        spamnb.run([*tracer, *arguments], mail.messages["ham"]).succeeds()
+        assert failed(log) == []
+    mapping = f"import mmap; file = open({own!r}, 'rb'); mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)"
+    assert spamnb.run([*tracer, sys.executable, "-c", mapping]).code == 1
+    assert len(failed(log)) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "command"),
+    [
+        ("ENOLCK", "--spam -"),
+        ("ENOSYS", "--spam -"),
+        ("EOPNOTSUPP", "--spam - --forget"),
+        ("ENOLCK", "HAM SPAM"),
+    ],
+)
+def test_without_locks_nothing_is_learned_and_it_is_said_what_to_do(
+    spamnb, own, mail, tmp_path, error, command
+):
+    words = {"HAM": mail.ham, "SPAM": mail.work}
+    log, before = tmp_path / "log", Path(own).read_bytes()
+    arguments = [
+        spamnb.program,
+        "train",
+        *(words.get(word, word) for word in command.split()),
+        "--model",
+        own,
+    ]
+    done = spamnb.run([*failing(log, "flock", error), *arguments], LESSON)
+    done.fails(73, "this file system has no locks (", "); keep the model on another one: --model")
+    assert len(failed(log)) == 1
+    assert Path(own).read_bytes() == before
+    assert not os.path.exists(own + ".journal")
+
+
+def test_without_locks_a_new_model_is_not_begun(spamnb, tmp_path):
+    log, path = tmp_path / "log", str(tmp_path / "new")
+    command = [spamnb.program, "train", "--spam", "-", "--model", path]
+    spamnb.run([*failing(log, "flock", "ENOLCK"), *command], LESSON).fails(73, "no locks", "--model")
+    assert not os.path.exists(path)
+
+
+def test_without_locks_mail_is_judged_all_the_same(spamnb, own, mail, tmp_path):
+    """Who reads needs none."""
+    expected = spamnb("classify", "-p", "-e", "--model", own, stdin=mail.messages["spam"]).succeeds()
+    command = [spamnb.program, "classify", "-p", "-e", "--model", own]
+    done = spamnb.run([*failing(tmp_path / "log", "flock", "ENOLCK"), *command], mail.messages["spam"])
+    assert done == expected
+
+
+def test_a_lock_that_fails_for_another_reason(spamnb, own, tmp_path):
+    command = [spamnb.program, "train", "--spam", "-", "--model", own]
+    done = spamnb.run([*failing(tmp_path / "log", "flock", "EIO"), *command], LESSON)
+    done.fails(73, "cannot lock: Input/output error; name another file with --model")
+
+
+@pytest.mark.parametrize("error", ["EINVAL", "EOPNOTSUPP"])
+def test_a_folder_that_cannot_be_synced_is_no_failure(spamnb, own, mail, tmp_path, error):
+    """What is in the file was synced; more cannot be done there."""
+    log, folder = tmp_path / "log", os.path.dirname(own)
+    trained = shutil.copy(own, own + ".trained")
+    spamnb("train", "--jobs", "1", "--ham", mail.work, "--model", trained).succeeds()
+    learned = shutil.copy(own, own + ".learned")
+    learn(learned, LESSON, "spam")
+    for command, synced in (("--spam -", learned), (f"--jobs 1 --ham {mail.work}", trained)):
+        tracer = failing(log, "fsync,fdatasync", error, folder)
+        done = spamnb.run([*tracer, spamnb.program, "train", *command.split(), "--model", own], LESSON)
+        done.succeeds()
+        assert any(f"<{folder}>" in line for line in failed(log))
+        if synced == learned:
+            assert Stored.open(own).messages == Stored.open(synced).messages == [14, 15]
+            os.unlink(own + ".journal")
+    assert Path(own).read_bytes() == Path(trained).read_bytes()
+
+
+@pytest.mark.parametrize("error", ["EIO", "ENOSPC"])
+def test_a_folder_whose_sync_fails_is_one(spamnb, own, tmp_path, error):
+    log = tmp_path / "log"
+    tracer = failing(log, "fsync", error, os.path.dirname(own))
+    done = spamnb.run([*tracer, spamnb.program, "train", "--spam", "-", "--model", own], LESSON)
+    done.fails(73, "the message was not learned")
+    assert len(failed(log)) == 1
+    assert Path(own + ".journal").read_bytes() == b""
+
+
+def test_a_file_that_cannot_be_synced_is_one(spamnb, own, tmp_path):
+    """Only a folder may go without."""
+    learn(own, LESSON, "spam")
+    before = Path(own + ".journal").read_bytes()
+    tracer = failing(tmp_path / "log", "fsync", "EINVAL", own + ".journal")
+    done = spamnb.run([*tracer, spamnb.program, "train", "--ham", "-", "--model", own], b"Subject: x\n\ny")
+    done.fails(73, "the message was not learned")
+    assert Path(own + ".journal").read_bytes() == before

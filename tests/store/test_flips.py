@@ -1,0 +1,182 @@
+"""Damage where a delivery looks words up: it is told if that was read, and else changes nothing."""
+
+import os
+from pathlib import Path
+
+import msgpack
+import pytest
+
+from spamnb.errors import WHAT_TO_DO, ModelError
+from spamnb.model import Model
+from spamnb.store.stored import Stored
+from spamnb.training.learn import learn
+
+LONG = bool(os.environ.get("SPAMNB_LONG"))
+COLUMNS = ("starts", "tokens", "pair_starts", "pairs")
+SAID = {
+    name: f"its column {both} is damaged; {WHAT_TO_DO}"
+    for both in ("tokens or starts", "pairs or pair_starts")
+    for name in both.split(" or ")
+}
+SHORT = b"Subject: xyzzy\n\nbuy plugh\n"  # so that little is read
+FILES = ["model.msgpack", "model.msgpack.lock"]
+
+
+def judged(path, raw):
+    return Model.open(path).classify(raw).as_map()
+
+
+def learned(path, raw):
+    """The record that is written, but for the day."""
+    journal = Path(path + ".journal")
+    try:
+        assert learn(path, raw, "spam") == "learned"
+        _, packed = msgpack.unpackb(journal.read_bytes())
+    except ModelError:
+        assert sorted(os.listdir(journal.parent)) == FILES
+        raise
+    journal.unlink()
+    return msgpack.unpackb(packed) | {"day": 0}
+
+
+def read_by(act, path, raw):
+    """Which bytes of the file are looked at, and what comes of it."""
+    read = set()
+    pread = os.pread
+
+    def watched(handle, size, at):
+        data = pread(handle, size, at)
+        read.update(range(at, at + len(data)) if at else ())  # the head comes with what follows it
+        return data
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "pread", watched)
+        return read, repr(act(path, raw))  # NaN as itself
+
+
+def spans(path):
+    """Where each column lies."""
+    stored = Stored.open(path)
+    columns = {name: stored.column(name) for name in COLUMNS}
+    return {name: range(column.at, column.at + column.size) for name, column in columns.items()}
+
+
+class Attacked:
+    """A model that is damaged and mended again, and what is done with it."""
+
+    def __init__(self, path, act, raw, name):
+        self.path, self.act, self.raw = path, act, raw
+        self.content = Path(path).read_bytes()
+        self.damage = SAID[name]
+        self.span = spans(path)[name]
+        self.read, self.answer = read_by(act, path, raw)
+        self.told = self.passed = 0
+
+    def meets(self, at, data):
+        """Other bytes: an error if any that differs is read; else all is as it was."""
+        differing = {at + n for n, byte in enumerate(data) if byte != self.content[at + n]}
+        write(self.path, at, data)
+        try:
+            found = repr(self.act(self.path, self.raw))
+        except ModelError as error:
+            found = error.why
+        write(self.path, at, self.content[at : at + len(data)])
+        if differing & self.read:
+            assert found == self.damage, at
+            self.told += 1
+        else:
+            assert found == self.answer, at
+            self.passed += bool(differing)
+
+
+def write(path, at, data):
+    with open(path, "r+b") as file:
+        file.seek(at)
+        file.write(data)
+
+
+def flips(content, span, step):
+    """Bytes with one bit flipped: each, or of every so many bytes one."""
+    for at in span if LONG else span[::step]:
+        for bit in range(8) if LONG else [at % 8]:
+            yield at, bytes([content[at] ^ 1 << bit])
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_flipped_bit_is_told_or_changes_no_verdict(own, mail, name):
+    step = 1 if "starts" in name else 9
+    for raw in (SHORT, mail.messages["spam"]):
+        attacked = Attacked(own, judged, raw, name)
+        for at, byte in flips(attacked.content, attacked.span, step):
+            attacked.meets(at, byte)
+        assert attacked.told
+        assert attacked.passed or raw is not SHORT
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_flipped_bit_is_told_or_changes_no_lesson(own, name):
+    """Nor is anything written where it is told."""
+    attacked = Attacked(own, learned, SHORT, name)
+    for at, byte in flips(attacked.content, attacked.span, 3 if "starts" in name else 23):
+        attacked.meets(at, byte)
+    assert attacked.told
+    assert attacked.passed
+
+
+@pytest.mark.parametrize("how", ["zeros", "ones", "another's", "the next one's"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_block_that_is_not_what_was_written(own, name, how):
+    """As a disk may give it back, or a file system after a crash."""
+    attacked = Attacked(own, judged, SHORT, name)
+    span, content = attacked.span, attacked.content
+    for at in span if LONG else span[::8]:
+        for size in (16, 512):
+            end = min(at + size, span.stop)
+            start = {"another's": (span.start + at) // 2, "the next one's": at + 8}.get(how, at)
+            copied = content[start : start + end - at]
+            attacked.meets(at, {"zeros": bytes(end - at), "ones": b"\xff" * (end - at)}.get(how, copied))
+    assert attacked.told
+
+
+# With the program
+
+COMMANDS = {
+    "a line": ("classify",),
+    "an exit code": ("classify", "-e"),
+    "passthrough": ("classify", "-p"),
+    "passthrough and an exit code": ("classify", "-p", "-e"),
+    "a lesson": ("train", "--spam", "-"),
+    "evidence": ("inspect", "-"),
+}
+
+
+def flipped(path, name, read):
+    """A bit wrong in what a message reads of a column, or in what it does not."""
+    attacked = Attacked(path, judged, SHORT, name)
+    at = next(at for at in attacked.span[5:] if (at in attacked.read) == read)
+    write(path, at, bytes([attacked.content[at] ^ 4]))
+
+
+@pytest.mark.parametrize("how", COMMANDS)
+@pytest.mark.parametrize("name", COLUMNS)
+def test_the_program_says_so_in_a_line(spamnb, own, name, how):
+    """Nothing is passed on, nothing written: who calls it has the message still, and keeps it."""
+    flipped(own, name, read=True)
+    content = Path(own).read_bytes()
+    spamnb(*COMMANDS[how], "--model", own, stdin=SHORT).fails(65, own, SAID[name])
+    assert Path(own).read_bytes() == content
+    assert set(os.listdir(os.path.dirname(own))) <= set(FILES)
+
+
+@pytest.mark.parametrize("how", COMMANDS)
+def test_the_program_does_not_mind_what_it_does_not_read(spamnb, own, how):
+    def done():
+        Path(own + ".journal").unlink(missing_ok=True)
+        return spamnb(*COMMANDS[how], "--model", own, stdin=SHORT)
+
+    expected = done()
+    assert expected.err == b""
+    for name in COLUMNS:
+        Path(own + ".journal").unlink(missing_ok=True)
+        flipped(own, name, read=False)
+        assert done() == expected

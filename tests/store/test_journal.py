@@ -1,0 +1,339 @@
+"""The journal: what was acknowledged stays, what was torn is dropped, what is stale is ignored."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgpack
+import pytest
+from helpers.textbook import rows_of
+
+from spamnb.errors import InputOutputError
+from spamnb.lock import TRAINING, Lock
+from spamnb.reading.fingerprint import fingerprints
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.journal import Journal
+from spamnb.store.journal_record import sealed
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
+
+MAIL = [
+    b"Subject: lunch\n\nsee you at noon\n",
+    b"Subject: money\n\nbuy now now\n",
+    b"Subject: tea\n\nsee you at five\n",
+]
+MAIL_DIGESTS = [digest(read(raw)) for raw in MAIL]
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = str(tmp_path / "model")
+    training.create(path, "spam")
+    return path
+
+
+def fold(path):
+    with Lock(path, kind=TRAINING):
+        training.fold(path)
+
+
+def journal_of(path):
+    return Path(path + ".journal")
+
+
+def records(path):
+    """The journal as the msgpack library reads it."""
+    with open(path + ".journal", "rb") as file:
+        return [msgpack.unpackb(packed) for _, packed in msgpack.Unpacker(file)]
+
+
+def test_a_learned_message_is_one_record_and_the_model_stays(model):
+    before = Path(model).read_bytes()
+    assert learn(model, MAIL[1], "spam") == "learned"
+    assert Path(model).read_bytes() == before
+    (record,) = records(model)
+    assert record["model"] == msgpack.unpackb(before)["head"]["generation"]
+    assert (record["before"], record["after"]) == (None, "spam")
+    assert record["digest"] == digest(read(MAIL[1]))
+    hashes = memoryview(record["hashes"]).cast("Q").tolist()
+    assert hashes == sorted(set(hashes))
+    tokens = record["text"].decode().splitlines()
+    assert hashes == fingerprints(tokens)
+    counts = dict(zip(tokens, memoryview(record["occurrences"]).cast("H"), strict=True))
+    assert (counts["now"], counts["buy"]) == (2, 1)
+    assert record["new_tokens"] == len(tokens)
+
+
+def test_the_kinds_of_record(model):
+    assert learn(model, MAIL[0], "spam") == "learned"
+    assert learn(model, MAIL[0], "ham") == "moved"
+    assert learn(model, MAIL[0], None) == "forgotten"
+    size = journal_of(model).stat().st_size
+    steps = [(record["before"], record["after"]) for record in records(model)]
+    assert steps == [(None, "spam"), ("spam", "ham"), ("ham", None)]
+    tokens = records(model)[0]["new_tokens"]
+    assert [record["new_tokens"] for record in records(model)] == [tokens, 0, -tokens]
+    assert learn(model, MAIL[0], None) == "unknown"
+    assert journal_of(model).stat().st_size == size
+
+
+def test_what_is_known_is_not_written_again(model):
+    learn(model, MAIL[0], "ham")
+    before = journal_of(model).read_bytes()
+    assert learn(model, MAIL[0], "ham") == "known"
+    assert journal_of(model).read_bytes() == before
+
+
+def test_torn_at_every_byte_it_keeps_what_came_before(model):
+    ends = []
+    for raw in MAIL:
+        learn(model, raw, "ham")
+        ends.append(journal_of(model).stat().st_size)
+    whole = journal_of(model).read_bytes()
+    for size in reversed(range(len(whole) + 1)):
+        os.truncate(model + ".journal", size)
+        stored = Stored.open(model)
+        kept = sum(size >= end for end in ends)
+        assert stored.messages == [kept, 0], size
+        assert [stored.label_of(digest(read(raw))) for raw in MAIL] == ["ham"] * kept + [None] * (3 - kept), (
+            size
+        )
+
+
+def test_torn_anywhere_learning_goes_on(model, monkeypatch):
+    """Garbage may follow, too: a crash can leave blocks that were never written."""
+    monkeypatch.setattr("spamnb.training.learn.fold_aside", lambda *_: None)  # as it is begun after damage
+    ends = []
+    for raw in MAIL:
+        learn(model, raw, "ham")
+        ends.append(journal_of(model).stat().st_size)
+    whole = journal_of(model).read_bytes()
+    for size in range(0, len(whole), 23):
+        for garbage in (b"", b"\xa5" * 40):
+            journal_of(model).unlink()
+            journal_of(model).write_bytes(whole[:size] + garbage)
+            kept = sum(size >= end for end in ends)
+            assert learn(model, b"Subject: new\n\nand later", "spam") == "learned"
+            assert Stored.open(model).messages == [kept, 1], size
+            if not garbage:
+                assert len(records(model)) == kept + 1
+
+
+LIMITED = """
+import resource, sys
+from spamnb.start import main
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("room", [0, 1, 60])
+def test_where_there_is_no_room_nothing_is_learned_and_nothing_lost(model, room):
+    learn(model, MAIL[0], "ham")
+    before = Stored.open(model)
+    limit = str(journal_of(model).stat().st_size + room)
+    command = [sys.executable, "-c", LIMITED, limit, "train", "--spam", "-", "--model", model]
+    done = subprocess.run(command, input=MAIL[1], capture_output=True)
+    assert (done.returncode, done.stdout) == (73, b"")
+    assert b"the message was not learned" in done.stderr
+    after = Stored.open(model)
+    assert (after.messages, after.vocabulary) == (before.messages, before.vocabulary)
+    assert learn(model, MAIL[1], "spam") == "learned"
+    assert Stored.open(model).messages == [1, 1]
+
+
+def test_a_stale_journal_is_ignored_and_replaced(model):
+    """As a crash leaves it between putting the folded model in place and removing the journal."""
+    learn(model, MAIL[0], "ham")
+    stale = journal_of(model).read_bytes()
+    fold(model)
+    assert not journal_of(model).exists()
+    journal_of(model).write_bytes(stale)
+    assert Stored.open(model).messages == [1, 0]
+    assert learn(model, MAIL[0], "ham") == "known"
+    assert learn(model, MAIL[1], "spam") == "learned"
+    assert Stored.open(model).messages == [1, 1]
+    assert len(records(model)) == 1
+    fold(model)
+    assert Stored.open(model).messages == [1, 1]
+
+
+def test_a_stale_journal_does_not_come_back_with_training(model, tmp_path):
+    learn(model, MAIL[0], "ham")
+    stale = journal_of(model).read_bytes()
+    fold(model)
+    journal_of(model).write_bytes(stale)
+    (tmp_path / "mail").write_bytes(MAIL[1])
+    training.train(model, {"spam": [str(tmp_path / "mail")]}, pool=LocalPool(1))
+    assert Stored.open(model).messages == [1, 1]
+    assert not journal_of(model).exists()
+
+
+def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
+    """Its generation is then the old one; should the journal survive a crash, it must add nothing."""
+    before = Path(model).read_bytes()
+    learn(model, MAIL[0], "ham")
+    learn(model, MAIL[0], None)
+    journal = journal_of(model).read_bytes()
+    fold(model)
+    assert Path(model).read_bytes() == before
+    journal_of(model).write_bytes(journal)
+    stored = Stored.open(model)
+    assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
+
+
+def test_bulk_training_takes_the_journal_in(model, tmp_path):
+    learn(model, MAIL[0], "ham")
+    (tmp_path / "mail").write_bytes(MAIL[1])
+    summary = training.train(model, {"spam": [str(tmp_path / "mail")]}, pool=LocalPool(1))
+    assert summary.outcomes == {"spam": {"learned": 1}}
+    assert not journal_of(model).exists()
+    stored = Stored.open(model)
+    assert stored.messages == [1, 1]
+    assert stored.label_of(digest(read(MAIL[0]))) == "ham"
+
+
+def test_training_that_changes_nothing_leaves_it(model, tmp_path):
+    learn(model, MAIL[0], "ham")
+    before = Path(model).read_bytes(), journal_of(model).read_bytes()
+    (tmp_path / "mail").write_bytes(MAIL[0])
+    training.train(model, {"ham": [str(tmp_path / "mail")]}, pool=LocalPool(1))
+    assert (Path(model).read_bytes(), journal_of(model).read_bytes()) == before
+
+
+def test_a_fresh_model_has_none(model, tmp_path):
+    learn(model, MAIL[0], "ham")
+    (tmp_path / "mail").write_bytes(MAIL[1])
+    training.train(model, {"spam": [str(tmp_path / "mail")]}, fresh=True, pool=LocalPool(1))
+    assert not journal_of(model).exists()
+    assert Stored.open(model).messages == [0, 1]
+
+
+@pytest.mark.parametrize("changed", [{"after": "holiday"}, {"before": 7}, {"hashes": b"123"}, {"text": None}])
+def test_a_record_that_makes_no_sense_is_a_damaged_one(model, changed):
+    learn(model, MAIL[0], "ham")
+    content = journal_of(model).read_bytes()
+    fields = {**records(model)[0], "digest": 1, **changed}
+    (later,) = learned(model, (MAIL[1], "spam"))
+    for senseless in (sealed(fields), sealed({}), sealed({"digest": 1, "model": fields["model"]})):
+        journal_of(model).write_bytes(content + senseless + later)
+        stored = Stored.open(model)
+        assert stored.messages == [1, 1]
+        assert stored.journal.damaged == [(len(content), len(content) + len(senseless))]
+
+
+def test_a_journal_that_cannot_be_read_is_an_error(model):
+    os.mkdir(model + ".journal")
+    with pytest.raises(InputOutputError, match=r"model\.journal: "):
+        Stored.open(model)
+
+
+def test_no_journal_is_an_empty_one(tmp_path):
+    journal = Journal.read(str(tmp_path / "none"), 1, ["ham"])
+    assert (journal.entries, journal.size, journal.learned) == ([], 0, {})
+    assert (journal.rows([1]), journal.everything()) == ({}, {})
+
+
+# Of other models
+
+
+def told(path):
+    """Of each record its model, and what became of the message."""
+    return [(record["model"], record["before"], record["after"]) for record in records(path)]
+
+
+def learned(path, *mail):
+    """The records that learning some messages gives, as they are packed."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(path, folder)
+        for raw, label in mail:
+            learn(copy, raw, label)
+        return [sealed(record) for record in records(copy)]
+
+
+def of_another(record):
+    """The same, of another model."""
+    return sealed({**unsealed(record), "model": 5})
+
+
+def test_only_the_records_of_its_generation_count(model):
+    generation = Stored.open(model).generation
+    one, two, three = learned(model, *((raw, "ham") for raw in MAIL))
+    for content, expected in (
+        (one + two, "12"),
+        (of_another(one) + two, "2"),
+        (one + of_another(two), "1"),
+        (one + of_another(two) + three, "13"),
+        (of_another(one) + of_another(two), ""),
+        (b"", ""),
+    ):
+        journal_of(model).write_bytes(content)
+        found = Journal.read(model + ".journal", generation, ["ham", "spam"])
+        numbers = [MAIL_DIGESTS.index(entry.digest) + 1 for entry in found.entries]
+        assert "".join(map(str, numbers)) == expected
+        assert Stored.open(model).messages == [len(expected), 0]
+
+
+def test_records_of_a_model_that_never_came_are_dropped(model):
+    """They are there if putting that one in place was stopped. It may still come, and with less to add."""
+    generation = Stored.open(model).generation
+    one, two, _ = learned(model, *((raw, "ham") for raw in MAIL))
+    journal_of(model).write_bytes(one + of_another(two))
+    assert learn(model, MAIL[1], "spam") == "learned"
+    assert told(model) == [(generation, None, "ham"), (generation, None, "spam")]
+    assert Journal.read(model + ".journal", 5, ["ham", "spam"]).entries == []
+    assert Stored.open(model).messages == [1, 1]
+
+
+def test_learning_goes_on_behind_the_records_of_an_older_model(model):
+    """They are there if the tidying up after a new model was stopped."""
+    generation = Stored.open(model).generation
+    one, two, _ = learned(model, *((raw, "ham") for raw in MAIL))
+    journal_of(model).write_bytes(of_another(one) + two)
+    assert learn(model, MAIL[2], "spam") == "learned"
+    assert told(model) == [(5, None, "ham"), (generation, None, "ham"), (generation, None, "spam")]
+    assert Stored.open(model).messages == [1, 1]
+    fold(model)
+    assert Stored.open(model).messages == [1, 1]
+    assert not journal_of(model).exists()
+
+
+def test_another_s_record_may_be_of_other_labels(model):
+    foreign = sealed({**unsealed(learned(model, (MAIL[0], "ham"))[0]), "after": "holiday"})
+    journal_of(model).write_bytes(of_another(foreign))
+    assert Stored.open(model).messages == [0, 0]
+    assert Stored.open(model).journal.damaged == []
+    journal_of(model).write_bytes(foreign)
+    assert Stored.open(model).messages == [0, 0]
+    assert len(Stored.open(model).journal.damaged) == 1
+
+
+def unsealed(record):
+    return msgpack.unpackb(msgpack.unpackb(record)[1])
+
+
+def test_tokens_that_collide_are_one_record(model, alike):
+    """Made on purpose: by chance it does not happen."""
+    one, other = alike
+    raw = f"Subject: x\n\n{one} {other} {other} {one} {one}".encode()
+    assert learn(model, raw, "spam") == "learned"
+    (record,) = records(model)
+    hashes = memoryview(record["hashes"]).cast("Q").tolist()
+    assert hashes == sorted(set(hashes))
+    pairs = memoryview(record["pairs"]).cast("Q").tolist()
+    assert pairs == sorted(set(pairs))
+    before = Stored.open(model)
+    assert rows_of(before, [one, other]) == {one: (0, 1, 0, 5)}
+    fold(model)
+    after = Stored.open(model)
+    assert rows_of(after, [one, other]) == rows_of(before, [one, other])
+    assert (after.vocabulary, after.presences) == (before.vocabulary, before.presences)
+    assert learn(model, raw, None) == "forgotten"
+    assert (Stored.open(model).vocabulary, rows_of(Stored.open(model), alike)) == (0, {})

@@ -1,0 +1,559 @@
+"""A damaged journal costs at most its damaged records, and says which."""
+
+import os
+import random
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import msgpack
+import pytest
+from helpers.learning import fold, seen, train_bulk
+from helpers.serving import Serving, request
+from helpers.textbook import counted
+
+from spamnb.lock import TRAINING, Lock
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
+from spamnb.store import damage
+from spamnb.store.journal import Journal
+from spamnb.store.journal_record import sealed
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+
+LABELS = ["ham", "spam"]
+LONG = bool(os.environ.get("SPAMNB_LONG"))
+MAIL = {
+    "ann": b"Subject: tea\n\nnoon",
+    "bob": b"Subject: tea\n\nbuy noon",
+    "cid": b"Subject: buy\n\nnow now",
+    "dan": b"dan noon",
+    "eve": b"Subject: buy\n\neve",
+}
+RAW = list(MAIL.values())
+TOKENS = sorted({token for raw in RAW for token in counted(Tokenizer(Settings()).features(read(raw)))})
+IN_FILE = {"ann": "ham", "cid": "spam"}
+# Words in common, so that what one lesson adds, the next finds; and lessons that rest on others.
+LESSONS = [
+    ("bob", "ham"),
+    ("dan", "ham"),
+    ("ann", "spam"),
+    ("bob", "spam"),
+    ("cid", None),
+    ("eve", "spam"),
+    ("dan", None),
+    ("ann", "ham"),
+    ("eve", "ham"),
+]
+MORE = b"Subject: more\n\nand later"
+
+
+def counts_of(path):
+    return seen(path, RAW, TOKENS)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    """A model and its journal, where each record of that starts and ends."""
+    folder = tmp_path_factory.mktemp("start")
+    path = train_bulk(str(folder), [(MAIL[name], label) for name, label in IN_FILE.items()])
+    ends = [0]
+    for name, label in LESSONS:
+        learn(path, MAIL[name], label)
+        ends.append(os.path.getsize(path + ".journal"))
+    return path, list(pairwise(ends))
+
+
+@pytest.fixture
+def model(start, tmp_path):
+    return copied(start[0], tmp_path)
+
+
+@pytest.fixture(scope="module")
+def generation(start):
+    return Stored.open(start[0]).generation
+
+
+@pytest.fixture
+def no_fold(monkeypatch):
+    """The folding that is begun when something is learned after damage."""
+    monkeypatch.setattr("spamnb.training.learn.fold_aside", lambda *_: None)
+
+
+def copied(path, folder):
+    for ending in ("", ".journal"):
+        shutil.copy(path + ending, folder / f"model{ending}")
+    return str(folder / "model")
+
+
+def journal_of(path):
+    return Path(path + ".journal")
+
+
+@pytest.fixture(scope="module")
+def without(tmp_path_factory):
+    """The counts of a model that never heard some of the lessons."""
+    known = {}
+
+    def without(*lost):
+        key = frozenset(lost)
+        if key not in known:
+            labels = dict(IN_FILE)
+            labels.update(lesson for number, lesson in enumerate(LESSONS) if number not in key)
+            folder = str(tmp_path_factory.mktemp("without"))
+            left = [(MAIL[name], label) for name, label in labels.items() if label]
+            known[key] = counts_of(train_bulk(folder, left))
+            known[key]["labels_of"] = {name: labels.get(name) for name in MAIL}
+        return known[key]
+
+    return without
+
+
+def check(path, expected, damaged):
+    found = counts_of(path)
+    stored = Stored.open(path)
+    found["labels_of"] = {name: stored.label_of(digest(read(raw))) for name, raw in MAIL.items()}
+    assert found == expected
+    assert stored.journal.damaged == damaged
+
+
+# One record
+
+
+@pytest.mark.slow
+def test_any_byte_wrong_costs_its_record_and_no_other(start, generation):
+    """A bit of each; of the bytes in front of a record's map and of its first and last ones, every bit."""
+    whole, stretches = journal_of(start[0]).read_bytes(), start[1]
+    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).entries]
+    assert len(lessons) == len(LESSONS)
+    for number, (first, end) in enumerate(stretches):
+        left = [one for place, one in enumerate(lessons) if place != number]
+        for place in range(first, end):
+            thorough = LONG or place < first + 20 or place >= end - 3
+            for bit in range(8) if thorough else [place % 8]:
+                content = bytearray(whole)
+                content[place] ^= 1 << bit
+                found = Journal.of(bytes(content), generation, LABELS)
+                assert found.damaged == [(first, end)], (number, place - first, bit)
+                assert [entry.digest for entry in found.entries] == left
+
+
+@pytest.mark.usefixtures("no_fold")
+@pytest.mark.parametrize("number", range(len(LESSONS)))
+def test_each_record_lost(start, model, without, number):
+    """What follows it rests on it no more; and the same when it is folded, or when more is learned."""
+    first, end = start[1][number]
+    content = bytearray(journal_of(model).read_bytes())
+    content[first + 25] ^= 1
+    journal_of(model).write_bytes(content)
+    check(model, without(number), [(first, end)])
+    name, label = LESSONS[number]
+    learn(model, MAIL[name], label)
+    labels = {**IN_FILE, **dict([*LESSONS, LESSONS[number]])}
+    folder = tempfile.mkdtemp(dir=os.path.dirname(model))
+    everything = [(MAIL[name], label) for name, label in labels.items() if label]
+    expected = counts_of(train_bulk(folder, everything))
+    assert counts_of(model) == expected
+    assert journal_of(model).read_bytes().startswith(content)
+    fold(model)
+    assert counts_of(model) == expected
+
+
+def test_cut_at_every_length_it_is_torn_and_nothing_is_told(start, model, without, generation, capfd):
+    whole, stretches = journal_of(model).read_bytes(), start[1]
+    for size in range(len(whole) + 1):
+        found = Journal.of(whole[:size], generation, LABELS)
+        assert found.damaged == [], size
+        assert len(found.entries) == sum(end <= size for _, end in stretches), size
+        assert found.size == max([0, *(end for _, end in stretches if end <= size)])
+    for number, (_, end) in enumerate(stretches[:-1]):
+        journal_of(model).write_bytes(whole[: end + 20 * number])
+        check(model, without(*range(number + 1, len(LESSONS))), [])
+    assert capfd.readouterr().err == ""
+
+
+def test_any_byte_wrong_is_told_and_the_rest_counts(start, model, without, capfd):
+    """The same by the model as a whole, with some of the bytes."""
+    whole, stretches = journal_of(model).read_bytes(), start[1]
+    for number, (first, end) in enumerate(stretches):
+        for place in (first, first + 6, first + 12, end - 5):  # of frame, length, map and score
+            content = bytearray(whole)
+            content[place] ^= 0x40
+            journal_of(model).write_bytes(content)
+            check(model, without(number), [(first, end)])
+        told = capfd.readouterr().err
+        assert told.count("\n") == 1  # four times the same record: once is enough
+        assert f"model.journal: damaged records are passed over, at bytes {first}-{end - 1}; learn" in told
+
+
+# Several
+
+
+def test_any_two_records(start, model, without):
+    whole, stretches = journal_of(model).read_bytes(), start[1]
+    chance = random.Random(1)
+    for one, other in combinations(range(len(stretches)), 2):
+        content = bytearray(whole)
+        for first, end in (stretches[one], stretches[other]):
+            content[chance.choice([first, first + 2, first + 7, chance.randrange(first, end)])] ^= 0x20
+        journal_of(model).write_bytes(content)
+        found = Stored.open(model).journal.damaged
+        apart = [stretches[one], stretches[other]]
+        # Of two neighbours with damaged frames nobody knows where the one ends.
+        assert found == apart or (other == one + 1 and found == [(apart[0][0], apart[1][1])])
+        check(model, without(one, other), found)
+
+
+def test_blocks_that_are_lost(start, generation):
+    """Zeros, or anything else, in place of some bytes: what lies elsewhere stays."""
+    whole, stretches = journal_of(start[0]).read_bytes(), start[1]
+    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).entries]
+    chance = random.Random(2)
+    for place in range(0, len(whole), 40):
+        size = chance.choice((8, 64, 512))
+        for filled in (bytes(size), b"\x92" * size, chance.randbytes(size)):
+            content = (whole[:place] + filled + whole[place + size :])[: len(whole)]
+            hit = [content[first:end] != whole[first:end] for first, end in stretches]
+            found = Journal.of(content, generation, LABELS)
+            left = [one for one, is_hit in zip(lessons, hit, strict=True) if not is_hit]
+            assert [entry.digest for entry in found.entries] == left
+            assert bool(found.damaged) == any(hit)
+
+
+def test_bytes_that_are_missing_or_too_many(start, generation):
+    whole, stretches = journal_of(start[0]).read_bytes(), start[1]
+    for first, end in stretches[:-1]:
+        for place in (*range(first, end - 10, 17), *range(end - 10, end - 2)):
+            for content in (
+                whole[:place] + whole[place + 3 :],
+                whole[: place + 1] + b"?!" + whole[place + 1 :],
+            ):
+                found = Journal.of(content, generation, LABELS)
+                assert len(found.entries) == len(LESSONS) - 1, place - first
+                assert len(found.damaged) == 1
+
+
+def test_a_length_that_leads_to_the_end_of_another_record(start, generation):
+    """By chance, or because records are alike: those that are passed over so are not lost."""
+    whole, stretches = journal_of(start[0]).read_bytes(), start[1]
+    (first, end), last = stretches[3], stretches[6][1]
+    at = whole.index(b"\xc5", first)
+    start_of_map = at + 3
+    assert int.from_bytes(whole[at + 1 : start_of_map], "big") == end - start_of_map
+    content = whole[: at + 1] + (last - start_of_map).to_bytes(2, "big") + whole[start_of_map:]
+    found = Journal.of(content, generation, LABELS)
+    assert found.damaged == [(first, end)]
+    assert len(found.entries) == len(LESSONS) - 1
+
+
+def test_what_looks_like_a_record_within_a_record_is_none(start, generation):
+    """Nobody teaches a filter by words that read so, once their own record is damaged."""
+    whole, stretches = journal_of(start[0]).read_bytes(), start[1]
+    one, two, three = (whole[slice(*stretch)] for stretch in stretches[:3])
+    outer = changed(one, text=two)
+    content = outer[:40] + b"?" + outer[41:] + three
+    found = Journal.of(content, generation, LABELS)
+    assert found.damaged == [(0, len(outer))]
+    assert [entry.after for entry in found.entries] == ["spam"]
+
+
+@pytest.mark.slow
+def test_a_search_ends_in_time(start, generation):
+    """A damaged record full of what may be the beginning of another, each as long as all that follows."""
+    bait = b"\x92\xce\x01\x02\x03\x04\xc6\x00\x10\x00\x00\x8d"
+    many, sound = 2 << 20, journal_of(start[0]).read_bytes()
+    begun = time.process_time()
+    found = Journal.of(b"\x93" + bait * (many // len(bait)) + sound, generation, LABELS)
+    assert time.process_time() - begun < 10
+    assert found.damaged[0][0] == 0
+    begun = time.process_time()
+    found = Journal.of(b"\x93" + b"\x92" * many + sound, generation, LABELS)
+    assert time.process_time() - begun < 10
+    assert found.damaged == [(0, many + 1)]
+    assert len(found.entries) == len(LESSONS)
+
+
+# Beside other models' records
+
+
+def changed(record, **fields):
+    return sealed({**msgpack.unpackb(msgpack.unpackb(record)[1]), **fields})
+
+
+@pytest.fixture
+def records(start):
+    """Two records, a damaged one, and one of another model."""
+    whole, stretches = journal_of(start[0]).read_bytes(), start[1]
+    one, two, three, other = (whole[slice(*stretch)] for stretch in stretches[:4])
+    return one, two, three[:-1] + b"?", changed(other, model=5)
+
+
+def test_what_lies_around_damage_is_known(records, generation):
+    one, two, lost, other = records
+    for content, expected in (
+        (lost + one + two, [one, two]),
+        (one + lost + two, [one, two]),
+        (one + lost + other + two + lost, [one, two]),
+        (lost + other + other, []),
+        (other + lost + one, [one]),
+        (lost, []),
+    ):
+        found = Journal.of(content, generation, LABELS)
+        assert len(found.damaged) == content.count(lost)
+        wanted = [msgpack.unpackb(msgpack.unpackb(record)[1])["digest"] for record in expected]
+        assert [entry.digest for entry in found.entries] == wanted
+
+
+@pytest.mark.usefixtures("no_fold")
+def test_what_is_learned_behind_damage_is_known(model, records):
+    """Nothing is cut off but what is torn, or of a model that never came."""
+    one, two, lost, other = records
+    for kept, dropped in (
+        (lost + one, b""),
+        (lost + one, two[:20]),
+        (one + lost, b""),
+        (one + lost, two[:50]),
+        (other + lost, b""),
+        (lost, other),
+        (b"garbage", b""),
+        (one + bytes(100), b""),
+    ):
+        journal_of(model).write_bytes(kept + dropped)
+        before = Stored.open(model).messages
+        assert learn(model, MORE, "spam") == "learned"
+        content = journal_of(model).read_bytes()
+        assert content.startswith(kept)
+        assert not dropped or not content.startswith(kept + dropped)
+        assert Stored.open(model).messages == [before[0], before[1] + 1]
+        assert learn(model, MORE, "spam") == "known"
+        assert digest(read(MORE)) not in Journal.read(model + ".journal", 5, LABELS).learned
+
+
+# Put aside
+
+
+def damage_a_record(path, stretch):
+    content = bytearray(journal_of(path).read_bytes())
+    content[stretch[0] + 30] ^= 1
+    journal_of(path).write_bytes(content)
+    return bytes(content)
+
+
+def aside(path):
+    return Path(path + ".journal.damaged")
+
+
+def test_the_damaged_journal_is_kept_aside(start, model, without):
+    aside(model).write_bytes(b"an older one")
+    aside(model).chmod(0o644)
+    content = damage_a_record(model, start[1][1])
+    before = os.umask(0)
+    try:
+        fold(model)
+    finally:
+        os.umask(before)
+    assert not journal_of(model).exists()
+    assert aside(model).read_bytes() == content
+    assert stat.S_IMODE(aside(model).stat().st_mode) == 0o600
+    check(model, without(1), [])
+
+
+def test_a_link_in_that_place_is_not_followed(start, model, tmp_path):
+    (tmp_path / "victim").write_bytes(b"precious")
+    aside(model).symlink_to(tmp_path / "victim")
+    damage_a_record(model, start[1][1])
+    fold(model)
+    assert (tmp_path / "victim").read_bytes() == b"precious"
+    assert not aside(model).is_symlink()
+
+
+def test_a_sound_journal_is_not_kept(model):
+    fold(model)
+    assert not journal_of(model).exists()
+    assert not aside(model).exists()
+
+
+def test_where_it_cannot_be_kept_aside_it_stays(start, model, without):
+    """As on a full disk: nothing is lost, and it is told again."""
+    aside(model).mkdir()
+    content = damage_a_record(model, start[1][1])
+    fold(model)
+    assert journal_of(model).read_bytes() == content
+    check(model, without(1), [start[1][1]])
+
+
+@pytest.mark.usefixtures("no_fold")
+def test_what_is_learned_while_it_is_folded_comes_along(start, model):
+    """Even if the damage comes meanwhile, in a record that was read when it was sound."""
+    before = Stored.open(model)
+    table = training.Columns.load(before).settled()
+    damage_a_record(model, start[1][2])
+    assert learn(model, MORE, "spam") == "learned"
+    with Lock(model, kind=TRAINING):
+        training.write(model, table, Settings(), training.view_of(before), before.head["ham_loss"], before)
+    after = Stored.open(model)
+    assert after.label_of(digest(read(MORE))) == "spam"
+    assert after.label_of(digest(read(MAIL["bob"]))) == "spam"
+    assert len(after.journal.entries) == 1
+    assert after.journal.damaged == []
+    assert aside(model).exists()
+
+
+# Real processes
+
+
+@pytest.fixture
+def damaged(spamnb, own):
+    """A model with five lessons of which the second is damaged, one that never had it, and what is told."""
+    sound = own + ".sound"
+    shutil.copy(own, sound)
+    for number in range(5):
+        raw = b"Subject: lesson %d\n\nnumber%d pills and casino\n" % (number, number)
+        spamnb("train", "--spam", "-", "--model", own, stdin=raw).succeeds()
+        if number != 1:
+            spamnb("train", "--spam", "-", "--model", sound, stdin=raw).succeeds()
+        if number == 0:
+            first = os.path.getsize(own + ".journal")
+        if number == 1:
+            last = os.path.getsize(own + ".journal")
+    damage_a_record(own, (first, last))
+    return (
+        own,
+        sound,
+        f"{own}.journal: damaged records are passed over, at bytes {first}-{last - 1}; learn the messages",
+    )
+
+
+def says(done, line, code=0):
+    """It does what it does, and one line is told aside."""
+    assert done.code == code, done.err
+    assert done.err.decode().count("\n") == 1
+    assert done.err.decode().startswith(f"spamnb: {line}")
+    return done
+
+
+@pytest.mark.parametrize("flags", [[], ["-e"], ["-p"], ["-p", "-e"], ["--json"]], ids=" ".join)
+@pytest.mark.parametrize("kind", ["ham", "spam"])
+def test_a_delivery_has_its_verdict(spamnb, damaged, mail, flags, kind):
+    own, sound, line = damaged
+    for run in (spamnb.afresh, spamnb):
+        expected = run("classify", *flags, "--model", sound, stdin=mail.messages[kind])
+        done = says(run("classify", *flags, "--model", own, stdin=mail.messages[kind]), line, expected.code)
+        assert done.out == expected.out
+    assert expected.code == (1 if kind == "ham" and "-e" in flags else 0)
+
+
+def test_every_command_goes_on(spamnb, damaged, mail):
+    own, sound, line = damaged
+    for command in (
+        ["inspect", "--json"],
+        ["inspect", "--token", "number0", "number4"],
+        ["inspect", "--sample", "spam", "--seed", "1"],
+        ["inspect", mail.spam + "/01", "--json"],
+        ["classify", mail.ham, mail.spam],
+        ["evaluate", "--json", mail.ham, mail.spam],
+        ["export"],
+        ["prune", "--dry-run"],
+    ):
+        expected = spamnb(*command, "--model", sound).succeeds()
+        done = says(spamnb(*command, "--model", own), line)
+        if command not in (["inspect", "--json"], ["export"]):  # what was lost had a part in later scores
+            assert done.out.replace(own.encode(), b"MODEL") == expected.out.replace(sound.encode(), b"MODEL")
+    assert not aside(own).exists()
+
+
+@pytest.mark.parametrize(
+    "command", [["train", "--jobs", "2", "HAM", "SPAM"], ["prune"]], ids=lambda command: command[0]
+)
+def test_a_command_that_writes_the_model_puts_it_aside(spamnb, damaged, mail, tmp_path, command):
+    own, sound, line = damaged
+    (tmp_path / "more").write_bytes(MORE)
+    content = journal_of(own).read_bytes()
+    words = {"HAM": mail.ham, "SPAM": str(tmp_path / "more")}
+    command = [words.get(word, word) for word in command]
+    expected = spamnb(*command, "--model", sound).succeeds()
+    done = says(spamnb(*command, "--model", own), line)
+    assert [*done.lines][:2] == [*expected.lines][:2]
+    assert aside(own).read_bytes() == content
+    assert not journal_of(own).exists()
+    spamnb("classify", "--model", own, stdin=MORE).succeeds()
+    assert counts_of(own) == counts_of(sound)
+
+
+def wait_until_folded(path):
+    deadline = time.monotonic() + 30
+    while journal_of(path).exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert aside(path).exists()
+
+
+def test_what_was_lost_is_learned_again_and_all_is_well(spamnb, damaged):
+    """The lesson that comes next has the journal folded, and nothing more is told."""
+    own, _, line = damaged
+    lost = b"Subject: lesson 1\n\nnumber1 pills and casino\n"
+    done = says(spamnb.afresh("train", "--spam", "-", "--model", own, stdin=lost), line)
+    assert done.out == b"spam: 1 learned\n"
+    wait_until_folded(own)
+    assert (
+        spamnb("train", "--spam", "-", "--model", own, stdin=lost).succeeds().out
+        == b"spam: 1 already known\n"
+    )
+    assert spamnb("inspect", "--json", "--model", own).succeeds().json["messages"] == [14, 19]
+
+
+def test_a_delivery_that_finds_damage_loads_nothing_heavy(spamnb, damaged, mail):
+    own, _, line = damaged
+    program = (
+        "import sys; from spamnb.delivery import stdin; "
+        f"stdin.parse(['classify', '--model', {own!r}])(); print(*sys.modules)"
+    )
+    done = says(spamnb.run([sys.executable, "-c", program], mail.messages["spam"]), line)
+    loaded = {name.partition(".")[0] for name in done.lines[-1].split()}
+    assert "spamnb" in loaded
+    assert loaded.isdisjoint(
+        {"re", "json", "numpy", "click", "typing", "dataclasses", "contextlib", "hashlib"}
+    )
+
+
+@pytest.mark.slow
+def test_a_server_judges_and_learns_on(spamnb, damaged, mail, tmp_path):
+    own, _, line = damaged
+    server = Serving(spamnb, tmp_path, model=own, workers=1, allow_tell=True)
+    try:
+        for _ in range(3):
+            assert b"\r\nSpam: True ; " in server.ask(request("CHECK", mail.messages["spam"]))
+        assert server.log.count(line) == 1
+        server.ask(request("TELL", MORE, Set="local", Message_class="spam"))
+        wait_until_folded(own)
+        assert server.ask(request("CHECK", mail.messages["spam"])).startswith(b"SPAMD/1.1 0 EX_OK")
+        assert server.log.count(line) == 1
+    finally:
+        server.end()
+
+
+def test_it_is_told_once_of_each_model_and_anew_when_there_is_more(start, tmp_path, capfd):
+    models = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        models.append(copied(start[0], tmp_path / name))
+        damage_a_record(models[-1], start[1][1])
+    for _ in range(3):
+        for model in models:
+            Stored.open(model)
+    assert capfd.readouterr().err.count("\n") == 2
+    for number in range(2, 7):
+        damage_a_record(models[0], start[1][number])
+    Stored.open(models[0])
+    told = capfd.readouterr().err
+    assert told.count("\n") == 1
+    places = ", ".join(f"{first}-{end - 1}" for first, end in start[1][1:4])
+    assert f"damaged records are passed over, at bytes {places} and 3 more; learn" in told
+    assert damage.LISTED == 3

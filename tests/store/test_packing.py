@@ -1,0 +1,80 @@
+"""Our reader and writer of msgpack agree with the library."""
+
+import math
+from contextlib import suppress
+
+import msgpack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.store.packing import Damaged, pack, unpack
+
+values = st.recursive(
+    st.none()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=40)
+    | st.binary(max_size=300),
+    lambda inner: st.lists(inner, max_size=20) | st.dictionaries(st.text(max_size=5), inner, max_size=20),
+    max_leaves=30,
+)
+
+
+def plain(value):
+    """The same value with slices of the map as bytes."""
+    if isinstance(value, memoryview):
+        return bytes(value)
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+@given(values)
+def test_reads_what_the_library_writes(value):
+    packed = msgpack.packb(value)
+    assert plain(unpack(memoryview(packed))[0]) == value
+    assert unpack(memoryview(packed))[1] == len(packed)
+
+
+@given(values)
+def test_writes_what_the_library_writes(value):
+    assert pack(value) == msgpack.packb(value)
+
+
+@pytest.mark.parametrize("size", [0, 15, 16, 31, 32, 255, 256, 65535, 65536])
+def test_every_width_of_length(size):
+    for value in ("x" * size, b"x" * size, [1] * size, dict.fromkeys(range(size), 1)):
+        assert pack(value) == msgpack.packb(value)
+        assert plain(unpack(memoryview(msgpack.packb(value)))[0]) == value
+
+
+def test_true_false_and_small_floats():
+    packed = msgpack.packb([True, False, -0.0, math.inf])
+    assert unpack(memoryview(packed))[0] == [True, False, 0.0, math.inf]
+
+
+@given(values, st.data())
+def test_a_cut_file_is_an_error_and_nothing_else(value, data):
+    packed = msgpack.packb(value)
+    cut = data.draw(st.integers(0, len(packed) - 1))
+    with pytest.raises(Damaged):
+        unpack(memoryview(packed)[:cut])
+
+
+@given(st.binary(max_size=200))
+def test_foreign_bytes_are_read_or_refused(data):
+    with suppress(Damaged):
+        unpack(memoryview(data))
+
+
+def test_depth_is_bounded():
+    with pytest.raises(Damaged):
+        unpack(memoryview(b"\x91" * 10_000))
+
+
+def test_numbers_beyond_64_bits_are_refused():
+    with pytest.raises(OverflowError):
+        pack(2**64)

@@ -1,0 +1,302 @@
+"""Records are found by two reads of the file, whatever their fingerprints are and however damaged it is."""
+
+import os
+import random
+import struct
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from pathlib import Path
+from zlib import crc32
+
+import msgpack
+import pytest
+from helpers.tables import counts_of, crowded, stored
+
+from spamnb.errors import WHAT_TO_DO, ModelError
+from spamnb.model import Model
+from spamnb.store import records
+from spamnb.store.records import LONG, Column, File
+from spamnb.store.stored import VERSION, Stored
+from spamnb.training.learn import learn
+
+TOP = 2**64 - 1
+
+
+def neighbours(numbers):
+    return {(number + step) & TOP for number in numbers for step in (-1, 1)}
+
+
+SIZES = [0, 1, 2, 15, 16, 17, 31, 32, 33, 127, 128, 129, 3000]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_each_is_found_and_no_other(tmp_path, size):
+    chance = random.Random(size)
+    numbers = {*[0, TOP, 1, 2**63, 2**63 - 1][:size], *(chance.getrandbits(64) for _ in range(size - 5))}
+    rows = {number: counts_of(number) for number in numbers}
+    others = neighbours(numbers) - numbers | {chance.getrandbits(64) for _ in range(100)}
+    table = stored(tmp_path, rows)
+    assert len(rows) == size
+    assert table.rows([*numbers, *others]) == rows
+    assert table.rows(sorted(others)) == {}
+    assert table.rows(list(numbers)) == rows  # remembered
+    assert table.pair_rows([*numbers]) == {}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pairs_likewise(tmp_path, size):
+    chance = random.Random(size)
+    pairs = {chance.getrandbits(64): counts_of(chance.getrandbits(9))[:2] for _ in range(size)}
+    table = stored(tmp_path, {5: (1, 1, 1, 1)}, pairs)
+    assert table.pair_rows([*pairs, *neighbours(pairs), 5]) == pairs
+    assert table.rows([5, *pairs]) == {5: (1, 1, 1, 1)}
+
+
+def test_every_entry_of_the_directory(tmp_path):
+    """The first and the last fingerprint that each can stand for, and empty stretches."""
+    bits = 6
+    edges = [n << (64 - bits) for n in range(2**bits)]
+    numbers = {*edges, *(edge + 2 ** (64 - bits) - 1 for edge in edges)}
+    numbers |= {(7 << (64 - bits)) + n for n in range(500)}
+    numbers -= {n for n in numbers if n >> (64 - bits) in (8, 40)}
+    rows = {number: counts_of(number) for number in numbers}
+    table = stored(tmp_path, rows)
+    starts = [start for start, _ in struct.iter_unpack("<II", table.column("starts").whole())]
+    assert len(starts) == 2**bits + 1
+    assert (starts[0], starts[-1]) == (0, len(rows))
+    assert starts[8] == starts[9]
+    assert table.rows([*numbers, *(neighbours(numbers) - numbers)]) == rows
+
+
+def test_a_key_is_not_found_where_none_begins(tmp_path):
+    """Keys and counts of the same few bytes, so that many a key stands across others and their counts."""
+    every = [int.from_bytes(bytes(eight), "little") for eight in product((0, 1), repeat=8)]
+    chance = random.Random(4)
+    for attempt in range(20):
+        chosen = chance.sample(every, 15)  # one stretch
+        counts = [0x01010101, 0x00010001, 0x01000100, 0x00000001, 0x01000000]
+        rows = {number: (1, *chance.choices(counts, k=3)) for number in chosen}
+        table = stored(tmp_path, rows)
+        assert table.column("tokens").kind == "QIIII"
+        assert table.rows(every) == rows, attempt
+        content = table.column("tokens").whole()
+        across = [one for one in every if one not in rows and one.to_bytes(8, "little") in content]
+        assert across  # or it would prove nothing
+
+
+def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, monkeypatch):
+    table, crowd = crowded(tmp_path)
+    monkeypatch.setattr(records, "BLOCK", 3000)
+    width = table.column("tokens").width
+    reads = []
+    pread = os.pread
+
+    def counted(handle, size, at):
+        reads.append(size)
+        return pread(handle, size, at)
+
+    monkeypatch.setattr(os, "pread", counted)
+    assert table.rows([crowd[7]]) == {crowd[7]: counts_of(crowd[7])}
+    assert sum(reads) > len(crowd) * width
+    assert max(reads) == 3000 * width
+    known = set(crowd)
+    for number in (crowd[0], crowd[1], crowd[LONG], crowd[-1], *crowd[::997]):
+        for asked in (number, number + 1):
+            reads.clear()
+            expected = {asked: counts_of(asked)} if asked in known else {}
+            assert table.rows([asked]) == expected
+            assert len(reads) <= 2 + (20_000 // LONG).bit_length() + 1
+            assert sum(reads) < LONG * width * 2
+    assert table.rows([(0xABCD << 48) - 1, (0xABCE << 48)]) == {}
+
+
+@pytest.mark.parametrize("at", [0, 1, 5_000, 10_007, 19_999])
+def test_a_crowded_stretch_that_is_damaged(tmp_path, at):
+    """Wherever it is, whoever is looked for there."""
+    table, crowd = crowded(tmp_path)
+    content = bytearray(table.column("tokens").whole())
+    where = content.index(crowd[at].to_bytes(8, "little"))
+    content[where + 9] ^= 1
+    found = Stored.open(damaged(tmp_path, "tokens", bytes(content)))
+    others = [number for number, *_ in struct.iter_unpack("<QBBBB", table.column("tokens").whole())]
+    others = [number for number in others if number >> 53 != crowd[0] >> 53]
+    assert found.rows(others) == {number: counts_of(number) for number in others}
+    for number in (crowd[0], crowd[at], crowd[-1], crowd[6] + 1):
+        for _ in range(2):  # nor does it pass the second time
+            with pytest.raises(ModelError, match="its column tokens or starts is damaged"):
+                found.rows([number])
+
+
+# Damage: every stretch that is read is verified
+
+
+def damaged(folder, column, content):
+    """The same model with other bytes in a column."""
+    path = folder / "model"
+    model = msgpack.unpackb(path.read_bytes())
+    at = path.read_bytes().index(model[column]) if model[column] else 0
+    assert len(content) == len(model[column])
+    whole = path.read_bytes()
+    (folder / "damaged").write_bytes(whole[:at] + content + whole[at + len(content) :])
+    return str(folder / "damaged")
+
+
+def asked(path, numbers):
+    """The largest read that looking numbers up takes, and what came of it."""
+    sizes = [0]
+    pread = os.pread
+
+    def watched(handle, size, at):
+        sizes.append(size)
+        return pread(handle, size, at)
+
+    table = Stored.open(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "pread", watched)
+        try:
+            result = table.rows(numbers)
+        except ModelError as error:
+            result = error.why
+    return max(sizes), result
+
+
+WRONG = {
+    "all ones": lambda size: b"\xff" * size,
+    "all zeros": lambda size: bytes(size),
+    "far behind the file": lambda size: struct.pack("<I", 2**31) * (size // 4),
+    "a stretch that ends nowhere": lambda size: (struct.pack("<IIII", 0, 1, TOP >> 32, 2) * size)[:size],
+    "a stretch that ends before it begins": lambda size: (struct.pack("<IIII", 90, 1, 3, 2) * size)[:size],
+    "a stretch of all": lambda size: (struct.pack("<IIII", 0, 1, 1000, 2) * size)[:size],
+    "noise": lambda size: random.Random(1).randbytes(size),
+}
+
+
+@pytest.mark.parametrize("how", WRONG)
+def test_a_damaged_directory_is_an_error(tmp_path, how):
+    """Told before anything is read that is not there."""
+    chance = random.Random(3)
+    rows = {chance.getrandbits(64): (1, 2, 3, 4) for _ in range(1000)}
+    table = stored(tmp_path, rows)
+    path = damaged(tmp_path, "starts", WRONG[how](table.column("starts").size))
+    found = [asked(path, [number]) for number in rows]
+    assert 0 < max(size for size, _ in found) <= table.column("tokens").size
+    assert {result for _, result in found} == {f"its column tokens or starts is damaged; {WHAT_TO_DO}"}
+
+
+def test_a_verdict_by_a_damaged_directory(spamnb, mail, own):
+    """None, but one line that says what is wrong."""
+    content = bytearray(Path(own).read_bytes())
+    for name in (b"\xa6starts\xc6", b"\xabpair_starts\xc6"):
+        at = content.index(name) + len(name) + 4
+        content[at : at + 12] = struct.pack("<III", 50, 0, 7)
+    Path(own).write_bytes(content)
+    said = "its column tokens or starts is damaged"
+    spamnb("classify", "--model", own, stdin=mail.messages["spam"]).fails(65, own, said)
+    spamnb("train", "--spam", "-", "--model", own, stdin=mail.messages["spam"]).fails(65, own, said)
+    assert not os.path.exists(own + ".journal")
+
+
+def rewritten(path, column, kind, content):
+    """A model whose head describes another column than it had, with all checksums right."""
+    model = msgpack.unpackb(Path(path).read_bytes())
+    head = model["head"]
+    model[column] = content
+    head["columns"] = [
+        [name, kind, len(content), crc32(content)] if name == column else [name, *rest]
+        for name, *rest in head["columns"]
+    ]
+    packer = msgpack.Packer()
+    parts = [packer.pack_map_header(len(model))]
+    for name, value in (("format", "spamnb"), ("version", VERSION), ("crc32", crc32(msgpack.packb(head)))):
+        parts += [packer.pack(name), packer.pack(value)]
+    parts += [packer.pack("head"), packer.pack(head)]
+    for name, *_ in head["columns"]:
+        parts += [packer.pack(name), b"\xc6" + len(model[name]).to_bytes(4, "big") + model[name]]
+    Path(path).write_bytes(b"".join(parts))
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "content"),
+    [
+        ("starts", "II", b""),
+        ("starts", "II", bytes(8)),
+        ("starts", "II", bytes(32)),
+        ("starts", "II", bytes(15)),
+        ("starts", "I", bytes(12)),
+        ("tokens", "", bytes(8)),
+        ("tokens", "Qx", bytes(9)),
+        ("tokens", "QBBBB", bytes(13)),
+        ("pair_starts", "II", bytes(80)),
+    ],
+)
+def test_a_head_that_describes_no_records_is_damage(tmp_path, column, kind, content):
+    path = stored(tmp_path, {n << 60: (1, 1, 1, 1) for n in range(16)}).path
+    rewritten(path, column, kind, content)
+    with pytest.raises(ModelError, match=r"head is damaged.*--fresh"):
+        Stored.open(path)
+
+
+def test_a_file_cut_short_while_it_is_open(tmp_path):
+    """Mapped, this would kill who looks."""
+    table = stored(tmp_path, {n << 52: (1, 1, 1, 1) for n in range(1, 4000)})
+    os.truncate(table.path, 600)
+    with pytest.raises(ModelError, match="cut short"):
+        table.column("tokens").whole()
+    with pytest.raises(ModelError, match="cut short"):
+        table.label_of(1) or table.histogram()
+    for number in range(4000):
+        with pytest.raises(ModelError, match="its column tokens or starts is damaged"):
+            table.rows([number << 52])
+
+
+# Many
+
+
+def test_what_is_remembered_has_a_limit(tmp_path, monkeypatch):
+    rows = {n << 50: counts_of(n) for n in range(1, 600)}
+    table = stored(tmp_path, rows)
+    monkeypatch.setattr(records, "MOST_KNOWN", 50)
+    for first in range(0, 600, 10):
+        wanted = [n << 50 for n in range(first, first + 20)]
+        assert table.rows(wanted) == {n: rows[n] for n in wanted if n in rows}
+        assert len(table._tokens.known) <= 50 + 20
+
+
+def test_threads_may_share_a_model(monkeypatch, own, mail):
+    monkeypatch.setattr(records, "MOST_KNOWN", 3)
+    monkeypatch.setattr("spamnb.bayes.classifier.MOST_SAID", 2)
+    model = Model.open(own)
+    expected = {raw: model.classify(raw).score for raw in mail.messages.values()}
+    turn = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda raw: (raw, model.classify(raw).score), [*expected] * 40))
+    finally:
+        sys.setswitchinterval(turn)
+    assert all(score == expected[raw] for raw, score in found)
+
+
+def test_no_handle_is_left_open(own, mail):
+    before = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else 0
+    for number in range(20):
+        Model.open(own).classify(mail.messages["spam"])
+        learn(own, b"Subject: %d\n\nmore" % number, "ham")
+    after = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else 0
+    assert after == before
+
+
+# Columns
+
+
+def test_a_column_of_numbers(tmp_path):
+    content = struct.pack("<HHH", 1, 500, 65535)
+    (tmp_path / "file").write_bytes(b"xx" + content)
+    column = Column(File(str(tmp_path / "file")), "sizes", "H", 2, 6, crc32(content))
+    assert [*column] == [column[n] for n in range(3)] == list(column.numbers()) == [1, 500, 65535]
+    with pytest.raises(IndexError):
+        column[3]
+    (tmp_path / "file").write_bytes(b"xx" + content[:-1] + b"?")
+    with pytest.raises(ModelError, match="its column sizes is damaged"):
+        column.numbers()

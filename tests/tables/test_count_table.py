@@ -1,0 +1,232 @@
+"""Count tables in bulk add in any order, and say the same as count tables in memory."""
+
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from helpers.generated import examples_times
+from helpers.tables import LABELS, assert_same, bulk, fingerprint, mail, saved, table_of
+from helpers.textbook import rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.errors import CannotCreate
+from spamnb.reading.fingerprint import FACTOR, MASK, Fingerprints, fingerprints
+from spamnb.reading.settings import Settings
+from spamnb.store.stored import Stored
+from spamnb.store.table import CountTable
+from spamnb.tables.count_table import Columns, added
+from spamnb.tables.learned import NOWHERE, Learned, in_turn
+from spamnb.tables.sorting import BLOCK
+from spamnb.training.train import write
+
+
+def as_table(columns):
+    """The same as a table in memory, token by token."""
+    table = CountTable(columns.labels)
+    table.messages = list(columns.messages)
+    table.numbers = columns.numbers
+    pairs = {Fingerprints().pair(*pair): pair for pair in product("abc", "abc")}
+    for at, token in enumerate(columns.tokens(range(len(columns)))):
+        if columns.words[at]:
+            table.tokens[token] = [*columns.containing[:, at].tolist(), *columns.occurring[:, at].tolist()]
+        else:
+            table.pairs[pairs[int(columns.hashes[at])]] = columns.containing[:, at].tolist()
+    return table
+
+
+@given(st.lists(mail, min_size=1, max_size=5))
+@examples_times(0.6)
+def test_the_sum_is_that_of_the_tables_in_memory(shards):
+    total = as_table(added([bulk(shard) for shard in shards]))
+    one_pass = table_of([message for shard in shards for message in shard])
+    assert total.tokens == one_pass.tokens
+    assert total.pairs == one_pass.pairs
+    assert total.messages == one_pass.messages
+    assert total.numbers == one_pass.numbers
+
+
+@given(st.lists(mail, min_size=2, max_size=5), st.randoms(use_true_random=False))
+@examples_times(0.6)
+@pytest.mark.slow
+def test_the_order_of_a_sum_makes_no_difference(shards, chance):
+    tables = [bulk(shard, learned=[7 * number, 7 * number + 3]) for number, shard in enumerate(shards)]
+    shuffled = chance.sample(tables, len(tables))
+    assert_same(added(tables), added(shuffled))
+    assert_same(added(tables), added([added(shuffled[:-1]), shuffled[-1]]))
+    assert_same(added(tables), added([shuffled[0], added(shuffled[1:])]))
+
+
+@given(mail)
+@examples_times(0.4)
+def test_what_is_taken_away_again_leaves_nothing(some):
+    there = bulk(some)
+    gone = Columns(
+        there.labels,
+        tuple(-n for n in there.messages),
+        {name: [[-x for x in sums] for sums in rows] for name, rows in there.numbers.items()},
+        there.hashes,
+        there.ends,
+        there.text,
+        -there.containing,
+        -there.occurring,
+        there.days,
+    )
+    left = added([there, gone])
+    assert_same(left, Columns.empty(LABELS))
+
+
+def test_the_later_day_is_kept():
+    there = bulk([("ham", {"a": 1, "word": 1})])
+    early, late = (replace(there, days=np.array(days, np.uint16)) for days in ([5, 9], [7, 8]))
+    assert added([early, late]).days.tolist() == added([late, early]).days.tolist() == [7, 9]
+
+
+@given(mail, st.permutations([*LABELS, "new"]))
+@examples_times(0.3)
+def test_labels_may_come_and_change_places(some, labels):
+    there = bulk(some, learned=[4, 5])
+    moved = there.relabelled(labels)
+    for label in LABELS:
+        old, new = LABELS.index(label), labels.index(label)
+        assert moved.messages[new] == there.messages[old]
+        assert np.array_equal(moved.containing[new], there.containing[old])
+        assert np.array_equal(moved.occurring[new], there.occurring[old])
+        assert all(moved.numbers[name][new] == rows[old] for name, rows in there.numbers.items())
+    assert moved.learned.place(4) == labels.index("ham")
+    assert not moved.containing[labels.index("new")].any()
+    assert_same(moved.relabelled([*LABELS, "new"]), there.relabelled([*LABELS, "new"]))
+
+
+def test_tables_of_different_labels_add():
+    one, other = bulk([("ham", {"a": 2}, {})], ["ham"]), bulk([("spam", {"a": 3}, {})], ["spam"])
+    total = added([one, other])
+    assert total.labels == ("ham", "spam")
+    assert as_table(total).tokens == {"a": [1, 1, 2, 3]}
+
+
+def test_places_of_known_and_unknown_tokens():
+    table = bulk([("ham", {f"word{n}": 1 for n in range(50)}, {})])
+    names = [f"word{n}" for n in range(50)]
+    places = table.places(np.array(fingerprints(names), np.uint64))
+    assert table.tokens(places.tolist()) == names
+    unknown = np.array([0, fingerprint("no"), 2**64 - 1], np.uint64)
+    assert table.places(unknown).tolist() == [-1, -1, -1]
+    assert Columns.empty(LABELS).places(unknown).tolist() == [-1, -1, -1]
+
+
+@pytest.mark.slow
+def test_a_large_vocabulary_keeps_its_text():
+    """More tokens than are gathered at once."""
+    words = sorted("wörter"[: n % 5 + 1] + str(n) for n in range(70_000))
+    assert len(words) > BLOCK
+    halves = [bulk([("ham", dict.fromkeys(words[start::2], 1), {})]) for start in (0, 1)]
+    total = added(halves)
+    assert sorted(total.tokens(range(len(total)))) == words
+    assert total.hashes.tolist() == sorted(map(fingerprint, words))
+
+
+# Which messages were learned
+
+
+@given(
+    st.lists(st.dictionaries(st.integers(0, 6), st.integers(NOWHERE, 2), max_size=5), min_size=1, max_size=5)
+)
+@examples_times(0.6)
+def test_what_is_learned_in_turn_is_what_was_said_last(turns):
+    said = {}
+    for turn in turns:
+        said.update(turn)
+    total = in_turn([Learned.of(list(turn), list(turn.values())) for turn in turns])
+    assert total.digests.tolist() == sorted(one for one, place in said.items() if place != NOWHERE)
+    assert all(total.place(one) == said.get(one, NOWHERE) for one in range(8))
+
+
+def test_digests_keep_all_of_their_64_bits():
+    numbers = [0, 1, 2**63 - 1, 2**63, 2**64 - 1, 2**53 + 1]
+    learned = Learned.of(numbers, list(range(6)))
+    assert [learned.place(number) for number in numbers] == list(range(6))
+    assert [learned.place(number) for number in (2, 2**63 + 1, 2**64 - 2, 2**53)] == [NOWHERE] * 4
+
+
+def test_scores_are_renewed_for_some():
+    learned = Learned.of([1, 5, 9], [0, 0, 1], [0.5, np.nan, 2.0])
+    renewed = learned.scored(np.array([9, 5], np.uint64), np.array([-1.0, 3.0]))
+    assert renewed.scores.tolist() == [0.5, 3.0, -1.0]
+    assert learned.scores.tolist()[0::2] == [0.5, 2.0]
+
+
+# Fingerprints
+
+
+tokens = st.text("abcdefghij:@.-äß漢", min_size=1, max_size=40)
+
+
+@given(tokens, tokens)
+def test_a_fingerprint_has_64_bits_and_tells_tokens_apart(one, other):
+    assert 0 <= fingerprint(one) < 2**64
+    assert (fingerprint(one) == fingerprint(other)) == (one == other)
+    assert fingerprints([one, other]) == [fingerprint(one), fingerprint(other)]
+
+
+def test_tokens_of_up_to_eight_bytes_never_collide():
+    """Each step can be taken back."""
+    back = pow(FACTOR, -1, 2**64)
+    for token in ("a", "ä", "now", "subject:", "\U0010ffff\U0010ffff"):
+        number = fingerprint(token) * back % 2**64
+        number ^= number >> 32
+        assert (number * back % 2**64).to_bytes(8, "little").rstrip(b"\0").decode() == token
+
+
+def test_where_eight_bytes_end_a_token_goes_on():
+    words = [size * "a" for size in range(1, 40)]
+    assert len({*fingerprints(words)}) == len(words)
+
+
+def test_words_that_differ_little_differ():
+    """In two bytes, wherever these stand."""
+    words = set()
+    for first, second in combinations(range(24), 2):
+        for one, other in product("abcdefghij", repeat=2):
+            word = list(24 * "m")
+            word[first], word[second] = one, other
+            words.add("".join(word))
+    assert len({*fingerprints(words)}) == len(words)
+
+
+def test_fingerprints_are_spread_evenly():
+    """What a directory by their first bits relies on."""
+    for made in ("word{}", "{:08}", "subject:{}", "url:example.com/{}/index"):
+        firsts = np.array(fingerprints([made.format(n) for n in range(1 << 14)]), np.uint64) >> np.uint64(54)
+        assert np.bincount(firsts.astype(int), minlength=1 << 10).max() < 4 * 16
+
+
+@given(st.text("abcdef", max_size=12), st.text("abcdef", max_size=12))
+def test_a_pair_is_told_from_its_reverse_and_from_its_words(one, other):
+    there, back = Fingerprints().pair(one, other), Fingerprints().pair(other, one)
+    assert 0 <= there <= MASK
+    assert (there == back) == (one == other)
+    words = np.array(fingerprints([one, other]), np.uint64)
+    assert (words[:1] * np.uint64(0xB5D3C96A1F84E27D) + words[1:]).tolist() == [there]  # as in bulk
+    assert there not in fingerprints([one + other, f"{one} {other}"]) or not (one and other)
+
+
+# Writing
+
+
+def test_a_count_below_zero_is_never_written(tmp_path):
+    table = bulk([("ham", {"a": 1}, {})])
+    wrong = Columns(**{**vars(table), "containing": table.containing - 1})
+    path = str(tmp_path / "model")
+    saved(path, wrong)
+    assert rows_of(Stored(path), ["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
+    saved(path, wrong.settled())
+    assert rows_of(Stored(path), ["a"]) == {}
+    assert (Stored(path).presences, Stored(path).vocabulary) == ([0, 0, 0], 0)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(CannotCreate, match="cannot write the model"):
+        write(str(tmp_path / "file" / "model"), Columns.empty(LABELS), Settings())

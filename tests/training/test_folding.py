@@ -1,0 +1,270 @@
+"""A journal that has grown is folded into the model by a process of its own, which nobody waits for."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from helpers.learning import made, seen, train_bulk, wait_for_folding
+from helpers.paths import TESTS
+from helpers.textbook import rows_of
+
+from spamnb.lock import TRAINING, Lock
+from spamnb.model import Model
+from spamnb.store import journal
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+
+PYTHON = sys.executable
+LIMIT = 2000  # bytes: some four messages
+SOON = "from spamnb.store import journal; journal.LIMIT = 2000; "
+
+
+@pytest.fixture
+def model(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "LIMIT", LIMIT)
+    path = str(tmp_path / "model")
+    training.create(path, "spam")
+    yield path
+    wait_for_folding(path)
+
+
+WATCHED = """#!/bin/sh
+cd {folder}
+echo started >> log
+mkdir busy || echo two >> log
+for i in $(seq 500); do test -e hold && sleep 0.02; done
+rm -f hold
+{python} "$@" || echo failed >> log
+rmdir busy
+"""
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    """Of a Python that notes its start, and when it is not the only one, and waits for `hold` to go."""
+    script = tmp_path / "python"
+    script.write_text(WATCHED.format(folder=tmp_path, python=sys.executable))
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+    (tmp_path / "log").write_text("")
+    return tmp_path / "log"
+
+
+def size(path):
+    return os.path.getsize(path + ".journal") if os.path.exists(path + ".journal") else 0
+
+
+def learned_until_it_is_too_long(path):
+    """How many messages; the last of them starts the folding."""
+    for number in range(100):
+        assert learn(path, made(number), "spam") == "learned"
+        if size(path) > LIMIT:
+            return number + 1
+    raise AssertionError("it does not grow")
+
+
+def assert_counts(path, folder, many):
+    mail = [made(number) for number in range(many)]
+    tokens = ["buy", "only", *(f"number{number}" for number in range(many + 2))]
+    (folder / "bulk").mkdir()
+    expected = train_bulk(folder / "bulk", [(raw, "spam") for raw in mail])
+    assert seen(path, mail, tokens) == seen(expected, mail, tokens)
+
+
+def test_learning_does_not_wait_for_it(model, log, tmp_path):
+    before = os.stat(model).st_ino
+    (tmp_path / "hold").touch()
+    many = learned_until_it_is_too_long(model) + 1
+    assert learn(model, made(many - 1), "spam") == "learned"
+    assert os.stat(model).st_ino == before
+    assert Stored.open(model).messages == [0, many]
+    (tmp_path / "hold").unlink()
+    wait_for_folding(model)
+    assert log.read_text() == "started\n"
+    assert os.stat(model).st_ino != before
+    assert size(model) == 0
+    assert_counts(model, tmp_path, many)
+
+
+def test_a_delivery_does_not_wait_for_it(spamnb, model, tmp_path):
+    """Its end is seen by who started it, and so is that of its streams."""
+    program = [sys.executable, "-c", SOON + "from spamnb.start import main; main()", "train", "--spam", "-"]
+    before = os.stat(model).st_ino
+    for number in range(20):
+        done = spamnb.run([*program, "--model", model], made(number))
+        assert (done.code, done.out, done.err) == (0, b"spam: 1 learned\n", b"")
+        if size(model) > LIMIT:
+            break
+    wait_for_folding(model)
+    assert os.stat(model).st_ino != before
+    assert_counts(model, tmp_path, number + 1)
+
+
+def test_all_along_it_counts_and_judges_right(model, tmp_path):
+    for number in range(30):
+        assert learn(model, made(number), "spam") == "learned"
+        stored = Stored.open(model)
+        assert stored.messages == [0, number + 1]
+        assert rows_of(stored, ["buy"]) == {"buy": (0, number + 1, 0, number + 1)}
+        assert Model(stored).classify(made(number)).score >= 0
+    wait_for_folding(model)
+    assert size(model) < 30 * LIMIT / 4
+    assert_counts(model, tmp_path, 30)
+
+
+def test_what_was_there_before_the_limit_is_left(model, log):
+    for number in range(3):
+        learn(model, made(number), "spam")
+    assert 0 < size(model) < LIMIT
+    wait_for_folding(model)
+    assert log.read_text() == ""
+
+
+LEARNER = (
+    "import os, sys; "
+    + SOON
+    + """
+from spamnb.training.learn import learn
+from helpers.learning import made
+sys.executable = sys.argv[2]
+for first in range(0, 100, 50):
+    children = []
+    for number in range(first, first + 50):
+        child = os.fork()
+        if not child:
+            os._exit(0 if learn(sys.argv[1], made(number), "spam") == "learned" else 1)
+        children.append(child)
+    assert not any(os.waitpid(child, 0)[1] for child in children)
+"""
+)
+
+
+def test_a_hundred_at_once_start_one(model, log, tmp_path):
+    """Two crowds of fifty. Each folding takes in all there is; no second begins while there is one."""
+    where = os.environ | {"PYTHONPATH": str(TESTS)}
+    command = [PYTHON, "-c", LEARNER, model, sys.executable]
+    done = subprocess.run(command, env=where, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    wait_for_folding(model)
+    noted = log.read_text().split()
+    assert noted
+    assert {*noted} == {"started"}
+    assert len(noted) < 40
+    assert_counts(model, tmp_path, 100)
+
+
+LONG_LIVED = (
+    SOON
+    + """
+import os, sys, threading
+import spamnb
+from spamnb.training.learn import learn
+from helpers.learning import made, wait_for_folding
+def lessons():
+    for number in range(12):
+        spamnb.learn(sys.argv[1], made(number), "spam")
+lessons()
+thread = threading.Thread(target=lessons)
+thread.start()
+thread.join()
+wait_for_folding(sys.argv[1])
+try:
+    print(os.waitpid(-1, os.WNOHANG))
+except ChildProcessError:
+    print("no child")
+"""
+)
+
+
+@pytest.mark.parametrize("heeds", ["", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "])
+def test_no_zombie_stays_with_a_process_that_lives_on(model, tmp_path, heeds):
+    before = os.stat(model).st_ino
+    where = os.environ | {"PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-W", "error", "-c", heeds + LONG_LIVED, model]
+    done = subprocess.run(command, env=where, capture_output=True, timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == (b"no child\n", b"", 0)
+    assert os.stat(model).st_ino != before
+    assert_counts(model, tmp_path, 12)
+
+
+def test_it_is_not_started_while_another_is_at_the_model(model, log):
+    with Lock(model, kind=TRAINING):
+        begun = time.monotonic()
+        many = learned_until_it_is_too_long(model)
+        assert learn(model, made(many), "spam") == "learned"
+        assert time.monotonic() - begun < 10  # not the thirty seconds of a lock's patience
+    assert log.read_text() == ""
+    assert learn(model, made(many + 1), "spam") == "learned"
+    wait_for_folding(model)
+    assert log.read_text() == "started\n"
+    assert Stored.open(model).messages == [0, many + 2]
+
+
+def test_python_may_be_gone(model, monkeypatch, capfd):
+    """Nothing is lost. When the journal is far too long, who learns folds it."""
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    monkeypatch.setattr("spamnb.training.learn.TOO_LONG", 3 * LIMIT)
+    sizes = []
+    for number in range(40):
+        assert learn(model, made(number), "spam") == "learned"
+        sizes.append(size(model))
+    assert LIMIT < max(sizes) < 5 * LIMIT  # the shell that starts it in vain may keep the lock for a moment
+    assert 0 in sizes
+    assert Stored.open(model).messages == [0, 40]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_that_it_cannot_be_folded_is_told(model, monkeypatch, capfd):
+    """But only when it matters; the message was learned."""
+    monkeypatch.setattr("spamnb.training.learn.TOO_LONG", 2 * LIMIT)
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    os.mkdir(model + ".new")
+    os.mkdir(model + ".new/in-the-way")
+    for number in range(40):
+        assert learn(model, made(number), "spam") == "learned"
+    assert size(model) > 2 * LIMIT
+    told = capfd.readouterr().err.splitlines()
+    assert told
+    assert all(line.startswith("spamnb: ") and line.endswith("the message was learned") for line in told)
+    assert Stored.open(model).messages == [0, 40]
+
+
+def test_it_finds_modules_where_its_parent_did(spamnb, model, tmp_path):
+    """And not in the folder it was started in, which may be anybody's."""
+    place = tmp_path / "place"
+    place.mkdir()
+    for name in ("numpy", "spamnb", "msgpack", "random", "site"):
+        (place / f"{name}.py").write_text(f"open({str(tmp_path / 'taken')!r}, 'w')\n")
+    before = os.stat(model).st_ino
+    program = "import sys; sys.path.remove(''); " + SOON + "from spamnb.start import main; main()"
+    for number in range(8):
+        done = spamnb.run(
+            [sys.executable, "-c", program, "train", "--spam", "-", "--model", model], made(number), cwd=place
+        )
+        assert done.code == 0
+    wait_for_folding(model)
+    assert os.stat(model).st_ino != before
+    assert not (tmp_path / "taken").exists()
+
+
+def test_it_outlives_the_terminal(model):
+    """It has a session of its own, and none of its parent's streams."""
+    script = SOON + (
+        "import sys; from spamnb.training.learn import learn; from helpers.learning import made\n"
+        "for number in range(6): learn(sys.argv[1], made(number), 'spam')"
+    )
+    before = os.stat(model).st_ino
+    where = os.environ | {"PYTHONPATH": str(TESTS)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script, model], env=where, stdout=subprocess.PIPE, start_new_session=True
+    ) as parent:
+        assert parent.stdout.read() == b""  # which is at its end though the folding may still go on
+        assert parent.wait() == 0
+        with pytest.raises(ProcessLookupError):
+            os.killpg(parent.pid, 15)
+    wait_for_folding(model)
+    assert os.stat(model).st_ino != before
+    assert Stored.open(model).messages == [0, 6]

@@ -1,0 +1,369 @@
+"""Learning one message: the same counts as training in bulk, whatever is killed, torn or done at once."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from helpers.generated import examples_times
+from helpers.learning import MAIL, PAIRS, TOKENS, fold, made, seen, train_bulk
+from helpers.textbook import pair_rows_of, rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.errors import CannotCreate, DataError, Locked, NoModel, SpamnbError, UsageError
+from spamnb.lock import Lock
+from spamnb.model import Model
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
+from spamnb.store.stored import Stored
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = str(tmp_path / "model")
+    training.create(path, "spam")
+    return path
+
+
+steps = st.lists(
+    st.tuples(
+        st.integers(0, len(MAIL) - 2)
+        | st.just(-1),  # a message (to a mailbox the empty file is none), or fold
+        st.sampled_from(["ham", "spam", None]),
+    ),
+    max_size=14,
+)
+
+
+@given(steps, st.sampled_from([300, 1500, 1 << 20]))
+@examples_times(0.25)
+def test_any_sequence_counts_like_bulk_training_of_what_is_left(sequence, limit):
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spamnb.store.journal.LIMIT", limit)
+        patch.setattr("spamnb.training.learn.TOO_LONG", limit)  # then it does not leave it to another process
+        path = os.path.join(folder, "model")
+        training.create(path)
+        now = {}
+        for number, label in sequence:
+            if number < 0:
+                fold(path)
+                continue
+            before = now.get(MAIL[number])
+            result = learn(path, MAIL[number], label)
+            if before == label:
+                assert result == ("known" if label else "unknown")
+            else:
+                assert result == ("forgotten" if label is None else "moved" if before else "learned")
+            now[MAIL[number]] = label
+        left = [(raw, label) for raw, label in now.items() if label]
+        expected = train_bulk(folder, left)
+        assert seen(path) == seen(expected)
+        before = seen(path)
+        fold(path)
+        assert seen(path) == before
+
+
+def test_forgetting_all_gives_an_empty_model(model):
+    empty = Path(model).read_bytes()
+    for number, raw in enumerate(MAIL):
+        learn(model, raw, "ham" if number % 2 else "spam")
+    for raw in reversed(MAIL):
+        assert learn(model, raw, None) == "forgotten"
+    stored = Stored.open(model)
+    assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
+    assert rows_of(stored, TOKENS) == {}
+    assert (pair_rows_of(stored, PAIRS), stored.pair_vocabulary) == ({}, 0)
+    fold(model)
+    assert Path(model).read_bytes() == empty
+
+
+def test_what_is_learned_is_judged_by_at_once(model):
+    for raw in MAIL[:2]:
+        learn(model, raw, "ham")
+    for raw in MAIL[2:4]:
+        learn(model, raw, "spam")
+    judge = Model.open(model)
+    assert judge.classify(b"Subject: money\n\nbuy").score > 0 > judge.classify(b"see you at noon").score
+
+
+def test_the_journal_judges_like_the_folded_model(model):
+    for number, raw in enumerate(MAIL):
+        learn(model, raw, "ham" if number < 2 else "spam")
+    before = [Model.open(model).classify(raw).score for raw in MAIL]
+    fold(model)
+    assert [Model.open(model).classify(raw).score for raw in MAIL] == before
+
+
+# Labels
+
+
+@pytest.mark.parametrize("label", ["holiday", ""])
+def test_a_label_the_model_does_not_have_is_refused_or_learned(model, label):
+    """And never makes a journal that nobody can read."""
+    learn(model, MAIL[0], "ham")
+    with contextlib.suppress(UsageError, DataError):
+        learn(model, MAIL[1], label)
+    assert Stored.open(model).label_of(digest(read(MAIL[0]))) == "ham"
+    assert learn(model, MAIL[2], "spam") == "learned"
+
+
+def test_a_model_may_begin_with_any_label(tmp_path):
+    path = str(tmp_path / "model")
+    training.create(path, "work")
+    assert learn(path, MAIL[0], "work") == "learned"
+    assert Stored.open(path).messages == [1]
+
+
+def test_any_number_of_labels(tmp_path):
+    path = str(tmp_path / "model")
+    labels = ["work", "family", "spam", "news"]
+    training.create(path, *labels)
+    mail = [(raw, labels[number % 4]) for number, raw in enumerate(MAIL[:-1])]
+    for raw, label in mail:
+        assert learn(path, raw, label) == "learned"
+    for raw, label in mail[:2]:
+        assert learn(path, raw, "news") == "moved"
+        assert learn(path, raw, label) == "moved"
+    assert seen(path) == seen(train_bulk(tmp_path, mail))
+
+
+def test_no_model_is_said(tmp_path):
+    with pytest.raises(NoModel):
+        learn(str(tmp_path / "model"), MAIL[0], "ham")
+
+
+# What is the same message
+
+SAME = {
+    "CRLF": MAIL[0].replace(b"\n", b"\r\n"),
+    "our verdict": b"X-Spamnb: spam; score=3\n" + MAIL[0],
+    "our verdict last": MAIL[0].replace(b"\n\n", b"\nX-Spamnb: spam;\n score=3\n\n", 1),
+    "read": b"Status: RO\nX-Status: A\n" + MAIL[0],
+    "mbox": b"From ann@example.org Mon Jan  1 00:00:00 2024\n" + MAIL[0],
+    "delivered": b"Return-Path: <a@example.org>\nDelivered-To: b@example.org\n" + MAIL[0],
+    "judged": b"X-Spam-Status: Yes,\n\tscore=9\nX-Bogosity: Spam\n" + MAIL[0],
+    "counted": b"Content-Length: 17\nLines: 1\n" + MAIL[0],
+    "blank lines at the end": MAIL[0] + b"\n\n",
+    "no line end": MAIL[0].rstrip(),
+}
+
+
+@pytest.mark.parametrize("how", SAME)
+def test_a_copy_is_the_same_message(model, how):
+    learn(model, MAIL[0], "ham")
+    before = seen(model)
+    assert learn(model, SAME[how], "ham") == "known"
+    assert learn(model, SAME[how], "spam") == "moved"
+    assert learn(model, MAIL[0], "ham") == "moved"
+    assert seen(model) == before
+    assert learn(model, SAME[how], None) == "forgotten"
+    assert Stored.open(model).vocabulary == 0
+    assert Stored.open(model).histogram() == {}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        MAIL[0].replace(b"lunch", b"Lunch"),
+        MAIL[0] + b"x",
+        b"X-Mailer: none\n" + MAIL[0],
+        MAIL[0].replace(b"\n\n", b"\n\nStatus: RO\n", 1),
+        MAIL[0].replace(b"\n\n", b"\n\n\n", 1),
+    ],
+)
+def test_another_message_is_not(model, other):
+    learn(model, MAIL[0], "ham")
+    assert learn(model, other, "ham") == "learned"
+
+
+# Each pair differs by a line that looks like a header that comes and goes, but is read as text.
+LINES = [
+    "Subject: a",
+    "Status: RO",
+    "Status",
+    "no header",
+    " folded",
+    "From me: b",
+    "",
+    "text",
+    "x y: z",
+    "--b",
+]
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=5), st.lists(st.sampled_from(LINES), max_size=2), st.data())
+def test_messages_of_one_digest_have_the_same_features(lines, more, data):
+    """Else forgetting one by the other would leave counts below zero, and such a model cannot be written."""
+    at = data.draw(st.integers(0, len(lines)))
+    one, other = "\n".join(lines).encode(), "\n".join([*lines[:at], *more, *lines[at:]]).encode()
+    if digest(read(one)) == digest(read(other)):
+        mine, theirs = (Tokenizer(Settings()).features(read(raw)) for raw in (one, other))
+        assert (mine.tokens, mine.numbers, mine.pairs) == (theirs.tokens, theirs.numbers, theirs.pairs)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (b"\nbuy now", b"\nStatus of your order\nbuy now"),
+        (b"Subject: a\nbuy now", b"Subject: a\nbuy now\nStatus"),
+        (b"Subject: a\n--b\nbuy now", b"Subject: a\n--b\nStatus: shipped\nbuy now"),
+    ],
+)
+def test_no_two_messages_can_spoil_a_model(model, one, other):
+    """Whoever sends them chooses their bytes."""
+    learn(model, one, "spam")
+    learn(model, other, "ham")
+    learn(model, MAIL[0], "ham")
+    fold(model)
+    assert learn(model, MAIL[1], "ham") == "learned"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"Message-ID: =?utf-8?q?a=40b=0Ac?=\n\nx",
+        b"Content-Type: text/plain; charset*=utf-8''x%0Ay\n\nx",
+        b"Content-Type: text/plain\nContent-Disposition: attachment; filename*=utf-8''a.%0Ab\n\nx",
+        b'Content-Type: text/plain; name="=?utf-8?q?a.=0Ab?="\n\nx',
+    ],
+)
+def test_no_line_feed_in_a_token_can_spoil_a_model(model, raw):
+    """The journal ends each token with one."""
+    assert learn(model, raw, "spam") == "learned"
+    fold(model)
+    assert learn(model, raw, None) == "forgotten"
+    assert Stored.open(model).vocabulary == 0
+
+
+def test_no_message_can_bloat_a_model(tmp_path, model):
+    """Words of a header are tagged with its name, which the sender chooses, too."""
+    words = b" ".join(b"w%d" % number for number in range(200))
+    raw = b"Subject: x\n" + b"X" * 50_000 + b": " + words + b"\n\nhello\n"
+    assert learn(model, raw, "spam") == "learned"
+    assert sum(os.path.getsize(tmp_path / name) for name in os.listdir(tmp_path)) < 10 * len(raw)
+
+
+# At once
+
+WRITER = """
+import os, sys
+from spamnb.delivery.stdin import LearnCommand
+for message in sys.argv[2:]:
+    os.dup2(os.open(message, os.O_RDONLY), 0)
+    LearnCommand("spam", sys.argv[1]).run()
+"""
+READER = """
+import os, sys
+from spamnb.store.stored import Stored
+from spamnb.errors import NoModel
+from spamnb.model import Model
+from spamnb.reading.fingerprint import fingerprints
+BUY = fingerprints(["buy"])[0]
+path, last, times = sys.argv[1], 0, 0
+while times < 4 or not os.path.exists(path + ".stop"):
+    try:
+        stored = Stored.open(path)
+    except NoModel:
+        assert not last
+        continue
+    verdict = Model(stored).classify(b"buy now")
+    now = stored.messages[1]
+    assert last <= now == (stored.rows([BUY])[BUY][1] if now else 0), (last, now)
+    last, times = now, times + 1
+"""
+FOLDER = """
+import os, sys, time
+from spamnb.training.train import fold
+from spamnb.lock import TRAINING, Lock
+while not os.path.exists(sys.argv[1] + ".stop"):
+    if os.path.exists(sys.argv[1]):
+        with Lock(sys.argv[1], kind=TRAINING):
+            fold(sys.argv[1])
+    time.sleep(0.05)
+"""
+
+
+@pytest.mark.slow
+def test_many_at_once_count_like_one_after_the_other(tmp_path):
+    """Eight that learn ten each from nothing on, with deliveries that read and one that folds among them."""
+    path = str(tmp_path / "model")
+    mail = [made(number) for number in range(80)]
+    for number, raw in enumerate(mail):
+        (tmp_path / f"mail{number}").write_bytes(raw)
+    files = [str(tmp_path / f"mail{number}") for number in range(80)]
+    others = [subprocess.Popen([sys.executable, "-c", script, path]) for script in (READER, FOLDER)]
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, path, *files[first::8]], stdout=subprocess.DEVNULL)
+        for first in range(8)
+    ]
+    codes = [writer.wait() for writer in writers]
+    Path(path + ".stop").write_bytes(b"")
+    assert codes + [other.wait() for other in others] == [0] * 10
+    tokens = ["buy", "only", *(f"number{number}" for number in range(82))]
+    (tmp_path / "one").mkdir()
+    expected = train_bulk(tmp_path / "one", [(raw, "spam") for raw in mail])
+    assert seen(path, mail, tokens) == seen(expected, mail, tokens)
+
+
+HOLDER = """
+import sys
+from spamnb.lock import Lock
+with Lock(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def holder(path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"held\n"
+    return process
+
+
+def test_the_lock_is_waited_for_and_then_given_up(model):
+    with holder(model) as process:
+        begun = time.monotonic()
+        with pytest.raises(Locked, match="another spamnb is writing"), Lock(model, patience=0.2):
+            pass
+        assert time.monotonic() - begun >= 0.2
+        assert Stored.open(model).messages == [0, 0]  # readers need none
+        process.stdin.close()
+        with Lock(model, patience=20):
+            pass
+
+
+def test_a_dead_process_holds_no_lock(model):
+    with holder(model) as process:
+        process.kill()
+        process.wait()
+        assert os.path.exists(model + ".lock")
+        with Lock(model, patience=0):
+            pass
+    assert learn(model, MAIL[0], "ham") == "learned"
+
+
+def test_a_lock_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(CannotCreate, match="lock"), Lock(str(tmp_path / "file" / "model")):
+        pass
+
+
+def test_the_lock_is_released_when_learning_fails(model):
+    content = Path(model).read_bytes()
+    Path(model).write_bytes(content[:-1])
+    with pytest.raises(SpamnbError):
+        learn(model, MAIL[0], "ham")
+    Path(model).write_bytes(content)
+    with Lock(model, patience=0):
+        pass

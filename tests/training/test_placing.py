@@ -1,0 +1,502 @@
+"""A new model takes the old one's place: nothing acknowledged is lost or counted twice, whatever stops it."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from helpers.learning import fold, seen, train_bulk
+from helpers.textbook import counted
+
+from spamnb.errors import CannotCreate, InputOutputError
+from spamnb.lock import TRAINING, Lock
+from spamnb.model import settings_of, view_of
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
+from spamnb.store.stored import Stored
+from spamnb.tables.count_table import Columns
+from spamnb.training import train as training
+from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
+
+
+def letter(name):
+    words = " ".join(f"{name}{n}" for n in range(3))
+    return f"Subject: {name} mail\nTo: me@example.org\n\nhello from {name}, {words}\n".encode()
+
+
+NAMES = "ann bob cid dan eve fay gus hal ivy jan kim".split()
+MAIL = [letter(name) for name in NAMES]
+TOKENS = sorted({token for raw in MAIL for token in counted(Tokenizer(Settings()).features(read(raw)))})
+
+# What the model holds at first, in its file and in its journal; what a run of training adds; and what is
+# learned, moved and forgotten while the new model is made.
+IN_FILE = {"ann": "ham", "bob": "ham", "cid": "spam"}
+IN_JOURNAL = {"dan": "ham", "eve": "spam"}
+IN_RUN = {"fay": "ham", "gus": "spam", "hal": "ham", "ann": "spam"}
+MEANWHILE = [
+    ("ivy", "spam"),  # new
+    ("ivy", "ham"),  # and moved
+    ("bob", "spam"),  # moved, from the file
+    ("cid", None),  # forgotten, from the file
+    ("dan", None),  # from the journal
+    ("eve", "ham"),
+    ("fay", "ham"),  # by the run, too
+    ("gus", "ham"),  # by the run under another label
+    ("jan", "ham"),
+    ("jan", None),
+]
+
+
+def after(*changes):
+    """Which label each message has in the end."""
+    labels = {}
+    for change in changes:
+        labels.update(change)
+    return {name: label for name, label in labels.items() if label}
+
+
+OLD = after(IN_FILE, IN_JOURNAL, dict(MEANWHILE))
+NEW = after(IN_FILE, IN_JOURNAL, IN_RUN, dict(MEANWHILE))
+
+
+def counts_of(path):
+    return seen(path, MAIL, TOKENS)
+
+
+def expected(folder, labels):
+    """The counts of a model trained at once on what is left."""
+    folder.mkdir()
+    return counts_of(train_bulk(folder, [(letter(name), label) for name, label in labels.items()]))
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory):
+    return expected(tmp_path_factory.mktemp("placing") / "old", OLD)
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    return expected(tmp_path_factory.mktemp("placing") / "new", NEW)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    """A model and its journal, before anything begins."""
+    folder = tmp_path_factory.mktemp("start")
+    path = train_bulk(folder, [(letter(name), label) for name, label in IN_FILE.items()])
+    for name, label in IN_JOURNAL.items():
+        learn(path, letter(name), label)
+    return path
+
+
+@pytest.fixture
+def model(start, tmp_path):
+    return copied(start, tmp_path)
+
+
+def copied(start, folder):
+    for ending in ("", ".journal"):
+        shutil.copy(start + ending, folder / f"model{ending}")
+    return str(folder / "model")
+
+
+def learn_meanwhile(path):
+    for name, label in MEANWHILE:
+        learn(path, letter(name), label)
+
+
+def folding(path):
+    """A fold, as training.fold does it, with learning after it has read the journal."""
+    before = Stored.open(path)
+    table = Columns.load(before).settled()
+    learn_meanwhile(path)
+    return lambda: training.write(
+        path, table, settings_of(before), view_of(before), before.head["ham_loss"], before
+    )
+
+
+def a_run(path, folder, **options):
+    """Training on mail, with learning after it has been read."""
+    sources = {"ham": [], "spam": []}
+    for name, label in IN_RUN.items():
+        (folder / name).write_bytes(letter(name))
+        sources[label].append(str(folder / name))
+    told = iter([options.pop("meanwhile", lambda: learn_meanwhile(path))])  # once, not for each batch
+    return lambda: training.train(
+        path, sources, pool=LocalPool(1), progress=lambda _: next(told, dict)(), **options
+    )
+
+
+# Carried over
+
+
+def test_what_is_learned_while_folding_is_carried_over(model, old):
+    folding(model)()
+    assert counts_of(model) == old
+    assert len(Stored.open(model).journal.entries) > 0
+    fold(model)
+    assert counts_of(model) == old
+    assert sorted(os.listdir(os.path.dirname(model))) == ["model", "model.lock", "model.training"]
+
+
+def test_what_is_learned_while_training_is_carried_over(model, tmp_path, new):
+    a_run(model, tmp_path)()
+    assert counts_of(model) == new
+    fold(model)
+    assert counts_of(model) == new
+
+
+def test_the_journal_holds_only_what_the_new_model_does_not_know(model, tmp_path):
+    a_run(model, tmp_path)()
+    stored = Stored.open(model)
+    steps = [(entry.before, entry.after) for entry in stored.journal.entries]
+    assert (None, "spam") in steps  # ivy
+    assert ("spam", "ham") in steps
+    assert len(steps) == len(MEANWHILE) - 1  # fay was learned by both
+    assert Path(model + ".journal").stat().st_size == stored.journal.size
+
+
+def test_nothing_learned_meanwhile_leaves_no_journal(model, tmp_path):
+    a_run(model, tmp_path, meanwhile=dict)()
+    assert not os.path.exists(model + ".journal")
+    assert counts_of(model) == expected(tmp_path / "all", after(IN_FILE, IN_JOURNAL, IN_RUN))
+
+
+def test_forgetting_in_a_run_and_learning_meanwhile(model, tmp_path):
+    """What was said last holds."""
+    a_run(
+        model,
+        tmp_path,
+        forget=True,
+        meanwhile=lambda: [learn(model, letter("ann"), "spam"), learn(model, letter("hal"), "ham")],
+    )()
+    labels = after(IN_FILE, IN_JOURNAL, dict.fromkeys(IN_RUN), {"ann": "spam", "hal": "ham"})
+    assert counts_of(model) == expected(tmp_path / "all", labels)
+
+
+def test_a_fresh_model_takes_along_what_is_learned_meanwhile(model, tmp_path):
+    a_run(model, tmp_path, fresh=True)()
+    labels = after(IN_RUN, dict(MEANWHILE))
+    assert counts_of(model) == expected(tmp_path / "all", labels)
+    fold(model)
+    assert counts_of(model) == expected(tmp_path / "again", labels)
+
+
+def test_a_fresh_model_of_other_settings_cannot(model, tmp_path):
+    """Its tokens are others: it is as if these messages had been learned before it was begun."""
+    a_run(model, tmp_path, fresh=True, wanted={"ngrams": 2})()
+    stored = Stored.open(model)
+    assert stored.messages == [2, 2]
+    assert stored.journal.entries == []
+    assert not os.path.exists(model + ".journal")
+    assert learn(model, letter("ivy"), "ham") == "learned"
+
+
+def test_a_fresh_model_of_other_labels_takes_what_it_can(model, tmp_path):
+    def meanwhile(_batch):
+        learn(model, letter("ivy"), "ham")
+        learn(model, letter("jan"), "spam")
+
+    (tmp_path / "mail").write_bytes(letter("kim"))
+    sources = {"work": [str(tmp_path / "mail")], "spam": []}
+    training.train(model, sources, pool=LocalPool(1), fresh=True, progress=meanwhile)
+    stored = Stored.open(model)
+    assert (stored.labels, stored.messages) == (["work", "spam"], [1, 1])
+    assert learn(model, letter("jan"), "spam") == "known"
+
+
+def test_a_new_label_keeps_what_is_learned_meanwhile(model, tmp_path):
+    (tmp_path / "mail").write_bytes(letter("kim"))
+    sources = {"work": [str(tmp_path / "mail")]}
+    training.train(model, sources, pool=LocalPool(1), progress=lambda _: learn_meanwhile(model))
+    stored = Stored.open(model)
+    assert stored.labels == ["ham", "spam", "work"]
+    labels = list(after(IN_FILE, IN_JOURNAL, dict(MEANWHILE), {"kim": "work"}).values())
+    assert stored.messages == [labels.count(label) for label in stored.labels]
+
+
+def test_a_model_of_the_same_generation(tmp_path):
+    """All that was learned is forgotten when it is folded: the new file is the old one, byte for byte."""
+    path = str(tmp_path / "model")
+    training.create(path)
+    learn(path, letter("ann"), "ham")
+    learn(path, letter("ann"), None)
+    before = Stored.open(path)
+    table = Columns.load(before).settled()
+    learn(path, letter("bob"), "spam")
+
+    def write():
+        training.write(path, table, settings_of(before), view_of(before), before.head["ham_loss"], before)
+
+    only_bob = expected(tmp_path / "bob", {"bob": "spam"})
+    assert counts_of(path) == only_bob
+    with pytest.raises(Stopped), stopped(at=0, name="replace"):
+        write()
+    assert counts_of(path) == only_bob
+    write()
+    assert Stored.open(path).generation == before.generation
+    assert counts_of(path) == only_bob
+    assert len(Stored.open(path).journal.entries) == 1
+
+
+# Stopped
+
+
+class Stopped(BaseException):
+    """As by kill -9: nothing cleans up after it."""
+
+
+@contextlib.contextmanager
+def stopped(at, name=None, error=Stopped, half=False):
+    """At the so many-th call that changes the disk, none happens any more."""
+    calls = 0
+
+    def watched(function, call):
+        def instead(*arguments, **options):
+            nonlocal calls
+            if name in (None, function):
+                calls += 1
+                if calls > at:
+                    if half and function == "write":
+                        call(arguments[0], arguments[1][: len(arguments[1]) // 2])
+                    raise error
+            return call(*arguments, **options)
+
+        return instead
+
+    with pytest.MonkeyPatch.context() as patch:
+        for function in ("write", "ftruncate", "fsync", "replace", "unlink"):
+            patch.setattr(os, function, watched(function, getattr(os, function)))
+        yield
+
+
+def at_every_step(start, folder, prepare, check, **how):
+    """Stop it before the first call, before the second and so on, until it comes to its end."""
+    for step in range(100):
+        place = folder / str(step)
+        place.mkdir()
+        path = copied(start, place)
+        run = prepare(path, place)
+        try:
+            with stopped(step, **how):
+                run()
+        except (Stopped, CannotCreate):
+            check(path, step)
+        else:
+            check(path, step)
+            return step
+    raise AssertionError("never ends")
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.slow
+def test_a_fold_stopped_at_any_step(start, tmp_path, old, half):
+    later = after(OLD, {"kim": "spam"})
+    in_the_end = expected(tmp_path / "later", later)
+
+    def check(path, step):
+        assert counts_of(path) == old, step
+        assert learn(path, letter("kim"), "spam") == "learned"
+        assert learn(path, letter("ivy"), "ham") == "known"
+        assert counts_of(path) == in_the_end, step
+        fold(path)
+        assert counts_of(path) == in_the_end, step
+        assert not os.path.exists(path + ".journal")
+
+    steps = at_every_step(start, tmp_path, lambda path, _: folding(path), check, half=half)
+    assert steps >= 8  # the model, the journal, the renaming, the tidying up
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.slow
+def test_a_run_stopped_at_any_step(start, tmp_path, old, new, half):
+    """All of it holds, or nothing; what was learned meanwhile holds in any case."""
+    states = []
+
+    def check(path, step):
+        found = counts_of(path)
+        assert found in (old, new), step
+        states.append(found == new)
+        fold(path)
+        assert counts_of(path) == found, step
+        a_run(path, Path(path).parent, meanwhile=dict)()  # and once more, whether it was done or not
+        again = after(OLD, IN_RUN)
+        assert Stored.open(path).messages == [list(again.values()).count(one) for one in ("ham", "spam")]
+
+    def prepare(path, folder):
+        """Learning is not to be stopped: the run comes after it, and finds the model of before."""
+        before = Stored.open(path)
+        learn_meanwhile(path)
+        return lambda: as_of(before, a_run(path, folder, meanwhile=dict))
+
+    at_every_step(start, tmp_path, prepare, check, half=half)
+    assert states == sorted(states)
+    assert {*states} == {True, False}
+
+
+def as_of(before, run):
+    """A run that found a model as it was some time ago."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "existing", lambda _: before)
+        return run()
+
+
+@pytest.mark.parametrize("name", ["write", "ftruncate", "fsync", "replace", "unlink"])
+def test_a_disk_that_fails_at_any_step(start, tmp_path, old, name):
+    """An error that is told, or an end as it should be; never a model that lacks anything."""
+
+    def check(path, step):
+        assert counts_of(path) == old, (name, step)
+        assert not os.path.exists(path + ".new")
+        fold(path)
+        assert counts_of(path) == old, (name, step)
+
+    at_every_step(
+        start, tmp_path, lambda path, _: folding(path), check, name=name, error=OSError(28, "No space left")
+    )
+
+
+def test_what_cannot_be_tidied_up_is_no_failure(model, old):
+    with stopped(at=1, name="replace", error=OSError(5, "Input/output error")):
+        folding(model)()
+    assert counts_of(model) == old
+
+
+def test_a_journal_that_cannot_be_read_is_not_thrown_away(model, tmp_path):
+    """Else what was learned meanwhile would be lost."""
+
+    def lost():
+        learn(model, letter("ivy"), "spam")
+        os.rename(model + ".journal", model + ".away")
+        os.mkdir(model + ".journal")
+
+    with pytest.raises(InputOutputError):
+        a_run(model, tmp_path, meanwhile=lost)()
+    os.rmdir(model + ".journal")
+    os.rename(model + ".away", model + ".journal")
+    assert Stored.open(model).messages == [3, 3]
+    assert learn(model, letter("ivy"), "spam") == "known"
+
+
+def test_a_model_removed_meanwhile(model, tmp_path):
+    def gone():
+        os.unlink(model)
+        os.unlink(model + ".journal")
+
+    a_run(model, tmp_path, meanwhile=gone)()
+    assert counts_of(model) == expected(tmp_path / "all", after(IN_FILE, IN_JOURNAL, IN_RUN))
+
+
+# Real processes
+
+FOLD = """
+import sys
+from spamnb.training.train import fold
+from spamnb.lock import TRAINING, Lock
+with Lock(sys.argv[1], kind=TRAINING):
+    print("begun", flush=True)
+    fold(sys.argv[1])
+"""
+
+
+def wait_until(true, patience=30):
+    deadline = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_held(path):
+    try:
+        with Lock(path, patience=0, kind=TRAINING):
+            return False
+    except Exception:
+        return True
+
+
+@pytest.mark.slow
+def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
+    """Training waits at a pipe for its mail; meanwhile messages are learned, as fast as ever."""
+    pipes = {label: str(tmp_path / f"{label}.pipe") for label in ("ham", "spam")}
+    for pipe in pipes.values():
+        os.mkfifo(pipe)
+    command = [spamnb.program, "train", "--jobs", "2", "--model", model, pipes["ham"], pipes["spam"]]
+    training_run = subprocess.Popen(command, env=spamnb.environment, stdout=subprocess.PIPE)
+    try:
+        wait_until(lambda: is_held(model))
+        time.sleep(0.2)  # it has read the model by the time it holds the lock and waits
+        for name, label in MEANWHILE:
+            flags = ["--ham", "-", "--forget"] if label is None else [f"--{label}", "-"]
+            spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
+        assert training_run.poll() is None
+        envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
+        for label, pipe in pipes.items():
+            mail = [envelope + letter(name) + b"\n" for name, one in IN_RUN.items() if one == label]
+            Path(pipe).write_bytes(b"".join(mail))
+        out, _ = training_run.communicate(timeout=60)
+    finally:
+        training_run.kill()
+        training_run.wait()
+    assert training_run.returncode == 0
+    assert b"ham: 2 learned" in out
+    assert counts_of(model) == new
+    fold(model)
+    assert counts_of(model) == new
+
+
+@pytest.mark.slow
+def test_a_real_fold_and_real_lessons(spamnb, model, old):
+    """The folding process is held up where it would put its model in place."""
+    with Lock(model):
+        folding_process = subprocess.Popen([sys.executable, "-c", FOLD, model], stdout=subprocess.PIPE)
+        try:
+            wait_until(lambda: is_whole(model + ".new"))
+            os.kill(folding_process.pid, signal.SIGSTOP)
+        except BaseException:
+            folding_process.kill()
+            raise
+    try:
+        for name, label in MEANWHILE:
+            flags = ["--ham", "-", "--forget"] if label is None else [f"--{label}", "-"]
+            spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
+        os.kill(folding_process.pid, signal.SIGCONT)
+        assert folding_process.wait(timeout=60) == 0
+    finally:
+        folding_process.kill()
+        folding_process.communicate()
+    assert counts_of(model) == old
+    assert 0 < len(Stored.open(model).journal.entries) <= len(MEANWHILE)
+
+
+def is_whole(path):
+    try:
+        return bool(Stored(path).labels)
+    except Exception:
+        return False
+
+
+@pytest.mark.slow
+def test_two_runs_one_after_the_other(spamnb, model, tmp_path):
+    """The second waits for the first, and begins with what that has made."""
+    for name in ("fay", "gus"):
+        (tmp_path / name).write_bytes(letter(name))
+    runs = [
+        subprocess.Popen(
+            [spamnb.program, "train", "--ham", str(tmp_path / name), "--model", model],
+            env=spamnb.environment,
+            stdout=subprocess.PIPE,
+        )
+        for name in ("fay", "gus")
+    ]
+    for run in runs:
+        with run:
+            assert run.communicate(timeout=60)[0].startswith(b"ham: 1 learned")
+    labels = after(IN_FILE, IN_JOURNAL, {"fay": "ham", "gus": "ham"})
+    assert counts_of(model) == expected(tmp_path / "all", labels)

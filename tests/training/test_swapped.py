@@ -1,0 +1,110 @@
+"""Ham and spam given under each other's label: noticed before anything is changed."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.samples import ENOUGH, ham, spam
+
+import spamnb as library
+from spamnb.errors import UsageError
+from spamnb.store.stored import Stored
+from spamnb.training.swapped import check_moves
+
+
+def put(folder, *messages):
+    folder.mkdir()
+    for n, raw in enumerate(messages):
+        (folder / f"{n:02}").write_bytes(raw)
+    return folder
+
+
+def contents(model):
+    """A model and what is beside it, but for the files that are only there to be locked."""
+    files = {path: path.read_bytes() for path in Path(model).parent.glob("model*")}
+    return {path: data for path, data in files.items() if data}
+
+
+@pytest.mark.parametrize("how", ["folders", "options", "json", "jobs"])
+def test_swapped_folders_change_nothing(spamnb, mail, own, how):
+    spamnb("train", "--model", own, "--spam", "-", stdin=spam(99)).succeeds()  # one is in the journal
+    before = contents(own)
+    words = {
+        "folders": ("--jobs", "1", mail.spam, mail.ham),
+        "options": ("--jobs", "1", "--spam", mail.ham, "--ham", mail.spam),
+        "json": ("--jobs", "1", "--json", mail.spam, mail.ham),
+        "jobs": ("--jobs", "2", mail.spam, mail.ham),
+    }[how]
+    train = ("train", "--model", own, *words)
+    told = ("14 of 14 messages learned as ham to spam", "14 of 15 messages learned as spam to ham", "--yes")
+    spamnb(*train).fails(64, *told)
+    assert contents(own) == before
+    if how == "folders":
+        done = spamnb(*train, "--yes").succeeds()
+        assert done.lines[:2] == [f"{label}: 14 moved here from another label" for label in ("ham", "spam")]
+        assert Stored.open(own).messages == [14, 15]
+
+
+def test_one_folder_under_the_wrong_label(spamnb, mail, own):
+    train = ("train", "--jobs", "1", "--model", own)
+    before = contents(own)
+    spamnb(*train, "--ham", mail.spam).fails(64, "14 of 14 messages learned as spam to ham")
+    spamnb(*train, "--ham", mail.ham, "--ham", mail.spam).fails(64, "learned as spam to ham")
+    spamnb(*train, "--label", f"work={mail.ham}").fails(64, "learned as ham to work")
+    assert contents(own) == before
+
+
+def test_new_mail_among_it_does_not_hide_it(spamnb, own, tmp_path):
+    """Nor does mail that was deleted since it was learned."""
+    swapped = put(tmp_path / "swapped", *map(ham, range(4, ENOUGH)), *map(spam, range(200, 260)))
+    spamnb("train", "--jobs", "1", "--model", own, "--spam", swapped).fails(
+        64, "10 of 14 messages learned as ham"
+    )
+
+
+def test_corrections_are_moved(spamnb, mail, own, tmp_path):
+    train = ("train", "--jobs", "1", "--model", own)
+    few = put(tmp_path / "few", *map(ham, range(1, 8)))
+    assert spamnb(*train, "--spam", few).succeeds().lines[0] == "spam: 7 moved here from another label"
+    assert spamnb(*train, mail.ham, mail.spam).succeeds().lines[0].startswith("ham: 7 moved here")
+    assert spamnb(*train, "--spam", "-", stdin=ham(1)).succeeds().lines == [
+        "spam: 1 moved here from another label"
+    ]
+
+
+def test_what_is_not_learned_again_is_free_to_move(spamnb, mail, own, tmp_path):
+    swapped = (mail.spam, mail.ham)
+    train = ("train", "--jobs", "1", "--model")
+    spamnb(*train, own, "--forget", *swapped).succeeds()
+    spamnb(*train, own, *swapped).succeeds()
+    spamnb(*train, shutil.copy(spamnb.model, tmp_path / "other"), "--fresh", *swapped).succeeds()
+
+
+def test_the_library(mail, own):
+    swapped = {"ham": [mail.spam], "spam": [mail.ham]}
+    with pytest.raises(UsageError, match="swapped"):
+        library.train(own, swapped, jobs=1)
+    assert library.train(own, swapped, jobs=1, yes=True).total("moved") == 28
+
+
+@pytest.mark.parametrize(
+    ("ham_to", "learned", "refused"),
+    [
+        ((0, 9), 9, False),  # too few to matter
+        ((0, 10), 10, True),
+        ((0, 50), 1000, False),  # a folder of corrections
+        ((0, 501), 1000, True),
+        ((0, 500), 1000, False),
+        ((99, 900), 1000, True),  # nearly all of those that are met
+        ((101, 899), 1000, False),
+    ],
+)
+def test_the_rule(ham_to, learned, refused):
+    met = np.array([ham_to, (0, 77)])
+    known = np.array([learned, 77])
+    if refused:
+        with pytest.raises(UsageError):
+            check_moves(("ham", "spam"), met, known)
+    else:
+        check_moves(("ham", "spam"), met, known)

@@ -1,0 +1,388 @@
+"""Training in bulk: what counts once, what moves, what gives the same file; scores of what is left out."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.generated import examples_times
+from helpers.textbook import rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.bayes.view import View
+from spamnb.errors import DataError, SpamnbError, UsageError
+from spamnb.lock import TRAINING, Lock
+from spamnb.mailboxes.sources import MAX_FILES
+from spamnb.model import Model
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored import Stored
+from spamnb.tables.count_table import Columns, added
+from spamnb.training import train as training
+from spamnb.training.calibration import cutoffs
+from spamnb.training.learn import learn
+from spamnb.workers.local import LocalPool
+
+HAM = [f"Subject: lunch {n}\n\nsee you at noon, room {n}\n".encode() for n in range(4)]
+SPAM = [f"Subject: money {n}\n\nbuy now! http://example.com/{n}\n".encode() for n in range(5)]
+
+
+@pytest.fixture
+def mail(tmp_path):
+    """Two folders of mail."""
+    write(tmp_path / "ham", HAM)
+    write(tmp_path / "spam", SPAM)
+    return tmp_path
+
+
+def write(folder, messages):
+    os.makedirs(folder, exist_ok=True)
+    for number, raw in enumerate(messages):
+        (Path(folder) / f"{number:04}").write_bytes(raw)
+    return str(folder)
+
+
+def train(folder, name="model", **options):
+    """Train on the two folders, if not told otherwise."""
+    sources = options.pop("sources", {"ham": [str(folder / "ham")], "spam": [str(folder / "spam")]})
+    return training.train(str(folder / name), sources, pool=LocalPool(options.pop("jobs", 1)), **options)
+
+
+def content(folder, name="model"):
+    return (folder / name).read_bytes()
+
+
+def stored(folder, name="model"):
+    return Stored.open(str(folder / name))
+
+
+# Once
+
+
+def test_trained_twice_nothing_changes(mail):
+    assert train(mail).outcomes == {"ham": {"learned": 4}, "spam": {"learned": 5}}
+    before, status = content(mail), os.stat(mail / "model")
+    assert train(mail).outcomes == {"ham": {"known": 4}, "spam": {"known": 5}}
+    assert content(mail) == before
+    assert os.stat(mail / "model").st_mtime_ns == status.st_mtime_ns
+
+
+def test_forgetting_everything_leaves_the_empty_model(mail):
+    training.create(str(mail / "empty"))
+    train(mail)
+    assert train(mail, forget=True).outcomes == {"ham": {"forgotten": 4}, "spam": {"forgotten": 5}}
+    assert content(mail) == content(mail, "empty")
+    assert train(mail, forget=True).outcomes == {"ham": {"unknown": 4}, "spam": {"unknown": 5}}
+    assert content(mail) == content(mail, "empty")
+
+
+def test_forgetting_finds_a_message_under_any_label(mail):
+    train(mail)
+    sources = {"ham": [str(mail / "spam")]}
+    assert train(mail, forget=True, sources=sources).outcomes == {"ham": {"forgotten": 5}}
+    assert stored(mail).messages == [4, 0]
+
+
+def test_forgetting_some_leaves_the_counts_of_the_rest(mail):
+    train(mail)
+    write(mail / "some", HAM[:2])
+    train(mail, forget=True, sources={"ham": [str(mail / "some")]})
+    write(mail / "rest", HAM[2:])
+    train(mail, "other", sources={"ham": [str(mail / "rest")], "spam": [str(mail / "spam")]})
+    assert_same_counts(mail, "model", "other")
+
+
+def assert_same_counts(folder, one, other):
+    mine, theirs = (Columns.load(stored(folder, name)) for name in (one, other))
+    assert (mine.labels, mine.messages, mine.numbers) == (theirs.labels, theirs.messages, theirs.numbers)
+    for name in ("hashes", "ends", "text", "containing", "occurring"):
+        assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
+    assert np.array_equal(mine.learned.digests, theirs.learned.digests)
+    assert np.array_equal(mine.learned.labels, theirs.learned.labels)
+
+
+def test_learned_under_another_label_it_moves(mail):
+    train(mail)
+    write(mail / "wrong", SPAM[:2])
+    sources = {"ham": [str(mail / "wrong")]}
+    assert train(mail, sources=sources).outcomes == {"ham": {"moved": 2}}
+    write(mail / "rest", SPAM[2:])
+    now = {"ham": [str(mail / "ham"), str(mail / "wrong")], "spam": [str(mail / "rest")]}
+    train(mail, "other", sources=now)
+    assert_same_counts(mail, "model", "other")
+    assert stored(mail).label_of(digest(read(SPAM[0]))) == "ham"
+
+
+def test_a_message_under_two_labels_stays_under_the_first(mail):
+    write(mail / "spam", [*SPAM, HAM[0]])
+    summary = train(mail)
+    assert summary.outcomes == {"ham": {"learned": 4}, "spam": {"learned": 5, "torn": 1}}
+    assert stored(mail).label_of(digest(read(HAM[0]))) == "ham"
+    assert stored(mail).messages == [4, 5]
+    assert summary.total("learned") == 9
+
+
+def test_a_known_message_under_two_labels_goes_to_the_first(mail):
+    train(mail)
+    write(mail / "both", SPAM[:1])
+    sources = {"ham": [str(mail / "both")], "spam": [str(mail / "both")]}
+    assert train(mail, sources=sources).outcomes == {"ham": {"moved": 1}, "spam": {"torn": 1}}
+    assert stored(mail).messages == [5, 4]
+
+
+def test_a_repeated_copy_counts_once(mail):
+    train(mail)
+    copies = [HAM[0], HAM[0].replace(b"\n", b"\r\n"), b"X-Spamnb: ham\nStatus: RO\n" + HAM[0], *HAM[1:]]
+    write(mail / "copies", copies)
+    sources = {"ham": [str(mail / "copies")], "spam": [str(mail / "spam")]}
+    summary = train(mail, "other", sources=sources)
+    assert summary.outcomes["ham"] == {"learned": 4, "again": 2}
+    assert content(mail) == content(mail, "other")
+
+
+def test_copies_in_an_mbox_are_the_files(mail):
+    train(mail)
+    envelope = b"From ann@example.org Mon Jan  1 00:00:00 2024\n"
+    (mail / "box").write_bytes(b"\n".join(envelope + raw for raw in HAM))
+    assert train(mail, sources={"ham": [str(mail / "box")]}).outcomes == {"ham": {"known": 4}}
+
+
+def test_a_maildir_given_for_another_label_is_not_read_as_ham(tmp_path):
+    box = tmp_path / "Maildir"
+    for sub in ("cur", "new", "tmp", ".Junk/cur", ".Junk/new", ".Junk/tmp"):
+        os.makedirs(box / sub)
+    write(box / "cur", HAM)
+    write(box / ".Junk" / "cur", SPAM)
+    for inner in (box / ".Junk", f"{box}/.Junk/", box / "cur" / ".." / ".Junk"):
+        for sources in (
+            {"ham": [str(box)], "spam": [str(inner)]},
+            {"spam": [str(inner)], "ham": [str(box)]},
+        ):
+            summary = train(tmp_path, sources=sources, fresh=True)
+            assert summary.outcomes == {"ham": {"learned": 4}, "spam": {"learned": 5}}
+
+
+LIMITED = """
+import resource, sys
+from spamnb.start import main
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("room", [0, 1, 700, 1400])
+@pytest.mark.slow
+def test_where_there_is_no_room_the_old_model_stays(mail, room):
+    train(mail)
+    before = content(mail)
+    write(mail / "more", [b"Subject: new\n\nmail"])
+    command = [sys.executable, "-c", LIMITED, str(room), "train", "--ham", str(mail / "more"), "--jobs", "1"]
+    done = subprocess.run([*command, "--model", str(mail / "model")], capture_output=True)
+    assert done.returncode == 73
+    assert done.stderr.count(b"\n") == 1
+    assert content(mail) == before
+    assert not (mail / "model.new").exists()
+    assert train(mail, sources={"ham": [str(mail / "more")]}).outcomes == {"ham": {"learned": 1}}
+
+
+def test_unreadable_mail_is_named_and_the_rest_learned(mail):
+    (mail / "ham" / "broken.gz").write_bytes(b"\x1f\x8b\x08\0broken")
+    summary = train(mail)
+    assert [os.path.basename(one.path) for one in summary.unreadable] == ["broken.gz"]
+    assert stored(mail).messages == [4, 5]
+
+
+def test_other_settings_are_refused_not_mixed(mail):
+    train(mail, wanted={"ngrams": 2})
+    before = content(mail)
+    with pytest.raises(DataError, match=r"other settings.*ngrams.*--fresh"):
+        train(mail, wanted={"ngrams": 1})
+    assert content(mail) == before
+    train(mail, wanted={"ngrams": 2})
+    assert content(mail) == before
+    assert rows_of(stored(mail), ["see you"]) != {}
+
+
+def test_labels_may_be_added_later(mail):
+    train(mail)
+    write(mail / "news", [b"Subject: news\n\nhello readers"])
+    train(mail, sources={"news": [str(mail / "news")]})
+    assert (stored(mail).labels, stored(mail).messages) == (["ham", "spam", "news"], [4, 5, 1])
+    train(mail, forget=True, sources={"news": [str(mail / "news")]})
+    assert stored(mail).messages == [4, 5, 0]
+
+
+def test_a_run_that_fails_changes_nothing(mail):
+    train(mail)
+    learn(str(mail / "model"), b"one more", "ham")
+    before = sorted((entry.name, Path(entry).read_bytes()) for entry in os.scandir(mail) if entry.is_file())
+    write(mail / "more", [b"Subject: new\n\nmail"])
+
+    def stop(_batch):
+        raise SpamnbError("stopped")
+
+    with pytest.raises(SpamnbError, match="stopped"):
+        train(mail, sources={"ham": [str(mail / "more")]}, progress=stop)
+    after = sorted((entry.name, Path(entry).read_bytes()) for entry in os.scandir(mail) if entry.is_file())
+    assert after == before
+
+
+# The same file
+
+
+@pytest.mark.slow
+def test_the_same_mail_gives_the_same_file(mail):
+    """In one process or two, in whatever order and in whatever kind of box; more than one chunk of it."""
+    many = [
+        f"Subject: {n}\n\n{'word' * (n % 7)} number{n % 50} of many\n".encode()
+        for n in range(MAX_FILES + 300)
+    ]
+    write(mail / "ham", many[:-200])
+    write(mail / "spam", many[-200:])
+    ham, spam = str(mail / "ham"), str(mail / "spam")
+    train(mail)
+    for jobs in ("1", "2"):
+        command = ["train", ham, spam, "--jobs", jobs, "--model", str(mail / f"jobs{jobs}")]
+        subprocess.run([sys.executable, "-m", "spamnb", *command], check=True, stdout=subprocess.DEVNULL)
+        assert content(mail, f"jobs{jobs}") == content(mail)
+    files = [os.path.join(ham, name) for name in sorted(os.listdir(ham), reverse=True)]
+    train(mail, "files", sources={"spam": [spam], "ham": files})
+    assert content(mail, "files") == content(mail)
+    envelope = b"From ann@example.org Mon Jan  1 00:00:00 2024\n"
+    (mail / "box").write_bytes(b"".join(envelope + raw + b"\n" for raw in many[:-200]))
+    train(mail, "box.model", sources={"ham": [str(mail / "box")], "spam": [spam]})
+    assert content(mail, "box.model") == content(mail)
+
+
+words = st.sampled_from("buy now cheap noon lunch room see you ünï 六七".split())
+bodies = st.lists(words, max_size=6).map(" ".join)
+some_mail = st.lists(
+    st.tuples(st.sampled_from(["ham", "spam"]), bodies), min_size=2, max_size=7, unique_by=lambda one: one[1]
+)
+
+
+def train_on(folder, name, labelled, **options):
+    sources = {"ham": [], "spam": []}
+    for number, (label, raw) in enumerate(labelled):
+        path = os.path.join(folder, f"{name}.{number}")
+        Path(path).write_bytes(raw)
+        sources[label].append(path)
+    path = os.path.join(folder, name)
+    training.train(path, sources, pool=LocalPool(1), **options)
+    return path
+
+
+def as_mail(made):
+    return [(label, f"Subject: mail\n\n{body}\n".encode()) for label, body in made]
+
+
+@given(some_mail, st.integers(1, 6))
+@examples_times(0.15)
+def test_shards_summed_are_one_pass(made, cut):
+    labelled = as_mail(made)
+    with tempfile.TemporaryDirectory() as folder:
+        one_pass = Columns.load(Stored.open(train_on(folder, "all", labelled)))
+        parts = [
+            train_on(folder, f"part{at}", part) for at, part in enumerate((labelled[:cut], labelled[cut:]))
+        ]
+        summed = added([Columns.load(Stored.open(path)) for path in parts])
+    assert (summed.labels, summed.messages) == (one_pass.labels, one_pass.messages)
+    assert summed.numbers == one_pass.numbers
+    for name in ("hashes", "ends", "text", "containing", "occurring", "days"):
+        assert np.array_equal(getattr(summed, name), getattr(one_pass, name)), name
+    assert np.array_equal(summed.learned.digests, one_pass.learned.digests)
+    assert np.array_equal(summed.learned.labels, one_pass.learned.labels)
+
+
+@given(some_mail, st.integers(1, 6))
+@examples_times(0.15)
+def test_in_two_runs_it_is_the_same_counts(made, cut):
+    labelled = as_mail(made)
+    with tempfile.TemporaryDirectory() as folder:
+        train_on(folder, "once", labelled)
+        train_on(folder, "twice", labelled[:cut])
+        train_on(folder, "twice", labelled[cut:])
+        assert_same_counts(Path(folder), "once", "twice")
+
+
+# Scores of what is left out
+
+
+@given(some_mail, st.booleans(), st.sampled_from([0.0, 2.5]), st.sampled_from([0.0, 4.0]))
+@examples_times(0.15)
+def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, least, silent):
+    labelled = as_mail(made)
+    view = View("binary", 0.01, pairs=pairs, least_evidence=least, silent=silent, apart=pairs)
+    with tempfile.TemporaryDirectory() as folder:
+        learned = Columns.load(Stored.open(train_on(folder, "all", labelled, view=view))).learned
+        scores = dict(zip(learned.digests.tolist(), learned.scores.tolist(), strict=True))
+        assert len(scores) == len(labelled)
+        for number, (_, raw) in enumerate(labelled):
+            others = labelled[:number] + labelled[number + 1 :]
+            judge = Model.open(train_on(folder, f"without{number}", others, view=view))
+            assert scores[digest(read(raw))] == pytest.approx(judge.classify(raw).score, rel=1e-5, abs=1e-5)
+
+
+def test_the_score_of_a_single_message_is_what_it_was_before_it_was_learned(mail):
+    train(mail)
+    raw = b"Subject: lunch\n\nbuy lunch now"
+    judged = Model.open(str(mail / "model")).classify(raw).score
+    learn(str(mail / "model"), raw, "ham")
+    with Lock(str(mail / "model"), kind=TRAINING):
+        training.fold(str(mail / "model"))
+    learned = Columns.load(stored(mail)).learned
+    assert learned.scores[learned.digests.tolist().index(digest(read(raw)))] == pytest.approx(
+        judged, rel=1e-6
+    )
+
+
+scores = st.lists(st.floats(-50, 50, width=32), min_size=10, max_size=60)
+
+
+@given(scores, scores, st.floats(0, 0.3), st.floats(0, 0.3))
+def test_cutoffs_are_in_order_and_lose_no_more_than_accepted(ham, spam, ham_loss, spam_loss):
+    found = cutoffs(np.array(ham), np.array(spam), ham_loss, spam_loss)
+    assert found.ham <= found.spam
+    verdicts = [found.verdict(score) for score in ham]
+    assert verdicts.count("spam") <= ham_loss * len(ham)
+    if found.ham < found.spam:
+        assert [found.verdict(score) for score in spam].count("ham") <= spam_loss * len(spam)
+
+
+def test_too_little_mail_has_no_cutoffs():
+    none = cutoffs(np.arange(4.0), np.arange(9.0, 99.0))
+    assert (none.ham, none.spam) == (-np.inf, np.inf)
+    assert none.verdict(1e9) == none.verdict(-1e9) == "unsure"
+
+
+def test_the_model_has_the_cutoffs_of_its_scores(mail):
+    write(mail / "ham", [f"Subject: lunch {n % 5}\n\nsee you at noon {n}".encode() for n in range(20)])
+    write(mail / "spam", [f"Subject: money {n % 5}\n\nbuy now {n}".encode() for n in range(20)])
+    train(mail)
+    low, high = stored(mail).head["cutoffs"]
+    assert -np.inf < low <= high < np.inf
+    learned = Columns.load(stored(mail)).learned
+    ham, spam = (learned.scores[learned.labels == place] for place in (0, 1))
+    assert ham.max() < high <= spam.min()
+    judge = Model.open(str(mail / "model"))
+    assert judge.classify(b"Subject: lunch\n\nsee you at noon").label == "ham"
+    assert judge.classify(b"Subject: money\n\nbuy now").label == "spam"
+
+
+def test_more_labels_than_a_model_can_have(mail):
+    with pytest.raises(UsageError, match="at most 100"):
+        training.train(
+            str(mail / "many"), {f"label{n}": [str(mail / "ham")] for n in range(101)}, pool=LocalPool(1)
+        )
+    assert not (mail / "many").exists()
+
+
+def test_forgetting_adds_no_label(mail):
+    train(mail)
+    training.train(str(mail / "model"), {"other": [str(mail / "spam")]}, forget=True, pool=LocalPool(1))
+    assert stored(mail).labels == ["ham", "spam"]
