@@ -18,9 +18,9 @@ from corpora import LABELS, Corpus, lay_out
 from spamnb import train
 from spamnb.inspection.knowledge import most_telling
 from spamnb.model import Model
-from spamnb.reading.features import is_html
 from spamnb.reading.html.markup import render
 from spamnb.reading.message import read
+from spamnb.reading.tokenizer import is_html
 from spamnb.tables.count_table import Columns
 
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")

@@ -13,11 +13,11 @@ import numpy as np
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.reading.batch import Gathering
-from spamnb.reading.features import Tokenizer, pages_of
 from spamnb.reading.header_rules import header_tokens
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer, pages_of
 from spamnb.tables.count_table import Columns
 from spamnb.tables.learned import Learned
 from spamnb.training.batches import Batch

@@ -8,16 +8,16 @@ from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.verdict import Calibration, Cutoffs, decided
 from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.message import read
-from spamnb.reading.parts import part_of
 from spamnb.reading.settings import REVISION, Settings
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored import Stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.bayes.classifier import Score
     from spamnb.bayes.verdict import Verdict
+    from spamnb.key import Key
     from spamnb.reading.features import Features
 
 # (1-AUC)% on five half splits of spamassassin, 0.0159 as it is (docs/accuracy.md: make ablation).
@@ -34,12 +34,18 @@ DEFAULT_VIEW = View(
 class Model:
     """Judges messages. By another view than its own it is that textbook's model, cutoffs left aside."""
 
-    def __init__(self, stored: Stored, view: View | None = None, cutoffs: Cutoffs | None = None) -> None:
+    def __init__(
+        self,
+        stored: Stored,
+        view: View | None = None,
+        cutoffs: Cutoffs | None = None,
+        key: Key | None = None,
+    ) -> None:
         self.stored = stored
         self.labels = stored.labels
-        self.key = stored.key  # or it is said now that it is missing, not at the first message
+        self.key = key or key_of(stored)
         self.settings = settings_of(stored)
-        self.tokenizer = Tokenizer(self.settings)
+        self.tokenizer = Tokenizer(self.settings, self.key)
         self.view = view or view_of(stored)
         self.classifier = Classifier(stored, self.view)
         own = view is None and self.view.has_cutoffs
@@ -61,10 +67,20 @@ class Model:
         return self.classify_features(self.features(raw))
 
     def classify_features(self, features: Features) -> Verdict:
-        return self.decide(self.classifier.score(features.tokens, features.numbers, features.pairs, part_of))
+        pairs = features.pairs if self.view.pairs else ()
+        return self.decide(self.classifier.score(features.tokens, features.numbers, pairs))
 
     def decide(self, score: Score) -> Verdict:
         return decided(score, self.cutoffs, self.calibration)
+
+
+def key_of(stored: Stored) -> Key | None:
+    """Read the key of a model that keeps no words; any other has none."""
+    if not stored.keyed:
+        return None
+    from spamnb.key import key_known_as
+
+    return key_known_as(stored.path, stored.keyed)
 
 
 def view_of(stored: Stored) -> View:

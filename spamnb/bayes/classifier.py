@@ -17,11 +17,11 @@ from spamnb.bayes.view import GLOBAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from spamnb.bayes.view import View
-    from spamnb.store.table import Counts, Pair, Row, Sums, Totals
+    from spamnb.store.table import Counts, Pair, Row, Sums, Token, Totals
 
     # Words by their messages of a label, and of all labels: these only for global statistics, else 0.
     WordsByCount = dict[tuple[int, int], int]
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 MOST_REMEMBERED = 10_000  # rows whose weights are remembered
 LOG_TINY = log(1e-300)  # in place of that of zero, where a mean is taken: one word must not decide alone
 GRID = 1.5 * 2**12  # added and taken away again, it leaves whole multiples of 2⁻⁴⁰
-
-
-def whole(_token: str) -> int:
-    """The part a token stands in, where a message has but one."""
-    return 0
 
 
 class Score:
@@ -60,12 +55,14 @@ class Score:
 
 
 class Evidence:
-    """One token or number: its counts, how often it stands in the message, and its log-weight per label."""
+    """A token, a pair or a number: its counts, how often it stands in the message, its weight per label."""
 
-    __slots__ = ("part", "row", "times", "token", "weights")
+    __slots__ = ("feature", "part", "row", "times", "weights")
 
-    def __init__(self, token: str, row: Row, times: float, weights: list[float], part: int = 0) -> None:
-        self.token = token
+    def __init__(
+        self, feature: int | str, row: Row, times: float, weights: list[float], part: int = 0
+    ) -> None:
+        self.feature = feature  # the fingerprint of a token or a pair, the name of a number
         self.part = part
         self.row = row
         self.times = times
@@ -113,14 +110,13 @@ class Likelihood:
 
     def telling(self, row: Row) -> list[float] | None:
         """Return the weights of a row, None if they are too weak to count. Most rows are like many others."""
-        remembered, key = self._remembered, tuple(row)
-        if key not in remembered:
-            if len(remembered) >= MOST_REMEMBERED:
-                remembered = self._remembered = {}  # not emptied: another thread may be reading it
+        if row not in self._remembered:
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered = {}  # not emptied: another thread may be reading it
             weights = self.weights(row)
-            known = any(key[: len(self.labels)])
-            remembered[key] = weights if known and spread(weights) >= self.view.least_evidence else None
-        return remembered[key]
+            known = any(row[: len(self.labels)])
+            self._remembered[row] = weights if known and spread(weights) >= self.view.least_evidence else None
+        return self._remembered[row]
 
     def weights(self, row: Row) -> list[float]:
         """Per label log P(token | label); for Bernoulli log of its odds of being there."""
@@ -233,20 +229,14 @@ class Classifier(Likelihood):
 
     def score(
         self,
-        tokens: Mapping[str, int],
+        tokens: Sequence[Token],
         numbers: Mapping[str, float] | None = None,
-        pairs: Iterable[Pair] = (),
-        part_of: Callable[[str], int] = whole,
+        pairs: Sequence[Pair] = (),
     ) -> Score:
-        """Judge a message: its tokens with how often each occurs, its numeric features, its neighbours.
-
-        `part_of` tells which part of the message a token stands in, where the view takes them apart.
-        """
-        if not self.view.apart:
-            part_of = whole
-        evidence = self.evidence(tokens, part_of)
+        """Judge a message: its tokens, each once, its numeric features, its pairs of neighbours."""
+        evidence = self.evidence(tokens)
         if self.view.pairs:
-            evidence += self.pair_evidence(pairs, part_of)
+            evidence += self.pair_evidence(pairs)
         if self.view.silent is not None:
             joint = self.averaged(evidence, self.view.silent)
         else:
@@ -257,30 +247,38 @@ class Classifier(Likelihood):
                 joint = [j + weight for j, weight in zip(joint, item.weights, strict=True)]
         return Score(self.labels, joint, evidence)
 
-    def evidence(self, tokens: Mapping[str, int], part_of: Callable[[str], int]) -> list[Evidence]:
+    def evidence(self, tokens: Sequence[Token]) -> list[Evidence]:
         """The known tokens that say something, each with its log-weights."""
-        view = self.view
+        view, apart = self.view, self.view.apart
         if view.event == "gaussian":
             return []
-        length = sum(tokens.values())
-        found = []
-        for token, row in self.counts.rows(tokens).items():
-            weights = self.telling(row)
+        rows = self.counts.rows([token[0] for token in tokens])
+        length = sum([token[1] for token in tokens]) if view.tfidf else 0
+        found, remembered = [], self._remembered
+        for fingerprint, occurrences, part in tokens:
+            row = rows.get(fingerprint)
+            if row is None:
+                continue
+            weights = remembered[row] if row in remembered else self.telling(row)
             if weights is None:
                 continue
-            times: float = tokens[token] if view.event == "multinomial" else 1
+            times: float = occurrences if view.event == "multinomial" else 1
             if view.tfidf:
-                times = tokens[token] / length * self.idf(row)
-            found.append(Evidence(token, row, times, weights, part_of(token)))
+                times = occurrences / length * self.idf(row)
+            found.append(Evidence(fingerprint, row, times, weights, part if apart else 0))
         return found
 
-    def pair_evidence(self, pairs: Iterable[Pair], part_of: Callable[[str], int]) -> list[Evidence]:
+    def pair_evidence(self, pairs: Sequence[Pair]) -> list[Evidence]:
         """The known pairs that say something."""
-        found = []
-        for pair, row in self.counts.pair_rows(pairs).items():
-            weights = self.telling(row)
+        rows, apart = self.counts.pair_rows([pair[0] for pair in pairs]), self.view.apart
+        found, remembered = [], self._remembered
+        for fingerprint, part in pairs:
+            row = rows.get(fingerprint)
+            if row is None:
+                continue
+            weights = remembered[row] if row in remembered else self.telling(row)
             if weights is not None:
-                found.append(Evidence(" ".join(pair), row, 1, weights, part_of(pair[0])))
+                found.append(Evidence(fingerprint, row, 1, weights, part if apart else 0))
         return found
 
     def numeric_evidence(self, numbers: Mapping[str, float]) -> list[Evidence]:
@@ -288,13 +286,13 @@ class Classifier(Likelihood):
         for name, value in sorted(numbers.items()):
             sums = self.numbers.get(name)
             if sums is not None and (weights := gaussian(value, sums)):
-                found.append(Evidence(name, [int(n) for n, _, _ in sums], 1, weights))
+                found.append(Evidence(name, tuple([int(n) for n, _, _ in sums]), 1, weights))
         return found
 
     @property
     def bias(self) -> float:
         """Of the two-label linear form f(x) = bias + Σ x · weight: what is said before any token is seen."""
-        return self.score({}).of(self.labels[1])
+        return self.score([]).of(self.labels[1])
 
     def weight(self, row: Row) -> float:
         """Of the linear form: what one occurrence adds to the log-odds of the second label."""

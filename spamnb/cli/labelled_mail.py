@@ -13,9 +13,9 @@ from spamnb.workers.pools import open_pool
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spamnb.key import Key
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
-    from spamnb.store.key import Key
     from spamnb.training.batches import Batch
 
 

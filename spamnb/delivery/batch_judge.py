@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from spamnb.bayes.classifier import Score
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.tables.count_table import Columns
-from spamnb.tables.keying import hidden_digests
 from spamnb.tables.learned import NOWHERE
 from spamnb.training.batches import batch_of
 
@@ -46,10 +45,9 @@ class BatchJudge:
 
     def has_learned(self, batch: Batch) -> list[bool]:
         """Whether the model has learned each message, under whatever label."""
-        digests = hidden_digests(self.model.key, batch.digests)
-        return [row != NOWHERE for row in self.columns.learned.places(digests).tolist()]
+        return [row != NOWHERE for row in self.columns.learned.places(batch.digests).tolist()]
 
     def __call__(self, chunk: Chunk) -> Judgement:
-        batch = batch_of(chunk, None, self.model.tokenizer, key=self.model.key)
+        batch = batch_of(chunk, None, self.model.tokenizer)
         named = zip(batch.names, self.verdicts(batch), strict=True)
         return [(*name, verdict) for name, verdict in named], batch.unreadable, batch.size

@@ -12,9 +12,8 @@ from spamnb.evaluation.results import UNDECIDED, Mistake
 from spamnb.inspection.knowledge import ahead
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
-from spamnb.reading.features import Tokenizer
-from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.reading.message import read
+from spamnb.reading.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -62,9 +61,10 @@ def by_model(judged: Judged, model: Model, most: int) -> list[Mistake]:
     chosen = worst(judged, most)
     found = []
     for message, raw in zip(chosen, reread(judged, chosen), strict=True):
-        verdict = model.classify(raw)
+        features = model.features(raw)
+        verdict = model.classify_features(features)
         place = model.labels.index(SPAM) if SPAM in model.labels else 0
-        evidence = [(item.token, ahead(item.weights)[place]) for item in verdict.evidence]
+        evidence = [(features.text_of(item.feature), ahead(item.weights)[place]) for item in verdict.evidence]
         found.append(_mistake(judged, message, read(raw), evidence))
     return found
 
@@ -87,18 +87,16 @@ def reread(judged: Judged, chosen: Sequence[int]) -> list[bytes]:
 def _evidence(
     features: Features, hashes: Array, weights: Array, labels: Sequence[str], pairs: bool
 ) -> Evidence:
-    names = list(features.tokens)
-    numbers = fingerprints(names)
-    if pairs:
-        neighbours = list(features.pairs)
-        names += [" ".join(pair) for pair in neighbours]
-        numbers += pair_fingerprints(neighbours)
+    numbers = [token[0] for token in features.tokens] + [pair[0] for pair in features.pairs if pairs]
     wanted = np.array(numbers, np.uint64)
     at = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
     logs = weights[:, at]
     telling = (hashes[at] == wanted) & ~np.isnan(logs[0])
     place = labels.index(SPAM) if SPAM in labels else 0
-    return [(names[n], ahead(logs[:, n].tolist())[place]) for n in np.flatnonzero(telling).tolist()]
+    return [
+        (features.text_of(numbers[n]), ahead(logs[:, n].tolist())[place])
+        for n in np.flatnonzero(telling).tolist()
+    ]
 
 
 def _mistake(judged: Judged, message: int, again: Message, evidence: Iterable[tuple[str, float]]) -> Mistake:

@@ -18,10 +18,10 @@ import numpy as np
 
 from spamnb.arrays import order_of
 from spamnb.errors import CannotCreate, ModelError, UsageError
+from spamnb.key import key_known_as
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.fingerprint import fingerprints
-from spamnb.store.key import key_of
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import Columns
 from spamnb.tables.keying import key_for, without_words
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.exchange.importing.exports import Lines
-    from spamnb.store.key import Key
+    from spamnb.key import Key
 
 FIRST_LINE = "spamnb export 1"
 ABOUT = ("settings", "view", "ham_loss", "cutoffs", "calibration")
@@ -100,7 +100,7 @@ def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -
             raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
         table, about = _understood(lines)
         known_as = about["settings"].get("keyed", "")
-        key = key_of(path, known_as) if known_as else key_for(path, keyed)
+        key = key_known_as(path, known_as) if known_as else key_for(path, keyed)
         if key and not known_as:
             table, about["settings"]["keyed"] = without_words(table, key), key.id
         with gone_at_last(f"{path}.new"):
@@ -113,7 +113,7 @@ def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines, key: 
     known = table.tokens(np.flatnonzero(table.words)[:TRIED].tolist())
     try:
         new = save(path, [table], table.learned, {**about, "labels": list(table.labels)})
-        Model(Stored(new, key)).classify(" ".join(known).encode())
+        Model(Stored(new), key=key).classify(" ".join(known).encode())
     except (ModelError, UsageError, *WRONG) as error:
         raise lines.error(DAMAGED) from error
     return new

@@ -151,7 +151,7 @@ def spread_over(keys: Array, own: Weighed) -> Weighed:
 
 def messages_of(model: Model, number: int) -> dict[str, int]:
     many = len(model.labels)
-    row = model.stored.token_rows([number]).get(number, (0,) * many)
+    row = model.stored.rows([number]).get(number, (0,) * many)
     return dict(zip(model.labels, row[:many], strict=True))
 
 

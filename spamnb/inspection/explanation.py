@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from spamnb.bayes.verdict import SPAM
 from spamnb.inspection.flips import flips
 from spamnb.inspection.places import NUMBER, PLACES, place_of
+from spamnb.reading.features import HEAD
 from spamnb.reading.message import read
-from spamnb.reading.parts import HEAD, part_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,14 +36,11 @@ MOST_COLUMNS = 4  # labels up to which each has a column in a table
 class Reason(NamedTuple):
     """A token, a pair of neighbours or a number that counted."""
 
+    token: str  # as it is spelled; of a pair both words, of a number its name
     evidence: Evidence
     weight: float  # nats for `toward` against `against`
     adds: float  # to the lead
     is_number: bool = False
-
-    @property
-    def token(self) -> str:
-        return self.evidence.token
 
     @property
     def total_weight(self) -> float:
@@ -57,7 +54,7 @@ class Reason(NamedTuple):
 
     @property
     def where(self) -> str:
-        return NUMBER if self.is_number else place_of(self.evidence.token)
+        return NUMBER if self.is_number else place_of(self.token)
 
 
 class Share(NamedTuple):
@@ -144,18 +141,18 @@ def explain(model: Model, raw: bytes) -> Explanation:
     message = read(raw)
     features = model.tokenizer.features(message)
     classifier, view = model.classifier, model.view
-    pairs = features.pairs if view.pairs else set()
-    score = classifier.score(features.tokens, features.numbers, pairs, part_of)
+    pairs = features.pairs if view.pairs else []
+    score = classifier.score(features.tokens, features.numbers, pairs)
     verdict = model.decide(score)
     toward, against = contest(score, verdict)
     lead = difference(score.joint, toward, against)
     prior = difference(classifier.log_prior, toward, against) if view.silent is None else 0.0
-    background = difference(classifier.score({}).joint, toward, against)
+    background = difference(classifier.score([]).joint, toward, against)
     words, numbers = score.evidence, score.evidence[:0]
     if view.numbers:
         measured = len(classifier.numeric_evidence(features.numbers))
         words, numbers = words[: len(words) - measured], words[len(words) - measured :]
-    reasons, shares = summed(view, words, toward, against)
+    reasons, shares = summed(view, words, features, toward, against)
     changes: list[Flip] = []
     if toward != against and isfinite(lead) and all(isfinite(share.adds) for share in shares):
         changes = flips(model, reasons, score, verdict, toward, against)
@@ -163,9 +160,11 @@ def explain(model: Model, raw: bytes) -> Explanation:
         reasons += numeric(numbers, toward, against)
         total = sum(reason.adds for reason in reasons[len(words) :])
         shares.append(Share("numbers", len(numbers), total, 1.0, total))
-    counted = {item.token for item in words}
-    rest = [] if view.event == "gaussian" else [one for one in features.tokens if one not in counted]
-    weak_rows = model.stored.rows(rest)
+    counted = {item.feature for item in words}
+    rest = [token[0] for token in features.tokens if token[0] not in counted]
+    weak = model.stored.rows(rest)
+    if view.event == "gaussian":
+        rest, weak = [], {}
     return Explanation(
         model,
         message,
@@ -179,8 +178,8 @@ def explain(model: Model, raw: bytes) -> Explanation:
         background - prior,
         shares,
         sorted(reasons, key=lambda reason: -abs(reason.adds)),
-        [token for token in rest if token not in weak_rows],
-        weak_rows,
+        [features.texts[number] for number in rest if number not in weak],
+        {features.texts[number]: weak[number] for number in rest if number in weak},
         len(pairs) - sum([len(item.row) == len(model.labels) for item in words]) if pairs else 0,
         changes,
     )
@@ -204,7 +203,7 @@ def difference(values: Sequence[float], toward: int, against: int) -> float:
 
 
 def summed(
-    view: View, words: Sequence[Evidence], toward: int, against: int
+    view: View, words: Sequence[Evidence], features: Features, toward: int, against: int
 ) -> tuple[list[Reason], list[Share]]:
     """What each token adds, and each part of the message."""
     counts: dict[int, int] = {}
@@ -221,7 +220,7 @@ def summed(
             weight = 0.0
         scaled = weight * times if times else 0.0
         totals[part] += scaled
-        reasons.append(Reason(item, weight, scaled / divisors[part]))
+        reasons.append(Reason(features.text_of(item.feature), item, weight, scaled / divisors[part]))
     shares = [
         Share(name_of(view, part), counts[part], totals[part], divisors[part], totals[part] / divisors[part])
         for part in parts
@@ -236,4 +235,7 @@ def name_of(view: View, part: int) -> str:
 def numeric(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:
     """Each adds the logarithm of how much likelier its value is under the one label."""
     weights = [difference(item.weights, toward, against) for item in numbers]
-    return [Reason(item, weight, weight, True) for item, weight in zip(numbers, weights, strict=True)]
+    return [
+        Reason(str(item.feature), item, weight, weight, True)
+        for item, weight in zip(numbers, weights, strict=True)
+    ]

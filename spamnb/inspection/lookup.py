@@ -9,14 +9,15 @@ from spamnb.bayes.classifier import Classifier, spread
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.inspection.knowledge import ahead, date
 from spamnb.inspection.spellings import spellings
-from spamnb.reading.fingerprint import fingerprints
 from spamnb.tables.vocabulary import Vocabulary, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from spamnb.model import Model
-    from spamnb.store.table import Pair, Row
+    from spamnb.store.table import Row
+
+    Words = tuple[str, str]
 
 Value = TypeVar("Value", int, float)
 
@@ -75,11 +76,13 @@ class Lookup:
 
     def known(self, asked: str) -> Known:
         model = self.model
-        token = as_kept(model, asked)
+        token = folded(model, asked)
+        if token not in (known := self._rows([token, asked])) or asked in known:
+            token = asked  # people ask for `Viagra` and `Subject:Free`, too
         number = number_of(asked) if model.stored.keyed else None
         if number is None:
-            number = model.stored.hidden(fingerprints([token]))[0]
-        row = model.stored.token_rows([number]).get(number)
+            number = model.tokenizer.fingerprints.tokens([token])[0]
+        row = model.stored.rows([number]).get(number)
         if row is None and (pair := self._known_pair(asked)):
             return pair
         near = self._near(token)
@@ -105,16 +108,15 @@ class Lookup:
 
     def _known_pair(self, asked: str) -> Known | None:
         """Look up two neighbours, written as evidence writes them; None if they are not known as such."""
-        model, spelled = self.model, list(spellings_of_pair(self.model, asked))
-        rows = model.stored.pair_rows(spelled)
-        pair = next((pair for pair in spelled if pair in rows), None)
-        if pair is None:
+        model, classifier = self.model, self.model.classifier
+        rows = self._pair_rows(spellings_of_pair(model, asked))
+        if not rows:
             return None
-        row, classifier = rows[pair], model.classifier
+        pair, row = next(iter(rows.items()))
         weights = classifier.weights(row) if model.view.pairs else None
         bare = [word.rpartition(":")[2].lstrip("/") for word in pair]
         tagged = [(tag + bare[0], tag + bare[1]) for tag in TAGS]
-        elsewhere = model.stored.pair_rows([other for other in tagged if other != pair])
+        elsewhere = self._pair_rows([other for other in tagged if other != pair])
         return Known(
             " ".join(pair),
             True,
@@ -131,6 +133,18 @@ class Lookup:
             is_pair=True,
         )
 
+    def _rows(self, tokens: Sequence[str]) -> dict[str, Row]:
+        """The counts of those tokens that are known."""
+        numbers = self.model.tokenizer.fingerprints.tokens(tokens)
+        rows = self.model.stored.rows(numbers)
+        return {token: rows[number] for token, number in zip(tokens, numbers, strict=True) if number in rows}
+
+    def _pair_rows(self, pairs: Iterable[Words]) -> dict[Words, Row]:
+        """The counts of those pairs of neighbours that are known."""
+        numbers = {pair: self.model.tokenizer.fingerprints.pair(*pair) for pair in pairs}
+        rows = self.model.stored.pair_rows(list(numbers.values()))
+        return {pair: rows[number] for pair, number in numbers.items() if number in rows}
+
     def _named(self, values: Sequence[Value]) -> dict[str, Value]:
         return dict(zip(self.model.labels, values, strict=True))
 
@@ -140,8 +154,7 @@ class Lookup:
 
     def _others(self, tokens: list[str]) -> list[Other]:
         many = len(self.model.labels)
-        rows = self.model.stored.rows(tokens)
-        return [Other(token, self._named(row[:many])) for token, row in rows.items()]
+        return [Other(token, self._named(row[:many])) for token, row in self._rows(tokens).items()]
 
     def _near(self, token: str) -> list[Other]:
         """By changes, then by messages."""
@@ -157,13 +170,7 @@ class Lookup:
         return date(first), date(last)
 
 
-def as_kept(model: Model, token: str) -> str:
-    """The token that a word becomes: people ask for `Viagra` and `Subject:Free`."""
-    kept = folded(model, token)
-    return kept if kept in model.stored.rows([kept]) and not model.stored.rows([token]) else token
-
-
-def spellings_of_pair(model: Model, asked: str) -> Iterator[Pair]:
+def spellings_of_pair(model: Model, asked: str) -> Iterator[Words]:
     """Two words as they are written, and as the tokenizer would write them; nothing of one or of many."""
     match asked.split():
         case [first, second]:

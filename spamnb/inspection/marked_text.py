@@ -10,15 +10,15 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.reading.features import pages_of
 from spamnb.reading.header_rules import header_tokens
 from spamnb.reading.links import link_tokens, links_in
+from spamnb.reading.tokenizer import pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from spamnb.reading.features import Tokenizer
     from spamnb.reading.message import Message, Part
+    from spamnb.reading.tokenizer import Tokenizer
     from spamnb.reading.words import Words
 
 FIRST = ("from", "to", "cc", "reply-to", "subject", "date")  # headers, as mail readers show them

@@ -16,7 +16,7 @@ from spamnb.bayes.classifier import Likelihood, variance
 from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.view import View
 from spamnb.errors import DataError
-from spamnb.reading.features import MOST_TOKENS
+from spamnb.reading.tokenizer import MOST_TOKENS
 from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

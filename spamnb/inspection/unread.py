@@ -40,4 +40,4 @@ def parts_unread(message: Message) -> dict[str, str]:
 
 def hidden_words(features: Features) -> list[str]:
     """Words that a reader does not see: they count as such only, not as words of the body."""
-    return [token[len(HIDDEN) :] for token in features.tokens if token.startswith(HIDDEN)]
+    return [token[len(HIDDEN) :] for token in dict.fromkeys(features.body) if token.startswith(HIDDEN)]

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.arrays import MISSING, Rows, changes, order_of, texts_at
+from spamnb.reading.features import BODY, HEAD
 from spamnb.reading.fingerprint import EIGHT, FACTOR, HALF, PAIR_FACTOR
-from spamnb.reading.parts import BODY, part_of
 from spamnb.reading.word_rules import LONGEST
 from spamnb.reading.words import shortened
-from spamnb.tables.keying import hidden
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array
+    from spamnb.key import Key
     from spamnb.reading.features import Features
-    from spamnb.store.key import Key
 
 SPACE = ord(" ")
 FIRST = np.array([(1 << (8 * n)) - 1 for n in range(EIGHT + 1)], np.uint64)  # masks for the first n of them
@@ -40,39 +39,45 @@ class Gathering:
 
     def __init__(self, key: Key | None = None) -> None:
         self.key = key  # by which a model hides them; then they have no texts
-        self.numbering = _Numbering()  # of tagged tokens
-        self.tagged: list[int] = []
+        self.head_numbering, self.body_numbering = _Numbering(), _Numbering()  # of all but words of texts
+        self.head: list[int] = []
+        self.body: list[int] = []
         self.subjects: list[int] = []
         self.texts: list[bytes] = []
-        self.shares: list[tuple[int, int, int]] = []  # how much of each of these is a message's
+        self.shares: list[tuple[int, int, int, int]] = []  # how much of each of these is a message's
         self.measured: list[dict[str, int]] = []
 
     def add(self, features: Features) -> None:
-        number = self.numbering.__getitem__
-        self.tagged += map(number, features.tagged)
-        self.subjects += map(number, features.subject)
-        self.texts += features.texts
-        self.shares.append((len(features.tagged), len(features.subject), len(features.texts)))
+        of_head, of_body = self.head_numbering.__getitem__, self.body_numbering.__getitem__
+        self.head += map(of_head, features.head)
+        self.body += map(of_body, features.body)
+        self.subjects += map(of_head, features.subject)
+        self.texts += features.spaced
+        own = features.head, features.body, features.subject, features.spaced
+        self.shares.append((len(own[0]), len(own[1]), len(own[2]), len(own[3])))
         self.measured.append(features.numbers)
 
     def finished(self) -> tuple[Rows, Array, Array, Array]:
         """All messages as rows; the fingerprints of their vocabulary, where its texts end, and these."""
         messages = len(self.shares)
-        shares = np.array(self.shares, np.int64).reshape(-1, 3)
-        of_tagged, of_subjects, of_texts = (np.repeat(np.arange(messages), share) for share in shares.T)
-        tags = Tags(self.numbering)
+        shares = np.array(self.shares, np.int64).reshape(-1, 4)
+        of_head, of_body, of_subjects, of_texts = (
+            np.repeat(np.arange(messages), share) for share in shares.T
+        )
+        tags = Tags(list(self.head_numbering), list(self.body_numbering))
         words = Words(self.texts, of_texts)
         many = len(tags.hashes)
         hashes = np.concatenate((tags.hashes, words.hashes))
         parts = np.concatenate((tags.parts, np.full(len(words.hashes), BODY, np.uint8)))
 
-        tagged, subjects = (tags.ranks[np.array(own, np.int64)] for own in (self.tagged, self.subjects))
+        head, body, subjects = (np.array(own, np.int64) for own in (self.head, self.body, self.subjects))
+        tagged, subjects = tags.ranks[np.concatenate((head, tags.of_head + body))], tags.ranks[subjects]
         runs = np.concatenate((words.text, len(self.texts) + of_subjects))
         sequence = np.concatenate((many + words.which, subjects))
         pairs, pair_owners, first, second = neighbours(
             sequence, np.concatenate((words.owners, of_subjects)), runs, len(hashes)
         )
-        tagged, tag_owners, tag_times = counted(tagged, of_tagged, many)
+        tagged, tag_owners, tag_times = counted(tagged, np.concatenate((of_head, of_body)), many)
         entries = np.concatenate((tagged, many + words.entries, len(hashes) + pairs))
         times = np.concatenate((tag_times, words.times, np.zeros(len(pairs), np.uint16)))
         owners = np.concatenate((tag_owners, words.entry_owners, pair_owners))
@@ -81,7 +86,8 @@ class Gathering:
         entries = entries[by_owner]
 
         hashes = np.concatenate((hashes, hashes[first] * np.uint64(PAIR_FACTOR) + hashes[second]))
-        hashes = hidden(self.key, hashes)
+        if self.key:
+            hashes = np.array(self.key.fingerprints(hashes.tolist()), np.uint64)
         parts = np.concatenate((parts, parts[first]))
         order = order_of(hashes)
         place_of = np.empty(len(order), np.int32)
@@ -113,14 +119,15 @@ class Gathering:
 
 
 class Tags:
-    """Distinct tagged tokens: where each stands in `data`, its fingerprint and its part of a message.
+    """Distinct tokens but words of texts: where each stands in `data`, its fingerprint and its part.
 
     In order of their fingerprints, and `ranks` tells which comes where: so the tokens of a message have the
     same order whatever else is in the batch, and sums over them do not differ in the last digit.
     """
 
-    def __init__(self, tokens: dict[str, int]) -> None:
-        texts = [token.encode() for token in tokens]
+    def __init__(self, head: list[str], body: list[str]) -> None:
+        self.of_head = len(head)  # those of the body are numbered behind them
+        texts = [token.encode() for token in head + body]
         self.data = b"".join(texts) + b" " * EIGHT
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         starts = np.concatenate((np.zeros(1, np.int64), ends))[:-1]
@@ -129,7 +136,7 @@ class Tags:
         self.ranks = np.empty(len(order), np.int64)
         self.ranks[order] = np.arange(len(order))
         self.starts, self.ends, self.hashes = starts[order], ends[order], hashes[order]
-        self.parts = np.array([part_of(token) for token in tokens], np.uint8)[order]
+        self.parts = np.repeat(np.array((HEAD, BODY), np.uint8), (len(head), len(body)))[order]
 
 
 class Words:

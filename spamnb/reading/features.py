@@ -1,181 +1,108 @@
-"""A message to its features: tokens with how often each occurs, and a few numbers."""
+"""The features of a message: tokens and pairs of neighbours as numbers, each with the part it stands in."""
 
 from __future__ import annotations
 
 # What collections.Counter counts with, in C: 25 ns a token for 60. Importing collections itself costs 2.6 ms.
 from _collections import _count_elements  # type: ignore[import-not-found]
+from itertools import pairwise
 
-from spamnb.reading.header_rules import header_tokens, subject_tokens, subject_words
-from spamnb.reading.links import MOST_LINKS, link_tokens, links_in
-from spamnb.reading.message import EMBEDDED
-from spamnb.reading.numbers import measured
-from spamnb.reading.parts import pairs_in
 from spamnb.reading.words import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.reading.html.markup import Page
-    from spamnb.reading.message import Message, Part
-    from spamnb.reading.settings import Settings
+    from collections.abc import Iterable
 
-MOST_OCCURRENCES = 65_535  # of one token in one message: two bytes hold it
-# Of one message, n-grams and all: a flood neither bloats the model nor slows others.
-MOST_TOKENS = min(30_000, MOST_OCCURRENCES)
-# Of headers, parts, tags, links and hidden words each. Words have what these leave, so no kind hides another.
-MOST_OF_A_KIND = 4_000
-MOST_TIMES = 1000  # of one HTML tag
+    from spamnb.reading.fingerprint import Fingerprints
+
+    Token = tuple[int, int, int]  # fingerprint, how often it occurs, HEAD or BODY
+    Pair = tuple[int, int]  # fingerprint, HEAD or BODY
+
+HEAD, BODY = 1, 0  # the two parts of a message that are weighed apart
 
 
 class Features:
-    """What is counted of a message."""
+    """What is counted of a message. The texts are cut and fingerprinted once, when first asked for."""
 
-    __slots__ = ("_tokens", "numbers", "subject", "tagged", "texts")
+    __slots__ = (
+        *("_fingerprints", "_pair_texts", "_pairs", "_plain", "_runs", "_texts", "_tokens"),
+        *("body", "head", "numbers", "spaced", "subject"),
+    )
 
     def __init__(
-        self, tagged: list[str], texts: list[bytes], subject: list[str], numbers: dict[str, int]
+        self,
+        head: list[str],
+        body: list[str],
+        subject: list[str],
+        spaced: list[bytes],
+        numbers: dict[str, int],
+        fingerprints: Fingerprints,
     ) -> None:
-        self.tagged = tagged  # all tokens but the words of the texts, each as often as it occurs
-        self.texts = texts  # words with spaces between them
-        self.subject = subject  # those of `tagged` that are the words of the subject, in order
+        self.head = head  # tokens of the headers, each as often as it occurs
+        self.body = body  # all others but the words of the texts
+        self.subject = subject  # those of the head that are the words of the subject, in order
+        self.spaced = spaced  # the texts: words with spaces between them
         self.numbers = numbers
-        self._tokens: dict[str, int] = {}
+        self._fingerprints = fingerprints
+        self._runs: list[list[str]] = []  # the words of each text
+        self._plain: dict[str, int] = {}  # fingerprints before a key hides them
+        self._tokens: list[Token] | None = None
+        self._pairs: list[Pair] | None = None
+        self._texts: dict[int, str] = {}
+        self._pair_texts: dict[int, str] = {}
 
     @property
-    def tokens(self) -> dict[str, int]:
-        """Every token, and how often it occurs."""
-        if not self._tokens:
-            _count_elements(self._tokens, self.tagged)
-            for text in self.texts:
-                _count_elements(self._tokens, cut(text))
+    def tokens(self) -> list[Token]:
+        """Each token once; those whose fingerprints collide are one."""
+        if self._tokens is None:
+            head: dict[str, int] = {}
+            body: dict[str, int] = {}
+            self._runs = [cut(text) for text in self.spaced]
+            _count_elements(head, self.head)
+            for run in (self.body, *self._runs):
+                _count_elements(body, run)
+            self._plain, kept = self._fingerprints.remembered([*head, *body])
+            found = [(kept[token], times, HEAD) for token, times in head.items()]
+            found += [(kept[token], times, BODY) for token, times in body.items()]
+            self._tokens = found if len({token[0] for token in found}) == len(found) else united(found)
         return self._tokens
 
     @property
-    def runs(self) -> list[list[str]]:
-        """Words in the order of the texts they stand in."""
-        return [*map(cut, self.texts), self.subject]
+    def pairs(self) -> list[Pair]:
+        """Each pair of neighbours, in the subject or in a text, once."""
+        if self._pairs is None and self.tokens is not None:  # which cuts the texts
+            number, pairs = self._plain.__getitem__, self._fingerprints.pairs
+            found: dict[int, int] = {}
+            for run in self._runs:
+                found |= dict.fromkeys(pairs(map(number, run)), BODY)
+            found |= dict.fromkeys(pairs(map(number, self.subject)), HEAD)
+            self._pairs = list(found.items())
+        return self._pairs or []
 
     @property
-    def pairs(self) -> set[tuple[str, str]]:
-        """Neighbours, each pair once."""
-        return pairs_in(self.runs)
+    def texts(self) -> dict[int, str]:
+        """Tokens by their fingerprints, for who learns or explains; of those that collide, the first."""
+        if not self._texts and self.tokens:
+            spelled = list(
+                dict.fromkeys([*self.head, *self.body, *(word for run in self._runs for word in run)])
+            )
+            numbers = self._fingerprints.tokens(spelled)
+            self._texts = dict(zip(reversed(numbers), reversed(spelled), strict=True))
+        return self._texts
+
+    def text_of(self, feature: int | str) -> str:
+        """A token or, with a space between them, the two words of a pair; of a number its name."""
+        if isinstance(feature, str):
+            return feature
+        if not self._pair_texts and feature not in self.texts:
+            pairs = dict.fromkeys(pair for run in (self.subject, *self._runs) for pair in pairwise(run))
+            self._pair_texts = {self._fingerprints.pair(*pair): " ".join(pair) for pair in pairs}
+        return self.texts.get(feature) or self._pair_texts[feature]
 
 
-class Tokenizer:
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self.words = settings.words()
-
-    def features(self, message: Message) -> Features:
-        """All tokens, up to the most a message may bring, and what is measured."""
-        headers: list[str] = []
-        subject: list[str] = []
-        if self.settings.headers:
-            headers = header_tokens(message.headers, self.words)
-            subject = subject_words(message.get("subject") or "", self.words)
-            if len(headers) > MOST_OF_A_KIND:  # wherever it stands among them
-                headers = subject + headers[: MOST_OF_A_KIND - len(subject)]
-        parts: list[str] = []
-        tags: list[str] = []
-        links: list[list[str]] = []
-        hidden: list[list[str]] = []
-        texts: list[bytes] = []
-        pages = pages_of(message)
-        for part in message.parts:
-            parts += self._structure(part)
-            page = pages.get(id(part))
-            text = part.text if page is None else page.text
-            if page is not None:
-                tags += tag_tokens(page.tags)
-                links += (page.links, page.images)
-                hidden.append([f"hidden:{word}" for word in self.words.of(page.hidden)])
-            if text:
-                links.append(links_in(text))
-                texts.append(self.words.spaced(text))
-                if is_masked(text):
-                    parts.append("trick:masked")
-        tokens = headers + parts[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
-        tokens += link_tokens(joined(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
-        tokens += joined(hidden, MOST_OF_A_KIND)
-        texts = shares(texts, (MOST_TOKENS - len(tokens)) // self.words.ngrams)
-        if self.words.ngrams > 1:
-            for words in map(cut, texts):
-                tokens += self.words.grams(words)[len(words) :]
-        return Features(tokens, texts, subject, measured(message, pages))
-
-    def _structure(self, part: Part) -> list[str]:
-        """The kind of a part, the name of an attachment, the subject of an embedded message."""
-        tokens = []
-        if part.content_type:
-            tokens.append(f"type:{printed(part.content_type[:60])}")
-        if part.charset:
-            tokens.append(f"charset:{printed(part.charset[:30])}")
-        if part.filename:
-            stem, dot, ending = part.filename.rpartition(".")
-            tokens += [f"file:{word}" for word in self.words.of(stem if dot else ending)]
-            if dot:
-                tokens.append(f"file:.{printed(ending[:12].lower())}")
-        if part.content_type == EMBEDDED and self.settings.headers:
-            for name, value in part.headers:
-                if name == "subject":
-                    tokens += subject_tokens(value, self.words)
-        return tokens
-
-
-def pages_of(message: Message) -> dict[int, Page]:
-    """HTML as a reader sees it, by the part it stands in."""
-    written = [part for part in message.parts if part.text and is_html(part)]
-    if not written:
-        return {}
-    from spamnb.reading.html.markup import render  # six modules that plain mail has no use for
-
-    return {id(part): render(part.text or "") for part in written}
-
-
-def is_masked(text: str) -> bool:
-    if text.isascii():
-        return False
-    from spamnb.reading.letters import masked
-
-    return masked(text)
-
-
-def is_html(part: Part) -> bool:
-    return part.content_type in ("text/html", "application/xhtml+xml")
-
-
-def tag_tokens(tags: dict[str, int]) -> list[str]:
-    """Each tag once before any comes again: a flood of one hides no other."""
-    names = [f"html:{printed(tag)}" for tag in tags]
-    tokens = list(names)
-    for name, times in zip(names, tags.values(), strict=True):
-        tokens += [name] * min(times - 1, MOST_TIMES)
-    return tokens
-
-
-def printed(text: str) -> str:
-    """Without spaces, and without what no terminal should be sent."""
-    if text.isprintable() and " " not in text:
-        return text
-    return "".join([char for char in text if char.isprintable() and char != " "])
-
-
-def joined(runs: list[list[str]], most: int) -> list[str]:
-    return [one for run in fairly(runs, most) for one in run]
-
-
-def shares(texts: list[bytes], most: int) -> list[bytes]:
-    """The texts, cut to so many words in all."""
-    if sum(map(len, texts)) <= most:
-        return texts
-    return [" ".join(run).encode() for run in fairly([cut(text) for text in texts], most)]
-
-
-def fairly(runs: list[list[str]], most: int) -> list[list[str]]:
-    """All of them, or if that is too much, the long ones cut: a flood in one part hides no other part."""
-    if sum(map(len, runs)) <= most:
-        return runs
-    kept = []
-    for following, run in zip(reversed(range(len(runs))), sorted(runs, key=len), strict=True):
-        kept.append(run[: most // (following + 1)])
-        most -= len(kept[-1])
-    return kept
+def united(tokens: Iterable[Token]) -> list[Token]:
+    """Tokens with those of one fingerprint as one, in the part of the first."""
+    found: dict[int, Token] = {}
+    for number, times, part in tokens:
+        _, earlier, first = found.get(number, (number, 0, part))
+        found[number] = number, earlier + times, first
+    return list(found.values())

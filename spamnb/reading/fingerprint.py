@@ -9,15 +9,20 @@ nothing: he could write the hammy word itself.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
+
+    from spamnb.key import Key
 
 FACTOR = 0x9E3779B97F4A7C15
 PAIR_FACTOR = 0xB5D3C96A1F84E27D
 EIGHT = 8  # bytes of a token that are taken as one number
 EIGHT_BYTES, HALF = 64, 32
 MASK = (1 << EIGHT_BYTES) - 1
+MOST_REMEMBERED = 50_000  # tokens: four in five of a message are among the last so many
 
 
 def fingerprints(tokens: Iterable[str]) -> list[int]:
@@ -37,8 +42,46 @@ def fingerprints(tokens: Iterable[str]) -> list[int]:
     return found
 
 
-def pair_fingerprints(pairs: list[tuple[str, str]]) -> list[int]:
-    """Of two neighbouring tokens, from those of each."""
-    tokens = {token: 0 for pair in pairs for token in pair}
-    known = dict(zip(tokens, fingerprints(tokens), strict=True))
-    return [(known[first] * PAIR_FACTOR + known[second]) & MASK for first, second in pairs]
+class Fingerprints:
+    """Makes the fingerprints by which a model knows tokens and pairs: hidden by its key, if it has one.
+
+    Those of tokens are remembered, so that each is worked out once for a message, and for many messages.
+    """
+
+    __slots__ = ("_remembered", "key")
+
+    def __init__(self, key: Key | None = None) -> None:
+        self.key = key
+        # By token, the plain fingerprint and the one of the model; without a key the two are one.
+        self._remembered = self._nothing()
+
+    def _nothing(self) -> tuple[dict[str, int], dict[str, int]]:
+        plain: dict[str, int] = {}
+        return plain, {} if self.key else plain
+
+    def remembered(self, tokens: Collection[str]) -> tuple[dict[str, int], dict[str, int]]:
+        """Map these tokens to plain fingerprints, of which pairs are made, and to those of the model."""
+        if len(self._remembered[0]) + len(tokens) > MOST_REMEMBERED:
+            self._remembered = self._nothing()  # not emptied: others may be reading them
+        plain, kept = self._remembered
+        new = [token for token in tokens if token not in kept]
+        numbers = fingerprints(new)
+        plain.update(zip(new, numbers, strict=True))
+        if self.key:
+            kept.update(zip(new, self.key.fingerprints(numbers), strict=True))
+        return plain, kept
+
+    def tokens(self, tokens: Collection[str]) -> list[int]:
+        """The fingerprint of each token."""
+        _, kept = self.remembered(tokens)
+        return [kept[token] for token in tokens]
+
+    def pairs(self, words: Iterable[int]) -> list[int]:
+        """Pairs of neighbours in a run of words, once each; words are given by their plain fingerprints."""
+        distinct = dict.fromkeys(pairwise(words))
+        numbers = [(first * PAIR_FACTOR + second) & MASK for first, second in distinct]
+        return self.key.fingerprints(numbers) if self.key else numbers
+
+    def pair(self, first: str, second: str) -> int:
+        """The fingerprint of two neighbours."""
+        return self.pairs(fingerprints([first, second]))[0]

@@ -10,13 +10,16 @@ from spamnb.files import printable
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
+    from spamnb.reading.features import Features
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 MOST_EVIDENCE = 15  # tokens in a report
 LONGEST_TOKEN = 60
 
 
-def answer(command: bytes, version: float, verdict: Verdict, raw: bytes, style: str) -> bytes:
+def answer(
+    command: bytes, version: float, verdict: Verdict, features: Features, raw: bytes, style: str
+) -> bytes:
     """Answer as the client's version has it: from 1.2 on a length, from 1.3 on the score with a message."""
     score = b"Spam: %s\r\n" % spam_header(
         verdict, (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
@@ -30,18 +33,18 @@ def answer(command: bytes, version: float, verdict: Verdict, raw: bytes, style: 
         if version < 1.2:
             return b"SPAMD/1.0 0 EX_OK\r\n" + message
         return b"".join((OK, length_header(message), score if version >= 1.3 else b"", b"\r\n", message))
-    text = text_answer(command, verdict)
+    text = text_answer(command, verdict, features)
     if version < 1.3:
         return OK + score + b"\r\n" + text + (b"\r\n" if command == b"SYMBOLS" else b"")
     return OK + length_header(text) + score + b"\r\n" + text
 
 
-def text_answer(command: bytes, verdict: Verdict) -> bytes:
+def text_answer(command: bytes, verdict: Verdict, features: Features) -> bytes:
     if command == b"SYMBOLS":
         return symbol(verdict).encode()
     if command == b"REPORT_IFSPAM" and verdict.label != SPAM:
         return b""
-    return report(verdict).encode()
+    return report(verdict, features).encode()
 
 
 def spam_header(verdict: Verdict, yes_no: tuple[bytes, bytes]) -> bytes:
@@ -65,13 +68,14 @@ def symbol(verdict: Verdict) -> str:
     return "SPAMNB_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in verdict.label).upper()
 
 
-def report(verdict: Verdict) -> str:
+def report(verdict: Verdict, features: Features) -> str:
     """Text of the verdict and its strongest evidence, for people to read."""
-    strongest = sorted(verdict.evidence, key=lambda item: (-item.strength, item.token))[:MOST_EVIDENCE]
+    named = [(item.strength, features.text_of(item.feature)) for item in verdict.evidence]
+    strongest = sorted(named, key=lambda one: (-one[0], one[1]))[:MOST_EVIDENCE]
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {verdict.score:.4f}, probability {verdict.probability:.4f})",
         "",
-        *(f"{item.strength:6.2f}  {printable(item.token[:LONGEST_TOKEN])}" for item in strongest),
+        *(f"{strength:6.2f}  {printable(token[:LONGEST_TOKEN])}" for strength, token in strongest),
     ]
     return "".join(f"{line}\n" for line in lines)

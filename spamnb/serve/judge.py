@@ -15,6 +15,7 @@ from spamnb.serve.memory import opened
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
+    from spamnb.reading.features import Features
     from spamnb.serve.metrics import Counters
 
     Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -34,11 +35,13 @@ class Judge:
         self.counters = counters
         self.by_path: dict[str, ReloadingModel] = {}  # models of users, the longest unused first
 
-    def classify(self, raw: bytes, user: str = "") -> Verdict:
+    def classify(self, raw: bytes, user: str = "") -> tuple[Verdict, Features]:
         start = perf_counter()
-        verdict = self._model_of(user).current().classify(raw)
+        model = self._model_of(user).current()
+        features = model.features(raw)
+        verdict = model.classify_features(features)
         self.counters.judged(verdict.label, perf_counter() - start)
-        return verdict
+        return verdict, features
 
     def model_path(self, user: str) -> str:
         """Path of the model that a user's mail is judged by, and learned with."""

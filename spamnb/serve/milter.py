@@ -227,7 +227,7 @@ class Session:
     def _verdict(self) -> Verdict:
         start = perf_counter()
         raw = self.message.raw(self.received)
-        verdict = self.milter.judge.classify(raw)
+        verdict, _ = self.milter.judge.classify(raw)
         self.milter.log.judged(verdict, raw, "", perf_counter() - start, "MILTER")
         return verdict
 

@@ -171,8 +171,8 @@ class Spamd:
         start = perf_counter()
         if request.command == b"TELL":
             return (yield from self._tell(request, raw, start))
-        verdict = self.judge.classify(raw, request.user)
-        reply = answer(request.command, request.version, verdict, raw, self.options.header_style)
+        verdict, features = self.judge.classify(raw, request.user)
+        reply = answer(request.command, request.version, verdict, features, raw, self.options.header_style)
         self.log.judged(verdict, raw, request.user, perf_counter() - start, request.command.decode())
         return reply
 

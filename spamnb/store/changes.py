@@ -25,7 +25,7 @@ def change(
 ) -> dict[str, Any]:
     """A record: of each token its fingerprint, how often it occurs, and itself, in that order."""
     if stored.head["settings"]["closed"]:
-        known, neighbours = stored.token_rows([token[0] for token in tokens]), stored.neighbour_rows(pairs)
+        known, neighbours = stored.rows([token[0] for token in tokens]), stored.pair_rows(pairs)
         tokens = [token for token in tokens if token[0] in known]
         pairs = [pair for pair in pairs if pair in neighbours]
     hashes = [number for number, _, _ in tokens]
@@ -34,8 +34,8 @@ def change(
         "before": before,
         "after": after,
         "day": day,
-        "new_tokens": _new(stored, hashes, stored.token_rows(hashes).values(), after),
-        "new_pairs": _new(stored, pairs, stored.neighbour_rows(pairs).values(), after),
+        "new_tokens": _new(stored, hashes, stored.rows(hashes).values(), after),
+        "new_pairs": _new(stored, pairs, stored.pair_rows(pairs).values(), after),
         "hashes": _column(8, hashes),
         "occurrences": _column(2, [times for _, times, _ in tokens]),
         "text": "".join(f"{token}\n" for _, _, token in tokens).encode(),

@@ -119,7 +119,7 @@ class Records:
         if len(known) > MOST_KNOWN:
             known = self.known = {}  # not emptied: another thread may be reading it
         self._look_up([number for number in numbers if number not in known], known)
-        return {number: known[number] for number in numbers if known[number]}
+        return {number: row for number in numbers if (row := known[number])}
 
     def _look_up(self, numbers: list[int], known: dict[int, Row]) -> None:
         """Two reads for each: where its stretch lies, and the stretch, verified. One loop: calls would

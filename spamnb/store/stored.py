@@ -10,20 +10,16 @@ from _bisect import bisect_left  # bisect itself would only be one more file to 
 from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel
-from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.store import packing
 from spamnb.store.journal import Journal
 from spamnb.store.records import Column, File, Records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
-    from spamnb.store.key import Key
-    from spamnb.store.table import Pair, Row
-
-    Name = TypeVar("Name", str, Pair)
+    from spamnb.store.table import Row
 
 FORMAT = "spamnb"
 VERSION = 3
@@ -34,7 +30,7 @@ USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
 class Stored:
     """The counts of a model file and its journal."""
 
-    def __init__(self, path: str, key: Key | None = None) -> None:
+    def __init__(self, path: str) -> None:
         self.path = path
         self.file = _opened(path)
         self.head, start = _head(self.file)
@@ -57,7 +53,6 @@ class Stored:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
         self._learned: tuple[Sequence[int], bytes] | None = None  # digests and the places of their labels
-        self._key = key  # read from its file when it is needed: to fold a journal it is not
         self.journal = Journal.read(path + ".journal", self.generation, self.labels)
         if self.journal.damaged:
             self._mend_journal()
@@ -77,44 +72,13 @@ class Stored:
     def column(self, name: str) -> Column:
         return self._columns[name]
 
-    @property
-    def key(self) -> Key | None:
-        """Of a model that keeps no words; of any other, none."""
-        if self.keyed and self._key is None:
-            from spamnb.store.key import key_of
-
-            self._key = key_of(self.path, self.keyed)
-        return self._key
-
-    def hidden(self, numbers: list[int]) -> list[int]:
-        """Fingerprints as they stand in this model."""
-        key = self.key
-        return key.fingerprints(numbers) if key else numbers
-
-    def hidden_digest(self, digest: int) -> int:
-        """The digest of a message as it stands in this model."""
-        key = self.key
-        return key.digest(digest) if key else digest
-
-    def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
+    def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """The counts of those tokens that are known, the journal's included."""
-        names = list(tokens)
-        numbers = self.hidden(fingerprints(names))
-        return _named(names, numbers, self.token_rows(numbers))
+        return _with(self._tokens.rows(fingerprints), self.journal.rows(fingerprints))
 
-    def pair_rows(self, pairs: Iterable[Pair]) -> dict[Pair, Row]:
-        """The same of pairs of neighbours."""
-        names = list(pairs)
-        numbers = self.hidden(pair_fingerprints(names))
-        return _named(names, numbers, self.neighbour_rows(numbers))
-
-    def token_rows(self, numbers: Sequence[int]) -> dict[int, Row]:
-        """The same of tokens, by their fingerprints."""
-        return _with(self._tokens.rows(numbers), self.journal.rows(numbers))
-
-    def neighbour_rows(self, numbers: Sequence[int]) -> dict[int, Row]:
-        """The same of pairs, by their fingerprints."""
-        return _with(self._pairs.rows(numbers), self.journal.pair_rows(numbers))
+    def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
+        """The counts of those pairs of neighbours that are known, the journal's included."""
+        return _with(self._pairs.rows(fingerprints), self.journal.pair_rows(fingerprints))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label, the journal's changes made."""
@@ -167,8 +131,8 @@ class Stored:
             journal.learned[entry.digest] = entry.after
         tokens = list({number for entry in journal.entries for number in entry.hashes})
         pairs = list({number for entry in journal.entries for number in entry.pairs})
-        self.vocabulary += len(self.token_rows(tokens)) - len(self._tokens.rows(tokens))
-        self.pair_vocabulary += len(self.neighbour_rows(pairs)) - len(self._pairs.rows(pairs))
+        self.vocabulary += len(self.rows(tokens)) - len(self._tokens.rows(tokens))
+        self.pair_vocabulary += len(self.pair_rows(pairs)) - len(self._pairs.rows(pairs))
 
     def _add_journal_totals(self) -> None:
         for entry in self.journal.entries:
@@ -192,7 +156,7 @@ def labels_of(path: str) -> Sequence[str]:
     return labels
 
 
-def _with(rows: dict[int, Row], later: Mapping[int, Row]) -> dict[int, Row]:
+def _with(rows: dict[int, Row], later: Mapping[int, Sequence[int]]) -> dict[int, Row]:
     """Rows of the file, and what came later added."""
     for number, more in later.items():
         row = rows.pop(number, (0,) * len(more))
@@ -200,11 +164,6 @@ def _with(rows: dict[int, Row], later: Mapping[int, Row]) -> dict[int, Row]:
         if any(row):
             rows[number] = row
     return rows
-
-
-def _named(names: list[Name], numbers: list[int], rows: dict[int, Row]) -> dict[Name, Row]:
-    """Rows by name; of names that collide, the first has it."""
-    return {name: rows.pop(number) for name, number in zip(names, numbers, strict=True) if number in rows}
 
 
 def _opened(path: str) -> File:

@@ -36,12 +36,13 @@ if TYPE_CHECKING:
     class Counts(Totals, Protocol):
         """A table to look tokens up in, whether it lies in memory or in a file."""
 
-        def rows(self, tokens: Iterable[str]) -> Mapping[str, Row]: ...
-        def pair_rows(self, pairs: Iterable[Pair]) -> Mapping[Pair, Row]: ...
+        def rows(self, fingerprints: Sequence[int]) -> Mapping[int, Row]: ...
+        def pair_rows(self, fingerprints: Sequence[int]) -> Mapping[int, Row]: ...
 
     Sums = Sequence[int | float]  # n, Σx, Σx²
-    Row = Sequence[int]  # messages containing the token, label by label; then occurrences likewise
-    Pair = tuple[str, str]  # two neighbours; only the messages containing them are counted
+    Row = tuple[int, ...]  # messages containing the token, label by label; then occurrences likewise
+    Token = tuple[int, int, int]  # fingerprint, how often it occurs, the part of the message it stands in
+    Pair = tuple[int, int]  # two neighbours: fingerprint, part; only the messages containing them are counted
 
 
 class CountTable:
@@ -52,28 +53,28 @@ class CountTable:
     def __init__(self, labels: Iterable[str]) -> None:
         self.labels = list(labels)
         self.messages = [0] * len(self.labels)
-        self.tokens: dict[str, list[int]] = {}
-        self.pairs: dict[Pair, list[int]] = {}
+        self.tokens: dict[int, list[int]] = {}
+        self.pairs: dict[int, list[int]] = {}
         self.numbers: dict[str, list[list[int | float]]] = {}
 
     def learn(
         self,
         label: str,
-        tokens: Mapping[str, int],
+        tokens: Iterable[Token],
         numbers: Mapping[str, int | float] | None = None,
         pairs: Iterable[Pair] = (),
         times: int = 1,
     ) -> None:
-        """Add one message, given as its tokens with how often each occurs, and its numeric features."""
+        """Add one message, given as a classifier takes it: its tokens, its numeric features, its pairs."""
         place, many = self.labels.index(label), len(self.labels)
         self.messages[place] += times
-        for token, occurrences in tokens.items():
+        for token, occurrences, _ in tokens:
             row = self.tokens.setdefault(token, [0] * (2 * many))
             row[place] += times
             row[many + place] += times * occurrences
             if not any(row):
                 del self.tokens[token]
-        for pair in pairs:
+        for pair, _ in pairs:
             row = self.pairs.setdefault(pair, [0] * many)
             row[place] += times
             if not any(row):
@@ -90,7 +91,7 @@ class CountTable:
     def forget(
         self,
         label: str,
-        tokens: Mapping[str, int],
+        tokens: Iterable[Token],
         numbers: Mapping[str, int | float] | None = None,
         pairs: Iterable[Pair] = (),
     ) -> None:
@@ -165,12 +166,12 @@ class CountTable:
     def _totals(self, start: int) -> list[int]:
         return [sum(row[start + k] for row in self.tokens.values()) for k in range(len(self.labels))]
 
-    def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
+    def rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
         """The counts of those tokens that are known."""
-        return {token: self.tokens[token] for token in tokens if token in self.tokens}
+        return {token: tuple(self.tokens[token]) for token in fingerprints if token in self.tokens}
 
-    def pair_rows(self, pairs: Iterable[Pair]) -> dict[Pair, Row]:
-        return {pair: self.pairs[pair] for pair in pairs if pair in self.pairs}
+    def pair_rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
+        return {pair: tuple(self.pairs[pair]) for pair in fingerprints if pair in self.pairs}
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label: Bernoulli's absent words, in brief."""

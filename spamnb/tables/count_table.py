@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.arrays import changes, distinct_columns, order_of, range_of, texts_at
-from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
 from spamnb.store.records import KEY
 from spamnb.tables.layout import checked, record_type
 from spamnb.tables.learned import Learned, in_turn
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from spamnb.store.journal_record import Entry
     from spamnb.store.records import Column
     from spamnb.store.stored import Stored
-    from spamnb.store.table import Pair, Row
+    from spamnb.store.table import Row
 
 LARGEST = (1 << 31) - 1
 
@@ -164,22 +163,22 @@ class Columns:
         tokens = np.bincount(which, minlength=patterns.shape[1]).tolist()
         return dict(zip(zip(*patterns.tolist(), strict=True), tokens, strict=True))
 
-    def rows(self, tokens: Iterable[str]) -> dict[str, Row]:
+    def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """The counts of those tokens that are known."""
-        names = list(tokens)
-        places = self.places(np.array(fingerprints(names), np.uint64)).tolist()
+        places = self.places(np.array(fingerprints, np.uint64)).tolist()
         return {
-            name: [*self.containing[:, at].tolist(), *self.occurring[:, at].tolist()]
-            for name, at in zip(names, places, strict=True)
-            if at >= 0
+            number: (*self.containing[:, at].tolist(), *self.occurring[:, at].tolist())
+            for number, at in zip(fingerprints, places, strict=True)
+            if at >= 0 and self.occurring[:, at].any()
         }
 
-    def pair_rows(self, pairs: Iterable[Pair]) -> dict[Pair, Row]:
+    def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """The counts of those pairs of neighbours that are known."""
-        names = list(pairs)
-        places = self.places(np.array(pair_fingerprints(names), np.uint64)).tolist()
+        places = self.places(np.array(fingerprints, np.uint64)).tolist()
         return {
-            name: self.containing[:, at].tolist() for name, at in zip(names, places, strict=True) if at >= 0
+            number: tuple(self.containing[:, at].tolist())
+            for number, at in zip(fingerprints, places, strict=True)
+            if at >= 0 and not self.occurring[:, at].any()
         }
 
     def tokens(self, places: Iterable[int]) -> list[str]:

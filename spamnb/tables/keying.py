@@ -12,13 +12,12 @@ import numpy as np
 from spamnb.arrays import order_of
 from spamnb.errors import CannotCreate, ModelError, SpamnbError
 from spamnb.files import sync_folder, write_all
-from spamnb.store.key import SIZE, WHAT_TO_DO, key_path, read_key
+from spamnb.key import SIZE, WHAT_TO_DO, key_path, read_key
 from spamnb.store.stored import Stored
 from spamnb.tables.learned import Learned
 
 if TYPE_CHECKING:
-    from spamnb.arrays import Array
-    from spamnb.store.key import Key
+    from spamnb.key import Key
     from spamnb.tables.count_table import Columns
 
 
@@ -66,20 +65,11 @@ def make_key(path: str) -> None:
         os.close(handle)
 
 
-def hidden(key: Key | None, hashes: Array) -> Array:
-    """Fingerprints as a model with this key has them."""
-    return hashes if key is None else np.frombuffer(key.packed_fingerprints(hashes.tobytes()), np.uint64)
-
-
-def hidden_digests(key: Key | None, digests: Array) -> Array:
-    return digests if key is None else np.frombuffer(key.packed_digests(digests.tobytes()), np.uint64)
-
-
 def without_words(table: Columns, key: Key) -> Columns:
     """What a model with this key would have in place of a table."""
-    hashes, learned = hidden(key, table.hashes), table.learned
+    hashes, learned = np.array(key.fingerprints(table.hashes.tolist()), np.uint64), table.learned
     order = order_of(hashes)
-    digests = hidden_digests(key, learned.digests)
+    digests = key.digests(learned.digests.tolist())
     return replace(
         table,
         hashes=hashes[order],
@@ -89,5 +79,5 @@ def without_words(table: Columns, key: Key) -> Columns:
         occurring=table.occurring[:, order],
         days=table.days[order],
         since=table.first_days[order],
-        learned=Learned.of(digests.tolist(), learned.labels.tolist(), learned.scores.tolist()),
+        learned=Learned.of(digests, learned.labels.tolist(), learned.scores.tolist()),
     )

@@ -16,9 +16,11 @@ from spamnb.arrays import MISSING, Rows
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.batch import Gathering
 from spamnb.reading.dates import MAX_DATE
-from spamnb.reading.features import Features, Tokenizer
+from spamnb.reading.features import Features
+from spamnb.reading.fingerprint import Fingerprints
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.count_table import Columns
 from spamnb.training.calibration import Piece
 
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from spamnb.arrays import Array
+    from spamnb.key import Key
     from spamnb.mailboxes.chunks import RawMessage
     from spamnb.reading.settings import Settings
-    from spamnb.store.key import Key
 
     class Chunk(Protocol):
         """A piece of mail, however it was cut."""
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
         def messages(self) -> Iterator[RawMessage | Unreadable]: ...
 
 
-NOTHING = Features([], [], [], {})
+NOTHING = Features([], [], [], [], {}, Fingerprints())
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +114,9 @@ class Batch:
         return sums
 
 
-def batch_of(
-    chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None, key: Key | None = None
-) -> Batch:
+def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
-    gathering = Gathering(key)
+    gathering = Gathering(tokenizer.key)
     names, digests, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
@@ -124,7 +124,7 @@ def batch_of(
             continue
         message = read(raw.data)
         names.append((raw.path, raw.index))
-        digests.append(digest(message))
+        digests.append(digest(message, tokenizer.key))
         dates.append((message.get("date") or "")[:MAX_DATE])
         if known is not None and known(digests[-1], label):
             gathering.add(NOTHING)
@@ -145,5 +145,5 @@ class Counting:
 
     def __call__(self, chunk: Chunk, label: str) -> Batch:
         if self.tokenizer is None:
-            self.tokenizer = Tokenizer(self.settings)
-        return batch_of(chunk, label, self.tokenizer, self.known, self.key)
+            self.tokenizer = Tokenizer(self.settings, self.key)
+        return batch_of(chunk, label, self.tokenizer, self.known)

@@ -11,14 +11,12 @@ import numpy as np
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.scoring import LeftOut
 from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs
-from spamnb.tables.keying import hidden_digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spamnb.arrays import Array, Rows
     from spamnb.bayes.view import View
-    from spamnb.store.key import Key
     from spamnb.tables.learned import Learned
     from spamnb.tables.totals import Totals
     from spamnb.training.pool import Counted
@@ -102,7 +100,6 @@ class Sample:
         view: View,
         totals: Totals,
         counts: Callable[[Array], tuple[Array, Array]],
-        key: Key | None = None,
     ) -> Learned:
         """What was learned with the scores of the sample noted: each by the mail without itself.
 
@@ -116,7 +113,7 @@ class Sample:
         for piece in pieces:
             rows = piece.rows.renumbered(np.searchsorted(hashes, piece.hashes))
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))
-            learned = learned.scored(hidden_digests(key, piece.digests), scores)
+            learned = learned.scored(piece.digests, scores)
         return learned
 
 

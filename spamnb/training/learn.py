@@ -10,18 +10,13 @@ from spamnb.clock import today
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
+from spamnb.model import Model, key_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store import journal
 from spamnb.store.changes import change
 from spamnb.store.outcomes import KNOWN, LEARNED, UNKNOWN, outcome
 from spamnb.store.stored import Stored
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Modules are looked for where this process finds them, not in whatever folder it stands in.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
@@ -31,22 +26,23 @@ TOO_LONG = 8 * journal.LIMIT  # a journal that nobody came to fold
 def learn(path: str, raw: bytes, label: str | None) -> str:
     """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
     message = read(raw)
-    identity = digest(message)
     with Lock(path):
         stored = Stored(path)
         if label is not None and label not in stored.labels:
             raise DataError(f"{path}: has no label {label!r}; there are: {', '.join(stored.labels)}")
-        identity = stored.hidden_digest(identity)
+        key = key_of(stored)
+        identity = digest(message, key)
         before = stored.label_of(identity)
         result = outcome(before, label)
         if result in (KNOWN, UNKNOWN):
             return result
-        model = Model(stored)
+        model = Model(stored, key=key)
         features = model.tokenizer.features(message)
         # How the model judged it before it learned it: cutoffs are set by such scores.
         score = model.classify_features(features).score if result == LEARNED else nan
-        tokens = kept(stored, by_fingerprint(features.tokens))
-        pairs = sorted(set(stored.hidden(pair_fingerprints(list(features.pairs)))))
+        texts = {} if stored.keyed else features.texts
+        tokens = sorted([(number, times, texts.get(number, "")) for number, times, _ in features.tokens])
+        pairs = sorted([number for number, _ in features.pairs])
         day = today()
         record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score)
         try:
@@ -57,23 +53,6 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
     if size > limit:
         fold_aside(path, limit)
     return result
-
-
-def by_fingerprint(tokens: Mapping[str, int]) -> list[tuple[int, int, str]]:
-    """Of each token its fingerprint, how often it occurs, and itself; those that collide are one."""
-    found: dict[int, tuple[int, str]] = {}
-    for number, (token, times) in zip(fingerprints(tokens), tokens.items(), strict=True):
-        earlier, first = found.get(number, (0, token))
-        found[number] = (earlier + times, first)
-    return [(number, *found[number]) for number in sorted(found)]
-
-
-def kept(stored: Stored, tokens: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """The same as a model has them: some keep no words."""
-    if not stored.keyed:
-        return tokens
-    numbers = stored.hidden([number for number, _, _ in tokens])
-    return sorted([(number, times, "") for number, (_, times, _) in zip(numbers, tokens, strict=True)])
 
 
 def fold_aside(path: str, limit: int) -> None:

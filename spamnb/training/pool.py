@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from spamnb.arrays import Array
+    from spamnb.key import Key
     from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
-    from spamnb.store.key import Key
     from spamnb.store.stored import Stored
     from spamnb.tables.layout import Spread
     from spamnb.training.batches import Batch

@@ -13,12 +13,12 @@ from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
-from spamnb.model import DEFAULT_VIEW, settings_of, view_of
+from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
 from spamnb.reading.settings import Settings
 from spamnb.store.outcomes import AGAIN, TORN, outcome
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import Columns
-from spamnb.tables.keying import hidden_digests, key_for
+from spamnb.tables.keying import key_for
 from spamnb.tables.layout import save
 from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
 from spamnb.tables.totals import Totals, summed
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
     from spamnb.mailboxes.skipped import PassedOver, Unreadable
-    from spamnb.store.key import Key
     from spamnb.tables.layout import Spread
     from spamnb.training.pool import Counted, Pool
 
@@ -93,13 +92,13 @@ def train(
         else:
             labels = list(dict.fromkeys([*stored.labels, *(() if forget else sources)]))
             settings, view = same_settings(stored, wanted or {}, keyed, view), view_of(stored)
-            key = stored.key
+            key = key_of(stored)
             accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
             known_before = Learned.load(stored)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         pile = pool.pile(stored, labels)  # or it says that the model is damaged
-        summary, sample, seen = Summary(), Sample(), Seen(known_before, labels, key)
+        summary, sample, seen = Summary(), Sample(), Seen(known_before, labels)
         day = today()
         known = None if forget else seen.is_known
         for batch in pool.batches(sources, settings, known, key, all_folders):
@@ -127,7 +126,6 @@ def train(
                 before,
                 sample,
                 pool.spread,
-                key,
             )
     return summary
 
@@ -179,10 +177,9 @@ def same_settings(
 class Seen:
     """Which messages the model knows, under which label, before and during this run."""
 
-    def __init__(self, before: Learned, labels: Sequence[str], key: Key | None = None) -> None:
+    def __init__(self, before: Learned, labels: Sequence[str]) -> None:
         self.labels = labels
         self.before = before
-        self.key = key
         self.runs: list[Learned] = []  # of this run, each longer than those behind it together
         self.changed = False
         self.known_of_each = np.bincount(before.labels, minlength=len(labels))
@@ -190,16 +187,13 @@ class Seen:
 
     def is_known(self, digest: int, label: str) -> bool:
         """Whether learning it again would change nothing: then it need not be tokenized."""
-        known_as = self.key.digest(digest) if self.key else digest
-        return self.before.place(known_as) == self.labels.index(label)
+        return self.before.place(digest) == self.labels.index(label)
 
     def steps(self, batch: Counted, forget: bool, summary: Summary) -> Array:
         """What messages of a batch add and take away: (message, place of the label, 1 or -1) each."""
         label = batch.label or ""
         target = NOWHERE if forget else self.labels.index(label)
-        digests, first, which = np.unique(
-            hidden_digests(self.key, batch.digests), return_index=True, return_inverse=True
-        )
+        digests, first, which = np.unique(batch.digests, return_index=True, return_inverse=True)
         in_run = self._in_run(digests)
         new = in_run == UNSEEN
         copies = np.bincount(which, minlength=len(digests)) - new
@@ -256,7 +250,6 @@ def write_parts(
     before: Stored | None = None,
     sample: Sample | None = None,
     spread: Spread = map,
-    key: Key | None = None,
 ) -> None:
     """Put a model in its place, with the cutoffs and the calibration that its scores ask for.
 
@@ -269,7 +262,7 @@ def write_parts(
             found = list(spread(Columns.counts, parts, portions(hashes, len(parts))))
             return tuple(np.concatenate(counts, axis=1) for counts in zip(*found, strict=True))  # type: ignore[return-value]
 
-        learned = sample.scored(learned, labels, view, summed(totals), counts, key)
+        learned = sample.scored(learned, labels, view, summed(totals), counts)
     ham, spam = ham_and_spam(labels, learned.labels, learned.scores)
     limits, calibration = IMPORTED, Calibration()
     if not settings.closed:

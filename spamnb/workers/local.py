@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spamnb.delivery.batch_judge import Judgement
+    from spamnb.key import Key
     from spamnb.mailboxes.labelled import Sources
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
-    from spamnb.store.key import Key
     from spamnb.store.stored import Stored
     from spamnb.training.batches import Batch
 

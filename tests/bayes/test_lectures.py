@@ -1,12 +1,15 @@
 """Every worked example of the lectures, by hand."""
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 import pytest
+from helpers.textbook import bag, rows_of
 
 from spamnb.bayes.classifier import Classifier, gaussian, normalised
 from spamnb.bayes.view import GLOBAL, View
+from spamnb.reading.fingerprint import fingerprints
 from spamnb.reading.settings import Settings
 from spamnb.store.table import CountTable
 
@@ -21,10 +24,7 @@ SIX = [
 
 
 def words(text):
-    counts = {}
-    for word in text.split():
-        counts[word] = counts.get(word, 0) + 1
-    return counts
+    return bag(Counter(text.split()))
 
 
 def table(messages, labels=("ham", "spam")):
@@ -68,7 +68,7 @@ class TestSixMessages:
     )
     def test_the_table(self, six_as_tabled, word, ham, spam):
         classifier = Classifier(six_as_tabled, View("bernoulli", 0))
-        assert classifier.probabilities(six_as_tabled.rows([word])[word]) == [ham, spam]
+        assert classifier.probabilities(rows_of(six_as_tabled, [word])[word]) == [ham, spam]
 
     def test_review_us_now(self, six_as_tabled):
         score = judge(six_as_tabled, "review us now", event="bernoulli", smoothing=0)
@@ -121,23 +121,23 @@ class TestSmoothing:
     def test_laplace_adds_one_and_the_vocabulary(self, six):
         """P(w|c) = (n_ck + 1) / (n_c + |V|)"""
         classifier = Classifier(six, View("multinomial", 1))
-        assert classifier.probabilities(six.rows(["account"])["account"]) == [1 / (7 + 6), 2 / (13 + 6)]
+        assert classifier.probabilities(rows_of(six, ["account"])["account"]) == [1 / (7 + 6), 2 / (13 + 6)]
 
     @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1, 3])
     def test_bernoulli_adds_twice_epsilon(self, six, epsilon):
         """P(w|c) = (num(w, c) + ε) / (num(c) + 2ε)"""
         classifier = Classifier(six, View("bernoulli", epsilon))
         expected = [(0 + epsilon) / (2 + 2 * epsilon), (1 + epsilon) / (4 + 2 * epsilon)]
-        assert classifier.probabilities(six.rows(["account"])["account"]) == pytest.approx(expected)
+        assert classifier.probabilities(rows_of(six, ["account"])["account"]) == pytest.approx(expected)
 
     def test_bernoulli_laplace(self, six):
         """(1 + n) / (2 + N)"""
         classifier = Classifier(six, View("bernoulli", 1))
-        assert classifier.probabilities(six.rows(["review"])["review"]) == [3 / 4, 2 / 6]
+        assert classifier.probabilities(rows_of(six, ["review"])["review"]) == [3 / 4, 2 / 6]
 
     def test_global_statistics_in_place_of_epsilon(self, six):
         """num(w) / num: `account` stands in one message of six, in one word position of twenty."""
-        row = six.rows(["account"])["account"]
+        row = rows_of(six, ["account"])["account"]
         assert Classifier(six, View("bernoulli", GLOBAL)).probabilities(row) == pytest.approx(
             [(0 + 1 / 6) / (2 + 2 / 6), (1 + 1 / 6) / (4 + 2 / 6)]
         )
@@ -210,7 +210,7 @@ class TestAdultsAndChildren:
         counts = CountTable(["a", "c"])
         for label, people in (("a", self.adults), ("c", self.children)):
             for height, weight in people:
-                counts.learn(label, {}, {"height": height, "weight": weight})
+                counts.learn(label, [], {"height": height, "weight": weight})
         return counts
 
     def test_class_probabilities(self, counts):
@@ -229,25 +229,25 @@ class TestAdultsAndChildren:
         for share, people in ((0.25, self.adults), (0.75, self.children)):
             heights, weights = zip(*people, strict=True)
             likelihoods.append(share * density(140, heights) * density(45, weights))
-        score = Classifier(counts, View("gaussian")).score({}, person)
+        score = Classifier(counts, View("gaussian")).score([], person)
         assert score.posterior == pytest.approx([x / sum(likelihoods) for x in likelihoods])
 
     def test_a_missing_value_is_left_out(self, counts):
         classifier = Classifier(counts, View("gaussian"))
-        both = classifier.score({}, {"height": 165, "weight": 60}).joint
-        height = classifier.score({}, {"height": 165}).joint
-        weight = classifier.score({}, {"weight": 60}).joint
+        both = classifier.score([], {"height": 165, "weight": 60}).joint
+        height = classifier.score([], {"height": 165}).joint
+        weight = classifier.score([], {"weight": 60}).joint
         prior = classifier.log_prior
         assert both == pytest.approx([h + w - p for h, w, p in zip(height, weight, prior, strict=True)])
-        assert classifier.score({}, {}).joint == prior
+        assert classifier.score([], {}).joint == prior
 
     def test_same_variance_gives_a_straight_boundary(self):
         counts = CountTable(["low", "high"])
         for x in (-1, 0, 1):
-            counts.learn("low", {}, {"x": x})
-            counts.learn("high", {}, {"x": x + 10})
+            counts.learn("low", [], {"x": x})
+            counts.learn("high", [], {"x": x + 10})
         classifier = Classifier(counts, View("gaussian"))
-        odds = [classifier.score({}, {"x": x}).of("high") for x in (0, 5, 10)]
+        odds = [classifier.score([], {"x": x}).of("high") for x in (0, 5, 10)]
         assert odds[1] == pytest.approx(0)
         assert odds[2] - odds[1] == pytest.approx(odds[1] - odds[0])
 
@@ -257,9 +257,9 @@ class TestAdultsAndChildren:
     def test_the_product_of_words_and_numbers(self, six):
         counts = six + CountTable(["ham", "spam"])
         for label, size in (("ham", 10), ("ham", 14), ("spam", 40), ("spam", 44)):
-            counts.learn(label, {}, {"size": size})
+            counts.learn(label, [], {"size": size})
         words_only = Classifier(counts, View("bernoulli", 1)).score(words("review us")).joint
-        numbers_only = Classifier(counts, View("gaussian")).score({}, {"size": 12}).joint
+        numbers_only = Classifier(counts, View("gaussian")).score([], {"size": 12}).joint
         prior = Classifier(counts, View()).log_prior
         product = Classifier(counts, View("bernoulli", 1, numbers=True)).score(
             words("review us"), {"size": 12}
@@ -302,7 +302,7 @@ class TestLinearForm:
     @pytest.mark.parametrize("text", ["review us now", "account", "send your password us", ""])
     def test_bias_and_weights_give_the_log_odds(self, six, event, text):
         classifier = Classifier(six, View(event, 1))
-        rows = six.rows(words(text))
+        rows = rows_of(six, text.split())
         linear = classifier.bias + sum(classifier.weight(row) for row in rows.values())
         score = classifier.score(words(text))
         assert linear == pytest.approx(score.joint[1] - score.joint[0])
@@ -343,9 +343,10 @@ class TestTfIdf:
     def test_term_frequency_times_inverse_document_frequency(self, six):
         """tf = 2/3; idf = the logarithm of 6 messages over the 3 containing `review`."""
         classifier = Classifier(six, View(tfidf=True))
-        evidence = {item.token: item for item in classifier.score({"review": 2, "us": 1}).evidence}
-        assert evidence["review"].times == pytest.approx(2 / 3 * math.log(6 / 3))
-        assert evidence["us"].times == pytest.approx(1 / 3 * math.log(6 / 4))
+        evidence = {item.feature: item for item in classifier.score(words("review us review")).evidence}
+        review, us = fingerprints(["review", "us"])
+        assert evidence[review].times == pytest.approx(2 / 3 * math.log(6 / 3))
+        assert evidence[us].times == pytest.approx(1 / 3 * math.log(6 / 4))
 
     def test_a_word_in_every_message_weighs_nothing(self):
         counts = table([("ham", "the cat"), ("spam", "the pill")])

@@ -81,8 +81,10 @@ def features(corpus, message):
     """What a classifier of one message takes."""
     entries = slice(*corpus.rows.starts[message : message + 2])
     places, times = corpus.rows.places[entries].tolist(), corpus.rows.times[entries].tolist()
-    tokens = {str(place): many for place, many in zip(places, times, strict=True) if many}
-    pairs = [(str(place), "") for place, many in zip(places, times, strict=True) if not many]
+    parts = corpus.rows.parts[entries].tolist()
+    found = list(zip(places, times, parts, strict=True))
+    tokens = [token for token in found if token[1]]
+    pairs = [(place, part) for place, many, part in found if not many]
     numbers = {
         name: int(own[message]) for name, own in corpus.rows.numbers.items() if own[message] != MISSING
     }
@@ -94,9 +96,7 @@ def one_by_one(corpus, view, learned, message):
     counts = CountTable(corpus.labels)
     for number in learned:
         counts.learn(corpus.labels[corpus.truth[number]], *features(corpus, number))
-    entries = slice(*corpus.rows.starts[message : message + 2])
-    parts = dict(zip(corpus.rows.places[entries].tolist(), corpus.rows.parts[entries].tolist(), strict=True))
-    return Classifier(counts, view).score(*features(corpus, message), lambda token: parts[int(token)]).joint
+    return Classifier(counts, view).score(*features(corpus, message)).joint
 
 
 @given(st.sampled_from([("ham", "spam"), ("ham", "news", "spam")]).flatmap(questions), st.randoms())

@@ -6,6 +6,7 @@ import subprocess
 from contextlib import suppress
 
 import pytest
+from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -152,7 +153,7 @@ def model(tmp_path):
 
 def known(model, *tokens):
     """Ham and spam of some tokens."""
-    return {token: tuple(row[:2]) for token, row in Stored.open(model).rows(tokens).items()}
+    return {token: tuple(row[:2]) for token, row in rows_of(Stored.open(model), tokens).items()}
 
 
 @pytest.mark.parametrize("name", EXPORTS)

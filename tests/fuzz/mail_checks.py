@@ -15,14 +15,12 @@ from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.reading.dates import timestamp
-from spamnb.reading.features import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
-from spamnb.reading.fingerprint import pair_fingerprints
 from spamnb.reading.html.markup import MAX_NAMES, MAX_TARGETS, render
 from spamnb.reading.identity import digest
 from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
 from spamnb.training.batches import batch_of
-from spamnb.training.learn import by_fingerprint
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
 NEVER_IN_A_TOKEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
@@ -60,9 +58,10 @@ def tokenizer(data: bytes) -> None:
     """Tokens are bounded, fit to be shown, and the same with and without a memory of other mail."""
     chosen = len(data) % len(SETTINGS)
     features = TOKENIZERS[chosen].features(read(data))
-    assert sum(features.tokens.values()) <= MOST_TOKENS
+    assert sum([times for _, times, _ in features.tokens]) <= MOST_TOKENS
     assert len(features.pairs) <= MOST_TOKENS
-    for token, times in features.tokens.items():
+    for number, times, _ in features.tokens:
+        token = features.texts[number]
         assert token
         assert NEVER_IN_A_TOKEN.isdisjoint(map(unicodedata.category, token)), token
         assert 1 <= times <= MOST_OCCURRENCES
@@ -79,8 +78,7 @@ def bulk(data: bytes) -> None:
 
 def by_itself(features) -> tuple[dict[int, int], set[int]]:
     """Of each token its fingerprint and how often it occurs; the fingerprints of the pairs."""
-    tokens = {number: times for number, times, _ in by_fingerprint(features.tokens)}
-    return tokens, set(pair_fingerprints(list(features.pairs)))
+    return {number: times for number, times, _ in features.tokens}, {number for number, _ in features.pairs}
 
 
 def in_bulk(data: bytes, tokenizer: Tokenizer) -> tuple[dict[int, int], set[int]]:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 
 FOLDER = Path(__file__).parent
 
@@ -12,7 +12,8 @@ FOLDER = Path(__file__).parent
 def described(raw: bytes) -> str:
     """The tokens of a message as `count token`, sorted by token; after an empty line its numbers."""
     features = Tokenizer(Settings()).features(read(raw))
-    tokens = [f"{times} {token}" for token, times in sorted(features.tokens.items())]
+    counted = sorted((features.texts[number], times) for number, times, _ in features.tokens)
+    tokens = [f"{times} {token}" for token, times in counted]
     numbers = [f"{name} = {value}" for name, value in sorted(features.numbers.items())]
     return "\n".join([*tokens, "", *numbers, ""])
 

@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 
+from helpers.textbook import counted, pair_rows_of, pairs_in, rows_of
 from spamnb.lock import TRAINING, Lock
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.workers.local import LocalPool
@@ -26,10 +27,10 @@ MAIL = [
 FEATURES = [Tokenizer(Settings()).features(read(raw)) for raw in MAIL]
 
 
-TOKENS = sorted({token for features in FEATURES for token in features.tokens})
+TOKENS = sorted({token for features in FEATURES for token in counted(features)})
 
 
-PAIRS = sorted({pair for features in FEATURES for pair in features.pairs})
+PAIRS = sorted({pair for features in FEATURES for pair in pairs_in(features)})
 
 
 def fold(path):
@@ -60,9 +61,9 @@ def seen(path, mail=MAIL, tokens=TOKENS):
         "vocabulary": stored.vocabulary,
         "pair_presences": stored.pair_presences,
         "pair_vocabulary": stored.pair_vocabulary,
-        "pair_rows": {pair: list(row) for pair, row in stored.pair_rows(PAIRS).items()},
+        "pair_rows": {pair: list(row) for pair, row in pair_rows_of(stored, PAIRS).items()},
         "numbers": {name: sums for name, sums in stored.numbers.items() if any(n for n, _, _ in sums)},
-        "rows": {token: list(row) for token, row in stored.rows(tokens).items()},
+        "rows": {token: list(row) for token, row in rows_of(stored, tokens).items()},
         "histogram": stored.histogram(),
         "learned": [stored.label_of(digest(read(raw))) for raw in mail],
     }

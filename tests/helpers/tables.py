@@ -5,7 +5,7 @@ import random
 import numpy as np
 from hypothesis import strategies as st
 
-from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
+from spamnb.reading.fingerprint import Fingerprints, fingerprints
 from spamnb.store.stored import Stored
 from spamnb.store.table import CountTable
 from spamnb.tables.count_table import Columns
@@ -29,7 +29,7 @@ def columns_of(table, learned):
     many = len(table.labels)
     entries = [(fingerprint(token), token.encode(), row) for token, row in table.tokens.items()]
     for pair, row in table.pairs.items():
-        entries.append((pair_fingerprints([pair])[0], b"", row + [0] * many))
+        entries.append((Fingerprints().pair(*pair), b"", row + [0] * many))
     entries.sort()
     text = [token for _, token, _ in entries]
     rows = np.array([row for _, _, row in entries], np.int32).reshape(-1, 2 * many).T
@@ -97,7 +97,9 @@ mail = st.lists(messages, max_size=8)
 def table_of(some, labels=LABELS):
     table = CountTable(labels)
     for label, tokens, *more in some:
-        table.learn(label, tokens, *more)
+        bag = [(token, times, 0) for token, times in tokens.items()]
+        numbers, pairs = [*more, {}, ()][:2] if len(more) < 2 else more
+        table.learn(label, bag, numbers, [(pair, 0) for pair in pairs])
     return table
 
 

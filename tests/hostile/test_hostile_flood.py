@@ -6,11 +6,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.textbook import rows_of
 
 import spamnb as library
 from spamnb.lock import TRAINING, Lock
 from spamnb.reading.batch import fingerprints_in
-from spamnb.reading.features import MOST_TOKENS
+from spamnb.reading.tokenizer import MOST_TOKENS
 from spamnb.store.records import LONG, LOW
 from spamnb.store.stored import Stored
 from spamnb.training.train import fold
@@ -87,7 +88,7 @@ def test_words_made_to_lie_together_are_found_as_fast_as_others(own):
     assert stored.column("starts")[1] & LOW >= len(crafted)  # they do lie together
     asked = crafted[::8]
     bytes_before, calls_before = reads()
-    assert len(stored.rows(asked)) == len(asked)
+    assert len(rows_of(stored, asked)) == len(asked)
     bytes_after, calls_after = reads()
     assert (bytes_after - bytes_before) / len(asked) < 2 * LONG * stored.column("tokens").width
     assert (calls_after - calls_before) / len(asked) < 2 + 8  # a search by halves

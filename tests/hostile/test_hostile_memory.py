@@ -38,7 +38,7 @@ import sys
 from spamnb.training.batches import batch_of
 from spamnb.mailboxes.sources import chunks
 from spamnb.reading.settings import Settings
-from spamnb.reading.features import Tokenizer
+from spamnb.reading.tokenizer import Tokenizer
 
 tokenizer = Tokenizer(Settings())
 for chunk in chunks([sys.argv[1]]):

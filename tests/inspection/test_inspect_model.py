@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -89,7 +90,7 @@ class TestVocabulary:
                 ahead = leads(judge, block.containing, block.occurring)
                 for at, text in enumerate(words.tokens(range(block.start, block.start + len(block.days)))):
                     if block.occurring[:, at].any():
-                        ham, spam = judge.weights(model.stored.rows([text])[text])
+                        ham, spam = judge.weights(rows_of(model.stored, [text])[text])
                         assert ahead[1, at] == pytest.approx(spam - ham, abs=1e-9)
 
     def test_the_most_telling_are_those_of_the_whole_table(self, model):
@@ -210,7 +211,7 @@ class TestSampling:
                 seen[token] = seen.get(token, 0) + 1
         judge = Classifier(model.stored, view)
         for token in ("viagra", "casino", "subject:cheap", "header:from", "agenda"):
-            p = judge.probabilities(model.stored.rows([token])[token])[1]
+            p = judge.probabilities(rows_of(model.stored, [token])[token])[1]
             assert abs(seen.get(token, 0) - many * p) < 5 * sqrt(many * p * (1 - p)) + 1
 
     def test_lengths_and_numbers_are_the_labels_own(self, model):
@@ -232,7 +233,7 @@ def probabilities(model, view, place):
     found = {}
     for block in words.blocks():
         for text in words.tokens(range(block.start, block.start + len(block.days))):
-            row = model.stored.rows([text]).get(text)
+            row = rows_of(model.stored, [text]).get(text)
             if row is not None:
                 found[text] = judge.probabilities(row)[place]
     return found
@@ -242,7 +243,7 @@ def test_what_moved_is_measured_by_both_models(model, spamnb):
     other = Model.open(spamnb.model)
     for one in most_moved(model, other, model.labels, 50):
         for judge, weight in ((model, one.here), (other, one.there)):
-            row = judge.stored.rows([one.token]).get(one.token)
+            row = rows_of(judge.stored, [one.token]).get(one.token)
             weights = judge.classifier.weights(row) if row else [0.0, 0.0]
             place = judge.labels.index(one.label)
             assert weight == pytest.approx(weights[place] - weights[1 - place], abs=1e-4)

@@ -16,9 +16,9 @@ from spamnb.inspection.marked_text import calm, cuts, readable
 from spamnb.inspection.places import place_of
 from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 from spamnb.model import Model
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.reading.words import Words
 
 VIEWS = {
@@ -94,8 +94,8 @@ def test_what_a_flip_says_comes_true(spamnb):
 
 
 def reason(weight, part, many, silent):
-    item = Evidence(f"{part}:{weight}", [0, 0], 1, [0.0, weight], part)
-    return Reason(item, weight, weight if silent is None else weight / (many + silent))
+    item = Evidence(0, (0, 0), 1, [0.0, weight], part)
+    return Reason(f"{part}:{weight}", item, weight, weight if silent is None else weight / (many + silent))
 
 
 weights = st.lists(st.floats(-12, 12).map(lambda x: round(x, 2)), max_size=5)
@@ -259,7 +259,7 @@ class TestIgnored:
     def test_every_token_is_told_once(self, spamnb, mail):
         why = explain(Model.open(spamnb.model), mail.messages["spam"])
         told = [*(one.token for one in why.reasons if " " not in one.token), *why.unknown, *why.weak_rows]
-        assert sorted(told) == sorted(why.features.tokens)
+        assert sorted(told) == sorted(why.features.texts.values())
         pairs = sum(" " in one.token for one in why.reasons)
         assert why.silent_pairs == len(why.features.pairs) - pairs
         assert all(abs(one.weight) < 2.5 for one in why.weak)

@@ -10,16 +10,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.arrays import MISSING, changes, order_of, texts_at
-from spamnb.mailboxes.sources import RawMessage, ReadMessages, messages
+from spamnb.key import Key
+from spamnb.mailboxes.chunks import RawMessage, ReadMessages
+from spamnb.mailboxes.sources import messages
 from spamnb.reading.batch import fingerprints_in
-from spamnb.reading.features import Tokenizer
-from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
+from spamnb.reading.features import BODY
+from spamnb.reading.fingerprint import fingerprints
 from spamnb.reading.message import read
-from spamnb.reading.parts import part_of
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.reading.word_rules import LONGEST, MOST_WORDS
 from spamnb.training.batches import batch_of
 
+KEYS = [None, Key(bytes(32))]
 CHOICES = [
     {},
     {"ngrams": 3},
@@ -31,7 +34,7 @@ CHOICES = [
 
 
 def gathered(raws, tokenizer):
-    """Of each message in a batch its tokens, the fingerprints of its pairs, the parts and the numbers."""
+    """Of each message in a batch its tokens, its pairs, its numbers, and the texts of its tokens."""
     chunk = ReadMessages([RawMessage("mail", number, raw) for number, raw in enumerate(raws)], 0)
     batch = batch_of(chunk, None, tokenizer)
     rows = batch.rows
@@ -40,37 +43,31 @@ def gathered(raws, tokenizer):
     starts = np.concatenate(([0], batch.ends))
     found = []
     for number in range(len(raws)):
-        tokens, pairs, parts = {}, [], {}
+        tokens, pairs, texts = [], [], {}
         for entry in range(rows.starts[number], rows.starts[number + 1]):
-            place, times = rows.places[entry], int(rows.times[entry])
-            token = batch.text[starts[place] : batch.ends[place]].tobytes().decode()
+            place, times, part = int(rows.places[entry]), int(rows.times[entry]), int(rows.parts[entry])
+            text = batch.text[starts[place] : batch.ends[place]].tobytes().decode()
             fingerprint = int(batch.hashes[place])
-            parts[fingerprint] = int(rows.parts[entry])
             if times:
-                assert fingerprints([token]) == [fingerprint]
-                assert token not in tokens
-                tokens[token] = times
+                tokens.append((fingerprint, times, part))
+                texts[fingerprint] = text
             else:
-                assert token == ""
-                pairs.append(fingerprint)
+                assert text == ""
+                pairs.append((fingerprint, part))
         numbers = {name: int(values[number]) for name, values in rows.numbers.items()}
-        found.append((tokens, sorted(pairs), parts, {n: x for n, x in numbers.items() if x != MISSING}))
+        numbers = {name: value for name, value in numbers.items() if value != MISSING}
+        found.append((sorted(tokens), sorted(pairs), numbers, texts))
     return found
 
 
 def by_itself(raw, tokenizer):
     features = tokenizer.features(read(raw))
-    pairs = dict(zip(pair_fingerprints(list(features.pairs)), features.pairs, strict=True))
-    parts = {
-        number: part_of(token)
-        for number, token in zip(fingerprints(features.tokens), features.tokens, strict=True)
-    }
-    parts |= {number: part_of(first) for number, (first, _) in pairs.items()}
-    return features.tokens, sorted(pairs), parts, features.numbers
+    texts = dict.fromkeys(features.texts, "") if tokenizer.key else features.texts
+    return sorted(features.tokens), sorted(features.pairs), features.numbers, texts
 
 
-def assert_same(raws, **choices):
-    tokenizer = Tokenizer(Settings(**choices))
+def assert_same(raws, key=None, **choices):
+    tokenizer = Tokenizer(Settings(**choices), key)
     for raw, found in zip(raws, gathered(raws, tokenizer), strict=True):
         assert found == by_itself(raw, tokenizer), raw
 
@@ -158,12 +155,13 @@ mail = st.builds(
 )
 
 
-@given(st.lists(mail | st.binary(max_size=20), max_size=5), st.sampled_from(CHOICES))
-@example([], {})
-@example([b""], {})
-@example([b"", b"", b"a", b""], {"headers": False})
-def test_made_mail(raws, choices):
-    assert_same(raws, **choices)
+@given(st.lists(mail | st.binary(max_size=20), max_size=5), st.sampled_from(KEYS), st.sampled_from(CHOICES))
+@example([], None, {})
+@example([b""], None, {})
+@example([b"", b"", b"a", b""], None, {"headers": False})
+@example([b"Url: link\nType: text\n\nhttp://link/", b"", b"Url: other\n\nurl"], None, {})
+def test_made_mail(raws, key, choices):
+    assert_same(raws, key, **choices)
 
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
@@ -201,8 +199,10 @@ def test_floods(body, ngrams):
 def test_words_that_collide_are_one(alike):
     one, other = alike
     assert fingerprints([one]) == fingerprints([other])
-    (found,) = gathered([f"{one} {other} {other}".encode()], Tokenizer(Settings()))
-    assert found[0] == {one: 3}
+    raw, tokenizer = f"{one} {other} {other}".encode(), Tokenizer(Settings())
+    (found,) = gathered([raw], tokenizer)
+    assert (fingerprints([one])[0], 3, BODY) in found[0]
+    assert found == by_itself(raw, tokenizer)
 
 
 # What it is made of

@@ -7,12 +7,14 @@ import unicodedata
 
 import pytest
 from helpers.generated import examples_times
+from helpers.textbook import counted, pairs_in
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.reading.features import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer, fairly
 from spamnb.reading.message import read
 from spamnb.reading.settings import MOST_NGRAMS, Settings
+from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer, fairly
+from spamnb.reading.words import cut
 
 TOKENIZER = Tokenizer(Settings())
 MULTIPART = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
@@ -24,7 +26,7 @@ def features(raw, **choices):
 
 
 def tokens(raw, **choices):
-    return features(raw, **choices).tokens
+    return counted(features(raw, **choices))
 
 
 def page(html, **choices):
@@ -57,14 +59,11 @@ def test_a_message():
 def test_words_of_texts_are_kept_apart_from_what_is_tagged():
     raw = MULTIPART.replace("\n\n", "\nSubject: Hello you\n\n", 1) + "\nOne, two\n--b\n\nTHREE\n--b--\n"
     found = features(raw)
-    assert found.runs == [["one", "two"], ["three"], ["subject:hello", "subject:you"]]
+    assert [cut(text) for text in found.spaced] == [["one", "two"], ["three"]]
     assert found.subject == ["subject:hello", "subject:you"]
-    assert found.pairs == {("one", "two"), ("subject:hello", "subject:you")}
-    assert [text.split() for text in found.texts] == [[b"one", b"two"], [b"three"]]
-    assert sorted(found.tagged) == sorted(
-        token for token in found.tokens if ":" in token for _ in range(found.tokens[token])
-    )
-    assert found.tokens["type:text/plain"] == 2
+    assert pairs_in(found) == {("one", "two"), ("subject:hello", "subject:you")}
+    assert sorted(found.head) == ["header:subject", "subject:hello", "subject:you"]
+    assert found.body == ["type:text/plain", "type:text/plain"]
 
 
 @pytest.mark.parametrize("raw", ["review us now", "review\nus\n\nnow\n", " review us now"])
@@ -361,15 +360,15 @@ def test_a_flood_of_headers_hides_no_body():
 
 def test_a_flood_of_headers_hides_no_subject():
     found = features(("X-A: " + "a " * 200 + "\n") * 500 + "Subject: evil word\n\nbody")
-    assert {"subject:evil", "subject:word", "body"} <= set(found.tokens)
-    assert ("subject:evil", "subject:word") in found.pairs
+    assert {"subject:evil", "subject:word", "body"} <= set(counted(found))
+    assert ("subject:evil", "subject:word") in pairs_in(found)
 
 
 @given(st.sampled_from(sorted(FLOODS)), st.sampled_from([1, 2, 5]))
 @examples_times(0.1)
 def test_what_has_neighbours_is_a_token(flood, ngrams):
     found = features(FLOODS[flood], ngrams=ngrams)
-    assert {token for run in found.runs for token in run} <= set(found.tokens)
+    assert {word for text in found.spaced for word in cut(text)} | {*found.subject} <= set(counted(found))
 
 
 @pytest.mark.parametrize("ngrams", [1, 2])
@@ -443,7 +442,7 @@ CHOICES = st.sampled_from([{}, {"ngrams": 5}, {"keep_case": True, "headers": Fal
 @example(b"Content-Type: text/html\n\n<a\x01b><a href='http://a&#10;b/'>", {})
 def test_any_bytes(raw, choices):
     found = features(raw, **choices)
-    for token, times in found.tokens.items():
+    for token, times in counted(found).items():
         assert token
         assert not [char for char in token if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")], token
         assert times >= 1

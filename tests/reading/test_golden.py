@@ -3,9 +3,9 @@
 import pytest
 from golden.regenerate import FOLDER, described
 
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 
 MESSAGES = sorted(FOLDER.glob("*.eml"))
 
@@ -59,5 +59,5 @@ def test_the_crlf_message_has_them():
     ],
 )
 def test_what_each_shows(name, shown):
-    tokens = Tokenizer(Settings()).features(read((FOLDER / f"{name}.eml").read_bytes())).tokens
-    assert {word.casefold() for word in shown.split()} <= set(tokens)
+    features = Tokenizer(Settings()).features(read((FOLDER / f"{name}.eml").read_bytes()))
+    assert {word.casefold() for word in shown.split()} <= set(features.texts.values())

@@ -4,10 +4,10 @@ from math import log2
 
 import pytest
 
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.message import read
 from spamnb.reading.numbers import hour_of
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer(Settings())
 HTML = "Content-Type: text/html; charset=utf-8\n\n"

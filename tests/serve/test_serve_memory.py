@@ -33,7 +33,7 @@ def said(messages):
             (
                 verdict.label,
                 round(verdict.score, 9),
-                {item.token: list(item.row) for item in verdict.evidence},
+                {item.feature: list(item.row) for item in verdict.evidence},
             )
             for verdict in verdicts
         ]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from helpers.textbook import rows_of
 
 from spamnb.errors import InputOutputError
 from spamnb.lock import TRAINING, Lock
@@ -329,10 +330,10 @@ def test_tokens_that_collide_are_one_record(model, alike):
     pairs = memoryview(record["pairs"]).cast("Q").tolist()
     assert pairs == sorted(set(pairs))
     before = Stored.open(model)
-    assert before.rows([one, other]) == {one: (0, 1, 0, 5)}
+    assert rows_of(before, [one, other]) == {one: (0, 1, 0, 5)}
     fold(model)
     after = Stored.open(model)
-    assert after.rows([one, other]) == before.rows([one, other])
+    assert rows_of(after, [one, other]) == rows_of(before, [one, other])
     assert (after.vocabulary, after.presences) == (before.vocabulary, before.presences)
     assert learn(model, raw, None) == "forgotten"
-    assert (Stored.open(model).vocabulary, Stored.open(model).rows(alike)) == (0, {})
+    assert (Stored.open(model).vocabulary, rows_of(Stored.open(model), alike)) == (0, {})

@@ -14,12 +14,13 @@ import msgpack
 import pytest
 from helpers.learning import fold, seen, train_bulk
 from helpers.serving import Serving, request
+from helpers.textbook import counted
 
 from spamnb.lock import TRAINING, Lock
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store import damage
 from spamnb.store.journal import Journal
 from spamnb.store.journal_record import sealed
@@ -37,7 +38,7 @@ MAIL = {
     "eve": b"Subject: buy\n\neve",
 }
 RAW = list(MAIL.values())
-TOKENS = sorted({token for raw in RAW for token in Tokenizer(Settings()).features(read(raw)).tokens})
+TOKENS = sorted({token for raw in RAW for token in counted(Tokenizer(Settings()).features(read(raw)))})
 IN_FILE = {"ann": "ham", "cid": "spam"}
 # Words in common, so that what one lesson adds, the next finds; and lessons that rest on others.
 LESSONS = [

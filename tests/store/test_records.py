@@ -38,10 +38,10 @@ def test_each_is_found_and_no_other(tmp_path, size):
     others = neighbours(numbers) - numbers | {chance.getrandbits(64) for _ in range(100)}
     table = stored(tmp_path, rows)
     assert len(rows) == size
-    assert table.token_rows([*numbers, *others]) == rows
-    assert table.token_rows(sorted(others)) == {}
-    assert table.token_rows(list(numbers)) == rows  # remembered
-    assert table.neighbour_rows([*numbers]) == {}
+    assert table.rows([*numbers, *others]) == rows
+    assert table.rows(sorted(others)) == {}
+    assert table.rows(list(numbers)) == rows  # remembered
+    assert table.pair_rows([*numbers]) == {}
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -49,8 +49,8 @@ def test_pairs_likewise(tmp_path, size):
     chance = random.Random(size)
     pairs = {chance.getrandbits(64): counts_of(chance.getrandbits(9))[:2] for _ in range(size)}
     table = stored(tmp_path, {5: (1, 1, 1, 1)}, pairs)
-    assert table.neighbour_rows([*pairs, *neighbours(pairs), 5]) == pairs
-    assert table.token_rows([5, *pairs]) == {5: (1, 1, 1, 1)}
+    assert table.pair_rows([*pairs, *neighbours(pairs), 5]) == pairs
+    assert table.rows([5, *pairs]) == {5: (1, 1, 1, 1)}
 
 
 def test_every_entry_of_the_directory(tmp_path):
@@ -66,7 +66,7 @@ def test_every_entry_of_the_directory(tmp_path):
     assert len(starts) == 2**bits + 1
     assert (starts[0], starts[-1]) == (0, len(rows))
     assert starts[8] == starts[9]
-    assert table.token_rows([*numbers, *(neighbours(numbers) - numbers)]) == rows
+    assert table.rows([*numbers, *(neighbours(numbers) - numbers)]) == rows
 
 
 def test_a_key_is_not_found_where_none_begins(tmp_path):
@@ -79,7 +79,7 @@ def test_a_key_is_not_found_where_none_begins(tmp_path):
         rows = {number: (1, *chance.choices(counts, k=3)) for number in chosen}
         table = stored(tmp_path, rows)
         assert table.column("tokens").kind == "QIIII"
-        assert table.token_rows(every) == rows, attempt
+        assert table.rows(every) == rows, attempt
         content = table.column("tokens").whole()
         across = [one for one in every if one not in rows and one.to_bytes(8, "little") in content]
         assert across  # or it would prove nothing
@@ -97,7 +97,7 @@ def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, mon
         return pread(handle, size, at)
 
     monkeypatch.setattr(os, "pread", counted)
-    assert table.token_rows([crowd[7]]) == {crowd[7]: counts_of(crowd[7])}
+    assert table.rows([crowd[7]]) == {crowd[7]: counts_of(crowd[7])}
     assert sum(reads) > len(crowd) * width
     assert max(reads) == 3000 * width
     known = set(crowd)
@@ -105,10 +105,10 @@ def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, mon
         for asked in (number, number + 1):
             reads.clear()
             expected = {asked: counts_of(asked)} if asked in known else {}
-            assert table.token_rows([asked]) == expected
+            assert table.rows([asked]) == expected
             assert len(reads) <= 2 + (20_000 // LONG).bit_length() + 1
             assert sum(reads) < LONG * width * 2
-    assert table.token_rows([(0xABCD << 48) - 1, (0xABCE << 48)]) == {}
+    assert table.rows([(0xABCD << 48) - 1, (0xABCE << 48)]) == {}
 
 
 @pytest.mark.parametrize("at", [0, 1, 5_000, 10_007, 19_999])
@@ -121,11 +121,11 @@ def test_a_crowded_stretch_that_is_damaged(tmp_path, at):
     found = Stored.open(damaged(tmp_path, "tokens", bytes(content)))
     others = [number for number, *_ in struct.iter_unpack("<QBBBB", table.column("tokens").whole())]
     others = [number for number in others if number >> 53 != crowd[0] >> 53]
-    assert found.token_rows(others) == {number: counts_of(number) for number in others}
+    assert found.rows(others) == {number: counts_of(number) for number in others}
     for number in (crowd[0], crowd[at], crowd[-1], crowd[6] + 1):
         for _ in range(2):  # nor does it pass the second time
             with pytest.raises(ModelError, match="its column tokens or starts is damaged"):
-                found.token_rows([number])
+                found.rows([number])
 
 
 # Damage: every stretch that is read is verified
@@ -155,7 +155,7 @@ def asked(path, numbers):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "pread", watched)
         try:
-            result = table.token_rows(numbers)
+            result = table.rows(numbers)
         except ModelError as error:
             result = error.why
     return max(sizes), result
@@ -247,7 +247,7 @@ def test_a_file_cut_short_while_it_is_open(tmp_path):
         table.label_of(1) or table.histogram()
     for number in range(4000):
         with pytest.raises(ModelError, match="its column tokens or starts is damaged"):
-            table.token_rows([number << 52])
+            table.rows([number << 52])
 
 
 # Many
@@ -259,7 +259,7 @@ def test_what_is_remembered_has_a_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "MOST_KNOWN", 50)
     for first in range(0, 600, 10):
         wanted = [n << 50 for n in range(first, first + 20)]
-        assert table.token_rows(wanted) == {n: rows[n] for n in wanted if n in rows}
+        assert table.rows(wanted) == {n: rows[n] for n in wanted if n in rows}
         assert len(table._tokens.known) <= 50 + 20
 
 

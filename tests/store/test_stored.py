@@ -24,6 +24,7 @@ import pytest
 from helpers.generated import examples_times
 from helpers.paths import ROOT
 from helpers.tables import columns_of, fingerprint, saved
+from helpers.textbook import pair_rows_of, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,7 +94,12 @@ def tables(draw):
     for label in draw(st.lists(st.sampled_from(table.labels), max_size=6)):
         tokens = draw(st.dictionaries(words, st.integers(1, 2**20), max_size=5))
         pairs = draw(st.sets(st.tuples(words, words), max_size=3))
-        table.learn(label, tokens, draw(st.dictionaries(st.sampled_from("xyz"), st.integers(0, 999))), pairs)
+        table.learn(
+            label,
+            [(token, n, 0) for token, n in tokens.items()],
+            draw(st.dictionaries(st.sampled_from("xyz"), st.integers(0, 999))),
+            [(pair, 0) for pair in pairs],
+        )
     places = st.integers(0, len(table.labels) - 1)
     scores = st.just(math.nan) | st.floats(-99, 99, width=32)
     return table, draw(st.dictionaries(st.integers(0, 2**64 - 1), st.tuples(places, scores), max_size=5))
@@ -114,11 +120,11 @@ def test_what_is_saved_is_loaded(made):
     for name in ("digests", "labels", "scores"):
         mine, theirs = getattr(after.learned, name), getattr(before.learned, name)
         assert np.array_equal(mine, theirs, equal_nan=name == "scores"), name
-    assert listed(stored.rows([*table.tokens, "no such token"])) == table.tokens
+    assert listed(rows_of(stored, [*table.tokens, "no such token"])) == table.tokens
     assert stored.histogram() == table.histogram()
     assert stored.vocabulary == table.vocabulary
     assert (stored.presences, stored.occurrences) == (table.presences, table.occurrences)
-    assert listed(stored.pair_rows([*table.pairs, ("no", "pair")])) == table.pairs
+    assert listed(pair_rows_of(stored, [*table.pairs, ("no", "pair")])) == table.pairs
     assert (stored.pair_presences, stored.pair_vocabulary) == (table.pair_presences, table.pair_vocabulary)
     assert {one: stored.label_of(one) for one in learned} == {
         one: table.labels[place] for one, (place, _) in learned.items()
@@ -132,10 +138,10 @@ def test_what_is_saved_is_loaded(made):
 def test_every_width_of_count(tmp_path, top):
     path = str(tmp_path / "model")
     table = CountTable(["ham", "spam"])
-    table.learn("ham", {"word": top}, {})
-    table.learn("spam", {"word": 1, "other": 1}, {})
+    table.learn("ham", [("word", top, 0)], {})
+    table.learn("spam", [("word", 1, 0), ("other", 1, 0)], {})
     saved(path, columns_of(table, {}))
-    assert Stored.open(path).rows(["word"])["word"] == (1, 1, top, 1)
+    assert rows_of(Stored.open(path), ["word"])["word"] == (1, 1, top, 1)
     assert whole(path).occurring[0].max() == top
     width = {1: "B", 255: "B", 256: "H", 65535: "H"}.get(top, "I")
     assert Stored.open(path).column("tokens").kind == "Q" + 4 * width
@@ -143,7 +149,8 @@ def test_every_width_of_count(tmp_path, top):
 
 def test_stretches_are_summed_a_few_at_a_time(tmp_path, monkeypatch):
     table = CountTable(["ham", "spam"])
-    table.learn("ham", {f"word{n}": 1 for n in range(300)}, {}, {(f"a{n}", f"b{n}") for n in range(100)})
+    pairs = [((f"a{n}", f"b{n}"), 0) for n in range(100)]
+    table.learn("ham", [(f"word{n}", 1, 0) for n in range(300)], {}, pairs)
     before = Path(saved(str(tmp_path / "model"), columns_of(table, {}))).read_bytes()
     for many in (1, 2, 3, 31, 32, 33):  # it has 32, and their end
         monkeypatch.setattr("spamnb.tables.layout.AT_ONCE", many)
@@ -546,5 +553,5 @@ def test_what_was_opened_stays_whole_when_it_is_replaced(tmp_path):
     before = Stored.open(path)
     learn(path, b"Subject: other\n\nnow", "ham")
     training.train(path, {"ham": [str(tmp_path / "ham")]}, forget=True, pool=LocalPool(1))
-    assert before.rows(["now", "noon"]) == {"now": (0, 1, 0, 3), "noon": (1, 0, 2, 0)}
-    assert Stored.open(path).rows(["now", "noon"]) == {"now": (1, 1, 1, 3)}
+    assert rows_of(before, ["now", "noon"]) == {"now": (0, 1, 0, 3), "noon": (1, 0, 2, 0)}
+    assert rows_of(Stored.open(path), ["now", "noon"]) == {"now": (1, 1, 1, 3)}

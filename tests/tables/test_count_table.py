@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from helpers.generated import examples_times
 from helpers.tables import LABELS, assert_same, bulk, fingerprint, mail, saved, table_of
+from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import BLOCK
 from spamnb.errors import CannotCreate
-from spamnb.reading.fingerprint import FACTOR, MASK, fingerprints, pair_fingerprints
+from spamnb.reading.fingerprint import FACTOR, MASK, Fingerprints, fingerprints
 from spamnb.reading.settings import Settings
 from spamnb.store.stored import Stored
 from spamnb.store.table import CountTable
@@ -26,7 +27,7 @@ def as_table(columns):
     table = CountTable(columns.labels)
     table.messages = list(columns.messages)
     table.numbers = columns.numbers
-    pairs = {pair_fingerprints([pair])[0]: pair for pair in product("abc", "abc")}
+    pairs = {Fingerprints().pair(*pair): pair for pair in product("abc", "abc")}
     for at, token in enumerate(columns.tokens(range(len(columns)))):
         if columns.words[at]:
             table.tokens[token] = [*columns.containing[:, at].tolist(), *columns.occurring[:, at].tolist()]
@@ -203,7 +204,7 @@ def test_fingerprints_are_spread_evenly():
 
 @given(st.text("abcdef", max_size=12), st.text("abcdef", max_size=12))
 def test_a_pair_is_told_from_its_reverse_and_from_its_words(one, other):
-    there, back = pair_fingerprints([(one, other), (other, one)])
+    there, back = Fingerprints().pair(one, other), Fingerprints().pair(other, one)
     assert 0 <= there <= MASK
     assert (there == back) == (one == other)
     words = np.array(fingerprints([one, other]), np.uint64)
@@ -219,9 +220,9 @@ def test_a_count_below_zero_is_never_written(tmp_path):
     wrong = Columns(**{**vars(table), "containing": table.containing - 1})
     path = str(tmp_path / "model")
     saved(path, wrong)
-    assert Stored(path).rows(["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
+    assert rows_of(Stored(path), ["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
     saved(path, wrong.settled())
-    assert Stored(path).rows(["a"]) == {}
+    assert rows_of(Stored(path), ["a"]) == {}
     assert (Stored(path).presences, Stored(path).vocabulary) == ([0, 0, 0], 0)
 
 

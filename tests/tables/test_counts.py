@@ -1,5 +1,6 @@
 """Count tables add and subtract, in any order."""
 
+from helpers.textbook import bag
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,7 @@ messages = st.lists(st.tuples(st.sampled_from(["ham", "spam", "work"]), tokens, 
 def counted(mail, labels=("ham", "spam", "work")):
     table = CountTable(labels)
     for label, its_tokens, its_numbers in mail:
-        table.learn(label, its_tokens, its_numbers)
+        table.learn(label, bag(its_tokens), its_numbers)
     return table
 
 
@@ -38,7 +39,7 @@ def test_what_was_added_can_be_taken_away(first, second):
 def test_learning_then_forgetting_everything_leaves_nothing(mail):
     table = counted(mail)
     for label, its_tokens, its_numbers in mail:
-        table.forget(label, its_tokens, its_numbers)
+        table.forget(label, bag(its_tokens), its_numbers)
     assert table == CountTable([])
     assert (table.tokens, table.numbers, sum(table.messages)) == ({}, {}, 0)
 

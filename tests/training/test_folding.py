@@ -8,6 +8,7 @@ import time
 import pytest
 from helpers.learning import made, seen, train_bulk, wait_for_folding
 from helpers.paths import TESTS
+from helpers.textbook import rows_of
 
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
@@ -107,7 +108,7 @@ def test_all_along_it_counts_and_judges_right(model, tmp_path):
         assert learn(model, made(number), "spam") == "learned"
         stored = Stored.open(model)
         assert stored.messages == [0, number + 1]
-        assert stored.rows(["buy"]) == {"buy": (0, number + 1, 0, number + 1)}
+        assert rows_of(stored, ["buy"]) == {"buy": (0, number + 1, 0, number + 1)}
         assert Model(stored).classify(made(number)).score >= 0
     wait_for_folding(model)
     assert size(model) < 30 * LIMIT / 4

@@ -11,16 +11,17 @@ from pathlib import Path
 import pytest
 from helpers.generated import examples_times
 from helpers.learning import MAIL, PAIRS, TOKENS, fold, made, seen, train_bulk
+from helpers.textbook import pair_rows_of, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import CannotCreate, DataError, Locked, NoModel, SpamnbError, UsageError
 from spamnb.lock import Lock
 from spamnb.model import Model
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -79,8 +80,8 @@ def test_forgetting_all_gives_an_empty_model(model):
         assert learn(model, raw, None) == "forgotten"
     stored = Stored.open(model)
     assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
-    assert stored.rows(TOKENS) == {}
-    assert (stored.pair_rows(PAIRS), stored.pair_vocabulary) == ({}, 0)
+    assert rows_of(stored, TOKENS) == {}
+    assert (pair_rows_of(stored, PAIRS), stored.pair_vocabulary) == ({}, 0)
     fold(model)
     assert Path(model).read_bytes() == empty
 
@@ -265,6 +266,8 @@ import os, sys
 from spamnb.store.stored import Stored
 from spamnb.errors import NoModel
 from spamnb.model import Model
+from spamnb.reading.fingerprint import fingerprints
+BUY = fingerprints(["buy"])[0]
 path, last, times = sys.argv[1], 0, 0
 while times < 4 or not os.path.exists(path + ".stop"):
     try:
@@ -274,7 +277,7 @@ while times < 4 or not os.path.exists(path + ".stop"):
         continue
     verdict = Model(stored).classify(b"buy now")
     now = stored.messages[1]
-    assert last <= now == (stored.rows(["buy"])["buy"][1] if now else 0), (last, now)
+    assert last <= now == (stored.rows([BUY])[BUY][1] if now else 0), (last, now)
     last, times = now, times + 1
 """
 FOLDER = """

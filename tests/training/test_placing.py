@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 from helpers.learning import fold, seen, train_bulk
+from helpers.textbook import counted
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
-from spamnb.reading.features import Tokenizer
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import Columns
 from spamnb.training import train as training
@@ -32,7 +33,7 @@ def letter(name):
 
 NAMES = "ann bob cid dan eve fay gus hal ivy jan kim".split()
 MAIL = [letter(name) for name in NAMES]
-TOKENS = sorted({token for raw in MAIL for token in Tokenizer(Settings()).features(read(raw)).tokens})
+TOKENS = sorted({token for raw in MAIL for token in counted(Tokenizer(Settings()).features(read(raw)))})
 
 # What the model holds at first, in its file and in its journal; what a run of training adds; and what is
 # learned, moved and forgotten while the new model is made.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.textbook import rows_of
 
 from spamnb.inspection import check as checking
 from spamnb.model import Model
@@ -39,7 +40,7 @@ def message(words, label="ham"):
 
 
 def known(path, *words):
-    return set(Stored.open(path).rows(words))
+    return set(rows_of(Stored.open(path), words))
 
 
 @pytest.fixture

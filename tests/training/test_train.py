@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.generated import examples_times
+from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -204,7 +205,7 @@ def test_other_settings_are_refused_not_mixed(mail):
     assert content(mail) == before
     train(mail, wanted={"ngrams": 2})
     assert content(mail) == before
-    assert stored(mail).rows(["see you"]) != {}
+    assert rows_of(stored(mail), ["see you"]) != {}
 
 
 def test_labels_may_be_added_later(mail):

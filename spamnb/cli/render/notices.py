@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from spamnb.cli.render.terminal import listed
 from spamnb.files import complain, printable
+from spamnb.key import key_path
 from spamnb.mailboxes.not_mail import ARCHIVE
 from spamnb.mailboxes.skipped import LeftOutFolder, failures, passed_over
-from spamnb.store.key import key_path
 from spamnb.store.stored import Stored
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from spamnb.exchange.importing.rules import rule_for
 from spamnb.exchange.importing.spambayes import SPAMBAYES
 from spamnb.exchange.importing.spamprobe import SPAMPROBE
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import settings_of
-from spamnb.reading.fingerprint import fingerprints, pair_fingerprints
+from spamnb.model import key_of, settings_of
+from spamnb.reading.fingerprint import Fingerprints, fingerprints
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import Columns, added
 from spamnb.tables.keying import key_for, without_words
@@ -81,7 +81,8 @@ class Imported:
         *labels, days = np.array(rows, np.int64).T
         containing = np.minimum(labels, np.array([self.messages]).T).astype(np.int32)
         days = np.where(days == 0, today(), np.minimum(days, LAST_DAY))
-        hashes = np.array(fingerprints(tokens) + pair_fingerprints(pairs), np.uint64)
+        of_pair = Fingerprints().pair
+        hashes = np.array(fingerprints(tokens) + [of_pair(*pair) for pair in pairs], np.uint64)
         order = np.argsort(hashes, kind="stable")
         texts = [token.encode() for token in tokens] + [b""] * len(pairs)
         occurring = containing.copy()
@@ -153,7 +154,7 @@ def add_to_model(model: str, imported: Imported, fresh: bool = False, keyed: boo
         base, more = Columns.empty(LABELS), imported.columns()
         if before and not fresh:
             check(before, keyed)
-            base, key = Columns.load(before), before.key
+            base, key = Columns.load(before), key_of(before)
         else:
             key = key_for(model, keyed)
         if key:

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.delivery.batch_judge import Judgement
+    from spamnb.key import Key
     from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.ranges import MailboxRange
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
-    from spamnb.store.key import Key
     from spamnb.store.stored import Stored
     from spamnb.training.batches import Batch
     from spamnb.training.calibration import Piece

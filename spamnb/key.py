@@ -13,7 +13,7 @@ from spamnb.errors import ModelError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
 SIZE = 32  # bytes of a key
 NUMBER = 8  # bytes of a fingerprint or a digest
@@ -36,38 +36,23 @@ class Key:
         """For processes that are not forked."""
         return Key, (self._secret,)
 
-    def fingerprints(self, numbers: Sequence[int]) -> list[int]:
-        """Of tokens and pairs."""
-        return _numbers(self.packed_fingerprints(_packed(numbers)))
-
-    def digest(self, number: int) -> int:
-        """Of a message."""
-        return _numbers(self.packed_digests(_packed([number])))[0]
-
-    def packed_fingerprints(self, numbers: bytes) -> bytes:
-        """The same for numbers that lie one behind the other."""
+    def fingerprints(self, numbers: Iterable[int]) -> list[int]:
+        """Hide the fingerprints of tokens and pairs."""
         return _hidden(self._tokens, numbers)
 
-    def packed_digests(self, numbers: bytes) -> bytes:
+    def digests(self, numbers: Iterable[int]) -> list[int]:
+        """Hide the digests of messages."""
         return _hidden(self._messages, numbers)
 
 
-def _hidden(start: blake2b, numbers: bytes) -> bytes:
-    """A copy of what has taken the key in needs 0.8 µs a number; the key taken in each time, 1.2."""
+def _hidden(start: blake2b, numbers: Iterable[int]) -> list[int]:
+    """A copy of what has taken the key in needs 1.0 µs a number; the key taken in each time, 1.4."""
     found = []
-    for at in range(0, len(numbers), NUMBER):
+    for number in numbers:
         one = start.copy()
-        one.update(numbers[at : at + NUMBER])
-        found.append(one.digest())
-    return b"".join(found)
-
-
-def _packed(numbers: Sequence[int]) -> bytes:
-    return b"".join([number.to_bytes(NUMBER, "little") for number in numbers])
-
-
-def _numbers(packed: bytes) -> list[int]:
-    return memoryview(packed).cast("Q").tolist()
+        one.update(number.to_bytes(NUMBER, "little"))
+        found.append(int.from_bytes(one.digest(), "little"))
+    return found
 
 
 def key_path(model: str) -> str:
@@ -75,7 +60,7 @@ def key_path(model: str) -> str:
     return os.environ.get("SPAMNB_KEY") or model + ".key"
 
 
-def key_of(model: str, known_as: str) -> Key:
+def key_known_as(model: str, known_as: str) -> Key:
     """The key that a model was made with."""
     path = key_path(model)
     try:

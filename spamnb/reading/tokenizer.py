@@ -1,0 +1,161 @@
+"""A message to its features: tokens of the head and of the body, texts, and a few numbers."""
+
+from __future__ import annotations
+
+from spamnb.reading.features import Features
+from spamnb.reading.fingerprint import Fingerprints
+from spamnb.reading.header_rules import header_tokens, subject_tokens, subject_words
+from spamnb.reading.links import MOST_LINKS, link_tokens, links_in
+from spamnb.reading.message import EMBEDDED
+from spamnb.reading.numbers import measured
+from spamnb.reading.words import cut
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.key import Key
+    from spamnb.reading.html.markup import Page
+    from spamnb.reading.message import Message, Part
+    from spamnb.reading.settings import Settings
+
+MOST_OCCURRENCES = 65_535  # of one token in one message: two bytes hold it
+# Of one message, n-grams and all: a flood neither bloats the model nor slows others.
+MOST_TOKENS = min(30_000, MOST_OCCURRENCES)
+# Of headers, parts, tags, links and hidden words each. Words have what these leave, so no kind hides another.
+MOST_OF_A_KIND = 4_000
+MOST_TIMES = 1000  # of one HTML tag
+# A header called Url makes the very tokens that links make: all such tokens are of the body.
+BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
+
+
+class Tokenizer:
+    """Cuts messages by the settings of a model, and fingerprints them by its key."""
+
+    def __init__(self, settings: Settings, key: Key | None = None) -> None:
+        self.settings = settings
+        self.words = settings.words()
+        self.key = key
+        self.fingerprints = Fingerprints(key)
+
+    def features(self, message: Message) -> Features:
+        """All tokens, up to the most a message may bring, and what is measured."""
+        head, like_body, subject = self._head(message)
+        parts: list[str] = []
+        tags: list[str] = []
+        links: list[list[str]] = []
+        hidden: list[list[str]] = []
+        texts: list[bytes] = []
+        pages = pages_of(message)
+        for part in message.parts:
+            parts += self._structure(part)
+            page = pages.get(id(part))
+            text = part.text if page is None else page.text
+            if page is not None:
+                tags += tag_tokens(page.tags)
+                links += (page.links, page.images)
+                hidden.append([f"hidden:{word}" for word in self.words.of(page.hidden)])
+            if text:
+                links.append(links_in(text))
+                texts.append(self.words.spaced(text))
+                if is_masked(text):
+                    parts.append("trick:masked")
+        body = like_body + parts[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
+        body += link_tokens(joined(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
+        body += joined(hidden, MOST_OF_A_KIND)
+        texts = shares(texts, (MOST_TOKENS - len(head) - len(body)) // self.words.ngrams)
+        if self.words.ngrams > 1:
+            for words in map(cut, texts):
+                body += self.words.grams(words)[len(words) :]
+        return Features(head, body, subject, texts, measured(message, pages), self.fingerprints)
+
+    def _head(self, message: Message) -> tuple[list[str], list[str], list[str]]:
+        """Tokens of the headers, subjects of embedded messages among them; of these tokens, apart, those that
+        the body may have, too; and the words of the subject."""
+        if not self.settings.headers:
+            return [], [], []
+        tokens = header_tokens(message.headers, self.words)
+        subject = subject_words(message.get("subject") or "", self.words)
+        for part in message.parts:
+            if part.content_type == EMBEDDED:
+                for name, value in part.headers:
+                    if name == "subject":
+                        tokens += subject_tokens(value, self.words)
+        if len(tokens) > MOST_OF_A_KIND:  # wherever it stands among them
+            tokens = subject + tokens[: MOST_OF_A_KIND - len(subject)]
+        if BODY_TAGS.isdisjoint([name for name, _ in message.headers]):
+            return tokens, [], subject
+        like_body = [token for token in tokens if token.partition(":")[0] in BODY_TAGS]
+        return [token for token in tokens if token.partition(":")[0] not in BODY_TAGS], like_body, subject
+
+    def _structure(self, part: Part) -> list[str]:
+        """The kind of a part, and the name of an attachment."""
+        tokens = []
+        if part.content_type:
+            tokens.append(f"type:{printed(part.content_type[:60])}")
+        if part.charset:
+            tokens.append(f"charset:{printed(part.charset[:30])}")
+        if part.filename:
+            stem, dot, ending = part.filename.rpartition(".")
+            tokens += [f"file:{word}" for word in self.words.of(stem if dot else ending)]
+            if dot:
+                tokens.append(f"file:.{printed(ending[:12].lower())}")
+        return tokens
+
+
+def pages_of(message: Message) -> dict[int, Page]:
+    """HTML as a reader sees it, by the part it stands in."""
+    written = [part for part in message.parts if part.text and is_html(part)]
+    if not written:
+        return {}
+    from spamnb.reading.html.markup import render  # six modules that plain mail has no use for
+
+    return {id(part): render(part.text or "") for part in written}
+
+
+def is_masked(text: str) -> bool:
+    if text.isascii():
+        return False
+    from spamnb.reading.letters import masked
+
+    return masked(text)
+
+
+def is_html(part: Part) -> bool:
+    return part.content_type in ("text/html", "application/xhtml+xml")
+
+
+def tag_tokens(tags: dict[str, int]) -> list[str]:
+    """Each tag once before any comes again: a flood of one hides no other."""
+    names = [f"html:{printed(tag)}" for tag in tags]
+    tokens = list(names)
+    for name, times in zip(names, tags.values(), strict=True):
+        tokens += [name] * min(times - 1, MOST_TIMES)
+    return tokens
+
+
+def printed(text: str) -> str:
+    """Without spaces, and without what no terminal should be sent."""
+    if text.isprintable() and " " not in text:
+        return text
+    return "".join([char for char in text if char.isprintable() and char != " "])
+
+
+def joined(runs: list[list[str]], most: int) -> list[str]:
+    return [one for run in fairly(runs, most) for one in run]
+
+
+def shares(texts: list[bytes], most: int) -> list[bytes]:
+    """The texts, cut to so many words in all."""
+    if sum(map(len, texts)) <= most:
+        return texts
+    return [" ".join(run).encode() for run in fairly([cut(text) for text in texts], most)]
+
+
+def fairly(runs: list[list[str]], most: int) -> list[list[str]]:
+    """All of them, or if that is too much, the long ones cut: a flood in one part hides no other part."""
+    if sum(map(len, runs)) <= most:
+        return runs
+    kept = []
+    for following, run in zip(reversed(range(len(runs))), sorted(runs, key=len), strict=True):
+        kept.append(run[: most // (following + 1)])
+        most -= len(kept[-1])
+    return kept

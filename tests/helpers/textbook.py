@@ -1,0 +1,36 @@
+"""Words for what takes fingerprints: textbook messages, and counts by the words they are of."""
+
+from spamnb.reading.fingerprint import Fingerprints, fingerprints
+
+
+def bag(words):
+    """The tokens of a message, given as {word: times}, as a classifier and a table take them."""
+    return [(number, times, 0) for number, times in zip(fingerprints(words), words.values(), strict=True)]
+
+
+def neighbours(pairs):
+    """Its pairs, given as (word, word)."""
+    return [(Fingerprints().pair(*pair), 0) for pair in pairs]
+
+
+def rows_of(counts, words):
+    """The counts of those words that are known, by word; of those that collide, the first has them."""
+    rows = counts.rows(fingerprints(words))
+    return {word: rows.pop(n) for word, n in zip(words, fingerprints(words), strict=True) if n in rows}
+
+
+def pair_rows_of(counts, pairs):
+    """The counts of those pairs that are known, by pair."""
+    numbers = {pair: Fingerprints().pair(*pair) for pair in pairs}
+    rows = counts.pair_rows(list(numbers.values()))
+    return {pair: rows[number] for pair, number in numbers.items() if number in rows}
+
+
+def counted(features):
+    """The tokens of a message as they are spelled, and how often each occurs."""
+    return {features.texts[number]: times for number, times, _ in features.tokens}
+
+
+def pairs_in(features):
+    """The pairs of a message as they are spelled."""
+    return {tuple(features.text_of(number).split()) for number, _ in features.pairs}
