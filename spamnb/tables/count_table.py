@@ -69,16 +69,16 @@ class Columns:
         return added([base, *(from_entry(entry, base.labels) for entry in stored.journal.entries)])
 
     @classmethod
-    def load_part(cls, stored: Stored, part: int, parts: int) -> Columns:
-        """The same of a part of the tokens, without the messages learned. Checksums are not looked at."""
+    def load_shard(cls, stored: Stored, shard: int, shards: int) -> Columns:
+        """The same of a shard of the tokens, without the messages learned. Checksums are not looked at."""
 
         def stretch(name: str, first: int, end: int) -> Array:
             column = stored.column(name)
             data = column.file.read(column.at + first * column.width, (end - first) * column.width)
             return np.frombuffer(data, record_type(column.kind))
 
-        first, end = _part_of(stored.column("tokens"), part, parts)
-        first_pair, end_pair = _part_of(stored.column("pairs"), part, parts)
+        first, end = _shard_records(stored.column("tokens"), shard, shards)
+        first_pair, end_pair = _shard_records(stored.column("pairs"), shard, shards)
         ends = stretch("ends", first, end).astype(np.int64)
         start = stored.column("ends")[first - 1] if first else 0
         column = {
@@ -90,8 +90,8 @@ class Columns:
             "first_days": stretch("first_days", first, end),
             "pair_days": stretch("pair_days", first_pair, end_pair),
         }
-        base = cls._of_file(stored, column)._counted_in(part)
-        later = (from_entry(entry, base.labels).part(part, parts) for entry in stored.journal.entries)
+        base = cls._of_file(stored, column)._counted_in(shard)
+        later = (from_entry(entry, base.labels).shard(shard, shards) for entry in stored.journal.entries)
         return replace(added([base, *later]), learned=Learned.of([], []))
 
     @classmethod
@@ -211,12 +211,12 @@ class Columns:
             since=self.first_days[kept],
         )
 
-    def part(self, part: int, parts: int) -> Columns:
+    def shard(self, shard: int, shards: int) -> Columns:
         """The tokens in one of so many equal ranges of fingerprints, without the messages learned.
 
-        What is counted by messages belongs to the first part, so that parts add up to the whole.
+        What is counted by messages belongs to the first shard, so that shards add up to the whole.
         """
-        lowest, behind = range_of(part, parts)
+        lowest, behind = range_of(shard, shards)
         first = int(np.searchsorted(self.hashes, np.uint64(lowest)))
         end = int(np.searchsorted(self.hashes, np.uint64(behind - 1), "right"))
         start = int(self.ends[first - 1]) if first else 0
@@ -232,10 +232,10 @@ class Columns:
             since=self.first_days[within].copy(),
             learned=Learned.of([], []),
         )
-        return own._counted_in(part)
+        return own._counted_in(shard)
 
-    def _counted_in(self, part: int) -> Columns:
-        return self if part == 0 else replace(self, messages=(0,) * len(self.labels), numbers={})
+    def _counted_in(self, shard: int) -> Columns:
+        return self if shard == 0 else replace(self, messages=(0,) * len(self.labels), numbers={})
 
     def times(self, factor: int) -> Columns:
         """Counted so often; less than once, to be taken away. Its days say nothing any more."""
@@ -384,8 +384,8 @@ def _narrowed(sums: Array) -> Array:
     return sums.astype(np.int32) if fits else sums
 
 
-def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
-    """Where the records of a part start and end in a file."""
+def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
+    """Where the records of a shard start and end in a file."""
 
     def key(place: int) -> int:
         return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
@@ -393,7 +393,7 @@ def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
     def place(number: int) -> int:
         return bisect_left(range(len(column)), number, key=key)
 
-    first, end = range_of(part, parts)
+    first, end = range_of(shard, shards)
     return place(first), place(end)
 
 

@@ -8,7 +8,7 @@ classification scores them. It is the same for any number of processes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,16 +22,17 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.count_table import Columns
-from spamnb.training.calibration import Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
     from spamnb.arrays import Array
     from spamnb.key import Key
     from spamnb.mailboxes.chunks import RawMessage
     from spamnb.reading.settings import Settings
+
+    Known = Callable[[int, str | None], bool]  # by digest and label
 
     class Chunk(Protocol):
         """A piece of mail, however it was cut."""
@@ -42,6 +43,28 @@ if TYPE_CHECKING:
 
 
 NOTHING = Features([], [], [], [], {}, Fingerprints())
+
+
+@dataclass(frozen=True, eq=False)
+class SampledMessages:
+    """Messages of a sample, from one batch."""
+
+    digests: Array
+    labels: Array  # label indices
+    rows: Rows
+    hashes: Array  # of the vocabulary of these rows
+
+    def chosen(self, messages: Array) -> SampledMessages:
+        """Choose some of the messages, and the vocabulary they need."""
+        rows = self.rows.chosen(messages)
+        used = np.zeros(len(self.hashes), bool)
+        used[rows.places] = True
+        return SampledMessages(
+            self.digests[messages],
+            self.labels[messages],
+            rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
+            self.hashes[used],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +92,11 @@ class Batch:
             return self
         return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
 
-    def piece(self, messages: Array, places: Array) -> Piece:
+    def sampled(self, messages: Array, places: Array) -> SampledMessages:
         """Some messages to be scored, and the places of their labels."""
         presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # how often is not asked
         rows = replace(self.rows, times=presence)
-        everything = Piece(self.digests, np.zeros(len(self), np.int64), rows, self.hashes)
+        everything = SampledMessages(self.digests, np.zeros(len(self), np.int64), rows, self.hashes)
         return replace(everything.chosen(messages), labels=places)
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> Columns:
@@ -114,7 +137,7 @@ class Batch:
         return sums
 
 
-def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
+def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known | None = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
     gathering = Gathering(tokenizer.key)
     names, digests, dates, unreadable = [], [], [], []
@@ -137,7 +160,7 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any =
 class Counting:
     """The work of one process on one chunk; the tokenizer is made once in each process."""
 
-    def __init__(self, settings: Settings, known: Any = None, key: Key | None = None) -> None:
+    def __init__(self, settings: Settings, known: Known | None = None, key: Key | None = None) -> None:
         self.settings = settings
         self.known = known
         self.key = key

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,11 @@ from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from spamnb.arrays import Array, Rows
+    from spamnb.arrays import Array
     from spamnb.bayes.view import View
     from spamnb.tables.learned import Learned
     from spamnb.tables.totals import Totals
+    from spamnb.training.batches import SampledMessages
     from spamnb.training.pool import Counted
 
 SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
@@ -29,34 +29,12 @@ FEWEST = 5  # messages of each label; below that the cutoffs would be chance
 IMPORTED = Cutoffs(0.0, 2.5)  # of another filter's counts, where no scores are known (docs/importing.md)
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Messages of a sample, from one batch."""
-
-    digests: Array
-    labels: Array  # places
-    rows: Rows
-    hashes: Array  # of the vocabulary of these rows
-
-    def chosen(self, messages: Array) -> Piece:
-        """Some of the messages, and the vocabulary they need."""
-        rows = self.rows.chosen(messages)
-        used = np.zeros(len(self.hashes), bool)
-        used[rows.places] = True
-        return Piece(
-            self.digests[messages],
-            self.labels[messages],
-            rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
-            self.hashes[used],
-        )
-
-
 class Sample:
     """Messages of a run to be scored when it ends: those of the lowest digests, in whatever order."""
 
     def __init__(self, size: int = SAMPLE) -> None:
         self.size = size
-        self.pieces: list[Piece] = []
+        self.pieces: list[SampledMessages] = []
         self.most = 0  # messages of the most frequent label
         self.limits: dict[int, int] = {}  # of each label: higher digests have no chance any more
 
@@ -70,13 +48,13 @@ class Sample:
         messages, places = messages[likely], places[likely]
         if not len(messages):
             return
-        self.pieces.append(batch.piece(messages, places))
+        self.pieces.append(batch.sampled(messages, places))
         self.most += int(np.bincount(places).max())
         if self.most > 2 * self.size:
             self.pieces = self._lowest()
             self.most = self.size
 
-    def _lowest(self) -> list[Piece]:
+    def _lowest(self) -> list[SampledMessages]:
         digests = np.concatenate([piece.digests for piece in self.pieces])
         labels = np.concatenate([piece.labels for piece in self.pieces])
         chosen = sampled(digests, labels, np.arange(len(digests)), self.size)

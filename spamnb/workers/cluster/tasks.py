@@ -1,4 +1,4 @@
-"""What workers do. A task depends on its arguments and the mail alone: it can be done again elsewhere."""
+"""Tasks of workers. They depend on their arguments and the mail alone, so another worker can repeat them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,14 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.reading.settings import Settings
-    from spamnb.training.batches import Batch
-    from spamnb.training.calibration import Piece
+    from spamnb.training.batches import Batch, SampledMessages
     from spamnb.training.pool import Finish
 
     Read = tuple[MailboxRange | None, Batch]
 
 
 class Heading(NamedTuple):
-    """Of a batch what is needed to decide about it."""
+    """Facts of a batch that are needed to decide about it."""
 
     range: MailboxRange | None
     digests: Array
@@ -46,7 +45,7 @@ class Heading(NamedTuple):
 
 
 class ModelFiles(NamedTuple):
-    """A model on its way: its file and its journal, and how it is to be seen."""
+    """A model to be sent: the bytes of its file and its journal, its view and its cutoffs."""
 
     model: bytes
     journal: bytes
@@ -54,18 +53,19 @@ class ModelFiles(NamedTuple):
     cutoffs: Cutoffs | None
 
 
-def own_version() -> str:
+def installed_version() -> str:
     return version("spamnb")
 
 
 def missing(paths: Sequence[str]) -> list[str]:
-    """Which of these are not here."""
-    own = [path for path in paths if not is_remote(path)]
-    return [path for path in own if not os.path.exists(path) and not split_number(path)[0]]
+    """Find paths that this machine does not have."""
+    local = [path for path in paths if not is_remote(path)]
+    return [path for path in local if not os.path.exists(path) and not split_number(path)[0]]
 
 
 def batch(chunk: Chunk, label: str, settings: Settings) -> Read:
-    _check_seen(chunk)
+    """Read and tokenize a chunk."""
+    _check_folders(chunk)
     return ChunkTask(Counting(settings))(chunk, label)
 
 
@@ -83,9 +83,9 @@ def table(read: Read, labels: Sequence[str], chosen: Array, day: int, checksum: 
     return read[1].table(labels, chosen, day)
 
 
-def piece(read: Read, messages: Array, places: Array, checksum: int) -> Piece:
+def sampled(read: Read, messages: Array, places: Array, checksum: int) -> SampledMessages:
     _check_unchanged(read[1], checksum)
-    return read[1].piece(messages, places)
+    return read[1].sampled(messages, places)
 
 
 def checksum_of(digests: Array) -> int:
@@ -93,7 +93,10 @@ def checksum_of(digests: Array) -> int:
 
 
 def _check_unchanged(batch: Batch, checksum: int) -> None:
-    """A worker may have died and the mail have been read again: what was decided about it must still hold."""
+    """Raise an error if a batch is not what was decided about.
+
+    A worker may have died, and the mail have been read anew by another.
+    """
     if checksum_of(batch.digests) != checksum:
         path = batch.names[0][0] if batch.names else "mail"
         raise DataError(f"{path}: changed while it was read; nothing was changed here: try again")
@@ -103,8 +106,8 @@ def sum_of(tables: Sequence[Columns]) -> Columns:
     return added(tables)
 
 
-def part_of(table: Columns, part: int, parts: int) -> Columns:
-    return table.part(part, parts)
+def shard_of(table: Columns, shard: int, shards: int) -> Columns:
+    return table.shard(shard, shards)
 
 
 def total_of(nothing: Columns, tables: Sequence[Columns]) -> Columns:
@@ -116,12 +119,12 @@ def finished(nothing: Columns, tables: Sequence[Columns], finish: Finish) -> Col
 
 
 def judged(chunk: Chunk, files: ModelFiles) -> tuple[MailboxRange | None, Judgement]:
-    _check_seen(chunk)
+    _check_folders(chunk)
     return ChunkTask(_judge(files))(chunk)
 
 
-def _check_seen(chunk: Chunk) -> None:
-    """A message may be gone since it was found; a folder that is not here, this machine does not see."""
+def _check_folders(chunk: Chunk) -> None:
+    """Raise an error if a folder of a chunk is not on this machine; a message may be gone by now."""
     if isinstance(chunk, ReadMessages):
         return
     paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
@@ -134,7 +137,7 @@ _judges: dict[str, BatchJudge] = {}
 
 
 def _judge(files: ModelFiles) -> BatchJudge:
-    """Made once in each process, for the last model that was asked for."""
+    """Open the model that was sent, once in each process; only the last one is kept."""
     limits = (files.cutoffs.ham, files.cutoffs.spam) if files.cutoffs else None
     name = repr((crc32(files.model), crc32(files.journal), files.view and files.view.as_map(), limits))
     judge = _judges.get(name)
