@@ -232,7 +232,7 @@ def test_changes():
 
 
 def test_texts_at(monkeypatch):
-    monkeypatch.setattr("spamnb.tables.sorting.BLOCK", 2)
+    monkeypatch.setattr("spamnb.arrays.BLOCK", 2)
     text = np.frombuffer(b"one two three", np.uint8)
     starts, lengths = np.array([8, 0, 4, 3, 4]), np.array([5, 3, 3, 0, 1])
     assert texts_at(text, starts, lengths).tobytes() == b"threeonetwot"
