@@ -36,18 +36,18 @@ class Piece:
     digests: Array
     labels: Array  # places
     rows: Rows
-    hashes: Array  # of the vocabulary of these rows
+    fingerprints: Array  # of the vocabulary of these rows
 
     def chosen(self, messages: Array) -> Piece:
         """Some of the messages, and the vocabulary they need."""
         rows = self.rows.chosen(messages)
-        used = np.zeros(len(self.hashes), bool)
+        used = np.zeros(len(self.fingerprints), bool)
         used[rows.places] = True
         return Piece(
             self.digests[messages],
             self.labels[messages],
             rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
-            self.hashes[used],
+            self.fingerprints[used],
         )
 
 
@@ -108,10 +108,10 @@ class Sample:
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
         pieces = self._lowest()
-        hashes = np.unique(np.concatenate([piece.hashes for piece in pieces]))
-        left_out = LeftOut(Likelihood(totals, view), *counts(hashes))
+        fingerprints = np.unique(np.concatenate([piece.fingerprints for piece in pieces]))
+        left_out = LeftOut(Likelihood(totals, view), *counts(fingerprints))
         for piece in pieces:
-            rows = piece.rows.renumbered(np.searchsorted(hashes, piece.hashes))
+            rows = piece.rows.renumbered(np.searchsorted(fingerprints, piece.fingerprints))
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))
             learned = learned.scored(piece.digests, scores)
         return learned
