@@ -17,9 +17,10 @@ from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.keying import key_for
 from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
+from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import column_blocks
 from spamnb.training.train import MOST_LABELS, existing, replaceable, write_shards
 
@@ -144,18 +145,18 @@ class ModelSum:
         # too, could be in more messages than there are.
         self.restored = np.zeros(len(self.labels), np.int64)
 
-    def table(self, shard: int) -> Columns:
+    def table(self, shard: int) -> CountTable:
         """Sum one shard of the tables. Call `learned` before."""
         tables = [self._table(model, shard) for model in self.models]
         if self.base and len(tables) > 1:
             tables.append(self._table(self.base, shard).times(1 - len(tables)))
-        total = added(tables)
+        total = sum_tables(tables)
         if shard == 0:
             total = replace(total, messages=tuple((self.restored + total.messages).tolist()))
         return total.settled()
 
-    def _table(self, model: Stored, shard: int) -> Columns:
-        return Columns.load_shard(model, shard, self.shards).settled().relabelled(self.labels)
+    def _table(self, model: Stored, shard: int) -> CountTable:
+        return load_shard(model, shard, self.shards).settled().relabelled(self.labels)
 
     def learned(self) -> Learned:
         """Unite the learned messages of all shards, and count what models changed."""

@@ -8,7 +8,7 @@ from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 
 if TYPE_CHECKING:
     from spamnb.inspection.explanation import Explanation, Reason
-    from spamnb.store.table import Row
+    from spamnb.store.counts import Row
 
 
 def described(why: Explanation, path: str) -> dict[str, Any]:

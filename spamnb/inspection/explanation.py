@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message
-    from spamnb.store.table import Row
+    from spamnb.store.counts import Row
 
 MOST_COLUMNS = 4  # labels up to which each has a column in a table
 
@@ -146,7 +146,7 @@ def explain(model: Model, raw: bytes) -> Explanation:
     verdict = model.decide(score)
     toward, against = contest(score, verdict)
     lead = difference(score.joint, toward, against)
-    prior = difference(classifier.log_prior, toward, against) if view.silent is None else 0.0
+    prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
     background = difference(classifier.score([]).joint, toward, against)
     words, numbers = score.evidence, score.evidence[:0]
     if view.numbers:
@@ -210,7 +210,7 @@ def summed(
     for item in words:
         counts[item.part] = counts.get(item.part, 0) + 1
     parts = sorted(counts, reverse=True)  # as a message is read
-    divisors = {part: 1.0 if view.silent is None else counts[part] + view.silent for part in parts}
+    divisors = {part: 1.0 if view.damping is None else counts[part] + view.damping for part in parts}
     totals = dict.fromkeys(parts, 0.0)
     reasons = []
     for item in words:
@@ -229,7 +229,7 @@ def summed(
 
 
 def name_of(view: View, part: int) -> str:
-    return "message" if not view.apart else "head" if part == HEAD else "body"
+    return "message" if not view.split_head_body else "head" if part == HEAD else "body"
 
 
 def numeric(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:

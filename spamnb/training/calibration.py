@@ -86,10 +86,10 @@ class Sample:
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
         pieces = self._lowest()
-        hashes = np.unique(np.concatenate([piece.hashes for piece in pieces]))
-        left_out = LeftOut(Likelihood(totals, view), *counts(hashes))
+        fingerprints = np.unique(np.concatenate([piece.fingerprints for piece in pieces]))
+        left_out = LeftOut(Likelihood(totals, view), *counts(fingerprints))
         for piece in pieces:
-            rows = piece.rows.renumbered(np.searchsorted(hashes, piece.hashes))
+            rows = piece.rows.renumbered(np.searchsorted(fingerprints, piece.fingerprints))
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))
             learned = learned.scored(piece.digests, scores)
         return learned

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
     from spamnb.store.stored import Stored
-    from spamnb.tables.count_table import Columns
+    from spamnb.tables.count_table import CountTable
     from spamnb.tables.layout import MapShards
     from spamnb.training.batches import Batch, Known, SampledMessages
 
-    Finish = Callable[[Columns, Columns], Columns]  # of the sum, and what there was before
+    Finish = Callable[[CountTable, CountTable], CountTable]  # of the sum, and what there was before
 
     class Counted(Protocol):
         """A batch, wherever it is."""

@@ -8,7 +8,8 @@ from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import chunks_by_label
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
+from spamnb.tables.loading import load_table
 from spamnb.training.batches import Counting
 from spamnb.workers.processes import all_cores, in_parallel
 
@@ -41,7 +42,7 @@ class LocalPool:
             yield batch.numbered_from(before)
 
     def table_sum(self, base: Stored | None, labels: Sequence[str]) -> LocalTableSum:
-        return LocalTableSum(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
+        return LocalTableSum(load_table(base).relabelled(labels) if base else CountTable.empty(labels))
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
         """Judge all mail below some paths, in order."""
@@ -58,19 +59,19 @@ class LocalPool:
 class LocalTableSum:
     """Sum of tables in memory, SUMMED_AT_ONCE of them at a time: so each token is moved only log(n) times."""
 
-    def __init__(self, base: Columns) -> None:
+    def __init__(self, base: CountTable) -> None:
         self.base = base
-        self.tables: list[Columns] = []
+        self.tables: list[CountTable] = []
         self.levels: list[int] = []  # how often each was summed
 
-    def add(self, table: Columns) -> None:
+    def add(self, table: CountTable) -> None:
         self.tables.append(table)
         self.levels.append(0)
         while self.levels.count(self.levels[-1]) == SUMMED_AT_ONCE:
-            self.tables[-SUMMED_AT_ONCE:] = [added(self.tables[-SUMMED_AT_ONCE:])]
+            self.tables[-SUMMED_AT_ONCE:] = [sum_tables(self.tables[-SUMMED_AT_ONCE:])]
             self.levels[-SUMMED_AT_ONCE:] = [self.levels[-1] + 1]
 
-    def shards(self, finish: Finish) -> list[Columns]:
+    def shards(self, finish: Finish) -> list[CountTable]:
         """Finish the sum; it is one shard."""
         tables, self.tables = [self.base, *self.tables], []
-        return [finish(added(tables), self.base)]
+        return [finish(sum_tables(tables), self.base)]

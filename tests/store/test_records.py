@@ -265,7 +265,7 @@ def test_what_is_remembered_has_a_limit(tmp_path, monkeypatch):
 
 def test_threads_may_share_a_model(monkeypatch, own, mail):
     monkeypatch.setattr(records, "MOST_KNOWN", 3)
-    monkeypatch.setattr("spamnb.bayes.classifier.MOST_SAID", 2)
+    monkeypatch.setattr("spamnb.bayes.classifier.MOST_REMEMBERED", 2)
     model = Model.open(own)
     expected = {raw: model.classify(raw).score for raw in mail.messages.values()}
     turn = sys.getswitchinterval()

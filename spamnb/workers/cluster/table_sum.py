@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
+from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import Vocabulary
 from spamnb.workers.cluster import tasks
 
@@ -81,11 +82,11 @@ class ClusterTableSum:
         totals = [self.client.submit(tasks.total_of, *self._tables(shard), pure=False) for shard in every]
         return [ShardToAdd(self.base, shard, len(every), total, finish) for shard, total in enumerate(totals)]
 
-    def _tables(self, shard: int) -> tuple[Columns, list[Future]]:
+    def _tables(self, shard: int) -> tuple[CountTable, list[Future]]:
         """Tables of a shard that are to be summed last, the oldest first: they are on the highest level."""
         levels = sorted([level for level, other in self.waiting if other == shard and level >= self.depth])
         tables = [table for level in reversed(levels) for table in self.waiting.pop((level, shard))]
-        return Columns.empty(self.labels), tables
+        return CountTable.empty(self.labels), tables
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,6 @@ class ShardToAdd:
     total: Future
     finish: Finish
 
-    def table(self, total: Columns) -> Columns:
-        before = Columns.load_shard(self.base, self.shard, self.shards).relabelled(total.labels)
-        return self.finish(added([before, total]), before)
+    def table(self, total: CountTable) -> CountTable:
+        before = load_shard(self.base, self.shard, self.shards).relabelled(total.labels)
+        return self.finish(sum_tables([before, total]), before)

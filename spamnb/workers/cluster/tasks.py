@@ -15,7 +15,7 @@ from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
 from spamnb.mailboxes.ranges import ChunkTask
 from spamnb.mailboxes.sources import is_remote, split_number
 from spamnb.model import Model
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.training.batches import Counting
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def contents(read: Read) -> Batch:
     return read[1]
 
 
-def table(read: Read, labels: Sequence[str], chosen: Array, day: int, checksum: int) -> Columns:
+def table(read: Read, labels: Sequence[str], chosen: Array, day: int, checksum: int) -> CountTable:
     _check_unchanged(read[1], checksum)
     return read[1].table(labels, chosen, day)
 
@@ -102,20 +102,20 @@ def _check_unchanged(batch: Batch, checksum: int) -> None:
         raise DataError(f"{path}: changed while it was read; nothing was changed here: try again")
 
 
-def sum_of(tables: Sequence[Columns]) -> Columns:
-    return added(tables)
+def sum_of(tables: Sequence[CountTable]) -> CountTable:
+    return sum_tables(tables)
 
 
-def shard_of(table: Columns, shard: int, shards: int) -> Columns:
+def shard_of(table: CountTable, shard: int, shards: int) -> CountTable:
     return table.shard(shard, shards)
 
 
-def total_of(nothing: Columns, tables: Sequence[Columns]) -> Columns:
-    return added([nothing, *tables])
+def total_of(nothing: CountTable, tables: Sequence[CountTable]) -> CountTable:
+    return sum_tables([nothing, *tables])
 
 
-def finished(nothing: Columns, tables: Sequence[Columns], finish: Finish) -> Columns:
-    return finish(added([nothing, *tables]), nothing)
+def finished(nothing: CountTable, tables: Sequence[CountTable], finish: Finish) -> CountTable:
+    return finish(sum_tables([nothing, *tables]), nothing)
 
 
 def judged(chunk: Chunk, files: ModelFiles) -> tuple[MailboxRange | None, Judgement]:
