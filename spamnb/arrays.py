@@ -145,7 +145,11 @@ def distinct_columns(counts: Array) -> tuple[Array, Array]:
     patterns = np.flatnonzero(found)
     number = np.zeros(len(found), np.int32)
     number[patterns] = np.arange(len(patterns))
-    return np.array(np.unravel_index(patterns, sizes)), number[keys]
+    rows = []
+    for size in reversed(sizes):  # not by unravel_index, which takes no more than 64 rows
+        patterns, row = np.divmod(patterns, size)
+        rows.append(row)
+    return np.array(rows[::-1]), number[keys]
 
 
 def _distinct_by_sorting(counts: Array) -> tuple[Array, Array]:
