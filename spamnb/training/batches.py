@@ -22,7 +22,6 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.count_table import CountTable
-from spamnb.training.calibration import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +41,28 @@ if TYPE_CHECKING:
 
 
 NOTHING = Features([], [], [], [], {}, Fingerprints())
+
+
+@dataclass(frozen=True, eq=False)
+class SampledMessages:
+    """Messages of a sample, from one batch."""
+
+    digests: Array
+    labels: Array  # places
+    rows: Rows
+    fingerprints: Array  # of the vocabulary of these rows
+
+    def chosen(self, messages: Array) -> SampledMessages:
+        """Some of the messages, and the vocabulary they need."""
+        rows = self.rows.chosen(messages)
+        used = np.zeros(len(self.fingerprints), bool)
+        used[rows.places] = True
+        return SampledMessages(
+            self.digests[messages],
+            self.labels[messages],
+            rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
+            self.fingerprints[used],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +90,11 @@ class Batch:
             return self
         return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
 
-    def piece(self, messages: Array, places: Array) -> Piece:
+    def sampled(self, messages: Array, places: Array) -> SampledMessages:
         """Some messages to be scored, and the places of their labels."""
         presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # how often is not asked
         rows = replace(self.rows, times=presence)
-        everything = Piece(self.digests, np.zeros(len(self), np.int64), rows, self.fingerprints)
+        everything = SampledMessages(self.digests, np.zeros(len(self), np.int64), rows, self.fingerprints)
         return replace(everything.chosen(messages), labels=places)
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:

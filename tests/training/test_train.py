@@ -13,6 +13,7 @@ from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.bayes.cutoffs import cutoffs
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
@@ -24,7 +25,6 @@ from spamnb.store.stored import Stored
 from spamnb.tables.count_table import sum_tables
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
-from spamnb.training.calibration import cutoffs
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
 

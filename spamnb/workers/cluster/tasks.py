@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.reading.settings import Settings
-    from spamnb.training.batches import Batch
-    from spamnb.training.calibration import Piece
+    from spamnb.training.batches import Batch, SampledMessages
     from spamnb.training.pool import Finish
 
     Read = tuple[Range | None, Batch]
@@ -83,9 +82,9 @@ def table(read: Read, labels: Sequence[str], chosen: Array, day: int, checksum: 
     return read[1].table(labels, chosen, day)
 
 
-def piece(read: Read, messages: Array, places: Array, checksum: int) -> Piece:
+def sampled(read: Read, messages: Array, places: Array, checksum: int) -> SampledMessages:
     _check_unchanged(read[1], checksum)
-    return read[1].piece(messages, places)
+    return read[1].sampled(messages, places)
 
 
 def checksum_of(digests: Array) -> int:
