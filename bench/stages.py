@@ -21,7 +21,7 @@ from spamnb.reading.tokenizer import Tokenizer, pages_of
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import Learned
 from spamnb.training.batches import Batch
-from spamnb.training.calibration import Sample
+from spamnb.training.sample import Sample
 from spamnb.training.train import LABELS, Finish, Seen, Summary, write_shards
 from spamnb.workers.local import LocalTableSum
 

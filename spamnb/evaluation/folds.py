@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
 from spamnb.bayes.scoring import BulkClassifier, LeftOut
 from spamnb.bayes.verdict import Calibration, Cutoffs, decided
 from spamnb.errors import DataError
 from spamnb.evaluation.results import judged
 from spamnb.model import DEFAULT_VIEW
-from spamnb.training.calibration import calibrated, cutoffs, ham_and_spam, has_spam, sampled, spam_scores
+from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
 
 if TYPE_CHECKING:

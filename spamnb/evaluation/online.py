@@ -17,6 +17,7 @@ import numpy as np
 
 from spamnb.arrays import MISSING, Rows
 from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam
 from spamnb.bayes.scoring import LogCounts, joints, weights_of
 from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, decided
 from spamnb.bayes.view import GLOBAL
@@ -24,7 +25,6 @@ from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, judged
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
-from spamnb.training.calibration import calibrated, cutoffs, ham_and_spam, has_spam
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 
 if TYPE_CHECKING:
-    from spamnb.inspection.explanation import Explanation, Reason
+    from spamnb.inspection.explanation import Explanation
+    from spamnb.inspection.reason import Reason
     from spamnb.store.counts import Row
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.bayes.verdict import SPAM
 from spamnb.inspection.flips import flips
-from spamnb.inspection.places import NUMBER, PLACES, place_of
+from spamnb.inspection.places import PLACES
+from spamnb.inspection.reason import Reason
 from spamnb.reading.features import HEAD
 from spamnb.reading.message import read
 
@@ -31,30 +32,6 @@ if TYPE_CHECKING:
     from spamnb.store.counts import Row
 
 MOST_COLUMNS = 4  # labels up to which each has a column in a table
-
-
-class Reason(NamedTuple):
-    """A token, a pair of neighbours or a number that counted."""
-
-    token: str  # as it is spelled; of a pair both words, of a number its name
-    evidence: Evidence
-    weight: float  # nats for `toward` against `against`
-    adds: float  # to the lead
-    is_number: bool = False
-
-    @property
-    def total_weight(self) -> float:
-        """Weight times how often it counts; where the mean is taken, a token adds only a part of that."""
-        return self.weight * self.evidence.times if self.evidence.times else 0.0
-
-    @property
-    def row(self) -> Row:
-        """Messages by label; of a token, occurrences behind them."""
-        return self.evidence.row
-
-    @property
-    def where(self) -> str:
-        return NUMBER if self.is_number else place_of(self.token)
 
 
 class Share(NamedTuple):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.bayes.verdict import Verdict
-    from spamnb.inspection.explanation import Reason
+    from spamnb.inspection.reason import Reason
     from spamnb.model import Model
 
 NOTHING = 1e-9  # nats: what rounding leaves of no evidence at all

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.bayes import classifier as bayes
+from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.verdict import HAM, SPAM
 from spamnb.clock import DAY, today
 from spamnb.store.journal import LIMIT
 from spamnb.tables.learned import Learned
 from spamnb.tables.vocabulary import Vocabulary
-from spamnb.training.calibration import ham_and_spam, has_spam
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.verdict import SPAM
 from spamnb.inspection.knowledge import Knowledge, leads, left_out_scores
 from spamnb.tables.vocabulary import Vocabulary
-from spamnb.training.calibration import has_spam
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array

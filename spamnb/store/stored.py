@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spamnb.store.counts import Row
 
 FORMAT = "spamnb"
-VERSION = 3
+VERSION = 4
 FRONT = b"\xa6format\xa6spamnb"  # right behind the start of the outermost map
 USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.arrays import portions
+from spamnb.bayes.cutoffs import HAM_LOSS, IMPORTED, calibrated, cutoffs, ham_and_spam
 from spamnb.bayes.verdict import HAM, SPAM, Calibration
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -23,9 +24,9 @@ from spamnb.tables.layout import save
 from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
 from spamnb.tables.loading import load_table
 from spamnb.tables.totals import Totals, summed
-from spamnb.training.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
 from spamnb.training.placing import put_in_place
 from spamnb.training.pool import MailToRead
+from spamnb.training.sample import Sample
 from spamnb.training.swapped import check_moves
 
 if TYPE_CHECKING:

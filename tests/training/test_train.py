@@ -13,6 +13,7 @@ from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.bayes.cutoffs import cutoffs
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
@@ -24,7 +25,6 @@ from spamnb.store.stored import Stored
 from spamnb.tables.count_table import sum_tables
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
-from spamnb.training.calibration import cutoffs
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
 
@@ -318,7 +318,7 @@ def test_in_two_runs_it_is_the_same_counts(made, cut):
 @examples_times(0.15)
 def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, least, damping):
     labelled = as_mail(made)
-    view = View("binary", 0.01, pairs=pairs, least_evidence=least, damping=damping, apart=pairs)
+    view = View("binary", 0.01, pairs=pairs, least_evidence=least, damping=damping, split_head_body=pairs)
     with tempfile.TemporaryDirectory() as folder:
         learned = load_table(Stored.open(train_on(folder, "all", labelled, view=view))).learned
         scores = dict(zip(learned.digests.tolist(), learned.scores.tolist(), strict=True))
