@@ -21,8 +21,8 @@ from tables import put_into, save, table
 from corpora import LABELS, Corpus, resampled, write_mbox
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable
-from spamnb.tables.learned import Learned
-from spamnb.training.train import Finish, write_shards
+from spamnb.tables.learned import NOTHING_LEARNED
+from spamnb.training.train import Cleanup, write_shards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,15 +108,15 @@ def reduced(depth: int, tokens: int, folder: str) -> None:
         total = pool.table_sum(None, LABELS)
         for number in range(TABLES):
             total.add(pool.submit(made, number, tokens // TABLES))
-        shards = total.shards(Finish())
+        shards = total.shards(Cleanup())
         path = os.path.join(folder, "reduced")
-        write_shards(path, LABELS, shards, Learned.of([], []), Settings(), map_shards=pool.map_shards)
+        write_shards(path, LABELS, shards, NOTHING_LEARNED, Settings(), map_shards=pool.map_shards)
 
 
 def made(number: int, tokens: int) -> CountTable:
     """A table of tokens that no other has."""
-    table = made_up(replace(CountTable.empty(LABELS), days=np.ones(1, np.uint16)), tokens, seed=number)
-    return replace(table, learned=Learned.of([], []))
+    table = made_up(replace(CountTable.empty(LABELS), last_days=np.ones(1, np.uint16)), tokens, seed=number)
+    return replace(table, learned=NOTHING_LEARNED)
 
 
 def mailboxes(folder: str, messages: int) -> list[str]:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import Texts
 from spamnb.model import settings_of
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.tables.learned import Learned
+from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.training.train import write
 
@@ -47,16 +48,18 @@ def made_up(like: CountTable, tokens: int, seed: int = 1) -> CountTable:
     messages = many // TOKENS_A_MESSAGE
     digests = draw.integers(0, 2**64, messages, np.uint64).tolist()
     places = draw.integers(0, labels, messages)
+    days = np.full(many, like.last_days.max(), like.last_days.dtype)
     return replace(
         like,
         messages=tuple(np.bincount(places, minlength=labels).tolist()),
         numbers={},
         fingerprints=fingerprints,
-        ends=np.arange(1, many + 1) * LENGTH,
-        text=draw.integers(ord("a"), ord("z") + 1, many * LENGTH, np.uint8),
+        texts=Texts(
+            np.arange(1, many + 1) * LENGTH, draw.integers(ord("a"), ord("z") + 1, many * LENGTH, np.uint8)
+        ),
         message_counts=message_counts,
         occurrence_counts=message_counts,
-        days=np.full(many, like.days.max(), like.days.dtype),
-        since=None,
-        learned=Learned.of(digests, places.tolist()),
+        first_days=days,
+        last_days=days,
+        learned=LearnedMessages.of(digests, places.tolist()),
     )

@@ -19,10 +19,11 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer, pages_of
 from spamnb.tables.count_table import CountTable
-from spamnb.tables.learned import Learned
+from spamnb.tables.learned import NOTHING_LEARNED
 from spamnb.training.batches import Batch
+from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
-from spamnb.training.train import LABELS, Finish, Seen, Summary, write_shards
+from spamnb.training.train import LABELS, Cleanup, write_shards
 from spamnb.workers.local import LocalTableSum
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages, tokenizer = Stages(), Tokenizer(Settings())
     base = CountTable.empty(LABELS)
-    total, sample, seen = LocalTableSum(base), Sample(), Seen(Learned.of([], []), LABELS)
+    total, sample, seen = LocalTableSum(base), Sample(), KnownMessages(NOTHING_LEARNED, LABELS)
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
@@ -72,7 +73,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
                 total.add(batch.table(LABELS, steps, 1))
                 sample.add(batch, steps)
     with stages.of("summing tables"):
-        shards = total.shards(Finish())
+        shards = total.shards(Cleanup())
     with stages.of("scores of mail left out, cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         write_shards(path, LABELS, shards, seen.learned(), Settings(), sample=sample)

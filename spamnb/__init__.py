@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
     from spamnb.tables.count_table import CountTable
-    from spamnb.training.train import Summary
+    from spamnb.training.known_messages import Summary
 
     Path = str | os.PathLike[str]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Array = np.ndarray[Any, Any]
 
@@ -39,7 +39,7 @@ class Rows:
         return np.diff(self.starts)
 
     def chosen(self, messages: Array) -> Rows:
-        """Some of the messages, in the order given."""
+        """Choose messages, in the order given."""
         lengths = self.lengths[messages]
         ends = np.cumsum(lengths)
         entries = np.repeat(self.starts[messages] - ends + lengths, lengths) + np.arange(lengths.sum())
@@ -52,7 +52,7 @@ class Rows:
         )
 
     def only(self, entries: Array) -> Rows:
-        """All messages with some of their tokens (a mask)."""
+        """Keep some tokens of all messages; `entries` is a mask."""
         kept = np.flatnonzero(entries)
         return Rows(
             np.searchsorted(kept, self.starts),
@@ -63,7 +63,7 @@ class Rows:
         )
 
     def renumbered(self, places: Array) -> Rows:
-        """The same messages in another vocabulary: where each token of this one stands in that."""
+        """Change the vocabulary: `places` tells where each token of the old one stands in the new one."""
         return replace(self, places=places[self.places] if len(places) else self.places)
 
     def summed(self, values: Array) -> Array:
@@ -93,7 +93,7 @@ def exactly_summed(weights: Array, starts: Array) -> Array:
 
 
 def stacked(pieces: Sequence[Rows]) -> Rows:
-    """Messages of several pieces, one after the other, in one vocabulary."""
+    """Put the messages of several pieces one after the other; all have the same vocabulary."""
     names = dict.fromkeys(name for piece in pieces for name in piece.numbers)
     return Rows(
         np.cumsum(np.concatenate([np.zeros(1, np.int64), *(piece.lengths for piece in pieces)])),
@@ -107,8 +107,8 @@ def stacked(pieces: Sequence[Rows]) -> Rows:
     )
 
 
-def order_of(numbers: Array) -> Array:
-    """The stable order of 64-bit numbers.
+def stable_order(numbers: Array) -> Array:
+    """Find the order that sorts 64-bit numbers; equal ones stay in their order.
 
     Sorting takes half the time of finding an order, so the last bits of each number make room for its place.
     Where they are needed to tell two numbers apart, which is rare, it is done the long way.
@@ -125,15 +125,15 @@ def order_of(numbers: Array) -> Array:
     return order
 
 
-def changes(numbers: Array) -> Array:
-    """Where another number comes than the one before: a mask, true at the first."""
+def run_starts(numbers: Array) -> Array:
+    """Mark the first of each run of equal numbers; the mask is true there."""
     first = np.ones(len(numbers), bool)
     first[1:] = numbers[1:] != numbers[:-1]
     return first
 
 
 def distinct_columns(counts: Array) -> tuple[Array, Array]:
-    """The different columns of a table of counts in order, and which of them each column is."""
+    """Find the different columns of a table of counts, in order, and which of them each column is."""
     sizes = [int(row.max(initial=0)) + 1 for row in counts]
     if len(sizes) > 32 or counts.min(initial=0) < 0 or prod(sizes) > (1 << 16) + 16 * counts.shape[1]:
         return _distinct_by_sorting(counts)
@@ -157,25 +157,65 @@ def _distinct_by_sorting(counts: Array) -> tuple[Array, Array]:
     counts = counts[:, order]
     new = np.zeros(len(order), bool)
     for row in counts:
-        new |= changes(row)
+        new |= run_starts(row)
     which = np.empty(len(order), np.int64)
     which[order] = np.cumsum(new) - 1
     return counts[:, new], which
 
 
 def _order_of_columns(counts: Array) -> Array:
-    """By the first row, then by the second and so on: as one number each, where that is wide enough."""
+    """Order columns by the first row, then by the second and so on: as one number each, where 63 bits do."""
     widths = [int(row.max(initial=0)).bit_length() for row in counts]
     if sum(widths) > KEY_BITS or counts.min(initial=0) < 0:
         return np.lexsort(counts[::-1])
     keys = np.zeros(counts.shape[1], np.uint64)
     for row, width in zip(counts, widths, strict=True):
         keys = (keys << np.uint64(width)) | row.astype(np.uint64)
-    return order_of(keys)
+    return stable_order(keys)
 
 
-def texts_at(text: Array, starts: Array, lengths: Array) -> Array:
-    """Some stretches of a text, one behind the other."""
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """Texts of different lengths, one behind the other in an array of bytes."""
+
+    ends: Array  # where each ends in `data`
+    data: Array
+
+    @classmethod
+    def empty(cls, many: int) -> Texts:
+        """Make so many texts of no characters."""
+        return cls(np.zeros(many, np.int64), np.empty(0, np.uint8))
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes]) -> Texts:
+        return cls(np.cumsum(list(map(len, texts)), dtype=np.int64), np.frombuffer(b"".join(texts), np.uint8))
+
+    @property
+    def lengths(self) -> Array:
+        return np.diff(self.ends, prepend=0)
+
+    def __getitem__(self, which: Array | slice) -> Texts:
+        """Choose texts: by a mask, by their places, or a slice, which is copied."""
+        if isinstance(which, slice):
+            start, end = (int(self.ends[at - 1]) if at else 0 for at in (which.start, which.stop))
+            return Texts(self.ends[which] - start, self.data[start:end].copy())
+        ends, lengths = self.ends[which], self.lengths.astype(np.int32)[which]
+        return Texts(np.cumsum(lengths), gather_texts(self.data, ends - lengths, lengths))
+
+    def decoded(self, places: Iterable[int]) -> list[str]:
+        data, ends = self.data.data, self.ends
+        return [str(data[ends[at - 1] if at else 0 : ends[at]], "utf-8") for at in places]
+
+
+def join_texts(pieces: Sequence[Texts]) -> Texts:
+    """Put several lists of texts one behind the other."""
+    offsets = np.cumsum([0, *(len(piece.data) for piece in pieces)])
+    ends = [piece.ends + offset for piece, offset in zip(pieces, offsets, strict=False)]
+    return Texts(np.concatenate(ends), np.concatenate([piece.data for piece in pieces]))
+
+
+def gather_texts(text: Array, starts: Array, lengths: Array) -> Array:
+    """Copy stretches of a text, one behind the other."""
     pieces = [np.empty(0, np.uint8)]
     for block in range(0, len(starts), BLOCK):
         length = lengths[block : block + BLOCK]
@@ -185,13 +225,13 @@ def texts_at(text: Array, starts: Array, lengths: Array) -> Array:
     return np.concatenate(pieces)
 
 
-def range_of(shard: int, shards: int) -> tuple[int, int]:
-    """The first 64-bit number of one of so many equal ranges, and the first behind it."""
+def shard_range(shard: int, shards: int) -> tuple[int, int]:
+    """Find the first of the 64-bit numbers that belong to a shard, and the first behind them."""
     width = (1 << BITS) // shards
     return shard * width, (shard + 1) * width
 
 
-def portions(numbers: Array, shards: int) -> list[Array]:
-    """Sorted numbers, by the range each is in."""
-    borders = [range_of(shard, shards)[0] for shard in range(1, shards)]
+def split_by_shard(numbers: Array, shards: int) -> list[Array]:
+    """Split sorted 64-bit numbers by the shard that each belongs to."""
+    borders = [shard_range(shard, shards)[0] for shard in range(1, shards)]
     return np.split(numbers, np.searchsorted(numbers, np.array(borders, np.uint64)))

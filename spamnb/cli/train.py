@@ -30,7 +30,7 @@ from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
-from spamnb.training.train import Summary
+from spamnb.training.known_messages import Summary
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:

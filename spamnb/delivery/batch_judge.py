@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.bayes.classifier import Score
 from spamnb.bayes.scoring import BulkClassifier
-from spamnb.tables.learned import NOWHERE
+from spamnb.tables.learned import NOT_LEARNED
 from spamnb.tables.loading import load_table
 from spamnb.training.batches import batch_of
 
@@ -45,7 +45,7 @@ class BatchJudge:
 
     def has_learned(self, batch: Batch) -> list[bool]:
         """Whether the model has learned each message, under whatever label."""
-        return [row != NOWHERE for row in self.columns.learned.places(batch.digests).tolist()]
+        return [row != NOT_LEARNED for row in self.columns.learned.label_indices(batch.digests).tolist()]
 
     def __call__(self, chunk: Chunk) -> Judgement:
         batch = batch_of(chunk, None, self.model.tokenizer)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows, stacked
+from spamnb.arrays import MISSING, Rows, Texts, stacked
 from spamnb.tables.count_table import CountTable
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Corpus:
     rows: Rows
     fingerprints: Array  # of the vocabulary, sorted
     unreadable: list[Unreadable]
-    texts: list[tuple[Array, Array, Array]]  # batch by batch: fingerprints, ends and text of the tokens
+    texts: list[tuple[Array, Texts]]  # batch by batch: fingerprints and texts of the tokens
 
     @classmethod
     def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
@@ -48,7 +48,7 @@ class Corpus:
             dates += batch.dates
             rows.append(batch.rows)
             vocabularies.append(batch.fingerprints)
-            texts.append((batch.fingerprints, batch.ends, batch.text))
+            texts.append((batch.fingerprints, batch.texts))
             unreadable += batch.unreadable
         fingerprints = np.unique(np.concatenate(vocabularies))
         for at, own in enumerate(vocabularies[1:]):  # one after the other: never all of them twice
@@ -70,10 +70,10 @@ class Corpus:
         return [self._token(self.fingerprints[place]) for place in places]
 
     def _token(self, number: np.uint64) -> str:
-        for fingerprints, ends, text in self.texts:
+        for fingerprints, texts in self.texts:
             at = int(np.searchsorted(fingerprints, number))
             if at < len(fingerprints) and fingerprints[at] == number:
-                return text[ends[at - 1] if at else 0 : ends[at]].tobytes().decode()
+                return texts.decoded([at])[0]
         return ""
 
     def __len__(self) -> int:
@@ -92,10 +92,10 @@ class Corpus:
             tuple(np.bincount(self.truth[messages], minlength=many).tolist()),
             {name: self._sums(values, messages) for name, values in self.rows.numbers.items()},
             self.fingerprints,
-            np.zeros(size, np.int64),
-            np.empty(0, np.uint8),
+            Texts.empty(size),
             message_counts,
             occurrence_counts,
+            np.zeros(size, np.uint16),
             np.zeros(size, np.uint16),
         )
 

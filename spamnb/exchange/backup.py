@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.arrays import order_of
+from spamnb.arrays import Texts, stable_order
 from spamnb.errors import CannotCreate, ModelError, UsageError
 from spamnb.key import key_known_as
 from spamnb.lock import TRAINING, Lock
@@ -24,11 +24,11 @@ from spamnb.model import Model
 from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import CountTable
-from spamnb.tables.keying import key_for, without_words
-from spamnb.tables.layout import save
-from spamnb.tables.learned import Learned
+from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
-from spamnb.training.placing import gone_at_last, put_in_place
+from spamnb.tables.saving import save
+from spamnb.training.new_key import key_for
+from spamnb.training.replacing import removed_at_end, replace_model
 from spamnb.training.train import replaceable
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def sealed(lines: Iterable[str]) -> Iterator[str]:
 
 def _content(path: str) -> Iterator[str]:
     stored = Stored.open(path)
-    table = load_table(stored).settled()
+    table = load_table(stored).clipped()
     head = {name: stored.head[name] for name in ABOUT}
     head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
     yield FIRST_LINE
@@ -75,11 +75,11 @@ def _content(path: str) -> Iterator[str]:
     else:
         tokens = table.tokens(np.flatnonzero(words).tolist())
     counts = np.concatenate(
-        (table.first_days[None], table.days[None], table.message_counts, table.occurrence_counts)
+        (table.first_days[None], table.last_days[None], table.message_counts, table.occurrence_counts)
     ).T
     for row, token in zip(counts[words].tolist(), tokens, strict=True):
         yield "\t".join(("t", *map(str, row), token))
-    counts = np.concatenate((table.days[None], table.message_counts)).T
+    counts = np.concatenate((table.last_days[None], table.message_counts)).T
     for fingerprint, row in zip(table.fingerprints[~words].tolist(), counts[~words].tolist(), strict=True):
         yield "\t".join(("p", f"{fingerprint:016x}", *map(str, row)))
     learned = table.learned
@@ -105,9 +105,9 @@ def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -
         key_id = about["settings"].get("keyed", "")
         key = key_known_as(path, key_id) if key_id else key_for(path, keyed)
         if key and not key_id:
-            table, about["settings"]["keyed"] = without_words(table, key), key.id
-        with gone_at_last(f"{path}.new"):
-            put_in_place(path, _save_and_try(path, table, about, lines, key), before)
+            table, about["settings"]["keyed"] = table.keyed(key), key.id
+        with removed_at_end(f"{path}.new"):
+            replace_model(path, _save_and_try(path, table, about, lines, key), before)
     return table
 
 
@@ -190,24 +190,21 @@ class _BackupReader:
         of_tokens = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints_of(self.tokens)
         fingerprints = np.array(of_tokens + self.pairs, np.uint64)
         counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * many).T
-        order = order_of(fingerprints)
+        order = stable_order(fingerprints)
         texts = [] if self.keyed else [token.encode() for token in self.tokens]
-        lengths = np.zeros(len(fingerprints), np.int64)
-        lengths[: len(texts)] = [len(text) for text in texts]
-        text = b"".join([texts[at] for at in order[order < len(texts)].tolist()])
+        texts += [b""] * (len(fingerprints) - len(texts))
         digests, labels, scores = zip(*self.learned, strict=True) if self.learned else ((), (), ())
         return CountTable(
             self.labels,
             messages,
             numbers,
             fingerprints[order],
-            np.cumsum(lengths[order]),
-            np.frombuffer(text, np.uint8),
+            Texts.of([texts[at] for at in order.tolist()]),
             counts[2 : 2 + many, order].astype(np.int32),
             counts[2 + many :, order].astype(np.int32),
-            counts[1, order].astype(np.uint16),
-            Learned.of(digests, labels, scores),
             counts[0, order].astype(np.uint16),
+            counts[1, order].astype(np.uint16),
+            LearnedMessages.of(digests, labels, scores),
         )
 
 

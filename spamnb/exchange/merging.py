@@ -18,10 +18,10 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.tables.keying import key_for
-from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
+from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import column_blocks
+from spamnb.training.new_key import key_for
 from spamnb.training.train import MOST_LABELS, existing, replaceable, write_shards
 
 if TYPE_CHECKING:
@@ -149,18 +149,18 @@ class ModelSum:
         """Sum one shard of the tables. Call `learned` before."""
         tables = [self._table(model, shard) for model in self.models]
         if self.base and len(tables) > 1:
-            tables.append(self._table(self.base, shard).times(1 - len(tables)))
+            tables.append(self._table(self.base, shard).scaled(1 - len(tables)))
         total = sum_tables(tables)
         if shard == 0:
             total = replace(total, messages=tuple((self.restored + total.messages).tolist()))
-        return total.settled()
+        return total.clipped()
 
     def _table(self, model: Stored, shard: int) -> CountTable:
-        return load_shard(model, shard, self.shards).settled().relabelled(self.labels)
+        return load_shard(model, shard, self.shards).clipped().relabelled(self.labels)
 
-    def learned(self) -> Learned:
+    def learned(self) -> LearnedMessages:
         """Unite the learned messages of all shards, and count what models changed."""
-        learned = joined([self._learned_in(shard) for shard in range(self.shards)])
+        learned = merge_learned([self._learned_in(shard) for shard in range(self.shards)])
         if self.base:
             self._check_base(self.base)
         self.merged.messages = len(learned)
@@ -168,38 +168,38 @@ class ModelSum:
 
     def _check_base(self, base: Stored) -> None:
         """Refuse a model without any message of the base, or without counts that the base has imported."""
-        known = len(Learned.load(base))
+        known = len(LearnedMessages.load(base))
         for model, counts in zip(self.models, self.merged.models, strict=True):
             grown = sum(model.messages) - sum(base.messages)
             if grown < counts.learned - counts.forgotten or 0 < known == counts.forgotten:
                 raise DataError(f"{model.path}: did not begin with {base.path}; name the right one: --base")
 
-    def _learned_in(self, shard: int) -> Learned:
+    def _learned_in(self, shard: int) -> LearnedMessages:
         """Unite the learned messages of one shard, and count what models changed in it."""
-        base = self._learned(self.base, shard) if self.base else Learned.of([], [])
+        base = self._learned(self.base, shard) if self.base else NOTHING_LEARNED
         changed = [changes(base, self._learned(model, shard)) for model in self.models]
         for counts, changes_of_one in zip(self.merged.models, changed, strict=True):
-            new = base.places(changes_of_one.digests) == NOWHERE
-            gone = changes_of_one.labels == NOWHERE
+            new = base.label_indices(changes_of_one.digests) == NOT_LEARNED
+            gone = changes_of_one.labels == NOT_LEARNED
             counts.learned += int(new.sum())
             counts.forgotten += int(gone.sum())
             counts.moved += int((~new & ~gone).sum())
-        united = in_turn([base, *reversed(changed)])  # the first model comes last: it holds
+        united = merge_learned([base, *reversed(changed)]).remaining()  # the first model comes last: it holds
         digests, times = np.unique(np.concatenate([each.digests for each in changed]), return_counts=True)
         self.merged.shared += int((times > 1).sum())
-        conflicting = [each.digests[each.labels != united.places(each.digests)] for each in changed]
+        conflicting = [each.digests[each.labels != united.label_indices(each.digests)] for each in changed]
         self.merged.conflicting += len(np.unique(np.concatenate(conflicting)))
-        of_base = base.places(digests) != NOWHERE
-        np.add.at(self.restored, base.places(digests[of_base]), times[of_base] - 1)
+        of_base = base.label_indices(digests) != NOT_LEARNED
+        np.add.at(self.restored, base.label_indices(digests[of_base]), times[of_base] - 1)
         return united
 
-    def _learned(self, model: Stored, shard: int) -> Learned:
+    def _learned(self, model: Stored, shard: int) -> LearnedMessages:
         label_indices = [self.labels.index(label) for label in model.labels]
-        return Learned.load_shard(model, shard, self.shards).relabelled(label_indices)
+        return LearnedMessages.load_shard(model, shard, self.shards).relabelled(label_indices)
 
 
-def changes(before: Learned, after: Learned) -> Learned:
-    """Find messages that are learned otherwise than before; the label index of a forgotten one is NOWHERE."""
-    gone = before.chosen(after.places(before.digests) == NOWHERE)
-    gone = replace(gone, labels=np.full_like(gone.labels, NOWHERE))
-    return joined([gone, after.chosen(after.labels != before.places(after.digests))])
+def changes(before: LearnedMessages, after: LearnedMessages) -> LearnedMessages:
+    """Find messages that are learned otherwise than before, or NOT_LEARNED any more."""
+    gone = before.chosen(after.label_indices(before.digests) == NOT_LEARNED)
+    gone = replace(gone, labels=np.full_like(gone.labels, NOT_LEARNED))
+    return merge_learned([gone, after.chosen(after.labels != before.label_indices(after.digests))])

@@ -20,7 +20,7 @@ from spamnb.store.records import checksum_of
 from spamnb.store.stored import Stored
 from spamnb.tables.layout import record_type
 from spamnb.tables.vocabulary import column_blocks
-from spamnb.training.placing import ASIDE
+from spamnb.training.replacing import DAMAGED_COPY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,7 +63,7 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
     """`progress` is told the bytes and the entries of each block."""
     if os.path.isdir(path):
         raise NoInput(f"{path}: a folder; name the model file in it with --model")
-    aside = f"{path}.journal{ASIDE}"
+    aside = f"{path}.journal{DAMAGED_COPY}"
     found = Checked(path, aside=aside if os.path.lexists(aside) else None)
     try:
         stored = Bare.open(path)

@@ -129,7 +129,7 @@ def weighed(model: Model, vocabulary: Vocabulary, labels: Sequence[str]) -> Weig
     chosen = [model.labels.index(label) for label in labels]
     keys, ahead, messages = [np.empty(0, np.uint64)], [np.empty((len(labels), 0))], [np.empty(0, np.int32)]
     for block in vocabulary.blocks():
-        keys.append(block.keys)
+        keys.append(block.fingerprints)
         messages.append(block.message_counts.max(axis=0))
         lead = leads(model.classifier, block.message_counts, block.occurrence_counts)[chosen]
         ahead.append((lead * (messages[-1] > 0)).astype(np.float32))

@@ -16,7 +16,7 @@ from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.verdict import HAM, SPAM
 from spamnb.clock import DAY, today
 from spamnb.store.journal import LIMIT
-from spamnb.tables.learned import Learned
+from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Knowledge:
         best = [Best(top) for _ in stored.labels]
         for block in vocabulary.blocks():
             known += np.count_nonzero(block.occurrence_counts, axis=1)
-            days += np.bincount(block.days, minlength=DAYS)
+            days += np.bincount(block.last_days, minlength=DAYS)
             if top and model.view.event != "gaussian":
                 lead = leads(model.classifier, block.message_counts, block.occurrence_counts)
                 for place, own in enumerate(best):
@@ -173,7 +173,7 @@ def judged_without_itself(model: Model) -> OwnMail | None:
 
 def left_out_scores(stored: Stored) -> tuple[Array, Array]:
     """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
-    learned = Learned.load(stored)
+    learned = LearnedMessages.load(stored)
     return ham_and_spam(stored.labels, learned.labels, learned.scores)
 
 

@@ -9,7 +9,7 @@ from spamnb.bayes.classifier import Classifier, spread
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.inspection.knowledge import ahead, date
 from spamnb.inspection.spellings import spellings
-from spamnb.tables.vocabulary import Vocabulary, number_of
+from spamnb.tables.vocabulary import Vocabulary, parse_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -79,7 +79,7 @@ class Lookup:
         token = folded(model, asked)
         if token not in (known := self._rows([token, asked])) or asked in known:
             token = asked  # people ask for `Viagra` and `Subject:Free`, too
-        number = number_of(asked) if model.stored.keyed else None
+        number = parse_fingerprint(asked) if model.stored.keyed else None
         if number is None:
             number = model.tokenizer.fingerprints.tokens([token])[0]
         row = model.stored.rows([number]).get(number)

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.arrays import Array
+    from spamnb.arrays import Array, Texts
     from spamnb.tables.vocabulary import Vocabulary
 
 SHORT = 4  # letters up to which a word has neighbours at one change only
@@ -27,19 +27,19 @@ def spellings(vocabulary: Vocabulary, word: str) -> list[Spelling]:
     most = 1 if len(word.rpartition(":")[2]) <= SHORT else 2
     found = [
         Spelling(changes, place)
-        for start, ends, text in vocabulary.texts()
-        for changes, place in near(letters, most, start, ends, text)
+        for start, texts in vocabulary.texts()
+        for changes, place in near(letters, most, start, texts)
     ]
     return sorted(found)
 
 
-def near(letters: bytes, most: int, start: int, ends: Array, text: Array) -> Iterator[tuple[int, int]]:
-    """Of one block, length by length: words of one length are a matrix."""
-    lengths = np.diff(ends, prepend=0)
+def near(letters: bytes, most: int, start: int, texts: Texts) -> Iterator[tuple[int, int]]:
+    """Find near words of one block, length by length: words of one length are a matrix."""
+    lengths = texts.lengths
     for length in range(max(1, len(letters) - most), len(letters) + most + 1):
         own = np.flatnonzero(lengths == length)
         if len(own):
-            words = text[(ends[own] - length)[:, None] + np.arange(length)]
+            words = texts.data[(texts.ends[own] - length)[:, None] + np.arange(length)]
             changes = distances(letters, np.ascontiguousarray(words.T), most)
             for at in np.flatnonzero(changes <= most).tolist():
                 yield int(changes[at]), start + int(own[at])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows, changes, order_of, texts_at
+from spamnb.arrays import MISSING, Rows, Texts, gather_texts, run_starts, stable_order
 from spamnb.reading.features import BODY, HEAD
 from spamnb.reading.fingerprint import EIGHT, FACTOR, HALF, PAIR_FACTOR
 from spamnb.reading.word_rules import LONGEST
@@ -57,8 +57,8 @@ class Gathering:
         self.shares.append((len(own[0]), len(own[1]), len(own[2]), len(own[3])))
         self.measured.append(features.numbers)
 
-    def finished(self) -> tuple[Rows, Array, Array, Array]:
-        """All messages as rows; the fingerprints of their vocabulary, where its texts end, and these."""
+    def finished(self) -> tuple[Rows, Array, Texts]:
+        """Make rows of all messages; return them, and the fingerprints and the texts of their vocabulary."""
         messages = len(self.shares)
         shares = np.array(self.shares, np.int64).reshape(-1, 4)
         of_head, of_body, of_subjects, of_texts = (
@@ -91,7 +91,7 @@ class Gathering:
         if self.key:
             fingerprints = np.array(self.key.fingerprints(fingerprints.tolist()), np.uint64)
         parts = np.concatenate((parts, parts[first]))
-        order = order_of(fingerprints)
+        order = stable_order(fingerprints)
         place_of = np.empty(len(order), np.int32)
         place_of[order] = np.arange(len(order), dtype=np.int32)
         rows = Rows(
@@ -108,12 +108,8 @@ class Gathering:
             lengths[: len(starts)] = ends - starts
         with_text = order[order < len(starts)]
         text = np.frombuffer(tags.data + words.data, np.uint8)
-        return (
-            rows,
-            fingerprints[order],
-            np.cumsum(lengths[order]),
-            texts_at(text, starts[with_text], lengths[with_text]),
-        )
+        data = gather_texts(text, starts[with_text], lengths[with_text])
+        return rows, fingerprints[order], Texts(np.cumsum(lengths[order]), data)
 
     def _numbers(self) -> dict[str, Array]:
         names = dict.fromkeys(name for own in self.measured for name in own)
@@ -134,7 +130,7 @@ class Tags:
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         starts = np.concatenate((np.zeros(1, np.int64), ends))[:-1]
         fingerprints = fingerprints_in(self.data, starts, ends)
-        order = order_of(fingerprints)
+        order = stable_order(fingerprints)
         self.ranks = np.empty(len(order), np.int64)
         self.ranks[order] = np.arange(len(order))
         self.starts, self.ends, self.fingerprints = starts[order], ends[order], fingerprints[order]
@@ -159,13 +155,13 @@ class Words:
         self.data = data + short_forms(data, starts, ends) + b" " * EIGHT
 
         fingerprints = fingerprints_in(self.data, starts, ends)
-        order = order_of(fingerprints)  # of the same word, its owners stay in order
-        new = changes(fingerprints[order])
+        order = stable_order(fingerprints)  # of the same word, its owners stay in order
+        new = run_starts(fingerprints[order])
         which = np.cumsum(new) - 1
         self.which = np.empty(len(order), np.int64)
         self.which[order] = which
         of_order = self.owners[order]
-        entries = np.flatnonzero(new | changes(of_order))
+        entries = np.flatnonzero(new | run_starts(of_order))
         self.entries, self.entry_owners = which[entries], of_order[entries]
         self.times = np.diff(entries, append=len(order)).astype(np.uint16)
         distinct = order[new]
@@ -201,7 +197,7 @@ def fingerprints_in(data: bytes, starts: Array, ends: Array) -> Array:
 def counted(tokens: Array, owners: Array, many: int) -> tuple[Array, Array, Array]:
     """The tokens of each message once, whose they are, and how often each occurs."""
     keys = np.sort(owners * many + tokens)
-    first = np.flatnonzero(changes(keys))
+    first = np.flatnonzero(run_starts(keys))
     times = np.diff(first, append=len(keys)).astype(np.uint16)
     owners, tokens = np.divmod(keys[first], max(1, many))
     return tokens, owners, times
@@ -213,7 +209,7 @@ def neighbours(words: Array, owners: Array, runs: Array, many: int) -> tuple[Arr
     beside = runs[1:] == runs[:-1]
     messages = int(owners.max(initial=0)) + 1
     keys = np.sort(((words[:-1] * many + words[1:]) * messages + owners[1:])[beside])
-    pairs, owners = np.divmod(keys[changes(keys)], messages)
-    new = changes(pairs)
+    pairs, owners = np.divmod(keys[run_starts(keys)], messages)
+    new = run_starts(pairs)
     first, second = np.divmod(pairs[new], max(1, many))
     return np.cumsum(new) - 1, owners, first, second

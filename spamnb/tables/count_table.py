@@ -8,23 +8,24 @@ forgetting is subtracting it, and training on many machines is a sum, in any ord
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.arrays import changes, distinct_columns, order_of, range_of, texts_at
-from spamnb.tables.learned import Learned, in_turn
+from spamnb.arrays import Texts, distinct_columns, join_texts, run_starts, shard_range, stable_order
+from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, merge_learned
+from spamnb.tables.number_sums import add_sums, scale_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.store.counts import Pair, Row, Token
+    from spamnb.key import Key
+    from spamnb.store.counts import Row
+    from spamnb.tables.number_sums import NumberSums
 
-    Numbers = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
-
-LARGEST = (1 << 31) - 1
+LARGEST = (1 << 31) - 1  # count that is kept in 32 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,59 +37,21 @@ class CountTable:
 
     labels: tuple[str, ...]
     messages: tuple[int, ...]  # of each label
-    numbers: Numbers
+    numbers: NumberSums
     fingerprints: Array
-    ends: Array  # where each token's text ends in `text`
-    text: Array
+    texts: Texts
     message_counts: Array  # [label, token] messages that have the token
     occurrence_counts: Array  # [label, token] how often it occurs in them
-    days: Array  # day last seen, counted from 1970
-    learned: Learned = field(default_factory=lambda: Learned.of([], []))
-    since: Array | None = None  # day first seen; None: all on the day they were last seen
+    first_days: Array  # day first seen, counted from 1970
+    last_days: Array
+    learned: LearnedMessages = NOTHING_LEARNED
 
     @classmethod
     def empty(cls, labels: Sequence[str]) -> CountTable:
-        none = np.empty((len(labels), 0), np.int32)
+        counts, days = np.empty((len(labels), 0), np.int32), np.empty(0, np.uint16)
+        messages = (0,) * len(labels)
         return cls(
-            tuple(labels),
-            (0,) * len(labels),
-            {},
-            np.empty(0, np.uint64),
-            np.empty(0, np.int64),
-            np.empty(0, np.uint8),
-            none,
-            none,
-            np.empty(0, np.uint16),
-        )
-
-    @classmethod
-    def of_message(
-        cls,
-        labels: Sequence[str],
-        label: str,
-        tokens: Sequence[Token],
-        numbers: Mapping[str, int | float] | None = None,
-        pairs: Sequence[Pair] = (),
-    ) -> CountTable:
-        """Count one message: its tokens, its numeric features and its pairs of neighbours."""
-        own, many = list(labels).index(label), len(labels)
-        entries = sorted([(number, times) for number, times, _ in tokens] + [(pair[0], 0) for pair in pairs])
-        message_counts, occurrence_counts = np.zeros((2, many, len(entries)), np.int32)
-        message_counts[own] = 1
-        occurrence_counts[own] = [times for _, times in entries]
-        return cls(
-            tuple(labels),
-            tuple(int(place == own) for place in range(many)),
-            {
-                name: [[1, x, x * x] if place == own else [0, 0, 0] for place in range(many)]
-                for name, x in (numbers or {}).items()
-            },
-            np.array([number for number, _ in entries], np.uint64),
-            np.zeros(len(entries), np.int64),
-            np.empty(0, np.uint8),
-            message_counts,
-            occurrence_counts,
-            np.zeros(len(entries), np.uint16),
+            tuple(labels), messages, {}, np.empty(0, np.uint64), Texts.empty(0), counts, counts, days, days
         )
 
     def __len__(self) -> int:
@@ -99,22 +62,18 @@ class CountTable:
 
     def __sub__(self, other: CountTable) -> CountTable:
         if other.fingerprints is not self.fingerprints:
-            return sum_tables([self, replace(other.times(-1), learned=Learned.of([], []))])
+            return sum_tables([self, replace(other.scaled(-1), learned=NOTHING_LEARNED)])
         return replace(
             self,
             messages=tuple(a - b for a, b in zip(self.messages, other.messages, strict=True)),
-            numbers=summed_numbers([self.numbers, _times(-1, other.numbers)]),
+            numbers=add_sums([self.numbers, scale_sums(-1, other.numbers)]),
             message_counts=self.message_counts - other.message_counts,
             occurrence_counts=self.occurrence_counts - other.occurrence_counts,
         )
 
     @property
-    def first_days(self) -> Array:
-        return self.days if self.since is None else self.since
-
-    @property
     def words(self) -> Array:
-        """Which tokens are no pairs."""
+        """Mask of the tokens that are words, not pairs."""
         return np.any(self.occurrence_counts, axis=0)
 
     @property
@@ -149,91 +108,87 @@ class CountTable:
         return dict(zip(zip(*patterns.tolist(), strict=True), tokens, strict=True))
 
     def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
-        """The counts of those tokens that are known."""
-        places = self.places(np.array(fingerprints, np.uint64)).tolist()
+        """Look up the counts of words; unknown ones are left out."""
         return {
-            number: (*self.message_counts[:, at].tolist(), *self.occurrence_counts[:, at].tolist())
-            for number, at in zip(fingerprints, places, strict=True)
-            if at >= 0 and self.occurrence_counts[:, at].any()
+            fingerprint: (*self.message_counts[:, at].tolist(), *self.occurrence_counts[:, at].tolist())
+            for fingerprint, at in self._known(fingerprints)
+            if self.occurrence_counts[:, at].any()
         }
 
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
-        """The counts of those pairs of neighbours that are known."""
-        places = self.places(np.array(fingerprints, np.uint64)).tolist()
+        """Look up the counts of pairs of neighbours; unknown ones are left out."""
         return {
-            number: tuple(self.message_counts[:, at].tolist())
-            for number, at in zip(fingerprints, places, strict=True)
-            if at >= 0 and not self.occurrence_counts[:, at].any()
+            fingerprint: tuple(self.message_counts[:, at].tolist())
+            for fingerprint, at in self._known(fingerprints)
+            if not self.occurrence_counts[:, at].any()
         }
 
+    def _known(self, fingerprints: Sequence[int]) -> Iterator[tuple[int, int]]:
+        places = self.places(np.array(fingerprints, np.uint64)).tolist()
+        return ((fingerprint, at) for fingerprint, at in zip(fingerprints, places, strict=True) if at >= 0)
+
     def tokens(self, places: Iterable[int]) -> list[str]:
-        """The text of some tokens."""
-        text = self.text.tobytes() if len(self.text) < 1 << 26 else self.text
-        starts = np.concatenate(([0], self.ends))
-        return [bytes(text[starts[at] : self.ends[at]]).decode() for at in places]
+        """Texts of the tokens at some places."""
+        return self.texts.decoded(places)
 
     def places(self, fingerprints: Array) -> Array:
-        """Where tokens of these fingerprints stand, -1 for an unknown one."""
+        """Find the places of tokens in this table, -1 for an unknown one."""
         if not len(self):
             return np.full(len(fingerprints), -1)
         at = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self) - 1)
         return np.where(self.fingerprints[at] == fingerprints, at, -1)
 
     def only(self, kept: Array) -> CountTable:
-        """The table without some of its tokens (a mask of those that stay)."""
-        if kept.all():
-            return self
-        lengths = np.diff(self.ends, prepend=0)
-        starts = (self.ends - lengths)[kept]
+        """Drop tokens; `kept` is a mask of those that stay."""
+        return self if kept.all() else self._entries(kept)
+
+    def _entries(self, which: Array | slice) -> CountTable:
+        """Choose entries: by a mask, by their places in order, or a slice, which is copied."""
+
+        def chosen(column: Array) -> Array:
+            entries: Array = column[..., which]
+            return entries.copy() if isinstance(which, slice) else entries  # not a view: the rest is to go
+
         return replace(
             self,
-            fingerprints=self.fingerprints[kept],
-            ends=np.cumsum(lengths[kept]),
-            text=texts_at(self.text, starts, lengths[kept]),
-            message_counts=self.message_counts[:, kept],
-            occurrence_counts=self.occurrence_counts[:, kept],
-            days=self.days[kept],
-            since=self.first_days[kept],
+            fingerprints=chosen(self.fingerprints),
+            texts=self.texts[which],
+            message_counts=chosen(self.message_counts),
+            occurrence_counts=chosen(self.occurrence_counts),
+            first_days=chosen(self.first_days),
+            last_days=chosen(self.last_days),
         )
 
     def shard(self, shard: int, shards: int) -> CountTable:
-        """The tokens in one of so many equal ranges of fingerprints, without the messages learned.
-
-        What is counted by messages belongs to the first shard, so that shards add up to the whole.
-        """
-        lowest, behind = range_of(shard, shards)
+        """Cut out one of so many equal ranges of fingerprints, without the messages learned."""
+        lowest, behind = shard_range(shard, shards)
         first = int(np.searchsorted(self.fingerprints, np.uint64(lowest)))
         end = int(np.searchsorted(self.fingerprints, np.uint64(behind - 1), "right"))
-        start = int(self.ends[first - 1]) if first else 0
-        within = slice(first, end)
-        own = replace(
-            self,
-            fingerprints=self.fingerprints[within].copy(),  # not a view: the rest is to go
-            ends=self.ends[within] - start,
-            text=self.text[start : int(self.ends[end - 1]) if end > first else start].copy(),
-            message_counts=self.message_counts[:, within].copy(),
-            occurrence_counts=self.occurrence_counts[:, within].copy(),
-            days=self.days[within].copy(),
-            since=self.first_days[within].copy(),
-            learned=Learned.of([], []),
-        )
-        return own.counted_in(shard)
+        return replace(self._entries(slice(first, end)), learned=NOTHING_LEARNED).as_shard(shard)
 
-    def counted_in(self, shard: int) -> CountTable:
+    def as_shard(self, shard: int) -> CountTable:
+        """Leave counts of messages, not of tokens, to the first shard, so that shards add up to the whole."""
         return self if shard == 0 else replace(self, messages=(0,) * len(self.labels), numbers={})
 
-    def times(self, factor: int) -> CountTable:
-        """Counted so often; less than once, to be taken away. Its days say nothing any more."""
+    def scaled(self, factor: int) -> CountTable:
+        """Multiply all counts by a whole number; by -1 to subtract the table. Its days mean nothing then."""
         return replace(
             self,
             messages=tuple(factor * count for count in self.messages),
-            numbers=_times(factor, self.numbers),
+            numbers=scale_sums(factor, self.numbers),
             message_counts=_narrowed(factor * self.message_counts.astype(np.int64)),
             occurrence_counts=_narrowed(factor * self.occurrence_counts.astype(np.int64)),
         )
 
+    def keyed(self, key: Key) -> CountTable:
+        """Make the table that a model with this key has: its own fingerprints and digests, and no texts."""
+        fingerprints = np.array(key.fingerprints(self.fingerprints.tolist()), np.uint64)
+        learned, texts = self.learned.keyed(key), Texts.empty(len(self))
+        table = replace(self, fingerprints=fingerprints, texts=texts, learned=learned)
+        return table._entries(stable_order(fingerprints))
+
     def counts(self, fingerprints: Array) -> tuple[Array, Array]:
-        """Messages and occurrences [label, token] of some tokens; 0 of an unknown one."""
+        """Look up messages and occurrences [label, token] of tokens; 0 for an unknown one."""
         places = self.places(fingerprints)
         known = places >= 0
         if not len(self):
@@ -241,14 +196,14 @@ class CountTable:
             return none, none
         return self.message_counts[:, places] * known, self.occurrence_counts[:, places] * known
 
-    def settled(self) -> CountTable:
-        """Nothing below zero, no token that nothing is left of, and no word that no longer occurs.
+    def clipped(self) -> CountTable:
+        """Raise negative counts to zero, and drop tokens that are left in no message.
 
         A message may be forgotten twice, or after some of its words were pruned: no harm.
         """
         message_counts = np.maximum(self.message_counts, 0)
-        words = self.words | (np.diff(self.ends, prepend=0) > 0)
-        settled = replace(
+        words = self.words | (self.texts.lengths > 0)
+        clipped = replace(
             self,
             messages=tuple(max(0, many) for many in self.messages),
             numbers={
@@ -258,23 +213,22 @@ class CountTable:
             message_counts=message_counts,
             occurrence_counts=np.maximum(self.occurrence_counts, message_counts * words),
         )
-        left: Array = np.any(message_counts, axis=0)
-        return settled.only(left)
+        return clipped.only(np.any(message_counts, axis=0))
 
     def relabelled(self, labels: Sequence[str]) -> CountTable:
-        """The same table with more labels, or in another order."""
+        """Give the table more labels, or the same in another order."""
         if tuple(labels) == self.labels:
             return self
-        places = [labels.index(label) for label in self.labels]
+        indices = [labels.index(label) for label in self.labels]
 
         def spread(rows: Array) -> Array:
             wide = np.zeros((len(labels), len(self)), rows.dtype)
-            wide[places] = rows
+            wide[indices] = rows
             return wide
 
         messages = [0] * len(labels)
-        numbers: Numbers = {name: [[0, 0, 0] for _ in labels] for name in self.numbers}
-        for old, new in enumerate(places):
+        numbers: NumberSums = {name: [[0, 0, 0] for _ in labels] for name in self.numbers}
+        for old, new in enumerate(indices):
             messages[new] = self.messages[old]
             for name, by_label in self.numbers.items():
                 numbers[name][new] = list(by_label[old])
@@ -285,80 +239,49 @@ class CountTable:
             numbers=numbers,
             message_counts=spread(self.message_counts),
             occurrence_counts=spread(self.occurrence_counts),
-            learned=self.learned.relabelled(places),
+            learned=self.learned.relabelled(indices),
         )
 
 
 def sum_tables(tables: Sequence[CountTable]) -> CountTable:
-    """The sum of tables, and what was learned in turn."""
+    """Add tables up. Messages are learned in turn: the last table that has a message decides on it."""
     labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
     tables = [table.relabelled(labels) for table in tables]
     if len(tables) == 1:
         return tables[0]
     fingerprints = np.concatenate([table.fingerprints for table in tables])
-    order = order_of(fingerprints)
+    order = stable_order(fingerprints)
     fingerprints = fingerprints[order]
-    first = np.flatnonzero(changes(fingerprints))
+    first = np.flatnonzero(run_starts(fingerprints))
 
-    def summed(name: str) -> Array:
-        """Label by label, for the sake of memory."""
-        if not len(first):
-            return tables[0].message_counts[:, :0]
-        columns = zip(*(getattr(table, name) for table in tables), strict=True)
-        ordered = (np.concatenate(column)[order] for column in columns)
-        return np.stack([_narrowed(np.add.reduceat(column, first, dtype=np.int64)) for column in ordered])
+    def reduced(ufunc: np.ufunc, columns: Sequence[Array], kind: Any = None) -> Array:
+        """Make one entry of all that the tables have of a token."""
+        column = np.concatenate(columns)[order]
+        return ufunc.reduceat(column, first, dtype=kind) if len(first) else column
 
-    message_counts, occurrence_counts = summed("message_counts"), summed("occurrence_counts")
-    days = np.concatenate([table.days for table in tables])[order]
-    since = np.concatenate([table.first_days for table in tables])[order]
-    if len(first):
-        days, since = np.maximum.reduceat(days, first), np.minimum.reduceat(since, first)
-    filled = message_counts.any(axis=0) | occurrence_counts.any(axis=0)
-    left: Any = slice(None) if filled.all() else filled
-    fingerprints = fingerprints[first][left]
-    ends, text = _gathered(tables, order[first][left])
-    return CountTable(
+    def added(counts: Sequence[Array]) -> Array:
+        """Add counts up label by label, for the sake of memory."""
+        return np.stack([_narrowed(reduced(np.add, rows, np.int64)) for rows in zip(*counts, strict=True)])
+
+    message_counts = added([table.message_counts for table in tables])
+    occurrence_counts = added([table.occurrence_counts for table in tables])
+    total = CountTable(
         labels,
         tuple(sum(column) for column in zip(*(table.messages for table in tables), strict=True)),
-        summed_numbers(table.numbers for table in tables),
-        fingerprints,
-        ends,
-        text,
-        message_counts[:, left],
-        occurrence_counts[:, left],
-        days[left],
-        in_turn([table.learned for table in tables]),
-        since[left],
+        add_sums(table.numbers for table in tables),
+        fingerprints[first],
+        join_texts([table.texts for table in tables])[order[first]],
+        message_counts,
+        occurrence_counts,
+        reduced(np.minimum, [table.first_days for table in tables]),
+        reduced(np.maximum, [table.last_days for table in tables]),
+        merge_learned([table.learned for table in tables]).remaining(),
     )
-
-
-def _gathered(tables: Sequence[CountTable], chosen: Array) -> tuple[Array, Array]:
-    """The text of the chosen tokens, numbered through all tables, one behind the other."""
-    offsets = np.cumsum([0, *(len(table.text) for table in tables)])
-    ends = np.concatenate([table.ends + offset for table, offset in zip(tables, offsets, strict=False)])
-    lengths = np.diff(ends, prepend=0).astype(np.int32)
-    text = np.concatenate([table.text for table in tables])
-    ends, lengths = ends[chosen], lengths[chosen]
-    return np.cumsum(lengths), texts_at(text, ends - lengths, lengths)
+    filled: Array = np.any(message_counts, axis=0) | np.any(occurrence_counts, axis=0)
+    return total.only(filled)
 
 
 def _narrowed(sums: Array) -> Array:
-    """As 32 bits where they fit: the tables of most are a third of the memory."""
+    """Convert to 32 bits where all sums fit: tables are the most of the memory that training takes."""
     fits = sums.max(initial=0) <= LARGEST and sums.min(initial=0) >= -LARGEST
     return sums.astype(np.int32) if fits else sums
-
-
-def summed_numbers(tables: Iterable[Numbers]) -> Numbers:
-    """Sums of numeric features; one that nothing is left of is left out."""
-    total: Numbers = {}
-    for numbers in tables:
-        for name, by_label in numbers.items():
-            rows = total.setdefault(name, [[0, 0, 0] for _ in by_label])
-            for row, sums in zip(rows, by_label, strict=True):
-                for i, x in enumerate(sums):
-                    row[i] += x
-    return {name: total[name] for name in sorted(total) if any(map(any, total[name]))}
-
-
-def _times(factor: int, numbers: Numbers) -> Numbers:
-    return {name: [[factor * x for x in sums] for sums in by_label] for name, by_label in numbers.items()}

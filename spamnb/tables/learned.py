@@ -1,4 +1,4 @@
-"""Which messages were learned, under which label, and how each scored when it was not."""
+"""The messages that a model learned: their digests, their labels, and how each scored without itself."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import range_of
+from spamnb.arrays import shard_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.arrays import Array
+    from spamnb.key import Key
     from spamnb.store.journal_record import Entry
     from spamnb.store.stored import Stored
 
-NOWHERE = -1  # the place of a message that is not learned
+NOT_LEARNED = -1  # in place of a label index
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """Sorted digests. A score is that of the message by the other mail; NaN where it was not taken."""
+class LearnedMessages:
+    """Messages by their sorted digests. A score is by the other mail alone; NaN where it was not taken."""
 
     digests: Array
-    labels: Array  # place of each one's label
+    labels: Array  # label indices
     scores: Array
 
     @classmethod
     def of(
         cls, digests: Sequence[int], labels: Sequence[int], scores: Sequence[float] | None = None
-    ) -> Learned:
+    ) -> LearnedMessages:
         order = np.argsort(np.array(digests, np.uint64), kind="stable")
         values = np.full(len(digests), np.nan) if scores is None else np.array(scores)
         return cls(
@@ -41,15 +42,16 @@ class Learned:
         )
 
     @classmethod
-    def load(cls, stored: Stored) -> Learned:
-        """Those of a model file and its journal. Checksums are not looked at."""
+    def load(cls, stored: Stored) -> LearnedMessages:
+        """Load the messages of a model file and its journal; checksums are not verified."""
         return cls.load_shard(stored, 0, 1)
 
     @classmethod
-    def load_shard(cls, stored: Stored, shard: int, shards: int) -> Learned:
-        """Those whose digests are in one of so many equal ranges."""
+    def load_shard(cls, stored: Stored, shard: int, shards: int) -> LearnedMessages:
+        """Load messages whose digests are in one of so many equal ranges."""
         digests = stored.column("digests")
-        first, end = (bisect_left(digests, number) for number in range_of(shard, shards))
+        within = range(*shard_range(shard, shards))
+        first, end = bisect_left(digests, within.start), bisect_left(digests, within.stop)
 
         def column(name: str) -> Array:
             own = stored.column(name)
@@ -57,60 +59,66 @@ class Learned:
             return np.frombuffer(data, f"<{own.kind}")
 
         file = cls(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores"))
-        later = [entry for entry in stored.journal.entries if entry.digest in range(*range_of(shard, shards))]
-        return in_turn([file, *(cls.of_entry(entry, stored.labels) for entry in later)])
+        later = [entry for entry in stored.journal.entries if entry.digest in within]
+        return merge_learned([file, *(cls.of_entry(entry, stored.labels) for entry in later)]).remaining()
 
     @classmethod
-    def of_entry(cls, entry: Entry, labels: Sequence[str]) -> Learned:
-        """That of a journal's record."""
-        place = NOWHERE if entry.after is None else labels.index(entry.after)
-        return cls.of([entry.digest], [place], [entry.score])
+    def of_entry(cls, entry: Entry, labels: Sequence[str]) -> LearnedMessages:
+        """Make a list of the one message that a journal record is about."""
+        label_index = NOT_LEARNED if entry.after is None else labels.index(entry.after)
+        return cls.of([entry.digest], [label_index], [entry.score])
 
     def __len__(self) -> int:
         return len(self.digests)
 
-    def places(self, digests: Array, unknown: int = NOWHERE) -> Array:
-        """The places of their labels."""
+    def label_indices(self, digests: Array, unknown: int = NOT_LEARNED) -> Array:
+        """Look up the labels of messages."""
         if not len(self):
             return np.full(len(digests), unknown, np.int8)
         at = np.minimum(np.searchsorted(self.digests, digests), len(self) - 1)
         return np.where(self.digests[at] == digests, self.labels[at], np.int8(unknown))
 
-    def chosen(self, which: Array) -> Learned:
-        """Some of them: a mask, or places in order."""
-        return Learned(self.digests[which], self.labels[which], self.scores[which])
+    def chosen(self, which: Array) -> LearnedMessages:
+        """Choose messages by a mask."""
+        return LearnedMessages(self.digests[which], self.labels[which], self.scores[which])
 
-    def place(self, digest: int) -> int:
+    def label_index(self, digest: int) -> int:
         at = bisect_left(self.digests, digest)
         if at < len(self.digests) and self.digests[at] == digest:
             return int(self.labels[at])
-        return NOWHERE
+        return NOT_LEARNED
 
-    def relabelled(self, places: Sequence[int]) -> Learned:
-        """The same with the labels in other places."""
-        return replace(self, labels=np.array([*places, NOWHERE], np.int8)[self.labels])
+    def remaining(self) -> LearnedMessages:
+        """Drop messages that are not learned any more."""
+        return self.chosen(self.labels != NOT_LEARNED)
 
-    def scored(self, digests: Array, scores: Array) -> Learned:
-        """With scores of some of the messages renewed."""
+    def relabelled(self, new_indices: Sequence[int]) -> LearnedMessages:
+        """Give each label, in order, another index."""
+        return replace(self, labels=np.array([*new_indices, NOT_LEARNED], np.int8)[self.labels])
+
+    def keyed(self, key: Key) -> LearnedMessages:
+        """Replace digests by those that a model with this key has."""
+        digests = key.digests(self.digests.tolist())
+        return LearnedMessages.of(digests, self.labels.tolist(), self.scores.tolist())
+
+    def scored(self, digests: Array, scores: Array) -> LearnedMessages:
+        """Replace the scores of some of the messages."""
         renewed = self.scores.copy()
         renewed[np.searchsorted(self.digests, digests)] = scores
         return replace(self, scores=renewed)
 
 
-def joined(parts: Sequence[Learned]) -> Learned:
-    """One after the other: where a digest stands in several, the last holds."""
-    digests = np.concatenate([part.digests for part in parts])
+NOTHING_LEARNED = LearnedMessages.of([], [])
+
+
+def merge_learned(lists: Sequence[LearnedMessages]) -> LearnedMessages:
+    """Merge lists of messages; where a message is in several, the last of them decides."""
+    digests = np.concatenate([each.digests for each in lists])
     order = np.argsort(digests, kind="stable")
     digests = digests[order]
     last = np.ones(len(digests), bool)
     last[:-1] = digests[1:] != digests[:-1]
     order = order[last]
-    labels = np.concatenate([part.labels for part in parts])
-    scores = np.concatenate([part.scores for part in parts])
-    return Learned(digests[last], labels[order], scores[order])
-
-
-def in_turn(parts: Sequence[Learned]) -> Learned:
-    """The same; NOWHERE removes a message."""
-    everything = joined(parts)
-    return everything.chosen(everything.labels != NOWHERE)
+    labels = np.concatenate([each.labels for each in lists])
+    scores = np.concatenate([each.scores for each in lists])
+    return LearnedMessages(digests[last], labels[order], scores[order])

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import order_of, range_of
+from spamnb.arrays import Texts, shard_range, stable_order
+from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.store.records import KEY
 from spamnb.tables.count_table import LARGEST, CountTable, sum_tables
-from spamnb.tables.layout import checked, record_type
-from spamnb.tables.learned import Learned
+from spamnb.tables.layout import column_header, record_type
+from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,14 +22,30 @@ if TYPE_CHECKING:
     from spamnb.store.journal_record import Entry
     from spamnb.store.records import Column
     from spamnb.store.stored import Stored
+    from spamnb.tables.number_sums import NumberSums
 
 
 def load_table(stored: Stored) -> CountTable:
     """Load the whole of a model file, its checksums verified, and add its journal."""
-    column = checked(stored)
-    learned = Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"])
+    column = _read_columns(stored)
+    learned = LearnedMessages(
+        column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"]
+    )
     base = replace(_table_of(stored, column), learned=learned)
     return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.entries)])
+
+
+def _read_columns(stored: Stored) -> dict[str, Array]:
+    """Read all columns of a model file, and verify them."""
+    columns = {}
+    for name, kind, size, _ in stored.head["columns"]:
+        column = stored.column(name)
+        header = column_header(name, size)
+        data = column.whole()
+        if stored.file.read(column.at - len(header), len(header)) != header:
+            raise ModelError(stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
+        columns[name] = np.frombuffer(data, record_type(kind))
+    return columns
 
 
 def load_shard(stored: Stored, shard: int, shards: int) -> CountTable:
@@ -52,9 +69,9 @@ def load_shard(stored: Stored, shard: int, shards: int) -> CountTable:
         "first_days": stretch("first_days", first, end),
         "pair_days": stretch("pair_days", first_pair, end_pair),
     }
-    base = _table_of(stored, column).counted_in(shard)
+    base = _table_of(stored, column).as_shard(shard)
     later = (table_of_record(entry, base.labels).shard(shard, shards) for entry in stored.journal.entries)
-    return replace(sum_tables([base, *later]), learned=Learned.of([], []))
+    return replace(sum_tables([base, *later]), learned=NOTHING_LEARNED)
 
 
 def _table_of(stored: Stored, column: Mapping[str, Array]) -> CountTable:
@@ -65,7 +82,7 @@ def _table_of(stored: Stored, column: Mapping[str, Array]) -> CountTable:
         return np.concatenate((words, pairs))[order]
 
     tokens, pairs = column["tokens"], column["pairs"]
-    order = order_of(np.concatenate((tokens["key"], pairs["key"])))
+    order = stable_order(np.concatenate((tokens["key"], pairs["key"])))
     counts, pair_counts = tokens["counts"].T, pairs["counts"].T
     kind = np.int32 if max(counts.max(initial=0), pair_counts.max(initial=0)) <= LARGEST else np.int64
     none = np.zeros(len(pairs), np.uint8)
@@ -74,17 +91,16 @@ def _table_of(stored: Stored, column: Mapping[str, Array]) -> CountTable:
         tuple(head["messages"]),
         head["numbers"],
         both(tokens["key"], pairs["key"]),
-        np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), none)),
-        column["text"],
+        Texts(np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), none)), column["text"]),
         np.array([both(counts[k], pair_counts[k]) for k in range(many)], kind),
         np.array([both(counts[many + k], none) for k in range(many)], kind),
+        both(column["first_days"], column["pair_days"]),
         both(column["days"], column["pair_days"]),
-        since=both(column["first_days"], column["pair_days"]),
     )
 
 
 def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
-    """Where the records of a shard start and end in a file."""
+    """Find where the records of a shard start and end in a column."""
 
     def key(place: int) -> int:
         return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
@@ -92,7 +108,7 @@ def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
     def place(number: int) -> int:
         return bisect_left(range(len(column)), number, key=key)
 
-    first, end = range_of(shard, shards)
+    first, end = shard_range(shard, shards)
     return place(first), place(end)
 
 
@@ -101,30 +117,29 @@ def table_of_record(entry: Entry, labels: Sequence[str]) -> CountTable:
     many, words, size = len(labels), len(entry.fingerprints), len(entry.fingerprints) + len(entry.pairs)
     messages = [0] * many
     message_counts, occurrence_counts = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
-    numbers: dict[str, list[list[int | float]]] = {
-        name: [[0, 0, 0] for _ in labels] for name in entry.numbers
-    }
-    for place, sign in entry.steps:
-        messages[place] += sign
-        message_counts[place] += sign
-        occurrence_counts[place, :words] += sign * np.array(entry.occurrences, np.int32)
+    numbers: NumberSums = {name: [[0, 0, 0] for _ in labels] for name in entry.numbers}
+    for label_index, sign in entry.steps:
+        messages[label_index] += sign
+        message_counts[label_index] += sign
+        occurrence_counts[label_index, :words] += sign * np.array(entry.occurrences, np.int32)
         for name, x in entry.numbers.items():
-            sums = numbers[name][place]
-            numbers[name][place] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
+            sums = numbers[name][label_index]
+            numbers[name][label_index] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
     text = np.frombuffer(entry.text, np.uint8)
     lengths = np.zeros(size, np.int64)
     lengths[:words] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1
     fingerprints = np.concatenate((np.array(entry.fingerprints, np.uint64), np.array(entry.pairs, np.uint64)))
-    order = order_of(fingerprints)
+    order = stable_order(fingerprints)
+    days = np.full(size, entry.day, np.uint16)
     return CountTable(
         tuple(labels),
         tuple(messages),
         numbers,
         fingerprints[order],
-        np.cumsum(lengths[order]),
-        text[text != ord("\n")],
+        Texts(np.cumsum(lengths[order]), text[text != ord("\n")]),
         message_counts[:, order],
         occurrence_counts[:, order],
-        np.full(size, entry.day, np.uint16),
-        Learned.of_entry(entry, labels),
+        days,
+        days,
+        LearnedMessages.of_entry(entry, labels),
     )

@@ -1,4 +1,4 @@
-"""Sums over a whole table, or over a shard of one: those of the shards add up."""
+"""Sums over a whole table, or over a shard of one; the sums of all shards add up to the whole."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.arrays import distinct_columns
-from spamnb.tables.count_table import summed_numbers
+from spamnb.tables.number_sums import add_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.arrays import Array
-    from spamnb.tables.count_table import CountTable, Numbers
+    from spamnb.tables.count_table import CountTable
+    from spamnb.tables.number_sums import NumberSums
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +30,11 @@ class Totals:
     vocabulary: int
     pair_vocabulary: int
     text: int  # bytes of all tokens
-    most: int  # the highest count of a token
-    most_of_pairs: int
-    numbers: Numbers
+    highest: int  # count of a token
+    highest_of_pairs: int
+    numbers: NumberSums
     patterns: Array  # [label, n] different numbers of messages
-    alike: Array  # how many tokens have each
+    pattern_tokens: Array  # how many tokens have each
 
     @classmethod
     def of(cls, table: CountTable) -> Totals:
@@ -48,7 +49,7 @@ class Totals:
             of_pairs.sum(axis=1, dtype=np.int64).tolist(),
             message_counts.shape[1],
             of_pairs.shape[1],
-            len(table.text),
+            len(table.texts.data),
             max(int(message_counts.max(initial=0)), int(table.occurrence_counts.max(initial=0))),
             int(of_pairs.max(initial=0)),
             table.numbers,
@@ -57,16 +58,16 @@ class Totals:
         )
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """How many tokens share the same messages per label."""
-        return dict(zip(zip(*self.patterns.tolist(), strict=True), self.alike.tolist(), strict=True))
+        """Count the tokens that share the same numbers of messages per label."""
+        return dict(zip(zip(*self.patterns.tolist(), strict=True), self.pattern_tokens.tolist(), strict=True))
 
 
-def summed(shards: Sequence[Totals]) -> Totals:
-    """Totals of a table from those of its shards."""
+def sum_totals(shards: Sequence[Totals]) -> Totals:
+    """Add up the totals of the shards of a table."""
     patterns, which = distinct_columns(np.concatenate([shard.patterns for shard in shards], axis=1))
-    alike = np.concatenate([shard.alike for shard in shards])
+    tokens = np.concatenate([shard.pattern_tokens for shard in shards])
 
-    def of(name: str) -> Any:
+    def sum_of(name: str) -> Any:
         return sum(getattr(shard, name) for shard in shards)
 
     def by_label(name: str) -> list[int]:
@@ -78,12 +79,12 @@ def summed(shards: Sequence[Totals]) -> Totals:
         by_label("presences"),
         by_label("occurrences"),
         by_label("pair_presences"),
-        of("vocabulary"),
-        of("pair_vocabulary"),
-        of("text"),
-        max(shard.most for shard in shards),
-        max(shard.most_of_pairs for shard in shards),
-        summed_numbers(shard.numbers for shard in shards),
+        sum_of("vocabulary"),
+        sum_of("pair_vocabulary"),
+        sum_of("text"),
+        max(shard.highest for shard in shards),
+        max(shard.highest_of_pairs for shard in shards),
+        add_sums(shard.numbers for shard in shards),
         patterns,
-        np.bincount(which, alike, patterns.shape[1]).astype(np.int64),
+        np.bincount(which, tokens, patterns.shape[1]).astype(np.int64),
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from spamnb.arrays import Texts
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.store.records import KEY, Records
 from spamnb.tables.layout import record_type
@@ -21,48 +22,53 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.store.stored import Stored
 
-NUMBERED = "#"
+SIGN = "#"  # of a fingerprint that is shown
 BLOCK = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
 
 
 class Block(NamedTuple):
+    """Tokens that are read together."""
+
     start: int  # the place of its first token
-    keys: Array  # fingerprints
+    fingerprints: Array
     message_counts: Array  # [label, token] messages, the journal's included
     occurrence_counts: Array  # [label, token]
-    days: Array  # last seen, counted from 1970
+    last_days: Array  # counted from 1970
 
 
-class Later(NamedTuple):
-    """What the journal says of a token: what to add to its counts, its text and days."""
+class JournalToken(NamedTuple):
+    """A token in the journal: what to add to its counts, its text, and the days it was seen."""
 
     counts: list[int]
     text: bytes
-    first: int
-    last: int
+    first_day: int
+    last_day: int
 
 
 class Vocabulary:
+    """All tokens of a model file and its journal, in the order of their places."""
+
     def __init__(self, stored: Stored) -> None:
         self.stored = stored
-        self.size = len(stored.column("tokens"))  # of the file
-        self.later = of_journal(stored)
-        known = Records(stored.column("tokens"), stored.column("starts")).rows(list(self.later))
-        self.new = {number: one for number, one in self.later.items() if number not in known}
-        self._newest = list(self.new.values())
+        self.size = len(stored.column("tokens"))  # of the file alone
+        self.in_journal = tokens_of_journal(stored)
+        known = Records(stored.column("tokens"), stored.column("starts")).rows(list(self.in_journal))
+        self.new = {key: token for key, token in self.in_journal.items() if key not in known}
+        self._new_tokens = list(self.new.values())
         self._new_keys = list(self.new)
         changed = sorted(known)
         self._changed = np.array(changed, np.uint64)
-        self._changes = [self.later[number] for number in changed]
+        self._changes = [self.in_journal[key] for key in changed]
 
     def check(self, *without: str) -> None:
-        """The checksums of all columns but those that are read anyway."""
+        """Verify the checksums of all columns but those that are read anyway."""
         for name, *_ in self.stored.head["columns"]:
             if name not in without:
                 for _ in self._read(name):
                     pass
 
     def blocks(self) -> Iterator[Block]:
+        """Read all tokens, block by block."""
         many = len(self.stored.labels)
         start = 0
         for records, days in zip(self._read("tokens"), self._read("days"), strict=True):
@@ -71,59 +77,59 @@ class Vocabulary:
             yield Block(start, records["key"], counts[:many], counts[many:], seen)
             start += len(records)
         if self.new:
-            keys = np.array(list(self.new), np.uint64)
-            counts = np.maximum(np.array([one.counts for one in self.new.values()], np.int32).T, 0)
-            seen = np.array([one.last for one in self.new.values()], np.uint16)
+            keys = np.array(self._new_keys, np.uint64)
+            counts = np.maximum(np.array([token.counts for token in self._new_tokens], np.int32).T, 0)
+            seen = np.array([token.last_day for token in self._new_tokens], np.uint16)
             yield Block(start, keys, counts[:many], counts[many:], seen)
 
     def _change(self, keys: Array, counts: Array, days: Array) -> None:
         """Add what the journal has of a block's tokens."""
         first = np.searchsorted(self._changed, keys[0], "left")
         last = np.searchsorted(self._changed, keys[-1], "right")
-        for number, change in zip(self._changed[first:last], self._changes[first:last], strict=True):
-            at = np.searchsorted(keys, number)
+        for key, change in zip(self._changed[first:last], self._changes[first:last], strict=True):
+            at = np.searchsorted(keys, key)
             counts[:, at] = np.maximum(counts[:, at] + change.counts, 0)  # twice forgotten: no harm
-            days[at] = max(days[at], change.last)
+            days[at] = max(days[at], change.last_day)
 
-    def texts(self) -> Iterator[tuple[int, Array, Array]]:
-        """Of each block the place of its first token, where each token ends, and their text."""
+    def texts(self) -> Iterator[tuple[int, Texts]]:
+        """Read the texts of all tokens, block by block: the place of the first token, and the texts."""
         start = before = 0
         text = self.stored.column("text")
         for ends in self._read("ends"):
             size = int(ends[-1]) - before
             data = text.file.read(text.at + before, size)
-            yield start, ends.astype(np.int64) - before, np.frombuffer(data, np.uint8)
+            yield start, Texts(ends.astype(np.int64) - before, np.frombuffer(data, np.uint8))
             start, before = start + len(ends), before + size
         if self.new:
-            words = [one.text for one in self._newest]
-            yield start, np.cumsum(list(map(len, words))), np.frombuffer(b"".join(words), np.uint8)
+            yield start, Texts.of([token.text for token in self._new_tokens])
 
     def tokens(self, places: Iterable[int]) -> list[str]:
-        """The text of some tokens; in a model that keeps no words, the number that it has instead."""
+        """Texts of some tokens; in a model that keeps no words, their fingerprints instead."""
         if self.stored.keyed:
-            return [numbered(self._key(place)) for place in places]
+            return [shown_fingerprint(self._key(place)) for place in places]
         return [self._token(place).decode("utf-8", "replace") for place in places]
 
-    def place(self, number: int) -> int:
-        """Where a token is, by its fingerprint; it must be there."""
-        if number in self.new:
-            return self.size + self._new_keys.index(number)
-        return bisect_left(range(self.size), number, key=self._key)
+    def place(self, fingerprint: int) -> int:
+        """Find the place of a token, which must be there."""
+        if fingerprint in self.new:
+            return self.size + self._new_keys.index(fingerprint)
+        return bisect_left(range(self.size), fingerprint, key=self._key)
 
     def _token(self, place: int) -> bytes:
         if place >= self.size:
-            return self._newest[place - self.size].text
+            return self._new_tokens[place - self.size].text
         ends, text = self.stored.column("ends"), self.stored.column("text")
         start = ends[place - 1] if place else 0
         return text.file.read(text.at + start, ends[place] - start)
 
     def days(self, place: int) -> tuple[int, int]:
-        """When a token was first and last seen."""
+        """Look up the days on which a token was first and last seen."""
         if place >= self.size:
-            return self._newest[place - self.size].first, self._newest[place - self.size].last
-        later = self.later.get(self._key(place))
-        first, day = self.stored.column("first_days")[place], self.stored.column("days")[place]
-        return first, max(day, later.last) if later else day
+            token = self._new_tokens[place - self.size]
+            return token.first_day, token.last_day
+        later = self.in_journal.get(self._key(place))
+        first, last = self.stored.column("first_days")[place], self.stored.column("days")[place]
+        return first, max(last, later.last_day) if later else last
 
     def _key(self, place: int) -> int:
         if place >= self.size:
@@ -136,9 +142,9 @@ class Vocabulary:
 
 
 def column_blocks(stored: Stored, name: str) -> Iterator[Array]:
-    """A column in blocks; at its end, its checksum is verified."""
+    """Read a column in blocks, and verify its checksum at the end."""
     column = stored.column(name)
-    expected = next(checksum for own, _, _, checksum in stored.head["columns"] if own == name)
+    expected = next(checksum for each, _, _, checksum in stored.head["columns"] if each == name)
     found = 0
     for start in range(0, len(column), BLOCK):
         many = min(BLOCK, len(column) - start)
@@ -149,26 +155,26 @@ def column_blocks(stored: Stored, name: str) -> Iterator[Array]:
         raise ModelError(stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
 
 
-def numbered(number: int) -> str:
-    """What is shown of a token in a model that keeps no words."""
-    return f"{NUMBERED}{number:016x}"
+def shown_fingerprint(fingerprint: int) -> str:
+    """Write a fingerprint as it is shown in place of a token, in a model that keeps no words."""
+    return f"{SIGN}{fingerprint:016x}"
 
 
-def number_of(name: str) -> int | None:
-    """The fingerprint that is shown so."""
-    digits = name.removeprefix(NUMBERED)
-    well_formed = len(name) == 17 and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
+def parse_fingerprint(shown: str) -> int | None:
+    """Read a fingerprint as `shown_fingerprint` writes it; None if it is none."""
+    digits = shown.removeprefix(SIGN)
+    well_formed = len(shown) == 17 and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
     return int(digits, 16) if well_formed else None
 
 
-def of_journal(stored: Stored) -> dict[int, Later]:
-    """By fingerprint."""
+def tokens_of_journal(stored: Stored) -> dict[int, JournalToken]:
+    """Collect the tokens of a journal by their fingerprints."""
     counts = stored.journal.everything()
-    later: dict[int, Later] = {}
+    tokens: dict[int, JournalToken] = {}
     for entry in stored.journal.entries:
         words = bytes(entry.text).split(b"\n")
-        for number, word in zip(entry.fingerprints, words, strict=False):
-            first = min(entry.day, later[number].first) if number in later else entry.day
-            last = max(entry.day, later[number].last) if number in later else entry.day
-            later[number] = Later(counts[number], word, first, last)
-    return later
+        for key, word in zip(entry.fingerprints, words, strict=False):
+            first = min(entry.day, tokens[key].first_day) if key in tokens else entry.day
+            last = max(entry.day, tokens[key].last_day) if key in tokens else entry.day
+            tokens[key] = JournalToken(counts[key], word, first, last)
+    return tokens

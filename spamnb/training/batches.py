@@ -1,8 +1,8 @@
-"""Many messages as sparse rows: read, tokenized and numbered, on all cores.
+"""Batches: many messages read, tokenized and counted together.
 
 A batch is what one chunk of mail becomes: for each message the tokens it contains, as places in the
 batch's own vocabulary, sorted by fingerprint. Training sums its rows, evaluation keeps them,
-classification scores them. It is the same for any number of processes.
+classification scores them. It does not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
-    from spamnb.arrays import Array
+    from spamnb.arrays import Array, Texts
     from spamnb.key import Key
     from spamnb.mailboxes.chunks import RawMessage
     from spamnb.reading.settings import Settings
+    from spamnb.tables.number_sums import NumberSums
 
     Known = Callable[[int, str | None], bool]  # by digest and label
 
@@ -75,8 +76,7 @@ class Batch:
     dates: list[str]  # as they are written, "" where there is none
     rows: Rows  # in the batch's own vocabulary
     fingerprints: Array
-    ends: Array
-    text: Array
+    texts: Texts
     unreadable: list[Unreadable]  # and what was passed over
     size: int  # bytes of mail
 
@@ -87,53 +87,54 @@ class Batch:
         return self
 
     def numbered_from(self, first: int) -> Batch:
-        """A batch of messages that come behind others in their mailbox."""
+        """Count on from other messages, which come before in the same mailbox."""
         if not first:
             return self
         return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
 
-    def sampled(self, messages: Array, places: Array) -> SampledMessages:
-        """Some messages to be scored, and the places of their labels."""
+    def sampled(self, messages: Array, label_indices: Array) -> SampledMessages:
+        """Choose messages to be scored."""
         presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # how often is not asked
         rows = replace(self.rows, times=presence)
         everything = SampledMessages(self.digests, np.zeros(len(self), np.int64), rows, self.fingerprints)
-        return replace(everything.chosen(messages), labels=places)
+        return replace(everything.chosen(messages), labels=label_indices)
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
-        """The sum of some messages: (message, place of the label, 1 or -1) each."""
+        """Add messages up: (message, label index, 1 or -1) each."""
         many, size = len(labels), len(self.fingerprints)
         message_counts = np.zeros((many, size), np.int32)
         occurrence_counts = np.zeros((many, size), np.int32)
         owner = np.repeat(np.arange(len(self)), self.rows.lengths)
-        for place in range(many):
-            mine = chosen[chosen[:, 1] == place]
+        for label_index in range(many):
+            mine = chosen[chosen[:, 1] == label_index]
             sign = np.zeros(len(self), np.int64)
             np.add.at(sign, mine[:, 0], mine[:, 2])
             weight = sign[owner]
-            message_counts[place] = np.bincount(self.rows.places, weight, size)
-            occurrence_counts[place] = np.bincount(self.rows.places, weight * self.rows.times, size)
+            message_counts[label_index] = np.bincount(self.rows.places, weight, size)
+            occurrence_counts[label_index] = np.bincount(self.rows.places, weight * self.rows.times, size)
+        days = np.full(size, day, np.uint16)
         messages = np.bincount(chosen[:, 1], chosen[:, 2], many).astype(int).tolist()
         return CountTable(
             tuple(labels),
             tuple(messages),
             self._sums(chosen, many),
             self.fingerprints,
-            self.ends,
-            self.text,
+            self.texts,
             message_counts,
             occurrence_counts,
-            np.full(size, day, np.uint16),
+            days,
+            days,
         )
 
-    def _sums(self, chosen: Array, many: int) -> dict[str, list[list[int | float]]]:
-        sums: dict[str, list[list[int | float]]] = {}
+    def _sums(self, chosen: Array, many: int) -> NumberSums:
+        sums: NumberSums = {}
         for name, values in self.rows.numbers.items():
             rows = sums[name] = [[0, 0, 0] for _ in range(many)]
             there = chosen[values[chosen[:, 0]] != MISSING]
-            for place in range(many):
-                mine = there[there[:, 1] == place]
+            for label_index in range(many):
+                mine = there[there[:, 1] == label_index]
                 x, sign = values[mine[:, 0]], mine[:, 2]
-                rows[place] = [int(sign.sum()), int((sign * x).sum()), int((sign * x * x).sum())]
+                rows[label_index] = [int(sign.sum()), int((sign * x).sum()), int((sign * x * x).sum())]
         return sums
 
 
@@ -157,8 +158,8 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known
     return Batch(label, names, found, dates, *gathering.finished(), unreadable, chunk.size)
 
 
-class Counting:
-    """The work of one process on one chunk; the tokenizer is made once in each process."""
+class ChunkReader:
+    """Makes a batch of each chunk; the tokenizer is made once in each process."""
 
     def __init__(self, settings: Settings, known: Known | None = None, key: Key | None = None) -> None:
         self.settings = settings

@@ -41,22 +41,22 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
         # How the model judged it before it learned it: cutoffs are set by such scores.
         score = model.classify_features(features).score if result == LEARNED else nan
         texts = {} if stored.keyed else features.texts
-        tokens = sorted([(number, times, texts.get(number, "")) for number, times, _ in features.tokens])
-        pairs = sorted([number for number, _ in features.pairs])
+        tokens = sorted([(token, times, texts.get(token, "")) for token, times, _ in features.tokens])
+        pairs = sorted([pair for pair, _ in features.pairs])
         day = today()
         record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score)
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
         except OSError as error:
             raise CannotCreate(f"{path}.journal: {error.strerror}; the message was not learned") from error
-    limit = 0 if stored.journal.damaged else journal.LIMIT  # with the damage, what is told of it ends
+    limit = 0 if stored.journal.damaged else journal.LIMIT  # folding ends the damage
     if size > limit:
-        fold_aside(path, limit)
+        fold_in_background(path, limit)
     return result
 
 
-def fold_aside(path: str, limit: int) -> None:
-    """Fold a journal larger than that by a process of its own: the mail does not wait for it."""
+def fold_in_background(path: str, limit: int) -> None:
+    """Fold a journal that is larger than a limit in a process of its own: the mail does not wait for it."""
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0
     try:
@@ -74,7 +74,7 @@ def fold_aside(path: str, limit: int) -> None:
 
 
 def start_folding(path: str, lock: int) -> None:
-    """A shell starts it and ends at once, so that nobody has to wait for the one that folds.
+    """Start a process that folds the journal, by a shell that ends at once, so that nobody waits for it.
 
     The lock goes with it, as its standard output: until it ends, no other is started.
     """

@@ -1,4 +1,4 @@
-"""What training asks of the workers that read and count mail, on this machine or elsewhere."""
+"""Protocols of the workers that read and count mail, on this machine or elsewhere."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from spamnb.reading.settings import Settings
     from spamnb.store.stored import Stored
     from spamnb.tables.count_table import CountTable
-    from spamnb.tables.layout import MapShards
+    from spamnb.tables.saving import MapShards
     from spamnb.training.batches import Batch, Known, SampledMessages
 
-    Finish = Callable[[CountTable, CountTable], CountTable]  # of the sum, and what there was before
+    Finish = Callable[[CountTable, CountTable], CountTable]  # of the sum, and of the model before
 
     class Counted(Protocol):
-        """A batch, wherever it is."""
+        """A batch, in this process or on a worker."""
 
         @property
         def label(self) -> str | None: ...
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         def size(self) -> int: ...
         def __len__(self) -> int: ...
         def whole(self) -> Batch: ...
-        def sampled(self, messages: Array, places: Array) -> SampledMessages: ...
+        def sampled(self, messages: Array, label_indices: Array) -> SampledMessages: ...
         def table(self, labels: Sequence[str], chosen: Array, day: int) -> Any: ...
 
     class TableSum(Protocol):

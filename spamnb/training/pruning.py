@@ -1,4 +1,4 @@
-"""Words that came long ago and hardly ever leave the model: a file that only grows is no use."""
+"""Dropping words that are rare and were not seen for long: a file that only grows is no use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OLD, RARE = 180, 2  # days; messages, up to which a token is rare
 
 @dataclass(frozen=True)
 class Pruned:
-    """Before and after: tokens, pairs of neighbours, bytes of the file."""
+    """Sizes of a model before and after: tokens, pairs of neighbours, bytes of the file."""
 
     tokens: tuple[int, int]
     pairs: tuple[int, int]
@@ -30,10 +30,10 @@ class Pruned:
 
 
 def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = False) -> Pruned:
-    """Drop what was not seen for so many days, and never in more messages than are rare."""
+    """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
     with Lock(path, kind=TRAINING):
         stored = Stored.open(path)
-        table, size = load_table(stored).settled(), os.path.getsize(path)
+        table, size = load_table(stored).clipped(), os.path.getsize(path)
         kept = table.only(~expired(table, today() - days, rare))
         if not try_only and (len(kept) < len(table) or stored.journal.entries):
             view, settings = view_of(stored), settings_of(stored)
@@ -43,5 +43,5 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
 
 
 def expired(table: CountTable, before: int, rare: int) -> Array:
-    """Which tokens were last seen before a day, and are rare."""
-    return (table.days < before) & (table.message_counts.sum(axis=0) <= rare)
+    """Mark tokens that were last seen before a day, and are in no more messages than `rare`."""
+    return (table.last_days < before) & (table.message_counts.sum(axis=0) <= rare)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
-    from spamnb.tables.learned import Learned
+    from spamnb.tables.learned import LearnedMessages
     from spamnb.tables.totals import Totals
     from spamnb.training.batches import SampledMessages
     from spamnb.training.pool import Counted
@@ -24,58 +24,58 @@ SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them ar
 
 
 class Sample:
-    """Messages of a run to be scored when it ends: those of the lowest digests, in whatever order."""
+    """Messages of a run to be scored when it ends: those of the lowest digests, in any order."""
 
     def __init__(self, size: int = SAMPLE) -> None:
         self.size = size
         self.pieces: list[SampledMessages] = []
-        self.most = 0  # messages of the most frequent label
+        self.largest = 0  # number of messages of a label
         self.limits: dict[int, int] = {}  # of each label: higher digests have no chance any more
 
     def add(self, batch: Counted, steps: Array) -> None:
-        """Those messages of a batch that were learned: (message, place of the label, 1 or -1) each."""
-        messages, places = steps[steps[:, 2] > 0, :2].T
+        """Add the messages of a batch that are learned: (message, label index, 1 or -1) each."""
+        messages, label_indices = steps[steps[:, 2] > 0, :2].T
         digests = batch.digests[messages]
         likely = np.ones(len(messages), bool)
-        for place, limit in self.limits.items():
-            likely &= (places != place) | (digests <= np.uint64(limit))
-        messages, places = messages[likely], places[likely]
+        for label_index, limit in self.limits.items():
+            likely &= (label_indices != label_index) | (digests <= np.uint64(limit))
+        messages, label_indices = messages[likely], label_indices[likely]
         if not len(messages):
             return
-        self.pieces.append(batch.sampled(messages, places))
-        self.most += int(np.bincount(places).max())
-        if self.most > 2 * self.size:
+        self.pieces.append(batch.sampled(messages, label_indices))
+        self.largest += int(np.bincount(label_indices).max())
+        if self.largest > 2 * self.size:
             self.pieces = self._lowest()
-            self.most = self.size
+            self.largest = self.size
 
     def _lowest(self) -> list[SampledMessages]:
         digests = np.concatenate([piece.digests for piece in self.pieces])
         labels = np.concatenate([piece.labels for piece in self.pieces])
         chosen = sampled(digests, labels, np.arange(len(digests)), self.size)
-        for place in np.unique(labels).tolist():
-            own = digests[chosen][labels[chosen] == place]
-            if len(own) == self.size:
-                self.limits[place] = int(own.max())
+        for label_index in np.unique(labels).tolist():
+            of_label = digests[chosen][labels[chosen] == label_index]
+            if len(of_label) == self.size:
+                self.limits[label_index] = int(of_label.max())
         kept = np.zeros(len(digests), bool)
         kept[chosen] = True
         ends = np.cumsum([len(piece.digests) for piece in self.pieces])[:-1]
         return [
-            piece if own.all() else piece.chosen(np.flatnonzero(own))
-            for piece, own in zip(self.pieces, np.split(kept, ends), strict=True)
-            if own.any()
+            piece if mask.all() else piece.chosen(np.flatnonzero(mask))
+            for piece, mask in zip(self.pieces, np.split(kept, ends), strict=True)
+            if mask.any()
         ]
 
     def scored(
         self,
-        learned: Learned,
+        learned: LearnedMessages,
         labels: Sequence[str],
         view: View,
         totals: Totals,
         counts: Callable[[Array], tuple[Array, Array]],
-    ) -> Learned:
-        """What was learned with the scores of the sample noted: each by the mail without itself.
+    ) -> LearnedMessages:
+        """Score the sampled messages, each by the mail without itself, and note their scores.
 
-        `counts` tells those of some tokens, by their fingerprints in order.
+        `counts` looks up the counts of tokens by their sorted fingerprints.
         """
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
@@ -90,6 +90,6 @@ class Sample:
 
 
 def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE) -> Array:
-    """Those of some messages that a Sample of them would keep."""
+    """Choose those of some messages that a Sample of them would keep."""
     order = messages[np.argsort(digests[messages], kind="stable")]
-    return np.concatenate([order[truth[order] == place][:size] for place in np.unique(truth[order])])
+    return np.concatenate([order[truth[order] == label][:size] for label in np.unique(truth[order])])

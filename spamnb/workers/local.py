@@ -10,7 +10,7 @@ from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_table
-from spamnb.training.batches import Counting
+from spamnb.training.batches import ChunkReader
 from spamnb.workers.processes import all_cores, in_parallel
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class LocalPool:
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Read all mail under each label, in order."""
-        task = ChunkTask(Counting(mail.settings, mail.known, mail.key))
+        task = ChunkTask(ChunkReader(mail.settings, mail.known, mail.key))
         found = chunks_by_label(mail.sources, chunks, mail.all_folders)
         results = in_parallel(task, found, self.jobs)
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):

@@ -5,7 +5,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
-from helpers.tables import assert_same
+from helpers.tables import assert_same, table_of_message
 from helpers.textbook import bag, rows_of
 
 from spamnb.bayes.classifier import Classifier, gaussian, normalised
@@ -29,7 +29,7 @@ def words(text):
 
 
 def table(messages, labels=("ham", "spam")):
-    return sum_tables([CountTable.of_message(labels, label, words(text)) for label, text in messages])
+    return sum_tables([table_of_message(labels, label, words(text)) for label, text in messages])
 
 
 def judge(counts, text, **view):
@@ -209,7 +209,7 @@ class TestAdultsAndChildren:
     def counts(self):
         return sum_tables(
             [
-                CountTable.of_message("ac", label, [], {"height": height, "weight": weight})
+                table_of_message("ac", label, [], {"height": height, "weight": weight})
                 for label, people in (("a", self.adults), ("c", self.children))
                 for height, weight in people
             ]
@@ -247,8 +247,8 @@ class TestAdultsAndChildren:
         labels = ["low", "high"]
         counts = CountTable.empty(labels)
         for x in (-1, 0, 1):
-            counts += CountTable.of_message(labels, "low", [], {"x": x})
-            counts += CountTable.of_message(labels, "high", [], {"x": x + 10})
+            counts += table_of_message(labels, "low", [], {"x": x})
+            counts += table_of_message(labels, "high", [], {"x": x + 10})
         classifier = Classifier(counts, View("gaussian"))
         odds = [classifier.score([], {"x": x}).of("high") for x in (0, 5, 10)]
         assert odds[1] == pytest.approx(0)
@@ -260,7 +260,7 @@ class TestAdultsAndChildren:
     def test_the_product_of_words_and_numbers(self, six):
         counts = six
         for label, size in (("ham", 10), ("ham", 14), ("spam", 40), ("spam", 44)):
-            counts += CountTable.of_message(["ham", "spam"], label, [], {"size": size})
+            counts += table_of_message(["ham", "spam"], label, [], {"size": size})
         words_only = Classifier(counts, View("bernoulli", 1)).score(words("review us")).joint
         numbers_only = Classifier(counts, View("gaussian")).score([], {"size": 12}).joint
         prior = Classifier(counts, View()).log_prior
@@ -283,7 +283,7 @@ class TestMissingData:
 
 class TestIncrementalUpdates:
     def test_deletion_undoes_insertion(self, six):
-        message = CountTable.of_message(six.labels, "ham", words("send us send us money"), {"size": 7})
+        message = table_of_message(six.labels, "ham", words("send us send us money"), {"size": 7})
         more = six + message
         assert more.messages == (3, 4)
         assert more.numbers == {"size": [[1, 7, 49], [0, 0, 0]]}
@@ -291,7 +291,7 @@ class TestIncrementalUpdates:
 
     def test_all_forgotten_is_empty(self, six):
         for label, text in SIX:
-            six -= CountTable.of_message(six.labels, label, words(text))
+            six -= table_of_message(six.labels, label, words(text))
         assert_same(six, CountTable.empty(six.labels))
 
 

@@ -24,7 +24,7 @@ from spamnb.inspection.check import check
 from spamnb.model import Model
 from spamnb.store.stored import Stored
 from spamnb.tables.loading import load_table
-from spamnb.training import placing
+from spamnb.training import replacing
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
@@ -64,7 +64,7 @@ def model(path, outcome=(), began_with=None):
 def table_of(path):
     """A model that is sound, with no token in more messages than there are."""
     assert check(path).damage == []
-    table = load_table(Stored.open(path)).settled()
+    table = load_table(Stored.open(path)).clipped()
     assert (table.message_counts <= np.array(table.messages)[:, None]).all()
     return table
 
@@ -72,7 +72,7 @@ def table_of(path):
 def content(path):
     """All that a model knows but scores and days."""
     own = table_of(path).relabelled(LABELS)
-    columns = (own.fingerprints, own.ends, own.text, own.message_counts, own.occurrence_counts)
+    columns = (own.fingerprints, own.texts.ends, own.texts.data, own.message_counts, own.occurrence_counts)
     columns += (own.learned.digests, own.learned.labels)
     return [own.messages, own.numbers, *(column.tolist() for column in columns)]
 
@@ -209,8 +209,8 @@ def test_what_is_learned_while_models_are_merged_is_carried_over(base, tmp_path,
             change(one, number, label)
         return original(*arguments)
 
-    original = placing.put_in_place
-    monkeypatch.setattr(training, "put_in_place", meanwhile)
+    original = replacing.replace_model
+    monkeypatch.setattr(training, "replace_model", meanwhile)
     merge(one, [two, one], base)
     assert Stored.open(one).head["ham_loss"] == 0.05
     expected = model(tmp_path / "expected", {3: "ham", 6: "spam", 4: "ham", 7: "ham", 8: "spam"})

@@ -6,12 +6,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 from helpers.simple_table import SimpleTable
+from spamnb.arrays import Texts
 from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import CountTable
-from spamnb.tables.layout import save
-from spamnb.tables.learned import Learned
-from spamnb.training.placing import put_in_place
+from spamnb.tables.learned import LearnedMessages
+from spamnb.tables.saving import save
+from spamnb.training.replacing import replace_model
 
 
 def fingerprint(token):
@@ -20,7 +21,7 @@ def fingerprint(token):
 
 def saved(path, table, **about):
     """A table as a model file, in its place."""
-    put_in_place(path, save(path, [table], table.learned, {**about, "labels": list(table.labels)}), None)
+    replace_model(path, save(path, [table], table.learned, {**about, "labels": list(table.labels)}), None)
     return path
 
 
@@ -33,17 +34,38 @@ def columns_of(table, learned):
     entries.sort()
     text = [token for _, token, _ in entries]
     rows = np.array([row for _, _, row in entries], np.int32).reshape(-1, 2 * many).T
+    days = np.array([len(token) for token in text], np.uint16)  # any will do, a pair has none
     return CountTable(
         tuple(table.labels),
         tuple(table.messages),
         table.numbers,
         np.array([number for number, _, _ in entries], np.uint64),
-        np.cumsum([len(one) for one in text], dtype=np.int64),
-        np.frombuffer(b"".join(text), np.uint8),
+        Texts.of(text),
         rows[:many],
         rows[many:],
-        np.array([len(token) for token in text], np.uint16),  # days: any will do, a pair has none
-        Learned.of(list(learned), [place for place, _ in learned.values()], [s for _, s in learned.values()]),
+        days,
+        days,
+        LearnedMessages.of(
+            list(learned), [place for place, _ in learned.values()], [s for _, s in learned.values()]
+        ),
+    )
+
+
+def table_of_message(labels, label, tokens, numbers=None):
+    """Count one message: its tokens and its numeric features."""
+    own = [int(each == label) for each in labels]
+    entries = sorted((fingerprint, times) for fingerprint, times, _ in tokens)
+    days = np.zeros(len(entries), np.uint16)
+    return CountTable(
+        tuple(labels),
+        tuple(own),
+        {name: [[one, one * x, one * x * x] for one in own] for name, x in (numbers or {}).items()},
+        np.array([fingerprint for fingerprint, _ in entries], np.uint64),
+        Texts.empty(len(entries)),
+        np.outer(own, np.ones(len(entries))).astype(np.int32),
+        np.outer(own, [times for _, times in entries]).astype(np.int32),
+        days,
+        days,
     )
 
 
@@ -57,10 +79,10 @@ def stored(folder, rows, pairs=None):
         (1, 1),
         {},
         np.array(both, np.uint64),
-        np.zeros(len(both), np.int64),
-        np.empty(0, np.uint8),
+        Texts.empty(len(both)),
         counts[:2],
         counts[2:],
+        np.zeros(len(both), np.uint16),
         np.zeros(len(both), np.uint16),
     )
     return Stored.open(saved(str(folder / "model"), table))

@@ -56,29 +56,26 @@ class TestVocabulary:
             text: (
                 columns.message_counts[:, at].tolist(),
                 columns.occurrence_counts[:, at].tolist(),
-                int(columns.days[at]),
+                int(columns.last_days[at]),
             )
             for at, text in enumerate(columns.tokens(range(len(columns))))
             if columns.occurrence_counts[:, at].any()
         }
         found = {}
         for block in words.blocks():
-            texts = words.tokens(range(block.start, block.start + len(block.days)))
+            texts = words.tokens(range(block.start, block.start + len(block.last_days)))
             for at, text in enumerate(texts):
                 if block.occurrence_counts[:, at].any():
                     counts = block.message_counts[:, at].tolist(), block.occurrence_counts[:, at].tolist()
-                    found[text] = (*counts, int(block.days[at]))
+                    found[text] = (*counts, int(block.last_days[at]))
         assert found == expected
 
     def test_texts_come_in_the_same_order(self, model):
         words = Vocabulary(model.stored)
         found = []
-        for start, ends, text in words.texts():
+        for start, texts in words.texts():
             assert start == len(found)
-            begin = 0
-            for end in ends.tolist():
-                found.append(bytes(text[begin:end]).decode())
-                begin = end
+            found += texts.decoded(range(len(texts.ends)))
         assert found == words.tokens(range(len(found)))
         assert len(set(found)) == len(found)
 
@@ -88,7 +85,9 @@ class TestVocabulary:
             judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
             for block in words.blocks():
                 ahead = leads(judge, block.message_counts, block.occurrence_counts)
-                for at, text in enumerate(words.tokens(range(block.start, block.start + len(block.days)))):
+                for at, text in enumerate(
+                    words.tokens(range(block.start, block.start + len(block.last_days)))
+                ):
                     if block.occurrence_counts[:, at].any():
                         ham, spam = judge.weights(rows_of(model.stored, [text])[text])
                         assert ahead[1, at] == pytest.approx(spam - ham, abs=1e-9)
@@ -232,7 +231,7 @@ def probabilities(model, view, place):
     judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
     found = {}
     for block in words.blocks():
-        for text in words.tokens(range(block.start, block.start + len(block.days))):
+        for text in words.tokens(range(block.start, block.start + len(block.last_days))):
             row = rows_of(model.stored, [text]).get(text)
             if row is not None:
                 found[text] = judge.probabilities(row)[place]

@@ -9,7 +9,7 @@ from helpers.paths import GOLDEN, SPAMASSASSIN
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.arrays import MISSING, changes, order_of, texts_at
+from spamnb.arrays import MISSING, gather_texts, run_starts, stable_order
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.sources import messages
@@ -39,14 +39,14 @@ def gathered(raws, tokenizer):
     batch = batch_of(chunk, None, tokenizer)
     rows = batch.rows
     assert (batch.fingerprints[1:] > batch.fingerprints[:-1]).all()  # sorted, and none twice
-    assert len(batch.text) == (batch.ends[-1] if len(batch.ends) else 0)
-    starts = np.concatenate(([0], batch.ends))
+    ends = batch.texts.ends
+    assert len(batch.texts.data) == (ends[-1] if len(ends) else 0)
     found = []
     for number in range(len(raws)):
         tokens, pairs, texts = [], [], {}
         for entry in range(rows.starts[number], rows.starts[number + 1]):
             place, times, part = int(rows.places[entry]), int(rows.times[entry]), int(rows.parts[entry])
-            text = batch.text[starts[place] : batch.ends[place]].tobytes().decode()
+            (text,) = batch.texts.decoded([place])
             fingerprint = int(batch.fingerprints[place])
             if times:
                 tokens.append((fingerprint, times, part))
@@ -222,18 +222,18 @@ def test_fingerprints_in_a_text(tokens):
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 40) | st.integers(2**64 - 9, 2**64 - 1)))
 def test_the_order_of_numbers_is_stable(numbers):
     """Whether their first bits tell them apart or their last."""
-    order = order_of(np.array(numbers, np.uint64)).tolist()
+    order = stable_order(np.array(numbers, np.uint64)).tolist()
     assert order == sorted(range(len(numbers)), key=numbers.__getitem__)
 
 
 def test_changes():
-    assert changes(np.array([], np.uint64)).tolist() == []
-    assert changes(np.array([7, 7, 3, 7], np.uint64)).tolist() == [True, False, True, True]
+    assert run_starts(np.array([], np.uint64)).tolist() == []
+    assert run_starts(np.array([7, 7, 3, 7], np.uint64)).tolist() == [True, False, True, True]
 
 
 def test_texts_at(monkeypatch):
     monkeypatch.setattr("spamnb.arrays.BLOCK", 2)
     text = np.frombuffer(b"one two three", np.uint8)
     starts, lengths = np.array([8, 0, 4, 3, 4]), np.array([5, 3, 3, 0, 1])
-    assert texts_at(text, starts, lengths).tobytes() == b"threeonetwot"
-    assert texts_at(text, starts[:0], lengths[:0]).tobytes() == b""
+    assert gather_texts(text, starts, lengths).tobytes() == b"threeonetwot"
+    assert gather_texts(text, starts[:0], lengths[:0]).tobytes() == b""

@@ -77,12 +77,12 @@ def keyed(both):
 def known(path):
     """All that a model has, but for what tokens and messages are called."""
     stored = Stored.open(path)
-    table = load_table(stored).settled()
-    rows = [table.message_counts, table.occurrence_counts, table.days[None], table.first_days[None]]
+    table = load_table(stored).clipped()
+    rows = [table.message_counts, table.occurrence_counts, table.last_days[None], table.first_days[None]]
     tokens = sorted(zip(*(row.tolist() for part in rows for row in part), strict=True))
     learned = sorted(zip(table.learned.labels.tolist(), map(str, table.learned.scores.tolist()), strict=True))
-    settled = [stored.head[name] for name in ("cutoffs", "calibration", "vocabulary", "presences")]
-    return table.labels, table.messages, table.numbers, tokens, learned, settled
+    figures = [stored.head[name] for name in ("cutoffs", "calibration", "vocabulary", "presences")]
+    return table.labels, table.messages, table.numbers, tokens, learned, figures
 
 
 def judged(path, messages, by=Model.open):

@@ -1,6 +1,6 @@
 """Count tables add and subtract, in any order."""
 
-from helpers.tables import assert_same
+from helpers.tables import assert_same, table_of_message
 from helpers.textbook import bag
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +15,7 @@ messages = st.lists(st.tuples(st.sampled_from(LABELS), tokens, numbers), max_siz
 
 
 def counted(mail, labels=LABELS):
-    tables = [CountTable.of_message(labels, label, bag(words), own) for label, words, own in mail]
+    tables = [table_of_message(labels, label, bag(words), own) for label, words, own in mail]
     return sum_tables([CountTable.empty(labels), *tables])
 
 
@@ -34,7 +34,7 @@ def test_what_was_added_can_be_taken_away(first, second):
 def test_learning_then_forgetting_everything_leaves_nothing(mail):
     table = counted(mail)
     for label, words, own in mail:
-        table -= CountTable.of_message(LABELS, label, bag(words), own)
+        table -= table_of_message(LABELS, label, bag(words), own)
     assert_same(table, CountTable.empty(LABELS))
 
 

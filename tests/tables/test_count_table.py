@@ -18,7 +18,7 @@ from spamnb.reading.fingerprint import FACTOR, MASK, Fingerprints, fingerprints_
 from spamnb.reading.settings import Settings
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.tables.learned import NOWHERE, Learned, in_turn
+from spamnb.tables.learned import NOT_LEARNED, LearnedMessages, merge_learned
 from spamnb.training.train import write
 
 
@@ -70,11 +70,11 @@ def test_what_is_taken_away_again_leaves_nothing(some):
         tuple(-n for n in there.messages),
         {name: [[-x for x in sums] for sums in rows] for name, rows in there.numbers.items()},
         there.fingerprints,
-        there.ends,
-        there.text,
+        there.texts,
         -there.message_counts,
         -there.occurrence_counts,
-        there.days,
+        there.first_days,
+        there.last_days,
     )
     left = sum_tables([there, gone])
     assert_same(left, CountTable.empty(LABELS))
@@ -82,8 +82,10 @@ def test_what_is_taken_away_again_leaves_nothing(some):
 
 def test_the_later_day_is_kept():
     there = bulk([("ham", {"a": 1, "word": 1})])
-    early, late = (replace(there, days=np.array(days, np.uint16)) for days in ([5, 9], [7, 8]))
-    assert sum_tables([early, late]).days.tolist() == sum_tables([late, early]).days.tolist() == [7, 9]
+    early, late = (replace(there, last_days=np.array(days, np.uint16)) for days in ([5, 9], [7, 8]))
+    assert (
+        sum_tables([early, late]).last_days.tolist() == sum_tables([late, early]).last_days.tolist() == [7, 9]
+    )
 
 
 @given(mail, st.permutations([*LABELS, "new"]))
@@ -97,7 +99,7 @@ def test_labels_may_come_and_change_places(some, labels):
         assert np.array_equal(moved.message_counts[new], there.message_counts[old])
         assert np.array_equal(moved.occurrence_counts[new], there.occurrence_counts[old])
         assert all(moved.numbers[name][new] == rows[old] for name, rows in there.numbers.items())
-    assert moved.learned.place(4) == labels.index("ham")
+    assert moved.learned.label_index(4) == labels.index("ham")
     assert not moved.message_counts[labels.index("new")].any()
     assert_same(moved.relabelled([*LABELS, "new"]), there.relabelled([*LABELS, "new"]))
 
@@ -134,27 +136,29 @@ def test_a_large_vocabulary_keeps_its_text():
 
 
 @given(
-    st.lists(st.dictionaries(st.integers(0, 6), st.integers(NOWHERE, 2), max_size=5), min_size=1, max_size=5)
+    st.lists(
+        st.dictionaries(st.integers(0, 6), st.integers(NOT_LEARNED, 2), max_size=5), min_size=1, max_size=5
+    )
 )
 @examples_times(0.6)
-def test_what_is_learned_in_turn_is_what_was_said_last(turns):
+def test_what_is_learned_merge_learned_is_what_was_said_last(turns):
     said = {}
     for turn in turns:
         said.update(turn)
-    total = in_turn([Learned.of(list(turn), list(turn.values())) for turn in turns])
-    assert total.digests.tolist() == sorted(one for one, place in said.items() if place != NOWHERE)
-    assert all(total.place(one) == said.get(one, NOWHERE) for one in range(8))
+    total = merge_learned([LearnedMessages.of(list(turn), list(turn.values())) for turn in turns]).remaining()
+    assert total.digests.tolist() == sorted(one for one, place in said.items() if place != NOT_LEARNED)
+    assert all(total.label_index(one) == said.get(one, NOT_LEARNED) for one in range(8))
 
 
 def test_digests_keep_all_of_their_64_bits():
     numbers = [0, 1, 2**63 - 1, 2**63, 2**64 - 1, 2**53 + 1]
-    learned = Learned.of(numbers, list(range(6)))
-    assert [learned.place(number) for number in numbers] == list(range(6))
-    assert [learned.place(number) for number in (2, 2**63 + 1, 2**64 - 2, 2**53)] == [NOWHERE] * 4
+    learned = LearnedMessages.of(numbers, list(range(6)))
+    assert [learned.label_index(number) for number in numbers] == list(range(6))
+    assert [learned.label_index(number) for number in (2, 2**63 + 1, 2**64 - 2, 2**53)] == [NOT_LEARNED] * 4
 
 
 def test_scores_are_renewed_for_some():
-    learned = Learned.of([1, 5, 9], [0, 0, 1], [0.5, np.nan, 2.0])
+    learned = LearnedMessages.of([1, 5, 9], [0, 0, 1], [0.5, np.nan, 2.0])
     renewed = learned.scored(np.array([9, 5], np.uint64), np.array([-1.0, 3.0]))
     assert renewed.scores.tolist() == [0.5, 3.0, -1.0]
     assert learned.scores.tolist()[0::2] == [0.5, 2.0]
@@ -226,7 +230,7 @@ def test_a_count_below_zero_is_never_written(tmp_path):
     path = str(tmp_path / "model")
     saved(path, wrong)
     assert rows_of(Stored(path), ["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
-    saved(path, wrong.settled())
+    saved(path, wrong.clipped())
     assert rows_of(Stored(path), ["a"]) == {}
     assert (Stored(path).presences, Stored(path).vocabulary) == ([0, 0, 0], 0)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import Texts
 from spamnb.bayes.verdict import HAM, SPAM
 from spamnb.clock import today
 from spamnb.errors import DataError
@@ -24,8 +25,8 @@ from spamnb.model import key_of, settings_of
 from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.tables.keying import key_for, without_words
 from spamnb.tables.loading import load_table
+from spamnb.training.new_key import key_for
 from spamnb.training.train import existing, replaceable, write
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Imported:
         rows = [self.counts[token] for token in tokens] + [self.counts[pair] for pair in pairs]
         *labels, days = np.array(rows, np.int64).T
         message_counts = np.minimum(labels, np.array([self.messages]).T).astype(np.int32)
-        days = np.where(days == 0, today(), np.minimum(days, LAST_DAY))
+        days = np.where(days == 0, today(), np.minimum(days, LAST_DAY)).astype(np.uint16)
         of_pair = Fingerprints().pair
         fingerprints = np.array(fingerprints_of(tokens) + [of_pair(*pair) for pair in pairs], np.uint64)
         order = np.argsort(fingerprints, kind="stable")
@@ -93,11 +94,11 @@ class Imported:
             self.messages,
             {},
             fingerprints[order],
-            np.cumsum([len(texts[at]) for at in order]),
-            np.frombuffer(b"".join([texts[at] for at in order]), np.uint8),
+            Texts.of([texts[at] for at in order]),
             message_counts[:, order],
             occurrence_counts[:, order],
-            days.astype(np.uint16)[order],
+            days[order],
+            days[order],
         )
 
 
@@ -160,6 +161,6 @@ def add_to_model(model: str, imported: Imported, fresh: bool = False, keyed: boo
         else:
             key = key_for(model, keyed)
         if key:
-            more = without_words(more, key)
+            more = more.keyed(key)
         settings = Settings(closed=True, keyed=key.id if key else "")
         write(model, sum_tables([base, more]), settings, before=before)

@@ -66,9 +66,9 @@ class RemoteBatch:
         batch: Batch = self.pool.result(self.pool.submit(tasks.contents, self.read))
         return batch.numbered_from(self.before)
 
-    def sampled(self, messages: Array, places: Array) -> SampledMessages:
+    def sampled(self, messages: Array, label_indices: Array) -> SampledMessages:
         found: SampledMessages = self.pool.result(
-            self.pool.submit(tasks.sampled, self.read, messages, places, self.checksum)
+            self.pool.submit(tasks.sampled, self.read, messages, label_indices, self.checksum)
         )
         return found
 

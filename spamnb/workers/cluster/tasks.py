@@ -16,7 +16,7 @@ from spamnb.mailboxes.ranges import ChunkTask
 from spamnb.mailboxes.sources import is_remote, split_number
 from spamnb.model import Model
 from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.training.batches import Counting
+from spamnb.training.batches import ChunkReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +66,7 @@ def missing(paths: Sequence[str]) -> list[str]:
 def batch(chunk: Chunk, label: str, settings: Settings) -> Read:
     """Read and tokenize a chunk."""
     _check_folders(chunk)
-    return ChunkTask(Counting(settings))(chunk, label)
+    return ChunkTask(ChunkReader(settings))(chunk, label)
 
 
 def heading(read: Read) -> Heading:
@@ -83,9 +83,9 @@ def table(read: Read, labels: Sequence[str], chosen: Array, day: int, checksum: 
     return read[1].table(labels, chosen, day)
 
 
-def sampled(read: Read, messages: Array, places: Array, checksum: int) -> SampledMessages:
+def sampled(read: Read, messages: Array, label_indices: Array, checksum: int) -> SampledMessages:
     _check_unchanged(read[1], checksum)
-    return read[1].sampled(messages, places)
+    return read[1].sampled(messages, label_indices)
 
 
 def checksum_of(digests: Array) -> int:

@@ -78,12 +78,12 @@ def expected(folder, labels):
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory):
-    return expected(tmp_path_factory.mktemp("placing") / "old", OLD)
+    return expected(tmp_path_factory.mktemp("replacing") / "old", OLD)
 
 
 @pytest.fixture(scope="module")
 def new(tmp_path_factory):
-    return expected(tmp_path_factory.mktemp("placing") / "new", NEW)
+    return expected(tmp_path_factory.mktemp("replacing") / "new", NEW)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def learn_meanwhile(path):
 def folding(path):
     """A fold, as training.fold does it, with learning after it has read the journal."""
     before = Stored.open(path)
-    table = load_table(before).settled()
+    table = load_table(before).clipped()
     learn_meanwhile(path)
     return lambda: training.write(
         path, table, settings_of(before), view_of(before), before.head["ham_loss"], before
@@ -229,7 +229,7 @@ def test_a_model_of_the_same_generation(tmp_path):
     learn(path, letter("ann"), "ham")
     learn(path, letter("ann"), None)
     before = Stored.open(path)
-    table = load_table(before).settled()
+    table = load_table(before).clipped()
     learn(path, letter("bob"), "spam")
 
     def write():

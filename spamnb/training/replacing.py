@@ -1,4 +1,4 @@
-"""A new model takes the place of the old one, and what was learned meanwhile comes along."""
+"""Replacing a model file by a new one, with all that was learned meanwhile carried over."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
     from spamnb.store.journal_record import Entry
 
-ASIDE = ".damaged"
+DAMAGED_COPY = ".damaged"  # ending of its name
 
 
-def put_in_place(path: str, new: str, before: Stored | None) -> None:
-    """Rename a new model file. `before`: the old one and its journal, as they were when the new was begun.
+def replace_model(path: str, new: str, before: Stored | None) -> None:
+    """Put a new model file in place of the old one; `before` is that one when the new was begun.
 
     At every moment there is a model and a journal of all that it does not know: what was learned since then
     is written once more, for the generation of the new model, before that takes its place.
     """
     journal = path + ".journal"
-    with gone_at_last(new):
+    with removed_at_end(new):
         model = Stored(new)
         with Lock(path):
             old, later = learned_since(path, before)
@@ -54,13 +54,13 @@ def put_in_place(path: str, new: str, before: Stored | None) -> None:
                 raise CannotCreate(f"{path}: {why}") from error
             with suppress(OSError):
                 if old and old.journal.damaged:
-                    keep_aside(journal)
-                tidy(journal, model, changes)
+                    keep_damaged_copy(journal)
+                shorten_journal(journal, model, changes)
 
 
 @contextmanager
-def gone_at_last(path: str) -> Iterator[None]:
-    """A file that is removed, if it still has this name."""
+def removed_at_end(path: str) -> Iterator[None]:
+    """Remove a file in the end, if it still has this name."""
     try:
         yield
     finally:
@@ -68,26 +68,26 @@ def gone_at_last(path: str) -> Iterator[None]:
             os.unlink(path)
 
 
-def keep_aside(journal: str) -> None:
-    """A copy of a damaged journal, for whoever wants to look: its sound records are in the model by now."""
+def keep_damaged_copy(journal: str) -> None:
+    """Copy a damaged journal, for whoever wants to look: its sound records are in the model by now."""
     with suppress(FileNotFoundError):
-        os.unlink(journal + ASIDE)
+        os.unlink(journal + DAMAGED_COPY)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with open(journal, "rb") as file, open(os.open(journal + ASIDE, flags, 0o600), "wb") as aside:
-        aside.write(file.read())
-        aside.flush()
-        os.fsync(aside.fileno())
+    with open(journal, "rb") as file, open(os.open(journal + DAMAGED_COPY, flags, 0o600), "wb") as copy:
+        copy.write(file.read())
+        copy.flush()
+        os.fsync(copy.fileno())
 
 
 def same_tokens(old: Stored, new: Stored) -> bool:
-    """Whether both make the same tokens of a message. What an older spamnb did not set is unset."""
+    """Tell whether both models make the same tokens of a message."""
     try:
         return settings_of(old) == settings_of(new)
     except ModelError:
         return False
 
 
-def tidy(journal: str, model: Stored, changes: list[dict[str, Any]]) -> None:
+def shorten_journal(journal: str, model: Stored, changes: list[dict[str, Any]]) -> None:
     """Remove from the journal what is in the model. Were it left, it would do no harm."""
     if changes:
         Journal(model.labels).append(journal + ".new", model.generation, changes)
@@ -100,7 +100,7 @@ def tidy(journal: str, model: Stored, changes: list[dict[str, Any]]) -> None:
 
 
 def learned_since(path: str, before: Stored | None) -> tuple[Stored | None, list[Entry]]:
-    """The model as it is now, and the entries of its journal that were not there before."""
+    """Open the model as it is now, and list the entries of its journal that were not there before."""
     if before is None:
         return None, []
     try:

@@ -10,7 +10,7 @@ from helpers.samples import ENOUGH, ham, spam
 import spamnb as library
 from spamnb.errors import UsageError
 from spamnb.store.stored import Stored
-from spamnb.training.swapped import check_moves
+from spamnb.training.swapped_labels import refuse_swapped_labels
 
 
 def put(folder, *messages):
@@ -105,6 +105,6 @@ def test_the_rule(ham_to, learned, refused):
     known = np.array([learned, 77])
     if refused:
         with pytest.raises(UsageError):
-            check_moves(("ham", "spam"), met, known)
+            refuse_swapped_labels(("ham", "spam"), met, known)
     else:
-        check_moves(("ham", "spam"), met, known)
+        refuse_swapped_labels(("ham", "spam"), met, known)

@@ -13,17 +13,19 @@ from helpers.tables import assert_same, bulk, mail
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.arrays import Texts
 from spamnb.exchange import merging
 from spamnb.exchange.merging import merge
 from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
 from spamnb.store.journal import Entry
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import CountTable, sum_tables, summed_numbers
-from spamnb.tables.layout import save
-from spamnb.tables.learned import Learned, joined
+from spamnb.tables.count_table import CountTable, sum_tables
+from spamnb.tables.learned import LearnedMessages, merge_learned
 from spamnb.tables.loading import load_shard, load_table, table_of_record
-from spamnb.tables.totals import Totals, summed
+from spamnb.tables.number_sums import add_sums
+from spamnb.tables.saving import save
+from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
@@ -43,19 +45,18 @@ def drawn(many, seed=1, labels=("ham", "spam", "list"), top=9):
         tuple(range(100, 100 + len(labels))),
         {"size": [[1, 2, 4]] * len(labels)},
         fingerprints,
-        np.cumsum(lengths),
-        chance.integers(97, 123, int(lengths.sum()), np.uint8),
+        Texts(np.cumsum(lengths), chance.integers(97, 123, int(lengths.sum()), np.uint8)),
         message_counts,
         (message_counts * chance.integers(1, 5, message_counts.shape) * words).astype(np.int32),
-        chance.integers(0, 60_000, len(fingerprints)).astype(np.uint16) // 2,
-        Learned.of([3, 2**63, 2**64 - 1], [0, 1, 2], [0.5, 1.5, -2.5]),
         chance.integers(0, 60_000, len(fingerprints)).astype(np.uint16) // 2 * words,
+        chance.integers(0, 60_000, len(fingerprints)).astype(np.uint16) // 2,
+        LearnedMessages.of([3, 2**63, 2**64 - 1], [0, 1, 2], [0.5, 1.5, -2.5]),
     )
 
 
 def settled_days(table):
     """A pair has one day only."""
-    return replace(table, since=np.where(table.words, table.first_days, table.days))
+    return replace(table, first_days=np.where(table.words, table.first_days, table.last_days))
 
 
 def parts_of(table, many):
@@ -81,8 +82,8 @@ def test_the_same_file_in_however_many_parts(many, top, tmp_path):
 def test_parts_add_up_to_the_whole(some, many):
     table = bulk(some)
     parts = parts_of(table, many)
-    assert_same(sum_tables(parts), replace(table, learned=Learned.of([], [])))
-    assert_totals(summed([Totals.of(part) for part in parts]), Totals.of(table))
+    assert_same(sum_tables(parts), replace(table, learned=LearnedMessages.of([], [])))
+    assert_totals(sum_totals([Totals.of(part) for part in parts]), Totals.of(table))
 
 
 def assert_totals(mine, theirs):
@@ -95,10 +96,10 @@ def test_sums_over_parts_are_those_of_the_whole(top):
     table = drawn(3000, top=top)
     whole = Totals.of(table)
     for many in PARTS:
-        assert_totals(summed([Totals.of(part) for part in parts_of(table, many)]), whole)
+        assert_totals(sum_totals([Totals.of(part) for part in parts_of(table, many)]), whole)
     patterns, alike = np.unique(table.message_counts[:, table.words], axis=1, return_counts=True)
     assert np.array_equal(whole.patterns, patterns)
-    assert np.array_equal(whole.alike, alike)
+    assert np.array_equal(whole.pattern_tokens, alike)
 
 
 def test_a_file_is_read_in_parts_with_its_journal(own):
@@ -111,14 +112,14 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
     whole = load_table(stored)
     for many in PARTS:
         parts = [load_shard(stored, number, many) for number in range(many)]
-        assert_same(sum_tables(parts), replace(whole, learned=Learned.of([], [])))
+        assert_same(sum_tables(parts), replace(whole, learned=LearnedMessages.of([], [])))
         for number, part in enumerate(parts):
             assert_same(part, whole.shard(number, many))
             assert np.array_equal(part.first_days, whole.shard(number, many).first_days)
-        learned = [Learned.load_shard(stored, number, many) for number in range(many)]
+        learned = [LearnedMessages.load_shard(stored, number, many) for number in range(many)]
         assert sum(map(len, learned)) == len(whole.learned)
-        assert np.array_equal(joined(learned).digests, whole.learned.digests)
-        assert np.array_equal(joined(learned).labels, whole.learned.labels)
+        assert np.array_equal(merge_learned(learned).digests, whole.learned.digests)
+        assert np.array_equal(merge_learned(learned).labels, whole.learned.labels)
 
 
 def test_of_an_empty_model_every_part_is_empty(tmp_path):
@@ -132,7 +133,7 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
     for seed in (1, 2):
         models.append(str(tmp_path / str(seed)))
         training.write(
-            models[-1], replace(drawn(1000, seed), learned=Learned.of([seed], [0], [1.0])), Settings()
+            models[-1], replace(drawn(1000, seed), learned=LearnedMessages.of([seed], [0], [1.0])), Settings()
         )
     written = []
     for size in (1 << 10, 1 << 12, 1 << 25):
@@ -166,7 +167,9 @@ def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
         fingerprints = np.unique(chance.integers(0, 1 << 63, many, np.uint64) * np.uint64(2))
         text, ones = chance.integers(97, 123, 8 * many, np.uint8), np.ones((2, many), np.int32)
         ends, days = np.cumsum(np.full(many, 8)), np.ones(many, np.uint16)
-        table = CountTable(("ham", "spam"), (1, 1), {}, fingerprints, ends, text, ones, ones, days)
+        table = CountTable(
+            ("ham", "spam"), (1, 1), {}, fingerprints, Texts(ends, text), ones, ones, days, days
+        )
         training.write(path, table, Settings())
     used = []
     for part in (1 << 19, 1 << 30):
@@ -178,22 +181,22 @@ def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
 def test_features_of_as_many_learned_as_forgotten_do_not_vanish():
     """One message goes, another comes: the sums differ, though n does not."""
     gone, come = {"size": [[-1, -3, -9]]}, {"size": [[1, 5, 25]]}
-    between = summed_numbers([gone, come])
-    assert summed_numbers([{"size": [[1, 3, 9]]}, between]) == {"size": [[1, 5, 25]]}
-    assert summed_numbers([come, {"size": [[-1, -5, -25]]}]) == {}
+    between = add_sums([gone, come])
+    assert add_sums([{"size": [[1, 3, 9]]}, between]) == {"size": [[1, 5, 25]]}
+    assert add_sums([come, {"size": [[-1, -5, -25]]}]) == {}
 
 
 def test_what_is_taken_off_often_does_not_overflow():
     table = drawn(10, top=1 << 30)
-    assert table.times(-5).message_counts.tolist() == (-5 * table.message_counts.astype(object)).tolist()
-    assert table.times(-5).numbers == {"size": [[-5, -10, -20]] * 3}
-    assert sum_tables([table.times(-5), *[table] * 5]).message_counts.size == 0
+    assert table.scaled(-5).message_counts.tolist() == (-5 * table.message_counts.astype(object)).tolist()
+    assert table.scaled(-5).numbers == {"size": [[-5, -10, -20]] * 3}
+    assert sum_tables([table.scaled(-5), *[table] * 5]).message_counts.size == 0
 
 
 def test_a_word_that_is_left_in_messages_still_occurs():
     """Forgotten after it was pruned: it may have occurred more often there than it does by now."""
     word = bulk([("ham", {"mill": 1, "moon": 2})])
-    left = sum_tables([word, word, bulk([("ham", {"moon": 9})]).times(-1)]).settled()
+    left = sum_tables([word, word, bulk([("ham", {"moon": 9})]).scaled(-1)]).clipped()
     assert left.tokens(range(len(left))) in (["mill", "moon"], ["moon", "mill"])
     assert left.words.all()
     assert (left.occurrence_counts >= left.message_counts).all()

@@ -1,0 +1,200 @@
+"""Saving a table as a model file, which docs/model-file.md describes.
+
+It is written shard by shard: the counts of a model may be too many for one machine's memory. Of n shards, n a
+power of two, the i-th has the tokens in the i-th of n equal ranges of fingerprints. How large each column
+becomes is known before, from the totals; so each shard goes where it belongs, and the head comes last.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.errors import CannotCreate, DataError
+from spamnb.tables.layout import DIRECTORY, ModelFileWriter, record_type
+from spamnb.tables.totals import Totals, sum_totals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from spamnb.arrays import Array
+    from spamnb.tables.count_table import CountTable
+    from spamnb.tables.learned import LearnedMessages
+
+    MapShards = Callable[..., Iterable[Any]]  # as `map`: a task, the shards, and what else it needs of each
+
+LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
+LARGEST = (1 << 32) - 1  # bytes of a column
+TOO_LARGE = "more than 4 GiB, which is the most a column has; drop what is rare: --drop-rare 1"
+
+
+@dataclass(frozen=True)
+class ShardLayout:
+    """Facts about the whole file that are needed to encode one shard of it."""
+
+    shard: int
+    shards: int
+    token_kind: str  # types of the records, as `record_type` takes them
+    pair_kind: str
+    end_kind: str
+    bits: int  # first ones of a fingerprint, by which the directory goes
+    pair_bits: int
+    tokens: int  # in the shards before
+    pairs: int
+    text: int
+
+
+def encode_shard(table: CountTable, layout: ShardLayout) -> dict[str, Array]:
+    """Make the stretch of each column of tokens that a shard fills."""
+    words, pairs = table.words, ~table.words
+    counts = np.concatenate((table.message_counts[:, words], table.occurrence_counts[:, words]))
+    tokens = _records(table.fingerprints[words], counts, layout.token_kind)
+    neighbours = _records(table.fingerprints[pairs], table.message_counts[:, pairs], layout.pair_kind)
+    return {
+        "starts": _directory(tokens["key"], layout, layout.bits, layout.tokens),
+        "tokens": tokens,
+        "pair_starts": _directory(neighbours["key"], layout, layout.pair_bits, layout.pairs),
+        "pairs": neighbours,
+        "ends": (table.texts.ends[words] + layout.text).astype(f"<{layout.end_kind}"),
+        "text": table.texts.data,
+        "days": table.last_days[words].astype("<u2"),
+        "first_days": table.first_days[words].astype("<u2"),
+        "pair_days": table.last_days[pairs].astype("<u2"),
+    }
+
+
+def _records(fingerprints: Array, counts: Array, kind: str) -> Array:
+    """Put fingerprints and counts [count, token] side by side: one read finds both."""
+    records = np.empty(len(fingerprints), record_type(kind))
+    records["key"] = fingerprints
+    records["counts"] = np.maximum(counts, 0).T  # nothing that is forgotten twice may do harm
+    return records
+
+
+def _directory(fingerprints: Array, layout: ShardLayout, bits: int, before: int) -> Array:
+    """Find where each stretch of fingerprints with the same first bits starts, if it starts in this shard.
+
+    Behind the last shard stands the end of all.
+    """
+    first, end = (-(-(number << bits) // layout.shards) for number in (layout.shard, layout.shard + 1))
+    firsts = np.arange(first, end, dtype=np.uint64) << np.uint64((64 - bits) % 64)
+    starts = np.searchsorted(fingerprints, firsts)
+    if layout.shard == layout.shards - 1:
+        starts = np.append(starts, len(fingerprints))
+    return (starts + before).astype(np.uint32)
+
+
+def _bits(many: int) -> int:
+    """Choose how many first bits a directory goes by: eight to sixteen fingerprints share them."""
+    return (many // 16).bit_length()
+
+
+def save(
+    path: str,
+    shards: Sequence[Any],
+    learned: LearnedMessages,
+    about: dict[str, Any],
+    totals: Sequence[Totals] | None = None,
+    map_shards: MapShards = map,
+) -> str:
+    """Write a model file beside the old one, synced. `about`: labels, settings, cutoffs. Returns where it is.
+
+    The shards are tables, or what `map_shards` takes for them.
+    """
+    totals = totals or list(map_shards(Totals.of, shards))
+    whole = sum_totals(totals)
+    many = len(about["labels"])
+    kinds = {
+        "starts": DIRECTORY,
+        "tokens": "Q" + _letter(whole.highest) * 2 * many,
+        "pair_starts": DIRECTORY,
+        "pairs": "Q" + _letter(whole.highest_of_pairs) * many,
+        "ends": _letter(whole.text),
+        "text": "B",
+        "days": "H",
+        "first_days": "H",
+        "pair_days": "H",
+    }
+    small = {**_histogram(whole), **_digests(learned)}
+    kinds |= {name: _kind(column) for name, column in small.items()}
+    bits, pair_bits = _bits(whole.vocabulary), _bits(whole.pair_vocabulary)
+    entries = {
+        "starts": (1 << bits) + 1,
+        "pair_starts": (1 << pair_bits) + 1,
+        **dict.fromkeys(("tokens", "ends", "days", "first_days"), whole.vocabulary),
+        **dict.fromkeys(("pairs", "pair_days"), whole.pair_vocabulary),
+        "text": whole.text,
+        **{name: len(column) for name, column in small.items()},
+    }
+    sizes = {name: entries[name] * np.dtype(record_type(kind)).itemsize for name, kind in kinds.items()}
+    for name, size in sizes.items():
+        if size > LARGEST:
+            raise DataError(f"{path}: its column {name} would have {TOO_LARGE}")
+    head = {
+        **dict(sorted(about.items())),
+        "messages": whole.messages,
+        "presences": whole.presences,
+        "occurrences": whole.occurrences,
+        "vocabulary": whole.vocabulary,
+        "pair_presences": whole.pair_presences,
+        "pair_vocabulary": whole.pair_vocabulary,
+        "numbers": whole.numbers,
+    }
+    layouts, tokens, pairs, text = [], 0, 0, 0
+    for shard, total in enumerate(totals):
+        of_columns = kinds["tokens"], kinds["pairs"], kinds["ends"]
+        layouts.append(ShardLayout(shard, len(shards), *of_columns, bits, pair_bits, tokens, pairs, text))
+        tokens, pairs, text = tokens + total.vocabulary, pairs + total.pair_vocabulary, text + total.text
+    temporary = f"{path}.new"
+    try:
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        if os.path.lexists(temporary):
+            os.unlink(temporary)  # left by a crash; the caller holds the lock on training
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(handle, "w+b") as file:
+            writer = ModelFileWriter(file, head, kinds, sizes)
+            for columns in map_shards(encode_shard, shards, layouts):
+                writer.add(columns)
+            writer.add(small)
+            writer.add_directories()
+            writer.finish()
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise CannotCreate(f"{path}: cannot write the model: {error.strerror}") from error
+        raise
+    return temporary
+
+
+def _histogram(totals: Totals) -> dict[str, Array]:
+    columns = {f"histogram.{k}": _narrow(row) for k, row in enumerate(totals.patterns)}
+    return {**columns, "histogram.tokens": _narrow(totals.pattern_tokens)}
+
+
+def _digests(learned: LearnedMessages) -> dict[str, Array]:
+    return {
+        "digests": learned.digests.astype("<u8"),
+        "digest_labels": learned.labels.astype("u1"),
+        "digest_scores": learned.scores.astype("<f4"),
+    }
+
+
+def _narrow(column: Array) -> Array:
+    """Convert a column to the smallest unsigned type that holds it."""
+    return np.maximum(column, 0).astype(f"<{_letter(int(column.max(initial=0)))}")
+
+
+def _kind(column: Array) -> str:
+    return "f" if column.dtype.kind == "f" else LETTERS[column.dtype.itemsize]
+
+
+def _letter(top: int) -> str:
+    """Name the smallest unsigned type that holds a number: most tokens are seen a few times."""
+    return LETTERS[np.min_scalar_type(top).itemsize]

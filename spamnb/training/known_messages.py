@@ -1,0 +1,103 @@
+"""Deciding what training does with each message: learn, move to another label, forget, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.store.outcomes import CONFLICTING, DUPLICATE, outcome
+from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.arrays import Array
+    from spamnb.mailboxes.skipped import PassedOver, Unreadable
+    from spamnb.training.pool import Counted
+
+NOT_MET = NOT_LEARNED - 1  # in place of a label index: the message was not met in this run
+
+
+@dataclass
+class Summary:
+    """Counts of what became of the messages."""
+
+    outcomes: dict[str, dict[str, int]] = field(default_factory=dict)  # per label: learned, known, moved …
+    unreadable: list[Unreadable] = field(default_factory=list)
+    passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
+
+    def count(self, label: str, what: str, many: int = 1) -> None:
+        if many:
+            counts = self.outcomes.setdefault(label, {})
+            counts[what] = counts.get(what, 0) + many
+
+    def total(self, *what: str) -> int:
+        return sum(counts.get(name, 0) for counts in self.outcomes.values() for name in what)
+
+
+class KnownMessages:
+    """Messages that the model knows, and their labels, before and during a run of training."""
+
+    def __init__(self, before: LearnedMessages, labels: Sequence[str]) -> None:
+        self.labels = labels
+        self.before = before
+        self.met: list[LearnedMessages] = []  # in this run; each list is longer than all behind it
+        self.changed = False
+        self.message_counts = np.bincount(before.labels, minlength=len(labels))
+        self.moves = np.zeros((len(labels), len(labels)), np.int64)  # [label before, label now]
+
+    def is_known(self, digest: int, label: str | None) -> bool:
+        """Tell whether learning a message again would change nothing: then it need not be tokenized."""
+        return self.before.label_index(digest) == self.labels.index(label)
+
+    def steps(self, batch: Counted, forget: bool, summary: Summary) -> Array:
+        """Decide what to count of a batch: (message, label index, 1 to learn or -1 to forget) each."""
+        label = batch.label or ""
+        target = NOT_LEARNED if forget else self.labels.index(label)
+        digests, first, which = np.unique(batch.digests, return_index=True, return_inverse=True)
+        in_this_run = self._labels_in_run(digests)
+        new = in_this_run == NOT_MET
+        copies = np.bincount(which, minlength=len(digests)) - new
+        summary.count(label, DUPLICATE, int(copies[new | (in_this_run == target)].sum()))
+        summary.count(label, CONFLICTING, int(copies[~new & (in_this_run != target)].sum()))
+        digests, messages = digests[new], first[new]
+        before = self.before.label_indices(digests)
+        if target != NOT_LEARNED:
+            self.moves[:, target] += np.bincount(before[before != NOT_LEARNED], minlength=len(self.labels))
+        for label_index, many in zip(*np.unique(before, return_counts=True), strict=True):
+            summary.count(label, outcome(self._name(label_index), self._name(target)), int(many))
+        self._note(
+            LearnedMessages(
+                digests, np.full(len(digests), target, np.int8), np.full(len(digests), np.nan, np.float32)
+            )
+        )
+        moved = np.flatnonzero(before != target)
+        self.changed |= bool(len(moved))
+        steps = [
+            np.stack((messages[moved], indices, np.full(len(moved), sign)), axis=1)[indices != NOT_LEARNED]
+            for indices, sign in ((before[moved], -1), (np.full(len(moved), target), 1))
+        ]
+        return np.concatenate(steps).astype(np.int64)
+
+    def _labels_in_run(self, digests: Array) -> Array:
+        """Look up the label indices that messages were given in this run."""
+        found = np.full(len(digests), NOT_MET, np.int8)
+        for messages in self.met:
+            found = np.maximum(found, messages.label_indices(digests, NOT_MET))
+        return found
+
+    def _note(self, messages: LearnedMessages) -> None:
+        while self.met and len(self.met[-1]) <= len(messages):
+            messages = merge_learned([self.met.pop(), messages])
+        self.met.append(messages)
+
+    def _name(self, label_index: int) -> str | None:
+        return None if label_index == NOT_LEARNED else self.labels[label_index]
+
+    def learned(self) -> LearnedMessages:
+        """List all that the model knows from now on; of what did not change, the score stays."""
+        met = merge_learned([NOTHING_LEARNED, *self.met])
+        changed = met.chosen(met.labels != self.before.label_indices(met.digests))
+        return merge_learned([self.before, changed]).remaining()

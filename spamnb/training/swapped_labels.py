@@ -1,0 +1,38 @@
+"""Noticing folders that were given under each other's label, before a model is turned upside down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spamnb.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.arrays import Array
+
+FEWEST = 10  # messages of a label: with fewer there are no cutoffs, and everything is unsure anyway
+NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders
+
+
+def refuse_swapped_labels(labels: Sequence[str], moves: Array, learned: Array) -> None:
+    """Refuse a run that takes away most of a label.
+
+    `moves[before, after]` counts known messages of this run by the label they were learned under and the one
+    they are given now; `learned` is how many messages the model knows of each label. Corrections move few of
+    them, or come among others that stay: refused is what moves nearly all that come, and over half of the
+    known.
+    """
+    swaps = []
+    for before, label in enumerate(labels):
+        others = moves[before].copy()
+        others[before] = 0
+        many = int(others.sum())
+        if many >= FEWEST and many >= NEARLY_ALL * moves[before].sum() and many > learned[before] / 2:
+            swaps.append(
+                f"{many:,} of {learned[before]:,} messages learned as {label} to {labels[others.argmax()]}"
+            )
+    if swaps:
+        raise UsageError(
+            f"this would move {' and '.join(swaps)}: swapped? Nothing was changed; if it is meant, add --yes"
+        )
