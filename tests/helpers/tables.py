@@ -131,7 +131,9 @@ def bulk(some, labels=LABELS, learned=()):
 
 def assert_same(mine, theirs):
     assert (mine.labels, mine.messages, mine.numbers) == (theirs.labels, theirs.messages, theirs.numbers)
-    for name in ("fingerprints", "ends", "text", "message_counts", "occurrence_counts", "days"):
+    for name in ("fingerprints", "message_counts", "occurrence_counts", "last_days"):
         assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
+    for name in ("ends", "data"):
+        assert np.array_equal(getattr(mine.texts, name), getattr(theirs.texts, name)), name
     for name in ("digests", "labels", "scores"):
         assert np.array_equal(getattr(mine.learned, name), getattr(theirs.learned, name)), name
