@@ -116,8 +116,10 @@ def test_what_is_saved_is_loaded(made):
         saved(path, before)
         stored, after = Stored.open(path), whole(path)
     assert (after.labels, after.messages, after.numbers) == (before.labels, before.messages, before.numbers)
-    for name in ("fingerprints", "ends", "text", "message_counts", "occurrence_counts", "days"):
+    for name in ("fingerprints", "message_counts", "occurrence_counts", "last_days"):
         assert np.array_equal(getattr(after, name), getattr(before, name)), name
+    for name in ("ends", "data"):
+        assert np.array_equal(getattr(after.texts, name), getattr(before.texts, name)), name
     for name in ("digests", "labels", "scores"):
         mine, theirs = getattr(after.learned, name), getattr(before.learned, name)
         assert np.array_equal(mine, theirs, equal_nan=name == "scores"), name
