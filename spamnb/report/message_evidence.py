@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
+from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.report.colours import colour_of_weight
 from spamnb.report.elements import Markup, element, joined, label, untrusted
 from spamnb.report.formats import count, counted, signed
@@ -135,12 +135,12 @@ def flip_text(flip: Flip) -> Markup:
 def ignored_section(why: Explanation) -> Markup:
     hidden = hidden_words(why.features)
     weak = [f"{token.token} {signed(token.weight)}" for token in why.weak[:LISTED]]
-    headers = headers_unread(why.message, why.model.settings.headers)
-    parts = parts_unread(why.message)
+    headers = ignored_headers(why.message, why.model.settings.headers)
+    parts = ignored_parts(why.message)
     kinds: tuple[tuple[str, int, Iterable[str]], ...] = (
         ("unknown: in no message learned", len(why.unknown), why.unknown),
         (f"weak: less than {why.model.view.least_evidence:g} nats", len(why.weak_rows), weak),
-        ("pairs of neighbours, unknown or weak", why.silent_pairs, ()),
+        ("pairs of neighbours, unknown or weak", why.ignored_pairs, ()),
         ("words hidden from the reader: they count as hidden only", len(hidden), hidden),
         (
             "headers that are not read",

@@ -9,7 +9,7 @@ from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.message_text import colour_of, message_text
 from spamnb.cli.render.terminal import bar, bar_heading, console, listed, number, show, signed, table, wrapped
 from spamnb.files import printable
-from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
+from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -147,12 +147,12 @@ def ignored(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
     """List what did not count, and why."""
     weak = [f"{token.token} {signed(token.weight, 2)}" for token in why.weak[:most]]
     hidden = hidden_words(why.features)
-    headers = headers_unread(why.message, why.model.settings.headers)
-    parts = parts_unread(why.message)
+    headers = ignored_headers(why.message, why.model.settings.headers)
+    parts = ignored_parts(why.message)
     kinds: tuple[tuple[str, str, int, Sequence[str]], ...] = (
         ("unknown", "in no message learned: ", len(why.unknown), why.unknown),
         ("weak", f"less than {why.model.view.least_evidence:g} nats: ", len(why.weak_rows), weak),
-        ("pairs", "neighbours, unknown or weak", why.silent_pairs, []),
+        ("pairs", "neighbours, unknown or weak", why.ignored_pairs, []),
         ("hidden", "from the reader, counted as hidden: only: ", len(hidden), hidden),
         ("headers", "not read: ", len(headers), [f"{name} ({reason})" for name, reason in headers.items()]),
         ("parts", "not read: ", len(parts), [f"{name} ({reason})" for name, reason in parts.items()]),
