@@ -53,13 +53,8 @@ def compare_candidates(
     """
     first: JudgedMessages | None = None
     settings: Settings | None = None
-    for candidate in sorted(
-        candidates,
-        key=lambda candidate: (
-            candidate.settings != candidates[0].settings,
-            repr(sorted(candidate.settings.items())),
-        ),
-    ):
+    by_tokenizer = sorted(candidates, key=lambda candidate: repr(sorted(candidate.settings.items())))
+    for candidate in sorted(by_tokenizer, key=lambda candidate: candidate.settings != candidates[0].settings):
         if settings != Settings(**candidate.settings):
             settings = Settings(**candidate.settings)
             corpus = read(settings)

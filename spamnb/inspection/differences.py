@@ -109,12 +109,12 @@ def different_settings(here: Model, there: Model) -> dict[str, list[Any]]:
 def most_moved_tokens(here: Model, there: Model, labels: Sequence[str], top: int) -> list[MovedToken]:
     """The tokens whose weights differ most, times the root of their messages: one seen twice counts less."""
     vocabularies = [Vocabulary(model.stored) for model in (here, there)]
-    ours, theirs = (
+    sides = [
         weigh_tokens(model, vocabulary, labels)
         for model, vocabulary in zip((here, there), vocabularies, strict=True)
-    )
-    keys = np.union1d(ours.keys, theirs.keys)
-    before, after = ours.aligned_to(keys), theirs.aligned_to(keys)
+    ]
+    keys = np.union1d(sides[0].keys, sides[1].keys)
+    before, after = (side.aligned_to(keys) for side in sides)
     moves = after.leads - before.leads
     rank = np.abs(moves).max(axis=0) * np.sqrt(np.maximum(before.messages, after.messages))
     found = []

@@ -81,11 +81,9 @@ def bounds(model: Model, label: str) -> list[tuple[int, float]]:
     ham, spam = cutoffs.ham, cutoffs.spam
     if label == UNSURE:
         return [(1, ham), (-1, -spam)]
-    return [(1, next_below(spam)), (1, ham)] if label == SPAM else [(-1, next_below(-ham)), (-1, -spam)]
-
-
-def next_below(value: float) -> float:
-    return nextafter(value, -inf)
+    if label == SPAM:
+        return [(1, nextafter(spam, -inf)), (1, ham)]
+    return [(-1, nextafter(-ham, -inf)), (-1, -spam)]
 
 
 def weaken_part(part: list[Reason], damping: float | None, sign: int) -> WeakenedPart:

@@ -60,12 +60,9 @@ def marked_sections(
     `counted` are the tokens of interest.
     """
     words = tokenizer.words
-    yield from (
-        marked_header(name, value, words, counted)
-        for shown in SHOWN_HEADERS
-        for name, value in message.headers
-        if name == shown
-    )
+    headers = message.headers
+    shown = [header for name in SHOWN_HEADERS for header in headers if header[0] == name]
+    yield from (marked_header(name, value, words, counted) for name, value in shown)
     pages = pages_of(message)
     for part in message.parts:
         page = pages.get(id(part))
@@ -84,11 +81,8 @@ def marked_sections(
             ]
             yield Section(MarkedPiece("hidden from view", ()), False, mark_tokens(tagged, counted))
             most -= len(hidden)
-    yield from (
-        marked_header(name, value, words, counted)
-        for name, value in message.headers
-        if name not in SHOWN_HEADERS
-    )
+    others = [header for header in headers if header[0] not in SHOWN_HEADERS]
+    yield from (marked_header(name, value, words, counted) for name, value in others)
 
 
 def collapse_spaces(text: str) -> str:

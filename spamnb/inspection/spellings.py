@@ -48,15 +48,15 @@ def near_words(letters: bytes, most: int, start: int, ends: Array, text: Array) 
 
 
 def distances(letters: bytes, words: Array, most: int) -> Array:
-    """Levenshtein's distances of a word to others [letter, word], as far as they are no more than `most`.
+    """Levenshtein's distances of a word to others [letter, word], as too_far as they are no more than `most`.
 
     His table for all words at once, row by row, and of each row only what lies near its diagonal.
     """
     length, many = words.shape
-    far = np.full(many, most + 1, np.uint8)
+    too_far = np.full(many, most + 1, np.uint8)
     above = [np.full(many, min(j, most + 1), np.uint8) for j in range(length + 1)]
     for i, letter in enumerate(letters, 1):
-        row = [far] * (length + 1)
+        row = [too_far] * (length + 1)
         row[0] = np.full(many, min(i, most + 1), np.uint8)
         for j in range(max(1, i - most), min(length, i + most) + 1):
             changed = above[j - 1] + (words[j - 1] != letter)

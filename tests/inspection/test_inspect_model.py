@@ -163,7 +163,7 @@ class TestSpellings:
             ("subject:meetink", {"subject:meeting"}),
         ):
             found = spellings(words, word)
-            assert near <= set(words.tokens([one.place for one in found]))
+            assert near <= set(words.tokens([one.token_index for one in found]))
         assert spellings(words, "qqqqqqqqqqqq") == []
 
 

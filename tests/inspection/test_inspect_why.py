@@ -120,8 +120,8 @@ def test_no_smaller_set_of_tokens_would_do(head, body, damping, bound, sign):
     if whole <= bound:
         return
     first, second = (weaken_part(part, damping, sign) for part in parts)
-    loss = fewest_removals(first, second, whole, bound)
-    lost = list(chain.from_iterable(loss.lost)) if loss else []
+    removal = fewest_removals(first, second, whole, bound)
+    lost = list(chain.from_iterable(removal.removed)) if removal else []
     if loss:
         assert loss.lead == pytest.approx(lead([one for one in every if one not in lost]), abs=1e-9)
     subsets = chain.from_iterable(combinations(every, size) for size in range(len(every) + 1))
