@@ -122,8 +122,8 @@ def test_no_smaller_set_of_tokens_would_do(head, body, damping, bound, sign):
     first, second = (weaken_part(part, damping, sign) for part in parts)
     removal = fewest_removals(first, second, whole, bound)
     lost = list(chain.from_iterable(removal.removed)) if removal else []
-    if loss:
-        assert loss.lead == pytest.approx(lead([one for one in every if one not in lost]), abs=1e-9)
+    if removal:
+        assert removal.lead == pytest.approx(lead([one for one in every if one not in lost]), abs=1e-9)
     subsets = chain.from_iterable(combinations(every, size) for size in range(len(every) + 1))
     sizes = [len(gone) for gone in subsets if lead([one for one in every if one not in gone]) <= bound - 1e-9]
     least = min(sizes, default=None)
