@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LABELS = ("ham", "spam")
 RULES = {
     "the default": "default",
-    "head and body not apart": "apart=no",
+    "head and body not split": "split-head-body=no",
     "no pairs of neighbours": "pairs=no",
     "weak evidence counted": "least-evidence=0",
     "evidence from 2 nats on": "least-evidence=2",
@@ -36,9 +36,9 @@ RULES = {
     "smoothing 0.001": "smoothing=0.001",
     "smoothing 0.1": "smoothing=0.1",
     "smoothing 1": "smoothing=1",
-    "no silent tokens": "silent=0",
-    "one silent token": "silent=1",
-    "sixteen silent tokens": "silent=16",
+    "no silent tokens": "damping=0",
+    "one silent token": "damping=1",
+    "sixteen silent tokens": "damping=16",
     "no headers": "headers=no",
     "capitals kept apart": "case=yes",
     "stems (English)": "stem=english",
@@ -75,8 +75,12 @@ class Mail:
     def figures(self, one: Candidate, learned: Array, tested: Array, rare: int) -> list[float]:
         table = self.corpus.table(learned)
         if rare:
-            kept = table.containing.sum(axis=0) > rare
-            table = replace(table, containing=table.containing * kept, occurring=table.occurring * kept)
+            kept = table.message_counts.sum(axis=0) > rare
+            table = replace(
+                table,
+                message_counts=table.message_counts * kept,
+                occurrence_counts=table.occurrence_counts * kept,
+            )
         rows = self.corpus.rows.chosen(np.flatnonzero(tested))
         joint = BulkClassifier.of(table, one.view).joints(rows)
         score = np.clip(np.nan_to_num(joint[:, 1] - joint[:, 0]), -1e300, 1e300)

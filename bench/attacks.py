@@ -21,7 +21,7 @@ from spamnb.model import Model
 from spamnb.reading.html.markup import render
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import is_html
-from spamnb.tables.count_table import Columns
+from spamnb.tables.loading import load_table
 
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
@@ -65,7 +65,7 @@ def unfolded(head: bytes) -> list[bytes]:
 
 def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     """Each a function from a mail to the bytes of the attack."""
-    columns = Columns.load(model.stored)
+    columns = load_table(model.stored)
     places = {label: place for place, label in enumerate(model.labels)}
 
     def words(label: str, many: int) -> list[str]:

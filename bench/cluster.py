@@ -20,7 +20,7 @@ from tables import put_into, save, table
 
 from corpora import LABELS, Corpus, resampled, write_mbox
 from spamnb.reading.settings import Settings
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import Learned
 from spamnb.training.train import Finish, write_parts
 
@@ -113,9 +113,9 @@ def reduced(depth: int, tokens: int, folder: str) -> None:
         write_parts(path, LABELS, parts, Learned.of([], []), Settings(), spread=crew.spread)
 
 
-def made(number: int, tokens: int) -> Columns:
+def made(number: int, tokens: int) -> CountTable:
     """A table of tokens that no other has."""
-    table = made_up(replace(Columns.empty(LABELS), days=np.ones(1, np.uint16)), tokens, seed=number)
+    table = made_up(replace(CountTable.empty(LABELS), days=np.ones(1, np.uint16)), tokens, seed=number)
     return replace(table, learned=Learned.of([], []))
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from spamnb.model import settings_of
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import Learned
+from spamnb.tables.loading import load_table
 from spamnb.training.train import write
 
 if TYPE_CHECKING:
@@ -24,25 +25,25 @@ TOKENS_A_MESSAGE = 20  # new ones; as in corpora.resampled
 def make(path: str, trained: str, tokens: int) -> None:
     """The most frequent words of a trained model, filled up with made-up ones to a number of tokens."""
     stored = Stored.open(trained)
-    known = frequent(Columns.load(stored), min(SMALL, tokens))
-    more = tokens - len(known.hashes)
-    write(path, added([known, made_up(known, more)]) if more > 0 else known, settings_of(stored))
+    known = frequent(load_table(stored), min(SMALL, tokens))
+    more = tokens - len(known.fingerprints)
+    write(path, sum_tables([known, made_up(known, more)]) if more > 0 else known, settings_of(stored))
 
 
-def frequent(table: Columns, tokens: int) -> Columns:
-    order = np.argsort(-table.containing.sum(axis=0), kind="stable")
+def frequent(table: CountTable, tokens: int) -> CountTable:
+    order = np.argsort(-table.message_counts.sum(axis=0), kind="stable")
     kept = np.zeros(len(order), bool)
     kept[order[:tokens]] = True
     return table.only(kept)
 
 
-def made_up(like: Columns, tokens: int, seed: int = 1) -> Columns:
+def made_up(like: CountTable, tokens: int, seed: int = 1) -> CountTable:
     draw = np.random.default_rng(seed)
-    hashes = np.unique(draw.integers(0, 2**64, tokens, np.uint64))
-    many = len(hashes)
+    fingerprints = np.unique(draw.integers(0, 2**64, tokens, np.uint64))
+    many = len(fingerprints)
     labels = len(like.labels)
-    containing: Array = np.zeros((labels, many), like.containing.dtype)
-    containing[draw.integers(0, labels, many), np.arange(many)] = draw.geometric(0.5, many)
+    message_counts: Array = np.zeros((labels, many), like.message_counts.dtype)
+    message_counts[draw.integers(0, labels, many), np.arange(many)] = draw.geometric(0.5, many)
     messages = many // TOKENS_A_MESSAGE
     digests = draw.integers(0, 2**64, messages, np.uint64).tolist()
     places = draw.integers(0, labels, messages)
@@ -50,11 +51,11 @@ def made_up(like: Columns, tokens: int, seed: int = 1) -> Columns:
         like,
         messages=tuple(np.bincount(places, minlength=labels).tolist()),
         numbers={},
-        hashes=hashes,
+        fingerprints=fingerprints,
         ends=np.arange(1, many + 1) * LENGTH,
         text=draw.integers(ord("a"), ord("z") + 1, many * LENGTH, np.uint8),
-        containing=containing,
-        occurring=containing,
+        message_counts=message_counts,
+        occurrence_counts=message_counts,
         days=np.full(many, like.days.max(), like.days.dtype),
         since=None,
         learned=Learned.of(digests, places.tolist()),

@@ -18,11 +18,11 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer, pages_of
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import Learned
 from spamnb.training.batches import Batch
-from spamnb.training.calibration import Sample
 from spamnb.training.pool import Pile
+from spamnb.training.sample import Sample
 from spamnb.training.train import LABELS, Finish, Seen, Summary, write_parts
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Stages:
 def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages, tokenizer = Stages(), Tokenizer(Settings())
-    base = Columns.empty(LABELS)
+    base = CountTable.empty(LABELS)
     pile, sample, seen = Pile(base), Sample(), Seen(Learned.of([], []), LABELS)
     for label, path in mail.items():
         for chunk in chunks([path]):

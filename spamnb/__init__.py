@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spamnb.errors import SpamnbError
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
-    from spamnb.store.table import CountTable
+    from spamnb.tables.count_table import CountTable
     from spamnb.training.train import Summary
 
     Path = str | os.PathLike[str]
@@ -43,7 +43,7 @@ __all__ = [
 
 _HOMES = {
     "Classifier": "spamnb.bayes.classifier",
-    "CountTable": "spamnb.store.table",
+    "CountTable": "spamnb.tables.count_table",
     "Model": "spamnb.model",
     "Settings": "spamnb.reading.settings",
     "SpamnbError": "spamnb.errors",
@@ -81,10 +81,10 @@ def train(
 ) -> Summary:
     """Learn (or forget) the mail below the paths of each label. The model changes as a whole or not at all.
 
-    Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but hashes by a
-    key that has a file of its own. ham_loss is the share of ham that may be lost. Without all_folders, those
-    below a path whose names speak against its label (Trash, Drafts …) are left out. Without yes, a run that
-    would move nearly all of a label to another one is refused: folders may have been swapped.
+    Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but fingerprints
+    by a key that has a file of its own. ham_loss is the share of ham that may be lost. Without all_folders,
+    those below a path whose names speak against its label (Trash, Drafts …) are left out. Without yes, a run
+    that would move nearly all of a label to another one is refused: folders may have been swapped.
     """
     from spamnb.mailboxes.sources import check
     from spamnb.training import train as training

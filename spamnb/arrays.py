@@ -135,7 +135,7 @@ def changes(numbers: Array) -> Array:
 def distinct_columns(counts: Array) -> tuple[Array, Array]:
     """The different columns of a table of counts in order, and which of them each column is."""
     sizes = [int(row.max(initial=0)) + 1 for row in counts]
-    if counts.min(initial=0) < 0 or prod(sizes) > (1 << 16) + 16 * counts.shape[1]:
+    if len(sizes) > 32 or counts.min(initial=0) < 0 or prod(sizes) > (1 << 16) + 16 * counts.shape[1]:
         return _distinct_by_sorting(counts)
     keys = np.zeros(counts.shape[1], np.int64)
     for row, size in zip(counts, sizes, strict=True):

@@ -26,8 +26,8 @@ DEFAULT_VIEW = View(
     smoothing=0.01,  # 0.025 with 0.1, 0.14 with 1
     pairs=True,  # 0.026 without neighbours
     least_evidence=2.5,  # nats; 0.036 with all evidence, 0.020 from 2 on, 0.016 from 3 on
-    silent=4.0,  # 0.018 with none; trained on one corpus and tested on another 0.16 instead of 0.046
-    apart=True,  # 0.029 with head and body in one
+    damping=4.0,  # 0.018 with none; trained on one corpus and tested on another 0.16 instead of 0.046
+    split_head_body=True,  # 0.029 with head and body in one
 )
 
 

@@ -115,7 +115,7 @@ def test_folder_and_archive_make_the_same_bytes(package: Path, tmp_path: Path) -
         for name in MESSAGES:
             tar.add(package / "data" / name, f"package/data/{name}")
         tar.add(package / "README.txt", "package/README.txt")
-    made = [tmp_path / "first", tmp_path / "again", tmp_path / "archive"]
+    made = [tmp_path / "first", tmp_path / "duplicate", tmp_path / "archive"]
     for source, into in zip([package, package, archive], made, strict=True):
         assert make(source, into).returncode == 0
     for label in COUNTS:

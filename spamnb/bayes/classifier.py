@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.bayes.view import View
-    from spamnb.store.table import Counts, Pair, Row, Sums, Token, Totals
+    from spamnb.store.counts import Counts, Pair, Row, Sums, Token, TotalCounts
 
     # Words by their messages of a label, and of all labels: these only for global statistics, else 0.
     WordsByCount = dict[tuple[int, int], int]
@@ -81,7 +81,7 @@ class Likelihood:
     """
 
     def __init__(
-        self, totals: Totals, view: View, words_by_count: Sequence[WordsByCount] | None = None
+        self, totals: TotalCounts, view: View, words_by_count: Sequence[WordsByCount] | None = None
     ) -> None:
         """`words_by_count`, per label, spares Bernoulli's absent words the histogram of the table."""
         self.view = view
@@ -100,7 +100,7 @@ class Likelihood:
             self.vocabulary += totals.pair_vocabulary
             self.totals = [a + b for a, b in zip(self.totals, totals.pair_presences, strict=True)]
         self.epsilon = 0.0 if view.smoothing == GLOBAL else float(view.smoothing)
-        self._log_zero = LOG_TINY if view.silent is not None else -inf
+        self._log_zero = LOG_TINY if view.damping is not None else -inf
         self.log_wholes = self.log_wholes_of(self.totals, self.vocabulary)
         self._remembered: dict[tuple[int, ...], list[float] | None] = {}
         self.background = self.log_prior
@@ -181,13 +181,13 @@ class Likelihood:
             joint.append(-inf if absent else self.background[k] + fsum(terms))
         return joint
 
-    def averaged(self, evidence: list[Evidence], silent: float) -> list[float]:
+    def averaged(self, evidence: list[Evidence], damping: float) -> list[float]:
         """Per label the mean weight in each part, added up: a long message is no surer than a short one."""
         joint = [0.0 for _ in self._places]
         for part in sorted({item.part for item in evidence}):
             own = [item.weights for item in evidence if item.part == part]
             for k in self._places:
-                joint[k] += fsum([weights[k] for weights in own]) / (len(own) + silent)
+                joint[k] += fsum([weights[k] for weights in own]) / (len(own) + damping)
         return joint
 
     def _alike(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
@@ -237,8 +237,8 @@ class Classifier(Likelihood):
         evidence = self.evidence(tokens)
         if self.view.pairs:
             evidence += self.pair_evidence(pairs)
-        if self.view.silent is not None:
-            joint = self.averaged(evidence, self.view.silent)
+        if self.view.damping is not None:
+            joint = self.averaged(evidence, self.view.damping)
         else:
             joint = self.summed(evidence)
         if self.view.numbers:
@@ -249,7 +249,7 @@ class Classifier(Likelihood):
 
     def evidence(self, tokens: Sequence[Token]) -> list[Evidence]:
         """The known tokens that say something, each with its log-weights."""
-        view, apart = self.view, self.view.apart
+        view, split = self.view, self.view.split_head_body
         if view.event == "gaussian":
             return []
         rows = self.counts.rows([token[0] for token in tokens])
@@ -265,12 +265,12 @@ class Classifier(Likelihood):
             times: float = occurrences if view.event == "multinomial" else 1
             if view.tfidf:
                 times = occurrences / length * self.idf(row)
-            found.append(Evidence(fingerprint, row, times, weights, part if apart else 0))
+            found.append(Evidence(fingerprint, row, times, weights, part if split else 0))
         return found
 
     def pair_evidence(self, pairs: Sequence[Pair]) -> list[Evidence]:
         """The known pairs that say something."""
-        rows, apart = self.counts.pair_rows([pair[0] for pair in pairs]), self.view.apart
+        rows, split = self.counts.pair_rows([pair[0] for pair in pairs]), self.view.split_head_body
         found, remembered = [], self._remembered
         for fingerprint, part in pairs:
             row = rows.get(fingerprint)
@@ -278,7 +278,7 @@ class Classifier(Likelihood):
                 continue
             weights = remembered[row] if row in remembered else self.telling(row)
             if weights is not None:
-                found.append(Evidence(fingerprint, row, 1, weights, part if apart else 0))
+                found.append(Evidence(fingerprint, row, 1, weights, part if split else 0))
         return found
 
     def numeric_evidence(self, numbers: Mapping[str, float]) -> list[Evidence]:

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array, Rows
     from spamnb.bayes.view import View
-    from spamnb.store.table import Row, Totals
+    from spamnb.store.counts import Row, TotalCounts
 
-    class Table(Totals, Protocol):
+    class Table(TotalCounts, Protocol):
         """A count table: one column a token."""
 
         @property
-        def containing(self) -> Array: ...
+        def message_counts(self) -> Array: ...
         @property
-        def occurring(self) -> Array: ...
+        def occurrence_counts(self) -> Array: ...
 
 
 MOST_KNOWN = 1 << 20  # counts whose logarithms are kept: 8 MB
@@ -33,11 +33,13 @@ ALONE = 1 << 32  # a token that only one message has, beside those counted in th
 BLOCK = 500  # messages left out at once: bounds the arrays of their entries
 
 
-def counts_for(view: View, containing: Array, occurring: Array) -> Array:
+def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
     """Rows of counts [count, token] as a view reads them; all 0 of a pair of neighbours that it ignores."""
     if not view.pairs:
-        containing = containing * occurring.any(axis=0)
-    return np.concatenate((containing, occurring)) if view.event == "multinomial" else containing
+        message_counts = message_counts * occurrence_counts.any(axis=0)
+    return (
+        np.concatenate((message_counts, occurrence_counts)) if view.event == "multinomial" else message_counts
+    )
 
 
 def by_row(function: Callable[[Row], Sequence[float]], counts: Array, many: int) -> Array:
@@ -97,16 +99,16 @@ def is_telling(view: View, weights: Array) -> Array:
 class BulkClassifier:
     """Scores messages whose tokens are columns of a count table."""
 
-    def __init__(self, likelihood: Likelihood, containing: Array, occurring: Array) -> None:
+    def __init__(self, likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> None:
         self.likelihood = likelihood
-        self.counts = counts_for(likelihood.view, containing, occurring)
+        self.counts = counts_for(likelihood.view, message_counts, occurrence_counts)
         unknown = np.zeros((len(self.counts), 1), self.counts.dtype)  # the last column, where place -1 is
         self.counts = np.concatenate((self.counts, unknown), axis=1)
         self.weights = weights_of(likelihood, self.counts)
 
     @classmethod
     def of(cls, table: Table, view: View) -> BulkClassifier:
-        return cls(Likelihood(table, view), table.containing, table.occurring)
+        return cls(Likelihood(table, view), table.message_counts, table.occurrence_counts)
 
     def joints(self, rows: Rows) -> Array:
         """Log-joints [message, label]."""
@@ -123,7 +125,7 @@ def joints(likelihood: Likelihood, rows: Rows, weights: Array, counts: Array) ->
         telling = telling[:0]
     starts = np.searchsorted(telling, rows.starts)
     weights = weights.take(telling, axis=1)
-    if view.silent is not None:
+    if view.damping is not None:
         joint = averaged(view, weights, starts, rows.parts.take(telling))
     else:
         if view.tfidf or view.event == "multinomial":
@@ -152,13 +154,13 @@ def summed(likelihood: Likelihood, terms: Array, starts: Array) -> Array:
 def averaged(view: View, weights: Array, starts: Array, parts: Array) -> Array:
     """Likelihood.averaged [label, message] for many messages."""
     joint = np.zeros((len(weights), len(starts) - 1))
-    for part in range(int(parts.max(initial=0)) + 1) if view.apart else (None,):
+    for part in range(int(parts.max(initial=0)) + 1) if view.split_head_body else (None,):
         own, within = weights, starts
         if part is not None:
             entries = np.flatnonzero(parts == part)
             own, within = weights.take(entries, axis=1), np.searchsorted(entries, starts)
         lengths = within[1:] - within[:-1]
-        joint += exactly_summed(own, within) / np.where(lengths, lengths + (view.silent or 0.0), 1)
+        joint += exactly_summed(own, within) / np.where(lengths, lengths + (view.damping or 0.0), 1)
     return joint
 
 
@@ -179,10 +181,10 @@ class LeftOut:
     counts and that label; only the totals are each message's own.
     """
 
-    def __init__(self, likelihood: Likelihood, containing: Array, occurring: Array) -> None:
+    def __init__(self, likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> None:
         self.likelihood = likelihood
         self.view = likelihood.view
-        patterns, self.which = distinct_columns(counts_for(self.view, containing, occurring))
+        patterns, self.which = distinct_columns(counts_for(self.view, message_counts, occurrence_counts))
         self.rows = patterns.shape[1]  # different ones
         without = [
             patterns - [[1], [0]],

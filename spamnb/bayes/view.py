@@ -15,14 +15,14 @@ class View:
     """How to read a table: the event model, its smoothing, the prior, and what evidence counts."""
 
     __slots__ = (
-        "apart",
+        "damping",
         "event",
         "least_evidence",
         "numbers",
         "pairs",
         "prior",
-        "silent",
         "smoothing",
+        "split_head_body",
         "tfidf",
     )
 
@@ -35,8 +35,8 @@ class View:
         numbers: bool = False,
         pairs: bool = False,
         least_evidence: float = 0.0,
-        silent: float | None = None,
-        apart: bool = False,
+        damping: float | None = None,
+        split_head_body: bool = False,
     ) -> None:
         self.event = event
         self.smoothing = smoothing
@@ -46,13 +46,13 @@ class View:
         self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
         self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
         # Not the sum of the evidence but its mean, as if so many tokens more said nothing.
-        self.silent = silent if event in ("multinomial", "binary") else None
-        self.apart = apart  # the mean of each part of a message, added up
+        self.damping = damping if event in ("multinomial", "binary") else None
+        self.split_head_body = split_head_body  # the mean of each part of a message, added up
 
     @property
     def has_cutoffs(self) -> bool:
         """Whether it decides by cutoffs on the score, and not by the likeliest label."""
-        return self.silent is not None and self.event == "binary" and self.smoothing != GLOBAL
+        return self.damping is not None and self.event == "binary" and self.smoothing != GLOBAL
 
     @classmethod
     def from_map(cls, stored: Mapping[str, Any]) -> View:

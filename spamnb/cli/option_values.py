@@ -33,8 +33,8 @@ def parse_view(
         numbers=numbers,
         pairs=textbook.pairs,
         least_evidence=textbook.least_evidence,
-        silent=textbook.silent,
-        apart=textbook.apart,
+        damping=textbook.damping,
+        split_head_body=textbook.split_head_body,
     )
 
 

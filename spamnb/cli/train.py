@@ -51,7 +51,7 @@ spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --keyed --fresh ham/ spam/
 """
-OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "again", "torn")
+OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "conflicting")
 
 
 @click.command(cls=Command, examples=EXAMPLES)

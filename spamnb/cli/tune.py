@@ -176,8 +176,8 @@ class SearchResult:
 def options_for(chosen: Candidate) -> list[str]:
     """Give the settings as options of `spamnb train`.
 
-    >>> options_for(candidate("silent=4,ngrams=2,headers=no,smoothing=0.1"))
-    ['--ngrams', '2', '--no-headers', '--view', 'silent=4,smoothing=0.1']
+    >>> options_for(candidate("damping=4,ngrams=2,headers=no,smoothing=0.1"))
+    ['--ngrams', '2', '--no-headers', '--view', 'damping=4,smoothing=0.1']
     """
     settings: list[str] = []
     view: list[str] = []

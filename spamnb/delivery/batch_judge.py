@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from spamnb.bayes.classifier import Score
 from spamnb.bayes.scoring import BulkClassifier
-from spamnb.tables.count_table import Columns
 from spamnb.tables.learned import NOWHERE
+from spamnb.tables.loading import load_table
 from spamnb.training.batches import batch_of
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ class BatchJudge:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.columns = Columns.load(model.stored)
+        self.columns = load_table(model.stored)
         self.classifier = BulkClassifier.of(self.columns, model.view)
 
     def verdicts(self, batch: Batch) -> list[Verdict]:
-        rows = batch.rows.renumbered(self.columns.places(batch.hashes))
+        rows = batch.rows.renumbered(self.columns.places(batch.fingerprints))
         model = self.model
         return [
             model.decide(Score(model.labels, joint, [])) for joint in self.classifier.joints(rows).tolist()

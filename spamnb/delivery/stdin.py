@@ -39,8 +39,8 @@ OUTCOME_TEXTS = {
     "known": "already known",
     "forgotten": "forgotten",
     "unknown": "never learned",
-    "again": "repeated",
-    "torn": "left out, being under another label too",
+    "duplicate": "repeated",
+    "conflicting": "left out, being under another label too",
 }
 
 

@@ -68,8 +68,8 @@ _VIEW: dict[str, tuple[str, Callable[[str], Any]]] = {
     "numbers": ("numbers", _yes),
     "pairs": ("pairs", _yes),
     "least-evidence": ("least_evidence", _amount),
-    "silent": ("silent", _amount),
-    "apart": ("apart", _yes),
+    "damping": ("damping", _amount),
+    "split-head-body": ("split_head_body", _yes),
 }
 VIEW_NAMES = tuple(_VIEW)
 NAMES = (*_SETTINGS, *VIEW_NAMES)
@@ -109,7 +109,7 @@ STANDARD = (
         "event=multinomial,tfidf=yes",
         "pairs=no",
         "least-evidence=0",
-        "silent=0",
+        "damping=0",
     ),
     *("smoothing=1", "headers=no", "case=yes"),
 )
@@ -122,7 +122,7 @@ def extended(best: Candidate, change: str) -> Candidate:
     parts[name] = value
     default = {name: str(getattr(DEFAULT_VIEW, key)) for name, (key, _) in _VIEW.items()} | {
         "pairs": "yes",
-        "apart": "yes",
+        "split-head-body": "yes",
     }
     kept = [f"{name}={value}" for name, value in parts.items() if default.get(name) != str(_plain(value))]
     return candidate(",".join(kept) or "default")

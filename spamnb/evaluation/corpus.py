@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.arrays import MISSING, Rows, stacked
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,9 +26,9 @@ class Corpus:
     digests: Array
     dates: list[str]  # as they are written, "" where there is none
     rows: Rows
-    hashes: Array  # of the vocabulary, sorted
+    fingerprints: Array  # of the vocabulary, sorted
     unreadable: list[Unreadable]
-    texts: list[tuple[Array, Array, Array]]  # batch by batch: hashes, ends and text of the tokens
+    texts: list[tuple[Array, Array, Array]]  # batch by batch: fingerprints, ends and text of the tokens
 
     @classmethod
     def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
@@ -47,12 +47,12 @@ class Corpus:
             digests.append(batch.digests)
             dates += batch.dates
             rows.append(batch.rows)
-            vocabularies.append(batch.hashes)
-            texts.append((batch.hashes, batch.ends, batch.text))
+            vocabularies.append(batch.fingerprints)
+            texts.append((batch.fingerprints, batch.ends, batch.text))
             unreadable += batch.unreadable
-        hashes = np.unique(np.concatenate(vocabularies))
+        fingerprints = np.unique(np.concatenate(vocabularies))
         for at, own in enumerate(vocabularies[1:]):  # one after the other: never all of them twice
-            rows[at] = rows[at].renumbered(np.searchsorted(hashes, own).astype(np.int32))
+            rows[at] = rows[at].renumbered(np.searchsorted(fingerprints, own).astype(np.int32))
         return cls(
             tuple(labels),
             np.concatenate(truth),
@@ -60,42 +60,42 @@ class Corpus:
             np.concatenate(digests),
             dates,
             stacked(rows),
-            hashes,
+            fingerprints,
             unreadable,
             texts,
         )
 
     def tokens(self, places: Iterable[int]) -> list[str]:
         """The text of some tokens of the vocabulary."""
-        return [self._token(self.hashes[place]) for place in places]
+        return [self._token(self.fingerprints[place]) for place in places]
 
     def _token(self, number: np.uint64) -> str:
-        for hashes, ends, text in self.texts:
-            at = int(np.searchsorted(hashes, number))
-            if at < len(hashes) and hashes[at] == number:
+        for fingerprints, ends, text in self.texts:
+            at = int(np.searchsorted(fingerprints, number))
+            if at < len(fingerprints) and fingerprints[at] == number:
                 return text[ends[at - 1] if at else 0 : ends[at]].tobytes().decode()
         return ""
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def table(self, messages: Array) -> Columns:
+    def table(self, messages: Array) -> CountTable:
         """The counts of some messages (a mask), of all tokens of the vocabulary, also where they are 0."""
-        many, size = len(self.labels), len(self.hashes)
-        containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
+        many, size = len(self.labels), len(self.fingerprints)
+        message_counts, occurrence_counts = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
         for place in range(many):
             rows = self.rows.chosen(np.flatnonzero(messages & (self.truth == place)))
-            containing[place] = np.bincount(rows.places, minlength=size)
-            occurring[place] = np.bincount(rows.places, rows.times, size)
-        return Columns(
+            message_counts[place] = np.bincount(rows.places, minlength=size)
+            occurrence_counts[place] = np.bincount(rows.places, rows.times, size)
+        return CountTable(
             self.labels,
             tuple(np.bincount(self.truth[messages], minlength=many).tolist()),
             {name: self._sums(values, messages) for name, values in self.rows.numbers.items()},
-            self.hashes,
+            self.fingerprints,
             np.zeros(size, np.int64),
             np.empty(0, np.uint8),
-            containing,
-            occurring,
+            message_counts,
+            occurrence_counts,
             np.zeros(size, np.uint16),
         )
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
 from spamnb.bayes.scoring import BulkClassifier, LeftOut
 from spamnb.bayes.verdict import Calibration, Cutoffs, decided
 from spamnb.errors import DataError
 from spamnb.evaluation.results import judged
 from spamnb.model import DEFAULT_VIEW
-from spamnb.training.calibration import calibrated, cutoffs, ham_and_spam, has_spam, sampled, spam_scores
+from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
     from spamnb.evaluation.results import Judged
     from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.tables.count_table import Columns
+    from spamnb.tables.count_table import CountTable
     from spamnb.training.batches import Batch
 
 
@@ -55,16 +56,18 @@ class CrossValidation:
         self.count = int(assigned.max()) + 1
         self.whole = corpus.table(np.ones(len(corpus), bool))
 
-    def table(self, fold: int) -> Columns:
+    def table(self, fold: int) -> CountTable:
         """The counts of all mail but that of a fold."""
-        return self.whole.less(self.corpus.table(self.assigned == fold))
+        return self.whole - self.corpus.table(self.assigned == fold)
 
     def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
         corpus, table = self.corpus, self.table(fold)
         likelihood = Likelihood(table, self.view)
         limits, calibration = decision(corpus, likelihood, table, self.assigned != fold)
         rows = corpus.rows.chosen(np.flatnonzero(self.assigned == fold))
-        joints = BulkClassifier(likelihood, table.containing, table.occurring).joints(rows).tolist()
+        joints = (
+            BulkClassifier(likelihood, table.message_counts, table.occurrence_counts).joints(rows).tolist()
+        )
         verdicts = [decided(Score(corpus.labels, joint, []), limits, calibration) for joint in joints]
         return verdicts, (limits.ham, limits.spam) if limits else None
 
@@ -101,14 +104,14 @@ def held_out(
 
 
 def decision(
-    corpus: Corpus, likelihood: Likelihood, table: Columns, training: Array
+    corpus: Corpus, likelihood: Likelihood, table: CountTable, training: Array
 ) -> tuple[Cutoffs | None, Calibration | None]:
     """What training would set from the mail it learned; a textbook's view has neither."""
     if not likelihood.view.has_cutoffs or not has_spam(corpus.labels):
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
     truth = corpus.truth[messages]
-    left_out = LeftOut(likelihood, table.containing, table.occurring)
+    left_out = LeftOut(likelihood, table.message_counts, table.occurrence_counts)
     scores = spam_scores(corpus.labels, left_out.scores(corpus.rows.chosen(messages), truth))
     ham, spam = ham_and_spam(corpus.labels, truth, scores.astype(np.float32))
     return cutoffs(ham, spam), calibrated(ham, spam)

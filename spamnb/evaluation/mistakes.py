@@ -51,7 +51,9 @@ def by_folds(judged: Judged, folds: CrossValidation, settings: Settings, most: i
         if fold not in weights:
             weights[fold] = BulkClassifier.of(folds.table(fold), folds.view).weights
         features = tokenizer.features(read_again)
-        evidence = _evidence(features, folds.corpus.hashes, weights[fold], judged.labels, folds.view.pairs)
+        evidence = _evidence(
+            features, folds.corpus.fingerprints, weights[fold], judged.labels, folds.view.pairs
+        )
         found.append(_mistake(judged, message, read_again, evidence))
     return found
 
@@ -85,13 +87,13 @@ def reread(judged: Judged, chosen: Sequence[int]) -> list[bytes]:
 
 
 def _evidence(
-    features: Features, hashes: Array, weights: Array, labels: Sequence[str], pairs: bool
+    features: Features, fingerprints: Array, weights: Array, labels: Sequence[str], pairs: bool
 ) -> Evidence:
     numbers = [token[0] for token in features.tokens] + [pair[0] for pair in features.pairs if pairs]
     wanted = np.array(numbers, np.uint64)
-    at = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
+    at = np.minimum(np.searchsorted(fingerprints, wanted), len(fingerprints) - 1)
     logs = weights[:, at]
-    telling = (hashes[at] == wanted) & ~np.isnan(logs[0])
+    telling = (fingerprints[at] == wanted) & ~np.isnan(logs[0])
     place = labels.index(SPAM) if SPAM in labels else 0
     return [
         (features.text_of(numbers[n]), ahead(logs[:, n].tolist())[place])

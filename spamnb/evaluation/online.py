@@ -17,6 +17,7 @@ import numpy as np
 
 from spamnb.arrays import MISSING, Rows
 from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam
 from spamnb.bayes.scoring import LogCounts, joints, weights_of
 from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, decided
 from spamnb.bayes.view import GLOBAL
@@ -24,7 +25,6 @@ from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, judged
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
-from spamnb.training.calibration import calibrated, cutoffs, ham_and_spam, has_spam
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -121,10 +121,10 @@ class LearnedSoFar:
         self.truth = corpus.truth.tolist()
         self.corpus_rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
         self.view = view
-        many, size = len(self.labels), len(corpus.hashes)
+        many, size = len(self.labels), len(corpus.fingerprints)
         # Token by token: taking a message's rows out of these needs a third of the time of columns.
-        self.containing = np.zeros((size, many), np.int32)
-        self.occurring = np.zeros((size, many), np.int32)
+        self.message_counts = np.zeros((size, many), np.int32)
+        self.occurrence_counts = np.zeros((size, many), np.int32)
         self.messages = [0] * many
         self.presences = [0] * many
         self.occurrences = [0] * many
@@ -146,8 +146,14 @@ class LearnedSoFar:
         row = self._row(message)
         is_global = self.view.smoothing == GLOBAL
         likelihood = Likelihood(self, self.view, None if is_global else self.words_by_count)
-        containing, occurring = (own.take(row.places, axis=0).T for own in (self.containing, self.occurring))
-        counts = np.concatenate((containing, occurring)) if self.view.event == "multinomial" else containing
+        message_counts, occurrence_counts = (
+            own.take(row.places, axis=0).T for own in (self.message_counts, self.occurrence_counts)
+        )
+        counts = (
+            np.concatenate((message_counts, occurrence_counts))
+            if self.view.event == "multinomial"
+            else message_counts
+        )
         weights = weights_of(likelihood, counts, self.log_counts)
         joint: list[float] = joints(likelihood, row, weights, counts)[0].tolist()
         return joint
@@ -155,9 +161,9 @@ class LearnedSoFar:
     def learn(self, message: int) -> None:
         label, row = self.truth[message], self._row(message)
         places, words = row.places, row.times > 0
-        before = self.containing.take(places, axis=0)
-        self.containing[places, label] += 1
-        self.occurring[places, label] += row.times
+        before = self.message_counts.take(places, axis=0)
+        self.message_counts[places, label] += 1
+        self.occurrence_counts[places, label] += row.times
         new, word_count = ~before.any(axis=1), int(words.sum())
         self.vocabulary += int((new & words).sum())
         self.pair_vocabulary += int((new & ~words).sum())

@@ -47,7 +47,7 @@ def steps_from(best: Candidate) -> list[Candidate]:
     changes = [
         *(f"smoothing={value}" for value in (0.001, 0.003, 0.01, 0.03, 0.1)),
         *(f"least-evidence={value}" for value in (1.5, 2.0, 2.5, 3.0, 3.5)),
-        *(f"silent={value}" for value in (1, 2, 4, 8, 16)),
+        *(f"damping={value}" for value in (1, 2, 4, 8, 16)),
         *("pairs=yes", "pairs=no"),
     ]
     return [extended(best, change) for change in changes]

@@ -21,12 +21,13 @@ from spamnb.errors import CannotCreate, ModelError, UsageError
 from spamnb.key import key_known_as
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints
+from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
 from spamnb.tables.keying import key_for, without_words
 from spamnb.tables.layout import save
 from spamnb.tables.learned import Learned
+from spamnb.tables.loading import load_table
 from spamnb.training.placing import gone_at_last, put_in_place
 from spamnb.training.train import replaceable
 
@@ -63,21 +64,25 @@ def sealed(lines: Iterable[str]) -> Iterator[str]:
 
 def _content(path: str) -> Iterator[str]:
     stored = Stored.open(path)
-    table = Columns.load(stored).settled()
+    table = load_table(stored).settled()
     head = {name: stored.head[name] for name in ABOUT}
     head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
     yield FIRST_LINE
     yield json.dumps(head, ensure_ascii=False)
     words = table.words
     if stored.keyed:
-        tokens = [f"{number:016x}" for number in table.hashes[words].tolist()]
+        tokens = [f"{number:016x}" for number in table.fingerprints[words].tolist()]
     else:
         tokens = table.tokens(np.flatnonzero(words).tolist())
-    counts = np.concatenate((table.first_days[None], table.days[None], table.containing, table.occurring)).T
+    counts = np.concatenate(
+        (table.first_days[None], table.days[None], table.message_counts, table.occurrence_counts)
+    ).T
     for numbers, token in zip(counts[words].tolist(), tokens, strict=True):
         yield "\t".join(("t", *map(str, numbers), token))
-    counts = np.concatenate((table.days[None], table.containing)).T
-    for fingerprint, numbers in zip(table.hashes[~words].tolist(), counts[~words].tolist(), strict=True):
+    counts = np.concatenate((table.days[None], table.message_counts)).T
+    for fingerprint, numbers in zip(
+        table.fingerprints[~words].tolist(), counts[~words].tolist(), strict=True
+    ):
         yield "\t".join(("p", f"{fingerprint:016x}", *map(str, numbers)))
     learned = table.learned
     columns = (learned.digests.tolist(), learned.labels.tolist(), learned.scores.tolist())
@@ -89,7 +94,7 @@ def is_export(lines: Lines) -> bool:
     return lines.first == FIRST_LINE.encode()
 
 
-def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -> Columns:
+def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -> CountTable:
     """Make a model from its lines; one that is there is replaced only if asked for.
 
     One that had words has none here, if that is asked for or there is a key for it.
@@ -108,7 +113,7 @@ def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -
     return table
 
 
-def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines, key: Key | None) -> str:
+def _saved(path: str, table: CountTable, about: dict[str, Any], lines: Lines, key: Key | None) -> str:
     """Where the new model is. One that judges no message takes nobody's place."""
     known = table.tokens(np.flatnonzero(table.words)[:TRIED].tolist())
     try:
@@ -119,7 +124,7 @@ def _saved(path: str, table: Columns, about: dict[str, Any], lines: Lines, key: 
     return new
 
 
-def _understood(lines: Lines) -> tuple[Columns, dict[str, Any]]:
+def _understood(lines: Lines) -> tuple[CountTable, dict[str, Any]]:
     try:
         rest = _unsealed(lines)
         next(rest)
@@ -178,24 +183,24 @@ class _Reader:
         else:
             raise ValueError(kind)
 
-    def table(self, messages: tuple[int, ...], numbers: dict[str, Any]) -> Columns:
+    def table(self, messages: tuple[int, ...], numbers: dict[str, Any]) -> CountTable:
         many = len(self.labels)
         if len(messages) != many:
             raise ValueError(messages)
-        own = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints(self.tokens)
-        hashes = np.array(own + self.pairs, np.uint64)
+        own = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints_of(self.tokens)
+        fingerprints = np.array(own + self.pairs, np.uint64)
         counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * many).T
-        order = order_of(hashes)
+        order = order_of(fingerprints)
         texts = [] if self.keyed else [token.encode() for token in self.tokens]
-        lengths = np.zeros(len(hashes), np.int64)
+        lengths = np.zeros(len(fingerprints), np.int64)
         lengths[: len(texts)] = [len(text) for text in texts]
         text = b"".join([texts[at] for at in order[order < len(texts)].tolist()])
         digests, labels, scores = zip(*self.learned, strict=True) if self.learned else ((), (), ())
-        return Columns(
+        return CountTable(
             self.labels,
             messages,
             numbers,
-            hashes[order],
+            fingerprints[order],
             np.cumsum(lengths[order]),
             np.frombuffer(text, np.uint8),
             counts[2 : 2 + many, order].astype(np.int32),

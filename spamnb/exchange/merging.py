@@ -17,9 +17,10 @@ from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.keying import key_for
 from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
+from spamnb.tables.loading import load_slice
 from spamnb.tables.vocabulary import column_blocks
 from spamnb.training.train import MOST_LABELS, existing, replaceable, write_parts
 
@@ -139,18 +140,18 @@ class ModelSum:
         # too, could be in more messages than there are.
         self.restored = np.zeros(len(self.labels), np.int64)
 
-    def table(self, part: int) -> Columns:
+    def table(self, part: int) -> CountTable:
         """Sum one part of the tables; `learned` comes before."""
         tables = [self._table(model, part) for model in self.models]
         if self.base and len(tables) > 1:
             tables.append(self._table(self.base, part).times(1 - len(tables)))
-        total = added(tables)
+        total = sum_tables(tables)
         if part == 0:
             total = replace(total, messages=tuple((self.restored + total.messages).tolist()))
         return total.settled()
 
-    def _table(self, model: Stored, part: int) -> Columns:
-        return Columns.load_part(model, part, self.parts).settled().relabelled(self.labels)
+    def _table(self, model: Stored, part: int) -> CountTable:
+        return load_slice(model, part, self.parts).settled().relabelled(self.labels)
 
     def learned(self) -> Learned:
         """Unite the learned messages, and count what models changed."""

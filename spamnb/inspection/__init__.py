@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spamnb.inspection.described import described
-from spamnb.inspection.explanation import Explanation, Reason, Share, explain
+from spamnb.inspection.explanation import Explanation, Share, explain
+from spamnb.inspection.reason import Reason
 
 __all__ = ["Explanation", "Reason", "Share", "described", "explain"]

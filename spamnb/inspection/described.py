@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 
 if TYPE_CHECKING:
-    from spamnb.inspection.explanation import Explanation, Reason
-    from spamnb.store.table import Row
+    from spamnb.inspection.explanation import Explanation
+    from spamnb.inspection.reason import Reason
+    from spamnb.store.counts import Row
 
 
 def described(why: Explanation, path: str) -> dict[str, Any]:

@@ -130,8 +130,8 @@ def weighed(model: Model, vocabulary: Vocabulary, labels: Sequence[str]) -> Weig
     keys, ahead, messages = [np.empty(0, np.uint64)], [np.empty((len(labels), 0))], [np.empty(0, np.int32)]
     for block in vocabulary.blocks():
         keys.append(block.keys)
-        messages.append(block.containing.max(axis=0))
-        lead = leads(model.classifier, block.containing, block.occurring)[chosen]
+        messages.append(block.message_counts.max(axis=0))
+        lead = leads(model.classifier, block.message_counts, block.occurrence_counts)[chosen]
         ahead.append((lead * (messages[-1] > 0)).astype(np.float32))
     joined = np.concatenate(keys)
     order = np.argsort(joined, kind="stable")

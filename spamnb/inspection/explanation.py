@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from spamnb.bayes.verdict import SPAM
 from spamnb.inspection.flips import flips
-from spamnb.inspection.places import NUMBER, PLACES, place_of
+from spamnb.inspection.places import PLACES
+from spamnb.inspection.reason import Reason
 from spamnb.reading.features import HEAD
 from spamnb.reading.message import read
 
@@ -28,33 +29,9 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message
-    from spamnb.store.table import Row
+    from spamnb.store.counts import Row
 
 MOST_COLUMNS = 4  # labels up to which each has a column in a table
-
-
-class Reason(NamedTuple):
-    """A token, a pair of neighbours or a number that counted."""
-
-    token: str  # as it is spelled; of a pair both words, of a number its name
-    evidence: Evidence
-    weight: float  # nats for `toward` against `against`
-    adds: float  # to the lead
-    is_number: bool = False
-
-    @property
-    def total_weight(self) -> float:
-        """Weight times how often it counts; where the mean is taken, a token adds only a part of that."""
-        return self.weight * self.evidence.times if self.evidence.times else 0.0
-
-    @property
-    def row(self) -> Row:
-        """Messages by label; of a token, occurrences behind them."""
-        return self.evidence.row
-
-    @property
-    def where(self) -> str:
-        return NUMBER if self.is_number else place_of(self.token)
 
 
 class Share(NamedTuple):
@@ -146,7 +123,7 @@ def explain(model: Model, raw: bytes) -> Explanation:
     verdict = model.decide(score)
     toward, against = contest(score, verdict)
     lead = difference(score.joint, toward, against)
-    prior = difference(classifier.log_prior, toward, against) if view.silent is None else 0.0
+    prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
     background = difference(classifier.score([]).joint, toward, against)
     words, numbers = score.evidence, score.evidence[:0]
     if view.numbers:
@@ -210,7 +187,7 @@ def summed(
     for item in words:
         counts[item.part] = counts.get(item.part, 0) + 1
     parts = sorted(counts, reverse=True)  # as a message is read
-    divisors = {part: 1.0 if view.silent is None else counts[part] + view.silent for part in parts}
+    divisors = {part: 1.0 if view.damping is None else counts[part] + view.damping for part in parts}
     totals = dict.fromkeys(parts, 0.0)
     reasons = []
     for item in words:
@@ -229,7 +206,7 @@ def summed(
 
 
 def name_of(view: View, part: int) -> str:
-    return "message" if not view.apart else "head" if part == HEAD else "body"
+    return "message" if not view.split_head_body else "head" if part == HEAD else "body"
 
 
 def numeric(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.bayes.verdict import Verdict
-    from spamnb.inspection.explanation import Reason
+    from spamnb.inspection.reason import Reason
     from spamnb.model import Model
 
 NOTHING = 1e-9  # nats: what rounding leaves of no evidence at all
@@ -46,21 +46,21 @@ def flips(
     model: Model, reasons: Sequence[Reason], score: Score, verdict: Verdict, toward: int, against: int
 ) -> list[Flip]:
     """For each verdict that can be reached by leaving tokens out, the fewest. All weights are finite."""
-    silent = model.view.silent
+    damping = model.view.damping
     lead = score.joint[toward] - score.joint[against]
     parts = [[reason for reason in reasons if reason.evidence.part == part] for part in (0, 1)]
     smaller: dict[int, list[Shrinking]] = {}
     found: dict[str, Flip] = {}
     for sign, bound in bounds(model, verdict.label):
         if sign not in smaller:
-            smaller[sign] = [shrinking(part, silent, sign) for part in parts]
+            smaller[sign] = [shrinking(part, damping, sign) for part in parts]
         first, second = smaller[sign]
         loss = fewest(first, second, sign * lead, bound)
         if loss:
             if len(score.joint) == 2:  # only their difference counts
                 joint = [sign * loss.lead if k == toward else 0.0 for k in (0, 1)]
             else:
-                joint = left(parts, loss.lost, silent, score.joint)
+                joint = left(parts, loss.lost, damping, score.joint)
             now = model.decide(Score(score.labels, settled(joint), []))
             tokens = [reason.token for part in loss.lost for reason in part]
             found.setdefault(now.label, Flip(now.label, now.score, tokens))
@@ -88,7 +88,7 @@ def below(value: float) -> float:
     return nextafter(value, -inf)
 
 
-def shrinking(part: list[Reason], silent: float | None, sign: int) -> Shrinking:
+def shrinking(part: list[Reason], damping: float | None, sign: int) -> Shrinking:
     """Strongest first. To lose more than is best is no worse: then not all need be lost."""
     if not part:
         return Shrinking([], [0.0])
@@ -96,10 +96,10 @@ def shrinking(part: list[Reason], silent: float | None, sign: int) -> Shrinking:
     adds = [sign * reason.adds for reason in ordered]
     many, whole = len(adds), sum(adds)
     lost = accumulate(adds[:-1], initial=0.0)
-    if silent is None:
+    if damping is None:
         leads = [whole - gone for gone in lost]
     else:
-        leads = [(whole - gone) * (many + silent) / (many + silent - k) for k, gone in enumerate(lost)]
+        leads = [(whole - gone) * (many + damping) / (many + damping - k) for k, gone in enumerate(lost)]
     return Shrinking(ordered, list(accumulate([*leads, 0.0], min)))
 
 
@@ -125,15 +125,15 @@ def fewest(first: Shrinking, second: Shrinking, lead: float, bound: float) -> Lo
 
 
 def left(
-    parts: Sequence[list[Reason]], lost: Sequence[list[Reason]], silent: float | None, joint: Sequence[float]
+    parts: Sequence[list[Reason]], lost: Sequence[list[Reason]], damping: float | None, joint: Sequence[float]
 ) -> list[float]:
     """The log-joint of each label when some tokens of each part are lost."""
     now = list(joint)
     for part, gone in zip(parts, lost, strict=True):
         for k in range(len(now)) if gone else ():
             whole = said(part, k)
-            now[k] -= mean(whole, len(part), silent)
-            now[k] += mean(whole - said(gone, k), len(part) - len(gone), silent)
+            now[k] -= mean(whole, len(part), damping)
+            now[k] += mean(whole - said(gone, k), len(part) - len(gone), damping)
     return now
 
 
@@ -142,8 +142,8 @@ def said(reasons: list[Reason], place: int) -> float:
     return sum([reason.evidence.weights[place] * reason.evidence.times for reason in reasons])
 
 
-def mean(total: float, many: int, silent: float | None) -> float:
+def mean(total: float, many: int, damping: float | None) -> float:
     """Of the evidence of a part, as a view takes it: the sum, or its mean as if so many more were silent."""
-    if silent is None:
+    if damping is None:
         return total
-    return total / (many + silent) if many else 0.0
+    return total / (many + damping) if many else 0.0

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.bayes import classifier as bayes
+from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.verdict import HAM, SPAM
 from spamnb.clock import DAY, today
 from spamnb.store.journal import LIMIT
 from spamnb.tables.learned import Learned
 from spamnb.tables.vocabulary import Vocabulary
-from spamnb.training.calibration import ham_and_spam, has_spam
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.view import View
     from spamnb.model import Model
     from spamnb.store.stored import Stored
-    from spamnb.tables.count_table import Columns
+    from spamnb.tables.count_table import CountTable
     from spamnb.tables.vocabulary import Block
 
 
@@ -128,10 +128,10 @@ class Knowledge:
         days = np.zeros(DAYS, np.int64)
         best = [Best(top) for _ in stored.labels]
         for block in vocabulary.blocks():
-            known += np.count_nonzero(block.occurring, axis=1)
+            known += np.count_nonzero(block.occurrence_counts, axis=1)
             days += np.bincount(block.days, minlength=DAYS)
             if top and model.view.event != "gaussian":
-                lead = leads(model.classifier, block.containing, block.occurring)
+                lead = leads(model.classifier, block.message_counts, block.occurrence_counts)
                 for place, own in enumerate(best):
                     own.add(block, lead[place], place)
         settings = model.settings.as_map()
@@ -220,9 +220,9 @@ class Best:
         self.found: list[tuple[float, int, list[int], float]] = []  # rank, place, messages, weight
 
     def add(self, block: Block, ahead: Array, place: int) -> None:
-        rank = headline(block.containing[place], ahead)
+        rank = headline(block.message_counts[place], ahead)
         self.found += [
-            (-float(rank[at]), block.start + at, block.containing[:, at].tolist(), float(ahead[at]))
+            (-float(rank[at]), block.start + at, block.message_counts[:, at].tolist(), float(ahead[at]))
             for at in highest(rank, self.top).tolist()
             if rank[at] > 0
         ]
@@ -251,9 +251,9 @@ def highest(rank: Array, top: int) -> Array:
     return candidates[np.argsort(-rank[candidates], kind="stable")][:top]
 
 
-def leads(likelihood: Likelihood, containing: Array, occurring: Array) -> Array:
+def leads(likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> Array:
     """How far each label [label, token] is ahead of the best other one."""
-    counts = counts_for(likelihood.view, containing, occurring)
+    counts = counts_for(likelihood.view, message_counts, occurrence_counts)
     return by_row(lambda row: ahead(likelihood.weights(row)), counts, len(likelihood.labels))
 
 
@@ -263,15 +263,15 @@ def ahead(weights: Sequence[float]) -> list[float]:
 
 
 def most_telling(
-    table: Columns, view: View, texts: Callable[[Sequence[int]], list[str]], place: int, top: int
+    table: CountTable, view: View, texts: Callable[[Sequence[int]], list[str]], place: int, top: int
 ) -> list[TellingToken]:
     """The tokens of a table that tell most for a label; of equal weight, the most frequent first."""
     if not len(table) or view.event == "gaussian":
         return []
-    lead = leads(bayes.Likelihood(table, view), table.containing, table.occurring)[place]
-    chosen = highest(headline(table.containing[place], lead) * table.words, top)
+    lead = leads(bayes.Likelihood(table, view), table.message_counts, table.occurrence_counts)[place]
+    chosen = highest(headline(table.message_counts[place], lead) * table.words, top)
     chosen = chosen[lead[chosen] > 0].tolist()
     return [
-        TellingToken(text, table.containing[:, at].tolist(), float(lead[at]))
+        TellingToken(text, table.message_counts[:, at].tolist(), float(lead[at]))
         for text, at in zip(texts(chosen), chosen, strict=True)
     ]

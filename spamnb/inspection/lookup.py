@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from spamnb.model import Model
-    from spamnb.store.table import Row
+    from spamnb.store.counts import Row
 
     Words = tuple[str, str]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.verdict import SPAM
 from spamnb.inspection.knowledge import Knowledge, leads, left_out_scores
 from spamnb.tables.vocabulary import Vocabulary
-from spamnb.training.calibration import has_spam
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array
@@ -41,10 +41,10 @@ class Portrait:
         heights = np.zeros(len(edges) - 1, np.int64)
         occurrences = [np.empty(0, np.int64)]
         for block in vocabulary.blocks():
-            there = block.occurring.max(axis=0) > 0
-            occurrences.append(block.occurring.sum(axis=0)[there])
+            there = block.occurrence_counts.max(axis=0) > 0
+            occurrences.append(block.occurrence_counts.sum(axis=0)[there])
             if model.view.event != "gaussian":
-                ahead = leads(model.classifier, block.containing, block.occurring)[:, there]
+                ahead = leads(model.classifier, block.message_counts, block.occurrence_counts)[:, there]
                 own = ahead[model.labels.index(SPAM)] if two else ahead.max(axis=0)
                 heights += np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0]
         return cls(

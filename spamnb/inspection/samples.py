@@ -73,7 +73,7 @@ class Sampler:
         blocks = [
             by_row(
                 lambda row: [likelihood.probabilities(row)[self.place] if any(row) else 0.0],
-                counts_for(self.view, block.containing, block.occurring),
+                counts_for(self.view, block.message_counts, block.occurrence_counts),
                 1,
             )[0]
             for block in self.vocabulary.blocks()

@@ -66,30 +66,32 @@ class Gathering:
         )
         tags = Tags(list(self.head_numbering), list(self.body_numbering))
         words = Words(self.texts, of_texts)
-        many = len(tags.hashes)
-        hashes = np.concatenate((tags.hashes, words.hashes))
-        parts = np.concatenate((tags.parts, np.full(len(words.hashes), BODY, np.uint8)))
+        many = len(tags.fingerprints)
+        fingerprints = np.concatenate((tags.fingerprints, words.fingerprints))
+        parts = np.concatenate((tags.parts, np.full(len(words.fingerprints), BODY, np.uint8)))
 
         head, body, subjects = (np.array(own, np.int64) for own in (self.head, self.body, self.subjects))
         tagged, subjects = tags.ranks[np.concatenate((head, tags.of_head + body))], tags.ranks[subjects]
         runs = np.concatenate((words.text, len(self.texts) + of_subjects))
         sequence = np.concatenate((many + words.which, subjects))
         pairs, pair_owners, first, second = neighbours(
-            sequence, np.concatenate((words.owners, of_subjects)), runs, len(hashes)
+            sequence, np.concatenate((words.owners, of_subjects)), runs, len(fingerprints)
         )
         tagged, tag_owners, tag_times = counted(tagged, np.concatenate((of_head, of_body)), many)
-        entries = np.concatenate((tagged, many + words.entries, len(hashes) + pairs))
+        entries = np.concatenate((tagged, many + words.entries, len(fingerprints) + pairs))
         times = np.concatenate((tag_times, words.times, np.zeros(len(pairs), np.uint16)))
         owners = np.concatenate((tag_owners, words.entry_owners, pair_owners))
         owners = owners.astype(np.min_scalar_type(messages))
         by_owner = np.argsort(owners, kind="stable")  # by radix, which numpy has for 16 bits
         entries = entries[by_owner]
 
-        hashes = np.concatenate((hashes, hashes[first] * np.uint64(PAIR_FACTOR) + hashes[second]))
+        fingerprints = np.concatenate(
+            (fingerprints, fingerprints[first] * np.uint64(PAIR_FACTOR) + fingerprints[second])
+        )
         if self.key:
-            hashes = np.array(self.key.fingerprints(hashes.tolist()), np.uint64)
+            fingerprints = np.array(self.key.fingerprints(fingerprints.tolist()), np.uint64)
         parts = np.concatenate((parts, parts[first]))
-        order = order_of(hashes)
+        order = order_of(fingerprints)
         place_of = np.empty(len(order), np.int32)
         place_of[order] = np.arange(len(order), dtype=np.int32)
         rows = Rows(
@@ -101,14 +103,14 @@ class Gathering:
         )
         starts = np.concatenate((tags.starts, len(tags.data) + words.starts))
         ends = np.concatenate((tags.ends, len(tags.data) + words.ends))
-        lengths = np.zeros(len(hashes), np.int64)
+        lengths = np.zeros(len(fingerprints), np.int64)
         if self.key is None:
             lengths[: len(starts)] = ends - starts
         with_text = order[order < len(starts)]
         text = np.frombuffer(tags.data + words.data, np.uint8)
         return (
             rows,
-            hashes[order],
+            fingerprints[order],
             np.cumsum(lengths[order]),
             texts_at(text, starts[with_text], lengths[with_text]),
         )
@@ -131,11 +133,11 @@ class Tags:
         self.data = b"".join(texts) + b" " * EIGHT
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         starts = np.concatenate((np.zeros(1, np.int64), ends))[:-1]
-        hashes = fingerprints_in(self.data, starts, ends)
-        order = order_of(hashes)
+        fingerprints = fingerprints_in(self.data, starts, ends)
+        order = order_of(fingerprints)
         self.ranks = np.empty(len(order), np.int64)
         self.ranks[order] = np.arange(len(order))
-        self.starts, self.ends, self.hashes = starts[order], ends[order], hashes[order]
+        self.starts, self.ends, self.fingerprints = starts[order], ends[order], fingerprints[order]
         self.parts = np.repeat(np.array((HEAD, BODY), np.uint8), (len(head), len(body)))[order]
 
 
@@ -156,9 +158,9 @@ class Words:
         self.owners = owners[self.text]
         self.data = data + short_forms(data, starts, ends) + b" " * EIGHT
 
-        hashes = fingerprints_in(self.data, starts, ends)
-        order = order_of(hashes)  # of the same word, its owners stay in order
-        new = changes(hashes[order])
+        fingerprints = fingerprints_in(self.data, starts, ends)
+        order = order_of(fingerprints)  # of the same word, its owners stay in order
+        new = changes(fingerprints[order])
         which = np.cumsum(new) - 1
         self.which = np.empty(len(order), np.int64)
         self.which[order] = which
@@ -167,7 +169,7 @@ class Words:
         self.entries, self.entry_owners = which[entries], of_order[entries]
         self.times = np.diff(entries, append=len(order)).astype(np.uint16)
         distinct = order[new]
-        self.hashes, self.starts, self.ends = hashes[distinct], starts[distinct], ends[distinct]
+        self.fingerprints, self.starts, self.ends = fingerprints[distinct], starts[distinct], ends[distinct]
 
 
 def short_forms(data: bytes, starts: Array, ends: Array) -> bytes:

@@ -25,7 +25,7 @@ MASK = (1 << EIGHT_BYTES) - 1
 MOST_REMEMBERED = 50_000  # tokens: four in five of a message are among the last so many
 
 
-def fingerprints(tokens: Iterable[str]) -> list[int]:
+def fingerprints_of(tokens: Iterable[str]) -> list[int]:
     found = []
     for token in tokens:
         data = token.encode()
@@ -65,7 +65,7 @@ class Fingerprints:
             self._remembered = self._nothing()  # not emptied: others may be reading them
         plain, kept = self._remembered
         new = [token for token in tokens if token not in kept]
-        numbers = fingerprints(new)
+        numbers = fingerprints_of(new)
         plain.update(zip(new, numbers, strict=True))
         if self.key:
             kept.update(zip(new, self.key.fingerprints(numbers), strict=True))
@@ -84,4 +84,4 @@ class Fingerprints:
 
     def pair(self, first: str, second: str) -> int:
         """The fingerprint of two neighbours."""
-        return self.pairs(fingerprints([first, second]))[0]
+        return self.pairs(fingerprints_of([first, second]))[0]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.classifier import Evidence
     from spamnb.bayes.view import View
-    from spamnb.store.table import Row, Token
+    from spamnb.store.counts import Row, Token
 
 MOST_HELD = 64 << 20  # bytes of counts; those of a larger model stay on disk
 

@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
+    from spamnb.store.counts import Row
     from spamnb.store.journal_record import Entry
     from spamnb.store.stored import Stored
-    from spamnb.store.table import Row
 
 
 def change(
@@ -28,15 +28,15 @@ def change(
         known, neighbours = stored.rows([token[0] for token in tokens]), stored.pair_rows(pairs)
         tokens = [token for token in tokens if token[0] in known]
         pairs = [pair for pair in pairs if pair in neighbours]
-    hashes = [number for number, _, _ in tokens]
+    fingerprints = [number for number, _, _ in tokens]
     return {
         "digest": digest,
         "before": before,
         "after": after,
         "day": day,
-        "new_tokens": _new(stored, hashes, stored.rows(hashes).values(), after),
+        "new_tokens": _new(stored, fingerprints, stored.rows(fingerprints).values(), after),
         "new_pairs": _new(stored, pairs, stored.pair_rows(pairs).values(), after),
-        "hashes": _column(8, hashes),
+        "fingerprints": _column(8, fingerprints),
         "occurrences": _column(2, [times for _, times, _ in tokens]),
         "text": "".join(f"{token}\n" for _, _, token in tokens).encode(),
         "pairs": _column(8, pairs),
@@ -57,7 +57,7 @@ def carried_over(entry: Entry, stored: Stored) -> dict[str, Any] | None:
         before,
         entry.after,
         entry.day,
-        list(zip(entry.hashes, entry.occurrences, tokens, strict=True)),
+        list(zip(entry.fingerprints, entry.occurrences, tokens, strict=True)),
         list(entry.pairs),
         entry.numbers,
         entry.score,

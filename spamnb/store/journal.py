@@ -96,7 +96,7 @@ class Journal:
         if asked != wanted:
             rows = {}
             for entry in self.entries:
-                entry.add_to(rows, wanted.intersection(entry.hashes), len(self.labels))
+                entry.add_to(rows, wanted.intersection(entry.fingerprints), len(self.labels))
             self._rows = wanted, rows
         return rows
 
@@ -116,7 +116,7 @@ class Journal:
     def everything(self) -> dict[int, list[int]]:
         rows: dict[int, list[int]] = {}
         for entry in self.entries:
-            entry.add_to(rows, entry.hashes, len(self.labels))
+            entry.add_to(rows, entry.fingerprints, len(self.labels))
         return rows
 
     def append(self, path: str, generation: int, changes: Iterable[Mapping[str, Any]]) -> int:

@@ -31,7 +31,7 @@ class Entry:
         "day",
         "digest",
         "end",
-        "hashes",
+        "fingerprints",
         "length",
         "new_pairs",
         "new_tokens",
@@ -48,7 +48,7 @@ class Entry:
         self.digest: int = fields["digest"]
         self.after: str | None = fields["after"]
         self.day: int = fields["day"]
-        self.hashes: Sequence[int] = memoryview(fields["hashes"]).cast("Q")
+        self.fingerprints: Sequence[int] = memoryview(fields["fingerprints"]).cast("Q")
         self.occurrences: Sequence[int] = memoryview(fields["occurrences"]).cast("H")
         self.text = memoryview(fields["text"])
         self.pairs: Sequence[int] = memoryview(fields["pairs"]).cast("Q")
@@ -68,7 +68,7 @@ class Entry:
 
     def add_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
         """Add this message's counts of some tokens to their rows."""
-        times = dict(zip(self.hashes, self.occurrences, strict=True))
+        times = dict(zip(self.fingerprints, self.occurrences, strict=True))
         for number in numbers:
             row = rows.get(number)
             if row is None:

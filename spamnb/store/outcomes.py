@@ -4,7 +4,10 @@ from __future__ import annotations
 
 LEARNED, KNOWN, MOVED = "learned", "known", "moved"
 FORGOTTEN, UNKNOWN = "forgotten", "unknown"
-AGAIN, TORN = "again", "torn"  # a second copy in the same run, under the same label or another one
+DUPLICATE, CONFLICTING = (
+    "duplicate",
+    "conflicting",
+)  # a second copy in the same run, under the same label or another one
 
 
 def outcome(before: str | None, after: str | None) -> str:

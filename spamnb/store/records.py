@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from spamnb.store.table import Row
+    from spamnb.store.counts import Row
 
 WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}
 EINVAL = 22  # a read of fewer bytes than none

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from spamnb.store.table import Row
+    from spamnb.store.counts import Row
 
 FORMAT = "spamnb"
-VERSION = 3
+VERSION = 4
 FRONT = b"\xa6format\xa6spamnb"  # right behind the start of the outermost map
 USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
 
@@ -129,7 +129,7 @@ class Stored:
             entry.move_from(self.label_of(entry.digest), self.labels)
             entry.new_tokens = entry.new_pairs = 0
             journal.learned[entry.digest] = entry.after
-        tokens = list({number for entry in journal.entries for number in entry.hashes})
+        tokens = list({number for entry in journal.entries for number in entry.fingerprints})
         pairs = list({number for entry in journal.entries for number in entry.pairs})
         self.vocabulary += len(self.rows(tokens)) - len(self._tokens.rows(tokens))
         self.pair_vocabulary += len(self.pair_rows(pairs)) - len(self._pairs.rows(pairs))
@@ -140,7 +140,7 @@ class Stored:
             self.pair_vocabulary += entry.new_pairs
             for place, sign in entry.steps:
                 self.messages[place] += sign
-                self.presences[place] += sign * len(entry.hashes)
+                self.presences[place] += sign * len(entry.fingerprints)
                 self.pair_presences[place] += sign * len(entry.pairs)
                 self.occurrences[place] += sign * entry.length
                 for name, value in entry.numbers.items():

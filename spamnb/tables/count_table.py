@@ -1,52 +1,53 @@
-"""Count tables in bulk: sorted numpy columns that add and subtract."""
+"""The count table: all that is ever learned, and all that is needed to forget it again.
+
+A model is a table of raw integer counts, and count tables add and subtract. For each token and label: in how
+many messages it is, and how often. For each pair of neighbouring words: in how many messages. For each label:
+how many messages. For each numeric feature and label: n, Σx, Σx². So learning a message is adding its table,
+forgetting is subtracting it, and training on many machines is a sum, in any order.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spamnb.arrays import changes, distinct_columns, order_of, range_of, texts_at
-from spamnb.store.records import KEY
-from spamnb.tables.layout import checked, record_type
 from spamnb.tables.learned import Learned, in_turn
-from spamnb.tables.totals import summed_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.store.journal_record import Entry
-    from spamnb.store.records import Column
-    from spamnb.store.stored import Stored
-    from spamnb.store.table import Row
+    from spamnb.store.counts import Pair, Row, Token
+
+    Numbers = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
 
 LARGEST = (1 << 31) - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """A count table: one column entry a token, in order of the tokens' fingerprints.
+class CountTable:
+    """Counts in numpy columns: an entry for each token, in order of the tokens' fingerprints.
 
     A pair of neighbours is a token without text and without occurrences.
     """
 
     labels: tuple[str, ...]
-    messages: tuple[int, ...]
-    numbers: dict[str, list[list[int | float]]]
-    hashes: Array
+    messages: tuple[int, ...]  # of each label
+    numbers: Numbers
+    fingerprints: Array
     ends: Array  # where each token's text ends in `text`
     text: Array
-    containing: Array  # [label, token] messages that contain it
-    occurring: Array  # [label, token] occurrences
+    message_counts: Array  # [label, token] messages that have the token
+    occurrence_counts: Array  # [label, token] how often it occurs in them
     days: Array  # day last seen, counted from 1970
     learned: Learned = field(default_factory=lambda: Learned.of([], []))
     since: Array | None = None  # day first seen; None: all on the day they were last seen
 
     @classmethod
-    def empty(cls, labels: Sequence[str]) -> Columns:
+    def empty(cls, labels: Sequence[str]) -> CountTable:
         none = np.empty((len(labels), 0), np.int32)
         return cls(
             tuple(labels),
@@ -61,67 +62,51 @@ class Columns:
         )
 
     @classmethod
-    def load(cls, stored: Stored) -> Columns:
-        """The whole of a model file, its checksums verified, and its journal added."""
-        column = checked(stored)
-        learned = Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"])
-        base = replace(cls._of_file(stored, column), learned=learned)
-        return added([base, *(from_entry(entry, base.labels) for entry in stored.journal.entries)])
-
-    @classmethod
-    def load_part(cls, stored: Stored, part: int, parts: int) -> Columns:
-        """The same of a part of the tokens, without the messages learned. Checksums are not looked at."""
-
-        def stretch(name: str, first: int, end: int) -> Array:
-            column = stored.column(name)
-            data = column.file.read(column.at + first * column.width, (end - first) * column.width)
-            return np.frombuffer(data, record_type(column.kind))
-
-        first, end = _part_of(stored.column("tokens"), part, parts)
-        first_pair, end_pair = _part_of(stored.column("pairs"), part, parts)
-        ends = stretch("ends", first, end).astype(np.int64)
-        start = stored.column("ends")[first - 1] if first else 0
-        column = {
-            "tokens": stretch("tokens", first, end),
-            "pairs": stretch("pairs", first_pair, end_pair),
-            "ends": ends - start,
-            "text": stretch("text", start, int(ends[-1]) if len(ends) else start),
-            "days": stretch("days", first, end),
-            "first_days": stretch("first_days", first, end),
-            "pair_days": stretch("pair_days", first_pair, end_pair),
-        }
-        base = cls._of_file(stored, column)._counted_in(part)
-        later = (from_entry(entry, base.labels).part(part, parts) for entry in stored.journal.entries)
-        return replace(added([base, *later]), learned=Learned.of([], []))
-
-    @classmethod
-    def _of_file(cls, stored: Stored, column: Mapping[str, Array]) -> Columns:
-        """The table that some columns of a file make, all of them or a stretch of each."""
-        many, head = len(stored.labels), stored.head
-
-        def both(words: Array, pairs: Array) -> Array:
-            return np.concatenate((words, pairs))[order]
-
-        tokens, pairs = column["tokens"], column["pairs"]
-        order = order_of(np.concatenate((tokens["key"], pairs["key"])))
-        counts, pair_counts = tokens["counts"].T, pairs["counts"].T
-        kind = np.int32 if max(counts.max(initial=0), pair_counts.max(initial=0)) <= LARGEST else np.int64
-        none = np.zeros(len(pairs), np.uint8)
+    def of_message(
+        cls,
+        labels: Sequence[str],
+        label: str,
+        tokens: Sequence[Token],
+        numbers: Mapping[str, int | float] | None = None,
+        pairs: Sequence[Pair] = (),
+    ) -> CountTable:
+        """Count one message: its tokens, its numeric features and its pairs of neighbours."""
+        own, many = list(labels).index(label), len(labels)
+        entries = sorted([(number, times) for number, times, _ in tokens] + [(pair[0], 0) for pair in pairs])
+        message_counts, occurrence_counts = np.zeros((2, many, len(entries)), np.int32)
+        message_counts[own] = 1
+        occurrence_counts[own] = [times for _, times in entries]
         return cls(
-            tuple(stored.labels),
-            tuple(head["messages"]),
-            head["numbers"],
-            both(tokens["key"], pairs["key"]),
-            np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), none)),
-            column["text"],
-            np.array([both(counts[k], pair_counts[k]) for k in range(many)], kind),
-            np.array([both(counts[many + k], none) for k in range(many)], kind),
-            both(column["days"], column["pair_days"]),
-            since=both(column["first_days"], column["pair_days"]),
+            tuple(labels),
+            tuple(int(place == own) for place in range(many)),
+            {
+                name: [[1, x, x * x] if place == own else [0, 0, 0] for place in range(many)]
+                for name, x in (numbers or {}).items()
+            },
+            np.array([number for number, _ in entries], np.uint64),
+            np.zeros(len(entries), np.int64),
+            np.empty(0, np.uint8),
+            message_counts,
+            occurrence_counts,
+            np.zeros(len(entries), np.uint16),
         )
 
     def __len__(self) -> int:
-        return len(self.hashes)
+        return len(self.fingerprints)
+
+    def __add__(self, other: CountTable) -> CountTable:
+        return sum_tables([self, other])
+
+    def __sub__(self, other: CountTable) -> CountTable:
+        if other.fingerprints is not self.fingerprints:
+            return sum_tables([self, replace(other.times(-1), learned=Learned.of([], []))])
+        return replace(
+            self,
+            messages=tuple(a - b for a, b in zip(self.messages, other.messages, strict=True)),
+            numbers=summed_numbers([self.numbers, _times(-1, other.numbers)]),
+            message_counts=self.message_counts - other.message_counts,
+            occurrence_counts=self.occurrence_counts - other.occurrence_counts,
+        )
 
     @property
     def first_days(self) -> Array:
@@ -130,17 +115,17 @@ class Columns:
     @property
     def words(self) -> Array:
         """Which tokens are no pairs."""
-        return np.any(self.occurring, axis=0)
+        return np.any(self.occurrence_counts, axis=0)
 
     @property
     def presences(self) -> list[int]:
         """Per label, messages containing a word summed over all words: n_c of binary counts."""
-        return self._total(self.containing, self.words)
+        return self._total(self.message_counts, self.words)
 
     @property
     def occurrences(self) -> list[int]:
         """Per label, the number of word positions: the textbooks' n_c."""
-        return self._total(self.occurring, self.words)
+        return self._total(self.occurrence_counts, self.words)
 
     @property
     def vocabulary(self) -> int:
@@ -148,18 +133,18 @@ class Columns:
 
     @property
     def pair_presences(self) -> list[int]:
-        return self._total(self.containing, ~self.words)
+        return self._total(self.message_counts, ~self.words)
 
     @property
     def pair_vocabulary(self) -> int:
-        return int((self.containing.any(axis=0) & ~self.words).sum())
+        return int((self.message_counts.any(axis=0) & ~self.words).sum())
 
     def _total(self, counts: Array, chosen: Array) -> list[int]:
         return [int(row.sum(dtype=np.int64, where=chosen)) for row in counts]
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many words share the same messages per label: Bernoulli's absent words, in brief."""
-        patterns, which = distinct_columns(self.containing[:, self.words])
+        patterns, which = distinct_columns(self.message_counts[:, self.words])
         tokens = np.bincount(which, minlength=patterns.shape[1]).tolist()
         return dict(zip(zip(*patterns.tolist(), strict=True), tokens, strict=True))
 
@@ -167,18 +152,18 @@ class Columns:
         """The counts of those tokens that are known."""
         places = self.places(np.array(fingerprints, np.uint64)).tolist()
         return {
-            number: (*self.containing[:, at].tolist(), *self.occurring[:, at].tolist())
+            number: (*self.message_counts[:, at].tolist(), *self.occurrence_counts[:, at].tolist())
             for number, at in zip(fingerprints, places, strict=True)
-            if at >= 0 and self.occurring[:, at].any()
+            if at >= 0 and self.occurrence_counts[:, at].any()
         }
 
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """The counts of those pairs of neighbours that are known."""
         places = self.places(np.array(fingerprints, np.uint64)).tolist()
         return {
-            number: tuple(self.containing[:, at].tolist())
+            number: tuple(self.message_counts[:, at].tolist())
             for number, at in zip(fingerprints, places, strict=True)
-            if at >= 0 and not self.occurring[:, at].any()
+            if at >= 0 and not self.occurrence_counts[:, at].any()
         }
 
     def tokens(self, places: Iterable[int]) -> list[str]:
@@ -187,14 +172,14 @@ class Columns:
         starts = np.concatenate(([0], self.ends))
         return [bytes(text[starts[at] : self.ends[at]]).decode() for at in places]
 
-    def places(self, hashes: Array) -> Array:
+    def places(self, fingerprints: Array) -> Array:
         """Where tokens of these fingerprints stand, -1 for an unknown one."""
         if not len(self):
-            return np.full(len(hashes), -1)
-        at = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
-        return np.where(self.hashes[at] == hashes, at, -1)
+            return np.full(len(fingerprints), -1)
+        at = np.minimum(np.searchsorted(self.fingerprints, fingerprints), len(self) - 1)
+        return np.where(self.fingerprints[at] == fingerprints, at, -1)
 
-    def only(self, kept: Array) -> Columns:
+    def only(self, kept: Array) -> CountTable:
         """The table without some of its tokens (a mask of those that stay)."""
         if kept.all():
             return self
@@ -202,85 +187,66 @@ class Columns:
         starts = (self.ends - lengths)[kept]
         return replace(
             self,
-            hashes=self.hashes[kept],
+            fingerprints=self.fingerprints[kept],
             ends=np.cumsum(lengths[kept]),
             text=texts_at(self.text, starts, lengths[kept]),
-            containing=self.containing[:, kept],
-            occurring=self.occurring[:, kept],
+            message_counts=self.message_counts[:, kept],
+            occurrence_counts=self.occurrence_counts[:, kept],
             days=self.days[kept],
             since=self.first_days[kept],
         )
 
-    def part(self, part: int, parts: int) -> Columns:
+    def part(self, part: int, parts: int) -> CountTable:
         """The tokens in one of so many equal ranges of fingerprints, without the messages learned.
 
         What is counted by messages belongs to the first part, so that parts add up to the whole.
         """
         lowest, behind = range_of(part, parts)
-        first = int(np.searchsorted(self.hashes, np.uint64(lowest)))
-        end = int(np.searchsorted(self.hashes, np.uint64(behind - 1), "right"))
+        first = int(np.searchsorted(self.fingerprints, np.uint64(lowest)))
+        end = int(np.searchsorted(self.fingerprints, np.uint64(behind - 1), "right"))
         start = int(self.ends[first - 1]) if first else 0
         within = slice(first, end)
         own = replace(
             self,
-            hashes=self.hashes[within].copy(),  # not a view: the rest is to go
+            fingerprints=self.fingerprints[within].copy(),  # not a view: the rest is to go
             ends=self.ends[within] - start,
             text=self.text[start : int(self.ends[end - 1]) if end > first else start].copy(),
-            containing=self.containing[:, within].copy(),
-            occurring=self.occurring[:, within].copy(),
+            message_counts=self.message_counts[:, within].copy(),
+            occurrence_counts=self.occurrence_counts[:, within].copy(),
             days=self.days[within].copy(),
             since=self.first_days[within].copy(),
             learned=Learned.of([], []),
         )
-        return own._counted_in(part)
+        return own.counted_in(part)
 
-    def _counted_in(self, part: int) -> Columns:
+    def counted_in(self, part: int) -> CountTable:
         return self if part == 0 else replace(self, messages=(0,) * len(self.labels), numbers={})
 
-    def times(self, factor: int) -> Columns:
+    def times(self, factor: int) -> CountTable:
         """Counted so often; less than once, to be taken away. Its days say nothing any more."""
-        numbers = {
-            name: [[factor * x for x in sums] for sums in by_label] for name, by_label in self.numbers.items()
-        }
         return replace(
             self,
             messages=tuple(factor * count for count in self.messages),
-            numbers=numbers,
-            containing=_narrowed(factor * self.containing.astype(np.int64)),
-            occurring=_narrowed(factor * self.occurring.astype(np.int64)),
+            numbers=_times(factor, self.numbers),
+            message_counts=_narrowed(factor * self.message_counts.astype(np.int64)),
+            occurrence_counts=_narrowed(factor * self.occurrence_counts.astype(np.int64)),
         )
 
-    def less(self, other: Columns) -> Columns:
-        """The table without some of its messages, whose table has the same tokens in the same places."""
-        return replace(
-            self,
-            messages=tuple(a - b for a, b in zip(self.messages, other.messages, strict=True)),
-            numbers={
-                name: [
-                    [a - b for a, b in zip(mine, theirs, strict=True)]
-                    for mine, theirs in zip(by_label, other.numbers[name], strict=True)
-                ]
-                for name, by_label in self.numbers.items()
-            },
-            containing=self.containing - other.containing,
-            occurring=self.occurring - other.occurring,
-        )
-
-    def counts(self, hashes: Array) -> tuple[Array, Array]:
+    def counts(self, fingerprints: Array) -> tuple[Array, Array]:
         """Messages and occurrences [label, token] of some tokens; 0 of an unknown one."""
-        places = self.places(hashes)
+        places = self.places(fingerprints)
         known = places >= 0
         if not len(self):
-            none = np.zeros((len(self.labels), len(hashes)), np.int32)
+            none = np.zeros((len(self.labels), len(fingerprints)), np.int32)
             return none, none
-        return self.containing[:, places] * known, self.occurring[:, places] * known
+        return self.message_counts[:, places] * known, self.occurrence_counts[:, places] * known
 
-    def settled(self) -> Columns:
+    def settled(self) -> CountTable:
         """Nothing below zero, no token that nothing is left of, and no word that no longer occurs.
 
         A message may be forgotten twice, or after some of its words were pruned: no harm.
         """
-        containing = np.maximum(self.containing, 0)
+        message_counts = np.maximum(self.message_counts, 0)
         words = self.words | (np.diff(self.ends, prepend=0) > 0)
         settled = replace(
             self,
@@ -289,13 +255,13 @@ class Columns:
                 name: [sums if sums[0] > 0 else [0, 0, 0] for sums in by_label]
                 for name, by_label in self.numbers.items()
             },
-            containing=containing,
-            occurring=np.maximum(self.occurring, containing * words),
+            message_counts=message_counts,
+            occurrence_counts=np.maximum(self.occurrence_counts, message_counts * words),
         )
-        left: Array = np.any(containing, axis=0)
+        left: Array = np.any(message_counts, axis=0)
         return settled.only(left)
 
-    def relabelled(self, labels: Sequence[str]) -> Columns:
+    def relabelled(self, labels: Sequence[str]) -> CountTable:
         """The same table with more labels, or in another order."""
         if tuple(labels) == self.labels:
             return self
@@ -307,9 +273,7 @@ class Columns:
             return wide
 
         messages = [0] * len(labels)
-        numbers: dict[str, list[list[int | float]]] = {
-            name: [[0, 0, 0] for _ in labels] for name in self.numbers
-        }
+        numbers: Numbers = {name: [[0, 0, 0] for _ in labels] for name in self.numbers}
         for old, new in enumerate(places):
             messages[new] = self.messages[old]
             for name, by_label in self.numbers.items():
@@ -319,56 +283,56 @@ class Columns:
             labels=tuple(labels),
             messages=tuple(messages),
             numbers=numbers,
-            containing=spread(self.containing),
-            occurring=spread(self.occurring),
+            message_counts=spread(self.message_counts),
+            occurrence_counts=spread(self.occurrence_counts),
             learned=self.learned.relabelled(places),
         )
 
 
-def added(tables: Sequence[Columns]) -> Columns:
+def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     """The sum of tables, and what was learned in turn."""
     labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
     tables = [table.relabelled(labels) for table in tables]
     if len(tables) == 1:
         return tables[0]
-    hashes = np.concatenate([table.hashes for table in tables])
-    order = order_of(hashes)
-    hashes = hashes[order]
-    first = np.flatnonzero(changes(hashes))
+    fingerprints = np.concatenate([table.fingerprints for table in tables])
+    order = order_of(fingerprints)
+    fingerprints = fingerprints[order]
+    first = np.flatnonzero(changes(fingerprints))
 
     def summed(name: str) -> Array:
         """Label by label, for the sake of memory."""
         if not len(first):
-            return tables[0].containing[:, :0]
+            return tables[0].message_counts[:, :0]
         columns = zip(*(getattr(table, name) for table in tables), strict=True)
         ordered = (np.concatenate(column)[order] for column in columns)
         return np.stack([_narrowed(np.add.reduceat(column, first, dtype=np.int64)) for column in ordered])
 
-    containing, occurring = summed("containing"), summed("occurring")
+    message_counts, occurrence_counts = summed("message_counts"), summed("occurrence_counts")
     days = np.concatenate([table.days for table in tables])[order]
     since = np.concatenate([table.first_days for table in tables])[order]
     if len(first):
         days, since = np.maximum.reduceat(days, first), np.minimum.reduceat(since, first)
-    filled = containing.any(axis=0) | occurring.any(axis=0)
+    filled = message_counts.any(axis=0) | occurrence_counts.any(axis=0)
     left: Any = slice(None) if filled.all() else filled
-    hashes = hashes[first][left]
+    fingerprints = fingerprints[first][left]
     ends, text = _gathered(tables, order[first][left])
-    return Columns(
+    return CountTable(
         labels,
         tuple(sum(column) for column in zip(*(table.messages for table in tables), strict=True)),
         summed_numbers(table.numbers for table in tables),
-        hashes,
+        fingerprints,
         ends,
         text,
-        containing[:, left],
-        occurring[:, left],
+        message_counts[:, left],
+        occurrence_counts[:, left],
         days[left],
         in_turn([table.learned for table in tables]),
         since[left],
     )
 
 
-def _gathered(tables: Sequence[Columns], chosen: Array) -> tuple[Array, Array]:
+def _gathered(tables: Sequence[CountTable], chosen: Array) -> tuple[Array, Array]:
     """The text of the chosen tokens, numbered through all tables, one behind the other."""
     offsets = np.cumsum([0, *(len(table.text) for table in tables)])
     ends = np.concatenate([table.ends + offset for table, offset in zip(tables, offsets, strict=False)])
@@ -384,48 +348,17 @@ def _narrowed(sums: Array) -> Array:
     return sums.astype(np.int32) if fits else sums
 
 
-def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
-    """Where the records of a part start and end in a file."""
+def summed_numbers(tables: Iterable[Numbers]) -> Numbers:
+    """Sums of numeric features; one that nothing is left of is left out."""
+    total: Numbers = {}
+    for numbers in tables:
+        for name, by_label in numbers.items():
+            rows = total.setdefault(name, [[0, 0, 0] for _ in by_label])
+            for row, sums in zip(rows, by_label, strict=True):
+                for i, x in enumerate(sums):
+                    row[i] += x
+    return {name: total[name] for name in sorted(total) if any(map(any, total[name]))}
 
-    def key(place: int) -> int:
-        return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
 
-    def place(number: int) -> int:
-        return bisect_left(range(len(column)), number, key=key)
-
-    first, end = range_of(part, parts)
-    return place(first), place(end)
-
-
-def from_entry(entry: Entry, labels: Sequence[str]) -> Columns:
-    """Make a table of one journal record: what the message adds to a label, and takes away from another."""
-    many, words, size = len(labels), len(entry.hashes), len(entry.hashes) + len(entry.pairs)
-    messages = [0] * many
-    containing, occurring = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
-    numbers: dict[str, list[list[int | float]]] = {
-        name: [[0, 0, 0] for _ in labels] for name in entry.numbers
-    }
-    for place, sign in entry.steps:
-        messages[place] += sign
-        containing[place] += sign
-        occurring[place, :words] += sign * np.array(entry.occurrences, np.int32)
-        for name, x in entry.numbers.items():
-            sums = numbers[name][place]
-            numbers[name][place] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
-    text = np.frombuffer(entry.text, np.uint8)
-    lengths = np.zeros(size, np.int64)
-    lengths[:words] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1
-    hashes = np.concatenate((np.array(entry.hashes, np.uint64), np.array(entry.pairs, np.uint64)))
-    order = order_of(hashes)
-    return Columns(
-        tuple(labels),
-        tuple(messages),
-        numbers,
-        hashes[order],
-        np.cumsum(lengths[order]),
-        text[text != ord("\n")],
-        containing[:, order],
-        occurring[:, order],
-        np.full(size, entry.day, np.uint16),
-        Learned.of_entry(entry, labels),
-    )
+def _times(factor: int, numbers: Numbers) -> Numbers:
+    return {name: [[factor * x for x in sums] for sums in by_label] for name, by_label in numbers.items()}

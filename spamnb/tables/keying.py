@@ -18,7 +18,7 @@ from spamnb.tables.learned import Learned
 
 if TYPE_CHECKING:
     from spamnb.key import Key
-    from spamnb.tables.count_table import Columns
+    from spamnb.tables.count_table import CountTable
 
 
 def key_for(model: str, wanted: bool = False) -> Key | None:
@@ -65,18 +65,18 @@ def make_key(path: str) -> None:
         os.close(handle)
 
 
-def without_words(table: Columns, key: Key) -> Columns:
+def without_words(table: CountTable, key: Key) -> CountTable:
     """What a model with this key would have in place of a table."""
-    hashes, learned = np.array(key.fingerprints(table.hashes.tolist()), np.uint64), table.learned
-    order = order_of(hashes)
+    fingerprints, learned = np.array(key.fingerprints(table.fingerprints.tolist()), np.uint64), table.learned
+    order = order_of(fingerprints)
     digests = key.digests(learned.digests.tolist())
     return replace(
         table,
-        hashes=hashes[order],
-        ends=np.zeros(len(hashes), np.int64),
+        fingerprints=fingerprints[order],
+        ends=np.zeros(len(fingerprints), np.int64),
         text=table.text[:0],
-        containing=table.containing[:, order],
-        occurring=table.occurring[:, order],
+        message_counts=table.message_counts[:, order],
+        occurrence_counts=table.occurrence_counts[:, order],
         days=table.days[order],
         since=table.first_days[order],
         learned=Learned.of(digests, learned.labels.tolist(), learned.scores.tolist()),

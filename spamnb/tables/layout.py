@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.store.stored import Stored
-    from spamnb.tables.count_table import Columns
+    from spamnb.tables.count_table import CountTable
     from spamnb.tables.learned import Learned
 
     Spread = Callable[..., Iterable[Any]]  # as `map`: a task, the parts, and what else it needs of each
@@ -83,12 +83,12 @@ class Shape:
     text: int
 
 
-def encoded(table: Columns, shape: Shape) -> dict[str, Array]:
+def encoded(table: CountTable, shape: Shape) -> dict[str, Array]:
     """This part's stretch of each column that goes by tokens."""
     words, pairs = table.words, ~table.words
-    counts = np.concatenate((table.containing[:, words], table.occurring[:, words]))
-    tokens = _records(table.hashes[words], counts, shape.token_kind)
-    neighbours = _records(table.hashes[pairs], table.containing[:, pairs], shape.pair_kind)
+    counts = np.concatenate((table.message_counts[:, words], table.occurrence_counts[:, words]))
+    tokens = _records(table.fingerprints[words], counts, shape.token_kind)
+    neighbours = _records(table.fingerprints[pairs], table.message_counts[:, pairs], shape.pair_kind)
     return {
         "starts": _directory(tokens["key"], shape, shape.bits, shape.tokens),
         "tokens": tokens,
@@ -102,24 +102,24 @@ def encoded(table: Columns, shape: Shape) -> dict[str, Array]:
     }
 
 
-def _records(hashes: Array, counts: Array, kind: str) -> Array:
+def _records(fingerprints: Array, counts: Array, kind: str) -> Array:
     """Of each token its fingerprint and its counts [count, token], side by side: one read finds both."""
-    records = np.empty(len(hashes), record_type(kind))
-    records["key"] = hashes
+    records = np.empty(len(fingerprints), record_type(kind))
+    records["key"] = fingerprints
     records["counts"] = np.maximum(counts, 0).T  # nothing that is forgotten twice may do harm
     return records
 
 
-def _directory(hashes: Array, shape: Shape, bits: int, before: int) -> Array:
+def _directory(fingerprints: Array, shape: Shape, bits: int, before: int) -> Array:
     """Where each stretch of fingerprints with the same first bits starts, as far as it starts in this part.
 
     Behind the last part stands the end of all.
     """
     first, end = (-(-(place << bits) // shape.parts) for place in (shape.part, shape.part + 1))
     firsts = np.arange(first, end, dtype=np.uint64) << np.uint64((64 - bits) % 64)
-    starts = np.searchsorted(hashes, firsts)
+    starts = np.searchsorted(fingerprints, firsts)
     if shape.part == shape.parts - 1:
-        starts = np.append(starts, len(hashes))
+        starts = np.append(starts, len(fingerprints))
     return (starts + before).astype(np.uint32)
 
 

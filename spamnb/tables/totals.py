@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.arrays import distinct_columns
+from spamnb.tables.count_table import summed_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from spamnb.arrays import Array
-    from spamnb.tables.count_table import Columns
-
-    Numbers = dict[str, list[list[int | float]]]
+    from spamnb.tables.count_table import CountTable, Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +36,20 @@ class Totals:
     alike: Array  # how many tokens have each
 
     @classmethod
-    def of(cls, table: Columns) -> Totals:
+    def of(cls, table: CountTable) -> Totals:
         words = table.words
-        containing, of_pairs = table.containing[:, words], table.containing[:, ~words]
-        patterns, which = distinct_columns(containing)
+        message_counts, of_pairs = table.message_counts[:, words], table.message_counts[:, ~words]
+        patterns, which = distinct_columns(message_counts)
         return cls(
             table.labels,
             list(table.messages),
-            containing.sum(axis=1, dtype=np.int64).tolist(),
-            table.occurring.sum(axis=1, dtype=np.int64).tolist(),
+            message_counts.sum(axis=1, dtype=np.int64).tolist(),
+            table.occurrence_counts.sum(axis=1, dtype=np.int64).tolist(),
             of_pairs.sum(axis=1, dtype=np.int64).tolist(),
-            containing.shape[1],
+            message_counts.shape[1],
             of_pairs.shape[1],
             len(table.text),
-            max(int(containing.max(initial=0)), int(table.occurring.max(initial=0))),
+            max(int(message_counts.max(initial=0)), int(table.occurrence_counts.max(initial=0))),
             int(of_pairs.max(initial=0)),
             table.numbers,
             patterns,
@@ -88,15 +87,3 @@ def summed(parts: Sequence[Totals]) -> Totals:
         patterns,
         np.bincount(which, alike, patterns.shape[1]).astype(np.int64),
     )
-
-
-def summed_numbers(tables: Iterable[Numbers]) -> Numbers:
-    """Sums of numeric features; one that nothing is left of is left out."""
-    total: Numbers = {}
-    for numbers in tables:
-        for name, by_label in numbers.items():
-            rows = total.setdefault(name, [[0, 0, 0] for _ in by_label])
-            for row, sums in zip(rows, by_label, strict=True):
-                for i, x in enumerate(sums):
-                    row[i] += x
-    return {name: total[name] for name in sorted(total) if any(map(any, total[name]))}

@@ -28,8 +28,8 @@ BLOCK = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
 class Block(NamedTuple):
     start: int  # the place of its first token
     keys: Array  # fingerprints
-    containing: Array  # [label, token] messages, the journal's included
-    occurring: Array  # [label, token]
+    message_counts: Array  # [label, token] messages, the journal's included
+    occurrence_counts: Array  # [label, token]
     days: Array  # last seen, counted from 1970
 
 
@@ -167,7 +167,7 @@ def of_journal(stored: Stored) -> dict[int, Later]:
     later: dict[int, Later] = {}
     for entry in stored.journal.entries:
         words = bytes(entry.text).split(b"\n")
-        for number, word in zip(entry.hashes, words, strict=False):
+        for number, word in zip(entry.fingerprints, words, strict=False):
             first = min(entry.day, later[number].first) if number in later else entry.day
             last = max(entry.day, later[number].last) if number in later else entry.day
             later[number] = Later(counts[number], word, first, last)

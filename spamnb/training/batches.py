@@ -21,8 +21,7 @@ from spamnb.reading.fingerprint import Fingerprints
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.tables.count_table import Columns
-from spamnb.training.calibration import Piece
+from spamnb.tables.count_table import CountTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,13 +44,35 @@ NOTHING = Features([], [], [], [], {}, Fingerprints())
 
 
 @dataclass(frozen=True, eq=False)
+class SampledMessages:
+    """Messages of a sample, from one batch."""
+
+    digests: Array
+    labels: Array  # places
+    rows: Rows
+    fingerprints: Array  # of the vocabulary of these rows
+
+    def chosen(self, messages: Array) -> SampledMessages:
+        """Some of the messages, and the vocabulary they need."""
+        rows = self.rows.chosen(messages)
+        used = np.zeros(len(self.fingerprints), bool)
+        used[rows.places] = True
+        return SampledMessages(
+            self.digests[messages],
+            self.labels[messages],
+            rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
+            self.fingerprints[used],
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
     label: str | None
     names: list[tuple[str, int | None]]  # path, and number in an mbox
     digests: Array
     dates: list[str]  # as they are written, "" where there is none
     rows: Rows  # in the batch's own vocabulary
-    hashes: Array
+    fingerprints: Array
     ends: Array
     text: Array
     unreadable: list[Unreadable]  # and what was passed over
@@ -69,36 +90,36 @@ class Batch:
             return self
         return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
 
-    def piece(self, messages: Array, places: Array) -> Piece:
+    def sampled(self, messages: Array, places: Array) -> SampledMessages:
         """Some messages to be scored, and the places of their labels."""
         presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # how often is not asked
         rows = replace(self.rows, times=presence)
-        everything = Piece(self.digests, np.zeros(len(self), np.int64), rows, self.hashes)
+        everything = SampledMessages(self.digests, np.zeros(len(self), np.int64), rows, self.fingerprints)
         return replace(everything.chosen(messages), labels=places)
 
-    def table(self, labels: Sequence[str], chosen: Array, day: int) -> Columns:
+    def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
         """The sum of some messages: (message, place of the label, 1 or -1) each."""
-        many, size = len(labels), len(self.hashes)
-        containing = np.zeros((many, size), np.int32)
-        occurring = np.zeros((many, size), np.int32)
+        many, size = len(labels), len(self.fingerprints)
+        message_counts = np.zeros((many, size), np.int32)
+        occurrence_counts = np.zeros((many, size), np.int32)
         owner = np.repeat(np.arange(len(self)), self.rows.lengths)
         for place in range(many):
             mine = chosen[chosen[:, 1] == place]
             sign = np.zeros(len(self), np.int64)
             np.add.at(sign, mine[:, 0], mine[:, 2])
             weight = sign[owner]
-            containing[place] = np.bincount(self.rows.places, weight, size)
-            occurring[place] = np.bincount(self.rows.places, weight * self.rows.times, size)
+            message_counts[place] = np.bincount(self.rows.places, weight, size)
+            occurrence_counts[place] = np.bincount(self.rows.places, weight * self.rows.times, size)
         messages = np.bincount(chosen[:, 1], chosen[:, 2], many).astype(int).tolist()
-        return Columns(
+        return CountTable(
             tuple(labels),
             tuple(messages),
             self._sums(chosen, many),
-            self.hashes,
+            self.fingerprints,
             self.ends,
             self.text,
-            containing,
-            occurring,
+            message_counts,
+            occurrence_counts,
             np.full(size, day, np.uint16),
         )
 

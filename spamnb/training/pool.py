@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from spamnb.reading.settings import Settings
     from spamnb.store.stored import Stored
     from spamnb.tables.layout import Spread
-    from spamnb.training.batches import Batch
-    from spamnb.training.calibration import Piece
+    from spamnb.training.batches import Batch, SampledMessages
 
-    Finish = Callable[[Columns, Columns], Columns]  # of the sum, and what there was before
+    Finish = Callable[[CountTable, CountTable], CountTable]  # of the sum, and what there was before
 
     class Counted(Protocol):
         """A batch, wherever it is."""
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
         def size(self) -> int: ...
         def __len__(self) -> int: ...
         def whole(self) -> Batch: ...
-        def piece(self, messages: Array, places: Array) -> Piece: ...
+        def sampled(self, messages: Array, places: Array) -> SampledMessages: ...
         def table(self, labels: Sequence[str], chosen: Array, day: int) -> Any: ...
 
     class Heap(Protocol):
@@ -67,19 +66,19 @@ FAN = 8
 class Pile:
     """Tables summed as they come, FAN of them at a time: so each token is moved only log(n) times."""
 
-    def __init__(self, base: Columns) -> None:
+    def __init__(self, base: CountTable) -> None:
         self.base = base
-        self.tables: list[Columns] = []
+        self.tables: list[CountTable] = []
         self.levels: list[int] = []  # how often each was summed
 
-    def add(self, table: Columns) -> None:
+    def add(self, table: CountTable) -> None:
         self.tables.append(table)
         self.levels.append(0)
         while self.levels.count(self.levels[-1]) == FAN:
-            self.tables[-FAN:] = [added(self.tables[-FAN:])]
+            self.tables[-FAN:] = [sum_tables(self.tables[-FAN:])]
             self.levels[-FAN:] = [self.levels[-1] + 1]
 
-    def parts(self, finish: Finish) -> list[Columns]:
+    def parts(self, finish: Finish) -> list[CountTable]:
         """The sum: all in one."""
         tables, self.tables = [self.base, *self.tables], []
-        return [finish(added(tables), self.base)]
+        return [finish(sum_tables(tables), self.base)]

@@ -10,7 +10,8 @@ from spamnb.clock import today
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
+from spamnb.tables.loading import load_table
 from spamnb.training.train import write
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
     """Drop what was not seen for so many days, and never in more messages than are rare."""
     with Lock(path, kind=TRAINING):
         stored = Stored.open(path)
-        table, size = Columns.load(stored).settled(), os.path.getsize(path)
+        table, size = load_table(stored).settled(), os.path.getsize(path)
         kept = table.only(~expired(table, today() - days, rare))
         if not try_only and (len(kept) < len(table) or stored.journal.entries):
             view, settings = view_of(stored), settings_of(stored)
@@ -41,6 +42,6 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
         return Pruned((words, left), (len(table) - words, len(kept) - left), (size, os.path.getsize(path)))
 
 
-def expired(table: Columns, before: int, rare: int) -> Array:
+def expired(table: CountTable, before: int, rare: int) -> Array:
     """Which tokens were last seen before a day, and are rare."""
-    return (table.days < before) & (table.containing.sum(axis=0) <= rare)
+    return (table.days < before) & (table.message_counts.sum(axis=0) <= rare)

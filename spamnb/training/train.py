@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.arrays import portions
+from spamnb.bayes.cutoffs import HAM_LOSS, IMPORTED, calibrated, cutoffs, ham_and_spam
 from spamnb.bayes.verdict import HAM, SPAM, Calibration
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -15,15 +16,16 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
 from spamnb.reading.settings import Settings
-from spamnb.store.outcomes import AGAIN, TORN, outcome
+from spamnb.store.outcomes import CONFLICTING, DUPLICATE, outcome
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
 from spamnb.tables.keying import key_for
 from spamnb.tables.layout import save
 from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
+from spamnb.tables.loading import load_table
 from spamnb.tables.totals import Totals, summed
-from spamnb.training.calibration import HAM_LOSS, IMPORTED, Sample, calibrated, cutoffs, ham_and_spam
 from spamnb.training.placing import put_in_place
+from spamnb.training.sample import Sample
 from spamnb.training.swapped import check_moves
 
 if TYPE_CHECKING:
@@ -137,11 +139,11 @@ class Finish:
     rare: int = 0  # messages
     closed: bool = False
 
-    def __call__(self, table: Columns, before: Columns) -> Columns:
+    def __call__(self, table: CountTable, before: CountTable) -> CountTable:
         table = table.settled()
         if self.closed:
-            table = table.only(before.places(table.hashes) >= 0)
-        return table.only(table.containing.sum(axis=0) > self.rare) if self.rare else table
+            table = table.only(before.places(table.fingerprints) >= 0)
+        return table.only(table.message_counts.sum(axis=0) > self.rare) if self.rare else table
 
 
 def existing(path: str) -> Stored | None:
@@ -197,8 +199,8 @@ class Seen:
         in_run = self._in_run(digests)
         new = in_run == UNSEEN
         copies = np.bincount(which, minlength=len(digests)) - new
-        summary.count(label, AGAIN, int(copies[new | (in_run == target)].sum()))
-        summary.count(label, TORN, int(copies[~new & (in_run != target)].sum()))
+        summary.count(label, DUPLICATE, int(copies[new | (in_run == target)].sum()))
+        summary.count(label, CONFLICTING, int(copies[~new & (in_run != target)].sum()))
         digests, messages = digests[new], first[new]
         before = self.before.places(digests)
         if target != NOWHERE:
@@ -258,8 +260,8 @@ def write_parts(
     totals = list(spread(Totals.of, parts))
     if sample:
 
-        def counts(hashes: Array) -> tuple[Array, Array]:
-            found = list(spread(Columns.counts, parts, portions(hashes, len(parts))))
+        def counts(fingerprints: Array) -> tuple[Array, Array]:
+            found = list(spread(CountTable.counts, parts, portions(fingerprints, len(parts))))
             return tuple(np.concatenate(counts, axis=1) for counts in zip(*found, strict=True))  # type: ignore[return-value]
 
         learned = sample.scored(learned, labels, view, summed(totals), counts)
@@ -280,7 +282,7 @@ def write_parts(
 
 def write(
     path: str,
-    table: Columns,
+    table: CountTable,
     settings: Settings,
     view: View = DEFAULT_VIEW,
     ham_loss: float = HAM_LOSS,
@@ -294,7 +296,7 @@ def fold(path: str) -> None:
     """Fold the journal into the model. The caller holds the lock on training."""
     stored = Stored.open(path)
     if stored.journal.entries:
-        table, view, settings = Columns.load(stored).settled(), view_of(stored), settings_of(stored)
+        table, view, settings = load_table(stored).settled(), view_of(stored), settings_of(stored)
         write(path, table, settings, view, stored.head["ham_loss"], stored)
 
 
@@ -304,4 +306,4 @@ def create(path: str, *labels: str) -> None:
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels
             key = key_for(path)
-            write(path, Columns.empty(names), Settings(keyed=key.id if key else ""))
+            write(path, CountTable.empty(names), Settings(keyed=key.id if key else ""))

@@ -8,7 +8,8 @@ from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import by_label
 from spamnb.mailboxes.ranges import RangeTask, joined
 from spamnb.mailboxes.sources import chunks
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
+from spamnb.tables.loading import load_table
 from spamnb.training.batches import Counting
 from spamnb.training.pool import Pile
 from spamnb.workers.processes import all_cores, in_parallel
@@ -48,7 +49,7 @@ class LocalPool:
             yield batch.numbered_from(before)
 
     def pile(self, base: Stored | None, labels: Sequence[str]) -> Pile:
-        return Pile(Columns.load(base).relabelled(labels) if base else Columns.empty(labels))
+        return Pile(load_table(base).relabelled(labels) if base else CountTable.empty(labels))
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
         task = RangeTask(BatchJudge(model))

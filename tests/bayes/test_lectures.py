@@ -5,13 +5,14 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
+from helpers.tables import assert_same
 from helpers.textbook import bag, rows_of
 
 from spamnb.bayes.classifier import Classifier, gaussian, normalised
 from spamnb.bayes.view import GLOBAL, View
-from spamnb.reading.fingerprint import fingerprints
+from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.settings import Settings
-from spamnb.store.table import CountTable
+from spamnb.tables.count_table import CountTable, sum_tables
 
 SIX = [
     ("spam", "send us your password"),
@@ -28,10 +29,7 @@ def words(text):
 
 
 def table(messages, labels=("ham", "spam")):
-    counts = CountTable(labels)
-    for label, text in messages:
-        counts.learn(label, words(text))
-    return counts
+    return sum_tables([CountTable.of_message(labels, label, words(text)) for label, text in messages])
 
 
 def judge(counts, text, **view):
@@ -150,7 +148,9 @@ class TestSmoothing:
     def test_the_smoothed_probabilities_of_a_label_add_up_to_one(self, six, event, smoothing):
         classifier = Classifier(six, View(event, smoothing))
         for label in range(2):
-            total = sum(classifier.probabilities(row)[label] for row in six.tokens.values())
+            total = sum(
+                classifier.probabilities(row)[label] for row in six.rows(six.fingerprints.tolist()).values()
+            )
             assert total == pytest.approx(1)
 
 
@@ -207,11 +207,13 @@ class TestAdultsAndChildren:
 
     @pytest.fixture
     def counts(self):
-        counts = CountTable(["a", "c"])
-        for label, people in (("a", self.adults), ("c", self.children)):
-            for height, weight in people:
-                counts.learn(label, [], {"height": height, "weight": weight})
-        return counts
+        return sum_tables(
+            [
+                CountTable.of_message("ac", label, [], {"height": height, "weight": weight})
+                for label, people in (("a", self.adults), ("c", self.children))
+                for height, weight in people
+            ]
+        )
 
     def test_class_probabilities(self, counts):
         assert Classifier(counts, View("gaussian")).log_prior == pytest.approx(
@@ -242,10 +244,11 @@ class TestAdultsAndChildren:
         assert classifier.score([], {}).joint == prior
 
     def test_same_variance_gives_a_straight_boundary(self):
-        counts = CountTable(["low", "high"])
+        labels = ["low", "high"]
+        counts = CountTable.empty(labels)
         for x in (-1, 0, 1):
-            counts.learn("low", [], {"x": x})
-            counts.learn("high", [], {"x": x + 10})
+            counts += CountTable.of_message(labels, "low", [], {"x": x})
+            counts += CountTable.of_message(labels, "high", [], {"x": x + 10})
         classifier = Classifier(counts, View("gaussian"))
         odds = [classifier.score([], {"x": x}).of("high") for x in (0, 5, 10)]
         assert odds[1] == pytest.approx(0)
@@ -255,9 +258,9 @@ class TestAdultsAndChildren:
         assert gaussian(1, [[2, 10, 50], [1, 5, 25]]) is None
 
     def test_the_product_of_words_and_numbers(self, six):
-        counts = six + CountTable(["ham", "spam"])
+        counts = six
         for label, size in (("ham", 10), ("ham", 14), ("spam", 40), ("spam", 44)):
-            counts.learn(label, [], {"size": size})
+            counts += CountTable.of_message(["ham", "spam"], label, [], {"size": size})
         words_only = Classifier(counts, View("bernoulli", 1)).score(words("review us")).joint
         numbers_only = Classifier(counts, View("gaussian")).score([], {"size": 12}).joint
         prior = Classifier(counts, View()).log_prior
@@ -280,19 +283,16 @@ class TestMissingData:
 
 class TestIncrementalUpdates:
     def test_deletion_undoes_insertion(self, six):
-        before = table(SIX)
-        six.learn("ham", words("send us send us money"), {"size": 7})
-        assert six != before
-        six.forget("ham", words("send us send us money"), {"size": 7})
-        assert six == before
-        assert six.tokens == before.tokens
-        assert six.numbers == {}
+        message = CountTable.of_message(six.labels, "ham", words("send us send us money"), {"size": 7})
+        more = six + message
+        assert more.messages == (3, 4)
+        assert more.numbers == {"size": [[1, 7, 49], [0, 0, 0]]}
+        assert_same(more - message, six)
 
     def test_all_forgotten_is_empty(self, six):
         for label, text in SIX:
-            six.forget(label, words(text))
-        assert six.tokens == {}
-        assert six.messages == [0, 0]
+            six -= CountTable.of_message(six.labels, label, words(text))
+        assert_same(six, CountTable.empty(six.labels))
 
 
 class TestLinearForm:
@@ -344,7 +344,7 @@ class TestTfIdf:
         """tf = 2/3; idf = the logarithm of 6 messages over the 3 containing `review`."""
         classifier = Classifier(six, View(tfidf=True))
         evidence = {item.feature: item for item in classifier.score(words("review us review")).evidence}
-        review, us = fingerprints(["review", "us"])
+        review, us = fingerprints_of(["review", "us"])
         assert evidence[review].times == pytest.approx(2 / 3 * math.log(6 / 3))
         assert evidence[us].times == pytest.approx(1 / 3 * math.log(6 / 4))
 

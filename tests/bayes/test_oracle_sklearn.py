@@ -42,7 +42,9 @@ def split(corpus):
 
 def matrix(corpus, messages):
     rows = corpus.rows.chosen(messages)
-    return csr_matrix((rows.times.astype(float), rows.places, rows.starts), (len(rows), len(corpus.hashes)))
+    return csr_matrix(
+        (rows.times.astype(float), rows.places, rows.starts), (len(rows), len(corpus.fingerprints))
+    )
 
 
 def known(corpus, training):

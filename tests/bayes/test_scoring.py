@@ -2,6 +2,7 @@
 
 import numpy as np
 from helpers.generated import examples_times
+from helpers.simple_table import SimpleTable
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from spamnb.bayes.scoring import BulkClassifier, LeftOut
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.online import LearnedSoFar
-from spamnb.store.table import CountTable
 
 WORDS, PAIRS = range(12), range(12, 18)  # places in the vocabulary
 SMOOTHINGS = (0.0, 1e-300, 0.01, 0.3, 1.0, GLOBAL)
@@ -42,8 +42,8 @@ def corpora(draw, labels):
         {name: np.array([own["numbers"].get(name, MISSING) for _, own in mail]) for name in ("size", "hour")},
     )
     truth = np.array([label for label, _ in mail], np.int8)
-    hashes = np.arange(18, dtype=np.uint64)
-    return Corpus(labels, truth, [("", None)] * len(mail), np.empty(0), [], rows, hashes, [], [])
+    fingerprints = np.arange(18, dtype=np.uint64)
+    return Corpus(labels, truth, [("", None)] * len(mail), np.empty(0), [], rows, fingerprints, [], [])
 
 
 @st.composite
@@ -58,8 +58,8 @@ def views(draw, labels):
         numbers=draw(st.booleans()),
         pairs=draw(st.booleans()),
         least_evidence=draw(st.sampled_from([0.0, 0.7, 2.5])),
-        silent=draw(st.sampled_from([None, 0.0, 4.0])),
-        apart=draw(st.booleans()),
+        damping=draw(st.sampled_from([None, 0.0, 4.0])),
+        split_head_body=draw(st.booleans()),
     )
 
 
@@ -73,7 +73,7 @@ def averaging_views(draw):
     as_drawn = draw(views(("ham", "spam"))).as_map()
     smoothing = draw(st.sampled_from(SMOOTHINGS[:-1]))
     fixed = {"event": "binary", "smoothing": smoothing, "tfidf": False, "numbers": False}
-    drawn = {"silent": draw(st.sampled_from([0.0, 4.0])), "pairs": draw(st.booleans())}
+    drawn = {"damping": draw(st.sampled_from([0.0, 4.0])), "pairs": draw(st.booleans())}
     return View.from_map({**as_drawn, **fixed, **drawn})
 
 
@@ -93,7 +93,7 @@ def features(corpus, message):
 
 def one_by_one(corpus, view, learned, message):
     """The log-joint of a message by those learned."""
-    counts = CountTable(corpus.labels)
+    counts = SimpleTable(corpus.labels)
     for number in learned:
         counts.learn(corpus.labels[corpus.truth[number]], *features(corpus, number))
     return Classifier(counts, view).score(*features(corpus, message)).joint
@@ -113,7 +113,7 @@ def test_many_at_once(question, chance):
 @examples_times(2)
 def test_left_out(corpus, view):
     table = corpus.table(np.ones(len(corpus), bool))
-    left_out = LeftOut(Likelihood(table, view), table.containing, table.occurring)
+    left_out = LeftOut(Likelihood(table, view), table.message_counts, table.occurrence_counts)
     everyone = range(len(corpus))
     expected = [one_by_one(corpus, view, [n for n in everyone if n != left], left) for left in everyone]
     scores = [Score(corpus.labels, joint, []).of("spam") for joint in expected]

@@ -135,12 +135,12 @@ class TestCandidates:
             0.1,
             {"ngrams": 2},
         )
-        assert textbook.view.silent is None
+        assert textbook.view.damping is None
         changed = candidate("smoothing=0.1,pairs=no")
-        assert (changed.view.smoothing, changed.view.pairs, changed.view.silent) == (
+        assert (changed.view.smoothing, changed.view.pairs, changed.view.damping) == (
             0.1,
             False,
-            DEFAULT_VIEW.silent,
+            DEFAULT_VIEW.damping,
         )
 
     @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ class TestCandidates:
         assert len({candidate(name).name for name in STANDARD}) == len(STANDARD)
 
     def test_a_change_back_to_the_default_is_the_default(self):
-        changed = extended(candidate("default"), "silent=8")
-        assert changed.name == "silent=8"
-        assert extended(changed, "silent=4").name == "default"
+        changed = extended(candidate("default"), "damping=8")
+        assert changed.name == "damping=8"
+        assert extended(changed, "damping=4").name == "default"
         assert candidate("default").name in {one.name for one in steps_from(changed)}
 
 

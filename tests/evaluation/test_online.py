@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from spamnb.bayes.classifier import Score
+from spamnb.bayes.cutoffs import FEWEST, has_spam
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import LARGEST, decided
 from spamnb.bayes.view import View
@@ -24,7 +25,6 @@ from spamnb.evaluation.results import Judged
 from spamnb.mailboxes.trec_index import read_index
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
-from spamnb.training.calibration import FEWEST, has_spam
 from spamnb.workers.local import LocalPool
 
 WORDS = "money viagra meeting report agenda winner lottery python patch review thanks please".split()

@@ -23,7 +23,7 @@ def test_all_is_tried_against_the_default(tuned):
     names = [one["name"] for one in tuned["tried"]]
     assert len(set(names)) == len(names)
     assert names[:4] == ["default", "event=multinomial", "event=binary", "event=bernoulli"]
-    assert {"smoothing=0.1", "least-evidence=3.0", "silent=8", "pairs=no"} <= set(names)
+    assert {"smoothing=0.1", "least-evidence=3.0", "damping=8", "pairs=no"} <= set(names)
     for setting in ("ngrams=2", "headers=no", "case=yes"):  # on top of the best of the others
         assert any(name.endswith(setting) for name in names)
     first = [one["name"] for one in tuned["tried"] if one["against_first"]["verdicts_p"] is None]
@@ -63,7 +63,7 @@ def test_a_model_that_is_there_is_replaced_if_asked(spamnb, mail, own):
 
 
 @pytest.mark.parametrize(
-    "name", ["default", "event=bernoulli", "silent=4,ngrams=2,headers=no,smoothing=0.1,case=yes"]
+    "name", ["default", "event=bernoulli", "damping=4,ngrams=2,headers=no,smoothing=0.1,case=yes"]
 )
 def test_train_takes_what_was_found(spamnb, mail, tmp_path, name):
     """And makes the model that `tune` would."""
@@ -85,7 +85,7 @@ def test_a_language_as_options():
 
 
 @pytest.mark.parametrize(
-    "settings", ["ngrams=2", "speed=9", "smoothing=-1", "silent=nan", "least-evidence=inf", "prior=x", ""]
+    "settings", ["ngrams=2", "speed=9", "smoothing=-1", "damping=nan", "least-evidence=inf", "prior=x", ""]
 )
 def test_a_view_that_is_none(spamnb, mail, tmp_path, settings):
     model = tmp_path / "model"

@@ -274,7 +274,7 @@ DAMAGED = {
     "zero messages": (b"0,0\nfree,1,9\n", "how many messages"),
     "too many messages": (b"10,99999999999\nfree,1,9\n", "line 1", "messages"),
     "nothing carried": (b".MSG_COUNT 1 1 20260101\nrtrn:ann 1 0 20260101\n", "nothing in it"),
-    "hashes only": (b'1,1,8861,"__COUNT__"\n1,0,8861,"I0xbbffa08e"\n', "nothing in it"),
+    "fingerprints only": (b'1,1,8861,"__COUNT__"\n1,0,8861,"I0xbbffa08e"\n', "nothing in it"),
 }
 
 

@@ -23,7 +23,7 @@ from spamnb.exchange.merging import Changes, merge
 from spamnb.inspection.check import check
 from spamnb.model import Model
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns
+from spamnb.tables.loading import load_table
 from spamnb.training import placing
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -64,15 +64,15 @@ def model(path, outcome=(), began_with=None):
 def table_of(path):
     """A model that is sound, with no token in more messages than there are."""
     assert check(path).damage == []
-    table = Columns.load(Stored.open(path)).settled()
-    assert (table.containing <= np.array(table.messages)[:, None]).all()
+    table = load_table(Stored.open(path)).settled()
+    assert (table.message_counts <= np.array(table.messages)[:, None]).all()
     return table
 
 
 def content(path):
     """All that a model knows but scores and days."""
     own = table_of(path).relabelled(LABELS)
-    columns = [own.hashes, own.ends, own.text, own.containing, own.occurring]
+    columns = [own.fingerprints, own.ends, own.text, own.message_counts, own.occurrence_counts]
     columns += [own.learned.digests, own.learned.labels]
     return [own.messages, own.numbers, *(column.tolist() for column in columns)]
 
@@ -156,7 +156,7 @@ def test_what_several_learned_counts_for_each_and_is_told(spamnb, base, tmp_path
     assert table.messages == (2, 5)
     assert np.bincount(table.learned.labels).tolist() == [2, 3]
     viagra = table.tokens(range(len(table))).index("viagra")
-    assert table.containing[:, viagra].tolist() == [0, 4]
+    assert table.message_counts[:, viagra].tolist() == [0, 4]
     answer = spamnb("merge", "--json", tmp_path / "reversed", two, one).succeeds().json
     assert answer == {
         "model": str(tmp_path / "reversed"),

@@ -25,7 +25,7 @@ from spamnb.serve.log import Log
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import Options
 from spamnb.serve.spamd import Spamd
-from spamnb.tables.count_table import Columns
+from spamnb.tables.loading import load_table
 from spamnb.training.learn import learn
 
 HAM = b"From: ann@example.org\nSubject: notes\n\nagenda for tuesday, thanks\n"
@@ -71,7 +71,7 @@ def model(data: bytes) -> None:
         judge.classify(SPAM)
         judge.stored.histogram()
         Knowledge.of(judge, 3)
-        Columns.load(judge.stored)
+        load_table(judge.stored)
     with suppress(*expected), patch("spamnb.training.learn.fold_aside"):  # begun where a journal is damaged
         learn(str(path), HAM + b"more\n", "ham")
 
@@ -105,8 +105,8 @@ def exports(data: bytes) -> None:
     except DataError:
         return
     table = imported.columns()
-    assert (table.containing >= 0).all()
-    assert (table.hashes[1:] >= table.hashes[:-1]).all()
+    assert (table.message_counts >= 0).all()
+    assert (table.fingerprints[1:] >= table.fingerprints[:-1]).all()
 
 
 class Listening(Log):

@@ -86,7 +86,9 @@ def in_bulk(data: bytes, tokenizer: Tokenizer) -> tuple[dict[int, int], set[int]
     others = b"Subject: other\n\nmail", b""
     batch = batch_of(Ready([Raw("box", n, raw) for n, raw in enumerate((data, *others))], 0), None, tokenizer)
     mine = slice(*batch.rows.starts[:2])
-    found = zip(batch.hashes[batch.rows.places[mine]].tolist(), batch.rows.times[mine].tolist(), strict=True)
+    found = zip(
+        batch.fingerprints[batch.rows.places[mine]].tolist(), batch.rows.times[mine].tolist(), strict=True
+    )
     entries = list(found)
     return {n: times for n, times in entries if times}, {n for n, times in entries if not times}
 

@@ -5,17 +5,17 @@ import random
 import numpy as np
 from hypothesis import strategies as st
 
-from spamnb.reading.fingerprint import Fingerprints, fingerprints
+from helpers.simple_table import SimpleTable
+from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
 from spamnb.store.stored import Stored
-from spamnb.store.table import CountTable
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
 from spamnb.tables.layout import save
 from spamnb.tables.learned import Learned
 from spamnb.training.placing import put_in_place
 
 
 def fingerprint(token):
-    return fingerprints([token])[0]
+    return fingerprints_of([token])[0]
 
 
 def saved(path, table, **about):
@@ -33,7 +33,7 @@ def columns_of(table, learned):
     entries.sort()
     text = [token for _, token, _ in entries]
     rows = np.array([row for _, _, row in entries], np.int32).reshape(-1, 2 * many).T
-    return Columns(
+    return CountTable(
         tuple(table.labels),
         tuple(table.messages),
         table.numbers,
@@ -52,7 +52,7 @@ def stored(folder, rows, pairs=None):
     pairs = pairs or {}
     both = sorted([*rows, *pairs])
     counts = np.array([rows.get(one) or (*pairs[one], 0, 0) for one in both], np.int32).reshape(-1, 4).T
-    table = Columns(
+    table = CountTable(
         ("ham", "spam"),
         (1, 1),
         {},
@@ -95,7 +95,7 @@ mail = st.lists(messages, max_size=8)
 
 
 def table_of(some, labels=LABELS):
-    table = CountTable(labels)
+    table = SimpleTable(labels)
     for label, tokens, *more in some:
         bag = [(token, times, 0) for token, times in tokens.items()]
         numbers, pairs = [*more, {}, ()][:2] if len(more) < 2 else more
@@ -109,7 +109,7 @@ def bulk(some, labels=LABELS, learned=()):
 
 def assert_same(mine, theirs):
     assert (mine.labels, mine.messages, mine.numbers) == (theirs.labels, theirs.messages, theirs.numbers)
-    for name in ("hashes", "ends", "text", "containing", "occurring", "days"):
+    for name in ("fingerprints", "ends", "text", "message_counts", "occurrence_counts", "days"):
         assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
     for name in ("digests", "labels", "scores"):
         assert np.array_equal(getattr(mine.learned, name), getattr(theirs.learned, name)), name

@@ -1,11 +1,11 @@
 """Words for what takes fingerprints: textbook messages, and counts by the words they are of."""
 
-from spamnb.reading.fingerprint import Fingerprints, fingerprints
+from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
 
 
 def bag(words):
     """The tokens of a message, given as {word: times}, as a classifier and a table take them."""
-    return [(number, times, 0) for number, times in zip(fingerprints(words), words.values(), strict=True)]
+    return [(number, times, 0) for number, times in zip(fingerprints_of(words), words.values(), strict=True)]
 
 
 def neighbours(pairs):
@@ -15,8 +15,8 @@ def neighbours(pairs):
 
 def rows_of(counts, words):
     """The counts of those words that are known, by word; of those that collide, the first has them."""
-    rows = counts.rows(fingerprints(words))
-    return {word: rows.pop(n) for word, n in zip(words, fingerprints(words), strict=True) if n in rows}
+    rows = counts.rows(fingerprints_of(words))
+    return {word: rows.pop(n) for word, n in zip(words, fingerprints_of(words), strict=True) if n in rows}
 
 
 def pair_rows_of(counts, pairs):

@@ -22,7 +22,7 @@ from spamnb.inspection.spellings import distances, spellings
 from spamnb.model import Model
 from spamnb.report.model_plots import model_plots
 from spamnb.tables import vocabulary
-from spamnb.tables.count_table import Columns
+from spamnb.tables.loading import load_table
 from spamnb.tables.vocabulary import Vocabulary
 from spamnb.training.learn import learn
 from spamnb.training.train import create
@@ -51,22 +51,22 @@ def blocks(request, monkeypatch):
 @pytest.mark.usefixtures("blocks")
 class TestVocabulary:
     def test_it_is_what_loading_the_model_gives(self, model):
-        columns, words = Columns.load(model.stored), Vocabulary(model.stored)
+        columns, words = load_table(model.stored), Vocabulary(model.stored)
         expected = {
             text: (
-                columns.containing[:, at].tolist(),
-                columns.occurring[:, at].tolist(),
+                columns.message_counts[:, at].tolist(),
+                columns.occurrence_counts[:, at].tolist(),
                 int(columns.days[at]),
             )
             for at, text in enumerate(columns.tokens(range(len(columns))))
-            if columns.occurring[:, at].any()
+            if columns.occurrence_counts[:, at].any()
         }
         found = {}
         for block in words.blocks():
             texts = words.tokens(range(block.start, block.start + len(block.days)))
             for at, text in enumerate(texts):
-                if block.occurring[:, at].any():
-                    counts = block.containing[:, at].tolist(), block.occurring[:, at].tolist()
+                if block.occurrence_counts[:, at].any():
+                    counts = block.message_counts[:, at].tolist(), block.occurrence_counts[:, at].tolist()
                     found[text] = (*counts, int(block.days[at]))
         assert found == expected
 
@@ -87,16 +87,16 @@ class TestVocabulary:
         for view in (model.view, View(), View("bernoulli"), View("binary", "global")):
             judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
             for block in words.blocks():
-                ahead = leads(judge, block.containing, block.occurring)
+                ahead = leads(judge, block.message_counts, block.occurrence_counts)
                 for at, text in enumerate(words.tokens(range(block.start, block.start + len(block.days)))):
-                    if block.occurring[:, at].any():
+                    if block.occurrence_counts[:, at].any():
                         ham, spam = judge.weights(rows_of(model.stored, [text])[text])
                         assert ahead[1, at] == pytest.approx(spam - ham, abs=1e-9)
 
     def test_the_most_telling_are_those_of_the_whole_table(self, model):
         known = Knowledge.of(model, 5)
         for place, label in enumerate(model.labels):
-            table = Columns.load(model.stored)
+            table = load_table(model.stored)
             whole = most_telling(table, model.view, table.tokens, place, 5)
             assert [one.weight for one in known.telling[label]] == pytest.approx(
                 [one.weight for one in whole]
@@ -116,7 +116,7 @@ def test_leads_of_several_labels(three):
     stored = Model.open(three).stored
     words = Vocabulary(stored)
     for block in words.blocks():
-        ahead = leads(Likelihood(stored, View()), block.containing, block.occurring)
+        ahead = leads(Likelihood(stored, View()), block.message_counts, block.occurrence_counts)
         assert ((ahead > 0).sum(axis=0) <= 1).all()
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from spamnb.bayes.classifier import Evidence
 from spamnb.bayes.view import View
 from spamnb.inspection import described, explain
-from spamnb.inspection.explanation import Reason
 from spamnb.inspection.flips import fewest, mean, shrinking
 from spamnb.inspection.marked_text import calm, cuts, readable
 from spamnb.inspection.places import place_of
+from spamnb.inspection.reason import Reason
 from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 from spamnb.model import Model
 from spamnb.reading.message import read
@@ -32,8 +32,8 @@ VIEWS = {
     "tf-idf": View(tfidf=True),
     "gaussian": View("gaussian"),
     "numbers, too": View("multinomial", 1.0, numbers=True),
-    "the mean of all in one": View("binary", 0.01, silent=4.0, pairs=True),
-    "the mean, nothing silent": View("binary", 0.01, silent=0.0, apart=True, numbers=True),
+    "the mean of all in one": View("binary", 0.01, damping=4.0, pairs=True),
+    "the mean, nothing silent": View("binary", 0.01, damping=0.0, split_head_body=True, numbers=True),
 }
 
 
@@ -60,7 +60,7 @@ class TestSum:
             assert view.smoothing == 0.0
             return
         background = why.prior + why.absent
-        near = 1e-12 * (1 + sum(abs(one.adds) for one in why.reasons))
+        near = 1e-12 * (1 + sum(1 + abs(one.adds) for one in why.reasons))  # each is rounded to 2⁻⁴⁰ nats
         assert background + sum(one.adds for one in why.reasons) == pytest.approx(why.lead, abs=near)
         assert background + sum(share.adds for share in why.shares) == pytest.approx(why.lead, abs=near)
         for share in why.shares:
@@ -82,7 +82,9 @@ def test_what_a_flip_says_comes_true(spamnb):
     model = Model.open(spamnb.model)
     words = ["agenda", "tuesday", "thanks", "viagra", "casino", "bonus"]
     body = " . ".join(words)
-    view = View("binary", 0.01, least_evidence=2.5, silent=4.0, apart=True)  # without pairs: words can be cut
+    view = View(
+        "binary", 0.01, least_evidence=2.5, damping=4.0, split_head_body=True
+    )  # without pairs: words can be cut
     model = Model.open(spamnb.model, view, model.cutoffs)
     why = explain(model, body.encode())
     assert why.verdict.label == "unsure"
@@ -93,22 +95,22 @@ def test_what_a_flip_says_comes_true(spamnb):
         assert (now.label, now.score) == (flip.verdict, pytest.approx(flip.score))
 
 
-def reason(weight, part, many, silent):
+def reason(weight, part, many, damping):
     item = Evidence(0, (0, 0), 1, [0.0, weight], part)
-    return Reason(f"{part}:{weight}", item, weight, weight if silent is None else weight / (many + silent))
+    return Reason(f"{part}:{weight}", item, weight, weight if damping is None else weight / (many + damping))
 
 
 weights = st.lists(st.floats(-12, 12).map(lambda x: round(x, 2)), max_size=5)
 
 
 @given(weights, weights, st.sampled_from([None, 0.0, 4.0]), st.floats(-3, 3), st.sampled_from([1, -1]))
-def test_no_smaller_set_of_tokens_would_do(head, body, silent, bound, sign):
+def test_no_smaller_set_of_tokens_would_do(head, body, damping, bound, sign):
     """Against all subsets there are."""
-    parts = [[reason(w, part, len(own), silent) for w in own] for part, own in enumerate((body, head))]
+    parts = [[reason(w, part, len(own), damping) for w in own] for part, own in enumerate((body, head))]
 
     def lead(kept):
         return sign * sum(
-            mean(sum(one.weight for one in kept if one.evidence.part == part), count, silent)
+            mean(sum(one.weight for one in kept if one.evidence.part == part), count, damping)
             for part in (0, 1)
             for count in [sum(one.evidence.part == part for one in kept)]
         )
@@ -117,7 +119,7 @@ def test_no_smaller_set_of_tokens_would_do(head, body, silent, bound, sign):
     whole = lead(every)
     if whole <= bound:
         return
-    first, second = (shrinking(part, silent, sign) for part in parts)
+    first, second = (shrinking(part, damping, sign) for part in parts)
     loss = fewest(first, second, whole, bound)
     lost = list(chain.from_iterable(loss.lost)) if loss else []
     if loss:

@@ -15,7 +15,7 @@ from spamnb.mailboxes.chunks import Raw, Ready
 from spamnb.mailboxes.sources import messages
 from spamnb.reading.batch import fingerprints_in
 from spamnb.reading.features import BODY
-from spamnb.reading.fingerprint import fingerprints
+from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
@@ -38,7 +38,7 @@ def gathered(raws, tokenizer):
     chunk = Ready([Raw("mail", number, raw) for number, raw in enumerate(raws)], 0)
     batch = batch_of(chunk, None, tokenizer)
     rows = batch.rows
-    assert (batch.hashes[1:] > batch.hashes[:-1]).all()  # sorted, and none twice
+    assert (batch.fingerprints[1:] > batch.fingerprints[:-1]).all()  # sorted, and none twice
     assert len(batch.text) == (batch.ends[-1] if len(batch.ends) else 0)
     starts = np.concatenate(([0], batch.ends))
     found = []
@@ -47,7 +47,7 @@ def gathered(raws, tokenizer):
         for entry in range(rows.starts[number], rows.starts[number + 1]):
             place, times, part = int(rows.places[entry]), int(rows.times[entry]), int(rows.parts[entry])
             text = batch.text[starts[place] : batch.ends[place]].tobytes().decode()
-            fingerprint = int(batch.hashes[place])
+            fingerprint = int(batch.fingerprints[place])
             if times:
                 tokens.append((fingerprint, times, part))
                 texts[fingerprint] = text
@@ -198,10 +198,10 @@ def test_floods(body, ngrams):
 
 def test_words_that_collide_are_one(alike):
     one, other = alike
-    assert fingerprints([one]) == fingerprints([other])
+    assert fingerprints_of([one]) == fingerprints_of([other])
     raw, tokenizer = f"{one} {other} {other}".encode(), Tokenizer(Settings())
     (found,) = gathered([raw], tokenizer)
-    assert (fingerprints([one])[0], 3, BODY) in found[0]
+    assert (fingerprints_of([one])[0], 3, BODY) in found[0]
     assert found == by_itself(raw, tokenizer)
 
 
@@ -216,7 +216,7 @@ def test_fingerprints_in_a_text(tokens):
     ends = np.cumsum([len(token) for token in data], dtype=np.int64)
     starts = ends - [len(token) for token in data]
     found = fingerprints_in(b"".join(data) + b"whatever", starts, ends)
-    assert found.tolist() == fingerprints([token.decode() for token in data])
+    assert found.tolist() == fingerprints_of([token.decode() for token in data])
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 40) | st.integers(2**64 - 9, 2**64 - 1)))

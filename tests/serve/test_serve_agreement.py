@@ -123,7 +123,14 @@ def known(path):
     """All that a model knows; but for how it judged each before: neighbours add up in any order."""
     stored = Stored.open(path)
     entries = [
-        (entry.digest, entry.before, entry.after, list(entry.hashes), list(entry.pairs), bytes(entry.text))
+        (
+            entry.digest,
+            entry.before,
+            entry.after,
+            list(entry.fingerprints),
+            list(entry.pairs),
+            bytes(entry.text),
+        )
         for entry in stored.journal.entries
     ]
     totals = (stored.messages, stored.presences, stored.occurrences, stored.vocabulary, stored.numbers)

@@ -159,13 +159,13 @@ def test_reload(serving, own, mail):
 def test_requests_under_way_are_answered_when_it_stops(serving, mail):
     server = serving(workers=1)
     asked = request("CHECK", mail.messages["spam"])
-    with server.connect() as begun, server.connect() as silent:
+    with server.connect() as begun, server.connect() as damping:
         begun.sendall(asked[:50])
         server.process.send_signal(signal.SIGTERM)
         until(lambda: refuses(server))
         begun.sendall(asked[50:])
         assert everything(begun).startswith(OK)
-        assert everything(silent).startswith(b"SPAMD/1.0 79 ")
+        assert everything(damping).startswith(b"SPAMD/1.0 79 ")
     assert server.process.wait(timeout=10) == 0
 
 

@@ -13,7 +13,7 @@ from helpers.textbook import rows_of
 
 from spamnb.errors import InputOutputError
 from spamnb.lock import TRAINING, Lock
-from spamnb.reading.fingerprint import fingerprints
+from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.journal import Journal
@@ -61,10 +61,10 @@ def test_a_learned_message_is_one_record_and_the_model_stays(model):
     assert record["model"] == msgpack.unpackb(before)["head"]["generation"]
     assert (record["before"], record["after"]) == (None, "spam")
     assert record["digest"] == digest(read(MAIL[1]))
-    hashes = memoryview(record["hashes"]).cast("Q").tolist()
-    assert hashes == sorted(set(hashes))
+    fingerprints = memoryview(record["fingerprints"]).cast("Q").tolist()
+    assert fingerprints == sorted(set(fingerprints))
     tokens = record["text"].decode().splitlines()
-    assert hashes == fingerprints(tokens)
+    assert fingerprints == fingerprints_of(tokens)
     counts = dict(zip(tokens, memoryview(record["occurrences"]).cast("H"), strict=True))
     assert (counts["now"], counts["buy"]) == (2, 1)
     assert record["new_tokens"] == len(tokens)
@@ -216,7 +216,9 @@ def test_a_fresh_model_has_none(model, tmp_path):
     assert Stored.open(model).messages == [0, 1]
 
 
-@pytest.mark.parametrize("changed", [{"after": "holiday"}, {"before": 7}, {"hashes": b"123"}, {"text": None}])
+@pytest.mark.parametrize(
+    "changed", [{"after": "holiday"}, {"before": 7}, {"fingerprints": b"123"}, {"text": None}]
+)
 def test_a_record_that_makes_no_sense_is_a_damaged_one(model, changed):
     learn(model, MAIL[0], "ham")
     content = journal_of(model).read_bytes()
@@ -325,8 +327,8 @@ def test_tokens_that_collide_are_one_record(model, alike):
     raw = f"Subject: x\n\n{one} {other} {other} {one} {one}".encode()
     assert learn(model, raw, "spam") == "learned"
     (record,) = records(model)
-    hashes = memoryview(record["hashes"]).cast("Q").tolist()
-    assert hashes == sorted(set(hashes))
+    fingerprints = memoryview(record["fingerprints"]).cast("Q").tolist()
+    assert fingerprints == sorted(set(fingerprints))
     pairs = memoryview(record["pairs"]).cast("Q").tolist()
     assert pairs == sorted(set(pairs))
     before = Stored.open(model)

@@ -393,7 +393,7 @@ def test_where_it_cannot_be_kept_aside_it_stays(start, model, without):
 def test_what_is_learned_while_it_is_folded_comes_along(start, model):
     """Even if the damage comes meanwhile, in a record that was read when it was sound."""
     before = Stored.open(model)
-    table = training.Columns.load(before).settled()
+    table = training.load_table(before).settled()
     damage_a_record(model, start[1][2])
     assert learn(model, MORE, "spam") == "learned"
     with Lock(model, kind=TRAINING):

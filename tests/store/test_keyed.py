@@ -14,13 +14,13 @@ import pytest
 from spamnb.key import Key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints
+from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.serve.judge import ReloadingModel
 from spamnb.serve.memory import opened
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns
+from spamnb.tables.loading import load_table
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.training.train import fold
@@ -77,8 +77,8 @@ def keyed(both):
 def known(path):
     """All that a model has, but for what tokens and messages are called."""
     stored = Stored.open(path)
-    table = Columns.load(stored).settled()
-    rows = [table.containing, table.occurring, table.days[None], table.first_days[None]]
+    table = load_table(stored).settled()
+    rows = [table.message_counts, table.occurrence_counts, table.days[None], table.first_days[None]]
     tokens = sorted(zip(*(row.tolist() for part in rows for row in part), strict=True))
     learned = sorted(zip(table.learned.labels.tolist(), map(str, table.learned.scores.tolist()), strict=True))
     settled = [stored.head[name] for name in ("cutoffs", "calibration", "vocabulary", "presences")]
@@ -127,7 +127,7 @@ def test_no_fingerprint_of_a_word_nor_the_digest_of_a_message_in_any_file(both, 
     messages = [path.read_bytes() for path in Path(mail.ham).iterdir()]
     for path in both:
         learn(path, PILLS, "spam")
-    numbers = [*fingerprints(["viagra", "ointment", "subject:remedies"]), digest(read(messages[0]))]
+    numbers = [*fingerprints_of(["viagra", "ointment", "subject:remedies"]), digest(read(messages[0]))]
     for path, is_there in zip(both, (True, False), strict=True):
         files = b"".join(content(file) for file in Path(path).parent.iterdir())
         assert [number.to_bytes(8, "little") in files for number in numbers] == [is_there] * len(numbers)
@@ -137,7 +137,7 @@ def test_no_fingerprint_of_a_word_nor_the_digest_of_a_message_in_any_file(both, 
 def test_what_a_key_makes_of_numbers():
     """As docs/model-file.md says; and the same in another process."""
     secret = bytes(range(32))
-    key, now = Key(secret), fingerprints(["now"])[0]
+    key, now = Key(secret), fingerprints_of(["now"])[0]
 
     def number(person, value):
         packed = value.to_bytes(8, "little")

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from helpers.generated import examples_times
 from helpers.paths import ROOT
+from helpers.simple_table import SimpleTable
 from helpers.tables import bulk, columns_of, fingerprint, saved
 from helpers.textbook import pair_rows_of, rows_of
 from hypothesis import given
@@ -30,14 +31,14 @@ from hypothesis import strategies as st
 
 from spamnb.errors import InputOutputError, ModelError, NoModel
 from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints
+from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.store.journal_record import sealed
 from spamnb.store.stored import VERSION, Stored
-from spamnb.store.table import CountTable
-from spamnb.tables.count_table import Columns
+from spamnb.tables.count_table import CountTable
+from spamnb.tables.loading import load_table
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
@@ -78,7 +79,7 @@ def listed(rows):
 
 def whole(path):
     """All of a model, every checksum verified: what training starts from."""
-    return Columns.load(Stored.open(path))
+    return load_table(Stored.open(path))
 
 
 # Save, then load
@@ -90,7 +91,7 @@ words = st.text(min_size=1, max_size=6).filter(lambda word: "\n" not in word)
 @st.composite
 def tables(draw):
     """A count table, and digests with labels and scores."""
-    table = CountTable(draw(labels))
+    table = SimpleTable(draw(labels))
     for label in draw(st.lists(st.sampled_from(table.labels), max_size=6)):
         tokens = draw(st.dictionaries(words, st.integers(1, 2**20), max_size=5))
         pairs = draw(st.sets(st.tuples(words, words), max_size=3))
@@ -115,7 +116,7 @@ def test_what_is_saved_is_loaded(made):
         saved(path, before)
         stored, after = Stored.open(path), whole(path)
     assert (after.labels, after.messages, after.numbers) == (before.labels, before.messages, before.numbers)
-    for name in ("hashes", "ends", "text", "containing", "occurring", "days"):
+    for name in ("fingerprints", "ends", "text", "message_counts", "occurrence_counts", "days"):
         assert np.array_equal(getattr(after, name), getattr(before, name)), name
     for name in ("digests", "labels", "scores"):
         mine, theirs = getattr(after.learned, name), getattr(before.learned, name)
@@ -139,7 +140,7 @@ def test_every_width_of_count(tmp_path, top):
     path = str(tmp_path / "model")
     saved(path, bulk([("ham", {"word": top}), ("spam", {"word": 1, "other": 1})], ["ham", "spam"]))
     assert rows_of(Stored.open(path), ["word"])["word"] == (1, 1, top, 1)
-    assert whole(path).occurring[0].max() == top
+    assert whole(path).occurrence_counts[0].max() == top
     width = {1: "B", 255: "B", 256: "H", 65535: "H"}.get(top, "I")
     assert Stored.open(path).column("tokens").kind == "Q" + 4 * width
 
@@ -218,10 +219,10 @@ def test_the_library_alone_reads_what_the_page_says(tmp_path):
         column[name] = [record[0] for record in records] if len(kind) == 1 else records
     starts = [0, *column["ends"]]
     tokens = [model["text"][start:end].decode() for start, end in zip(starts, column["ends"], strict=False)]
-    hashes, rows = [row[0] for row in column["tokens"]], [row[1:] for row in column["tokens"]]
-    assert hashes == sorted(set(hashes))
-    assert len(tokens) == len(hashes) == head["vocabulary"]
-    for token, number in zip(tokens, hashes, strict=True):
+    fingerprints, rows = [row[0] for row in column["tokens"]], [row[1:] for row in column["tokens"]]
+    assert fingerprints == sorted(set(fingerprints))
+    assert len(tokens) == len(fingerprints) == head["vocabulary"]
+    for token, number in zip(tokens, fingerprints, strict=True):
         expected = 0
         for eight in re.findall(rb"(?s).{1,8}", token.encode()):
             expected = (expected ^ int.from_bytes(eight, "little")) * 0x9E3779B97F4A7C15 % 2**64
@@ -242,10 +243,10 @@ def test_the_library_alone_reads_what_the_page_says(tmp_path):
     assert list(pairs) == sorted(pairs)
     assert len(pairs) == len(column["pairs"]) == head["pair_vocabulary"]
     assert head["pair_presences"] == [sum(row[k] for row in pairs.values()) for k in (0, 1)]
-    see, you, now = fingerprints(["see", "you", "now"])
+    see, you, now = fingerprints_of(["see", "you", "now"])
     assert pairs[(see * 0xB5D3C96A1F84E27D + you) % 2**64] == [1, 0]
     assert pairs[(now * 0xB5D3C96A1F84E27D + now) % 2**64] == [0, 1]
-    for name, of, numbers in (("starts", "tokens", hashes), ("pair_starts", "pairs", list(pairs))):
+    for name, of, numbers in (("starts", "tokens", fingerprints), ("pair_starts", "pairs", list(pairs))):
         bits = (len(column[name]) - 1).bit_length() - 1
         assert len(column[name]) == 2**bits + 1
         assert 8 <= len(numbers) / 2**bits <= 16
@@ -439,7 +440,7 @@ def test_no_version_that_was_never_written_is_taken(tmp_path, sound, version):
 
 def first_version():
     """A model as version 1 had it, of one message."""
-    columns = {"hashes": ("Q", fingerprint("now")), "messages.0": ("B", 1), "occurrences.0": ("B", 1)}
+    columns = {"fingerprints": ("Q", fingerprint("now")), "messages.0": ("B", 1), "occurrences.0": ("B", 1)}
     packed = {name: struct.pack("<" + kind, number) for name, (kind, number) in columns.items()}
     head = {
         "labels": ["ham"],
@@ -467,7 +468,7 @@ def test_an_older_version_is_trained_anew(tmp_path, spamnb):
 
 def test_another_tokenizer_s_model_is_not_mixed(tmp_path):
     path = str(tmp_path / "model")
-    saved(path, Columns.empty(["ham", "spam"]), settings={**Settings().as_map(), "revision": 0})
+    saved(path, CountTable.empty(["ham", "spam"]), settings={**Settings().as_map(), "revision": 0})
     for act in (train_money, lambda path: learn(path, MONEY, "spam")):
         with pytest.raises(ModelError, match=r"revision 0.*--fresh"):
             act(path)

@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 from helpers.generated import examples_times
+from helpers.simple_table import SimpleTable
 from helpers.tables import LABELS, assert_same, bulk, fingerprint, mail, saved, table_of
 from helpers.textbook import rows_of
 from hypothesis import given
@@ -13,33 +14,35 @@ from hypothesis import strategies as st
 
 from spamnb.arrays import BLOCK
 from spamnb.errors import CannotCreate
-from spamnb.reading.fingerprint import FACTOR, MASK, Fingerprints, fingerprints
+from spamnb.reading.fingerprint import FACTOR, MASK, Fingerprints, fingerprints_of
 from spamnb.reading.settings import Settings
 from spamnb.store.stored import Stored
-from spamnb.store.table import CountTable
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import NOWHERE, Learned, in_turn
 from spamnb.training.train import write
 
 
 def as_table(columns):
     """The same as a table in memory, token by token."""
-    table = CountTable(columns.labels)
+    table = SimpleTable(columns.labels)
     table.messages = list(columns.messages)
     table.numbers = columns.numbers
     pairs: dict = {Fingerprints().pair(*pair): pair for pair in product("abc", "abc")}
     for at, token in enumerate(columns.tokens(range(len(columns)))):
         if columns.words[at]:
-            table.tokens[token] = [*columns.containing[:, at].tolist(), *columns.occurring[:, at].tolist()]
+            table.tokens[token] = [
+                *columns.message_counts[:, at].tolist(),
+                *columns.occurrence_counts[:, at].tolist(),
+            ]
         else:
-            table.pairs[pairs[int(columns.hashes[at])]] = columns.containing[:, at].tolist()
+            table.pairs[pairs[int(columns.fingerprints[at])]] = columns.message_counts[:, at].tolist()
     return table
 
 
 @given(st.lists(mail, min_size=1, max_size=5))
 @examples_times(0.6)
 def test_the_sum_is_that_of_the_tables_in_memory(shards):
-    total = as_table(added([bulk(shard) for shard in shards]))
+    total = as_table(sum_tables([bulk(shard) for shard in shards]))
     one_pass = table_of([message for shard in shards for message in shard])
     assert total.tokens == one_pass.tokens
     assert total.pairs == one_pass.pairs
@@ -53,34 +56,34 @@ def test_the_sum_is_that_of_the_tables_in_memory(shards):
 def test_the_order_of_a_sum_makes_no_difference(shards, chance):
     tables = [bulk(shard, learned=[7 * number, 7 * number + 3]) for number, shard in enumerate(shards)]
     shuffled = chance.sample(tables, len(tables))
-    assert_same(added(tables), added(shuffled))
-    assert_same(added(tables), added([added(shuffled[:-1]), shuffled[-1]]))
-    assert_same(added(tables), added([shuffled[0], added(shuffled[1:])]))
+    assert_same(sum_tables(tables), sum_tables(shuffled))
+    assert_same(sum_tables(tables), sum_tables([sum_tables(shuffled[:-1]), shuffled[-1]]))
+    assert_same(sum_tables(tables), sum_tables([shuffled[0], sum_tables(shuffled[1:])]))
 
 
 @given(mail)
 @examples_times(0.4)
 def test_what_is_taken_away_again_leaves_nothing(some):
     there = bulk(some)
-    gone = Columns(
+    gone = CountTable(
         there.labels,
         tuple(-n for n in there.messages),
         {name: [[-x for x in sums] for sums in rows] for name, rows in there.numbers.items()},
-        there.hashes,
+        there.fingerprints,
         there.ends,
         there.text,
-        -there.containing,
-        -there.occurring,
+        -there.message_counts,
+        -there.occurrence_counts,
         there.days,
     )
-    left = added([there, gone])
-    assert_same(left, Columns.empty(LABELS))
+    left = sum_tables([there, gone])
+    assert_same(left, CountTable.empty(LABELS))
 
 
 def test_the_later_day_is_kept():
     there = bulk([("ham", {"a": 1, "word": 1})])
     early, late = (replace(there, days=np.array(days, np.uint16)) for days in ([5, 9], [7, 8]))
-    assert added([early, late]).days.tolist() == added([late, early]).days.tolist() == [7, 9]
+    assert sum_tables([early, late]).days.tolist() == sum_tables([late, early]).days.tolist() == [7, 9]
 
 
 @given(mail, st.permutations([*LABELS, "new"]))
@@ -91,17 +94,17 @@ def test_labels_may_come_and_change_places(some, labels):
     for label in LABELS:
         old, new = LABELS.index(label), labels.index(label)
         assert moved.messages[new] == there.messages[old]
-        assert np.array_equal(moved.containing[new], there.containing[old])
-        assert np.array_equal(moved.occurring[new], there.occurring[old])
+        assert np.array_equal(moved.message_counts[new], there.message_counts[old])
+        assert np.array_equal(moved.occurrence_counts[new], there.occurrence_counts[old])
         assert all(moved.numbers[name][new] == rows[old] for name, rows in there.numbers.items())
     assert moved.learned.place(4) == labels.index("ham")
-    assert not moved.containing[labels.index("new")].any()
+    assert not moved.message_counts[labels.index("new")].any()
     assert_same(moved.relabelled([*LABELS, "new"]), there.relabelled([*LABELS, "new"]))
 
 
 def test_tables_of_different_labels_add():
     one, other = bulk([("ham", {"a": 2}, {})], ["ham"]), bulk([("spam", {"a": 3}, {})], ["spam"])
-    total = added([one, other])
+    total = sum_tables([one, other])
     assert total.labels == ("ham", "spam")
     assert as_table(total).tokens == {"a": [1, 1, 2, 3]}
 
@@ -109,11 +112,11 @@ def test_tables_of_different_labels_add():
 def test_places_of_known_and_unknown_tokens():
     table = bulk([("ham", {f"word{n}": 1 for n in range(50)}, {})])
     names = [f"word{n}" for n in range(50)]
-    places = table.places(np.array(fingerprints(names), np.uint64))
+    places = table.places(np.array(fingerprints_of(names), np.uint64))
     assert table.tokens(places.tolist()) == names
     unknown = np.array([0, fingerprint("no"), 2**64 - 1], np.uint64)
     assert table.places(unknown).tolist() == [-1, -1, -1]
-    assert Columns.empty(LABELS).places(unknown).tolist() == [-1, -1, -1]
+    assert CountTable.empty(LABELS).places(unknown).tolist() == [-1, -1, -1]
 
 
 @pytest.mark.slow
@@ -122,9 +125,9 @@ def test_a_large_vocabulary_keeps_its_text():
     words = sorted("wörter"[: n % 5 + 1] + str(n) for n in range(70_000))
     assert len(words) > BLOCK
     halves = [bulk([("ham", dict.fromkeys(words[start::2], 1), {})]) for start in (0, 1)]
-    total = added(halves)
+    total = sum_tables(halves)
     assert sorted(total.tokens(range(len(total)))) == words
-    assert total.hashes.tolist() == sorted(map(fingerprint, words))
+    assert total.fingerprints.tolist() == sorted(map(fingerprint, words))
 
 
 # Which messages were learned
@@ -167,7 +170,7 @@ tokens = st.text("abcdefghij:@.-äß漢", min_size=1, max_size=40)
 def test_a_fingerprint_has_64_bits_and_tells_tokens_apart(one, other):
     assert 0 <= fingerprint(one) < 2**64
     assert (fingerprint(one) == fingerprint(other)) == (one == other)
-    assert fingerprints([one, other]) == [fingerprint(one), fingerprint(other)]
+    assert fingerprints_of([one, other]) == [fingerprint(one), fingerprint(other)]
 
 
 def test_tokens_of_up_to_eight_bytes_never_collide():
@@ -181,7 +184,7 @@ def test_tokens_of_up_to_eight_bytes_never_collide():
 
 def test_where_eight_bytes_end_a_token_goes_on():
     words = [size * "a" for size in range(1, 40)]
-    assert len({*fingerprints(words)}) == len(words)
+    assert len({*fingerprints_of(words)}) == len(words)
 
 
 def test_words_that_differ_little_differ():
@@ -192,13 +195,15 @@ def test_words_that_differ_little_differ():
             word = list(24 * "m")
             word[first], word[second] = one, other
             words.add("".join(word))
-    assert len({*fingerprints(words)}) == len(words)
+    assert len({*fingerprints_of(words)}) == len(words)
 
 
 def test_fingerprints_are_spread_evenly():
     """What a directory by their first bits relies on."""
     for made in ("word{}", "{:08}", "subject:{}", "url:example.com/{}/index"):
-        firsts = np.array(fingerprints([made.format(n) for n in range(1 << 14)]), np.uint64) >> np.uint64(54)
+        firsts = np.array(fingerprints_of([made.format(n) for n in range(1 << 14)]), np.uint64) >> np.uint64(
+            54
+        )
         assert np.bincount(firsts.astype(int), minlength=1 << 10).max() < 4 * 16
 
 
@@ -207,9 +212,9 @@ def test_a_pair_is_told_from_its_reverse_and_from_its_words(one, other):
     there, back = Fingerprints().pair(one, other), Fingerprints().pair(other, one)
     assert 0 <= there <= MASK
     assert (there == back) == (one == other)
-    words = np.array(fingerprints([one, other]), np.uint64)
+    words = np.array(fingerprints_of([one, other]), np.uint64)
     assert (words[:1] * np.uint64(0xB5D3C96A1F84E27D) + words[1:]).tolist() == [there]  # as in bulk
-    assert there not in fingerprints([one + other, f"{one} {other}"]) or not (one and other)
+    assert there not in fingerprints_of([one + other, f"{one} {other}"]) or not (one and other)
 
 
 # Writing
@@ -217,7 +222,7 @@ def test_a_pair_is_told_from_its_reverse_and_from_its_words(one, other):
 
 def test_a_count_below_zero_is_never_written(tmp_path):
     table = bulk([("ham", {"a": 1}, {})])
-    wrong = Columns(**{**vars(table), "containing": table.containing - 1})
+    wrong = CountTable(**{**vars(table), "message_counts": table.message_counts - 1})
     path = str(tmp_path / "model")
     saved(path, wrong)
     assert rows_of(Stored(path), ["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
@@ -229,4 +234,4 @@ def test_a_count_below_zero_is_never_written(tmp_path):
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(CannotCreate, match="cannot write the model"):
-        write(str(tmp_path / "file" / "model"), Columns.empty(LABELS), Settings())
+        write(str(tmp_path / "file" / "model"), CountTable.empty(LABELS), Settings())

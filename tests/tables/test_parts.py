@@ -19,10 +19,11 @@ from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
 from spamnb.store.journal import Entry
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns, added, from_entry
+from spamnb.tables.count_table import CountTable, sum_tables, summed_numbers
 from spamnb.tables.layout import save
 from spamnb.tables.learned import Learned, joined
-from spamnb.tables.totals import Totals, summed, summed_numbers
+from spamnb.tables.loading import load_slice, load_table, table_of_record
+from spamnb.tables.totals import Totals, summed
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
@@ -32,23 +33,23 @@ PARTS = (1, 2, 8, 64)
 def drawn(many, seed=1, labels=("ham", "spam", "list"), top=9):
     """A table of many tokens, half of them pairs."""
     chance = np.random.default_rng(seed)
-    hashes = np.unique(chance.integers(0, 1 << 64, many, np.uint64, endpoint=False))
-    words = np.arange(len(hashes)) % 2 == 0
-    lengths = chance.integers(1, 30, len(hashes)) * words
-    containing = chance.integers(0, top, (len(labels), len(hashes))).astype(np.int32)
-    containing[0] += 1
-    return Columns(
+    fingerprints = np.unique(chance.integers(0, 1 << 64, many, np.uint64, endpoint=False))
+    words = np.arange(len(fingerprints)) % 2 == 0
+    lengths = chance.integers(1, 30, len(fingerprints)) * words
+    message_counts = chance.integers(0, top, (len(labels), len(fingerprints))).astype(np.int32)
+    message_counts[0] += 1
+    return CountTable(
         labels,
         tuple(range(100, 100 + len(labels))),
         {"size": [[1, 2, 4]] * len(labels)},
-        hashes,
+        fingerprints,
         np.cumsum(lengths),
         chance.integers(97, 123, int(lengths.sum()), np.uint8),
-        containing,
-        (containing * chance.integers(1, 5, containing.shape) * words).astype(np.int32),
-        chance.integers(0, 60_000, len(hashes)).astype(np.uint16) // 2,
+        message_counts,
+        (message_counts * chance.integers(1, 5, message_counts.shape) * words).astype(np.int32),
+        chance.integers(0, 60_000, len(fingerprints)).astype(np.uint16) // 2,
         Learned.of([3, 2**63, 2**64 - 1], [0, 1, 2], [0.5, 1.5, -2.5]),
-        chance.integers(0, 60_000, len(hashes)).astype(np.uint16) // 2 * words,
+        chance.integers(0, 60_000, len(fingerprints)).astype(np.uint16) // 2 * words,
     )
 
 
@@ -72,7 +73,7 @@ def test_the_same_file_in_however_many_parts(many, top, tmp_path):
         files.append(Path(path).read_bytes())
         assert check(path).damage == []
     assert len(set(files)) == 1
-    assert_same(Columns.load(Stored.open(str(tmp_path / "64"))), table)
+    assert_same(load_table(Stored.open(str(tmp_path / "64"))), table)
 
 
 @given(mail, st.sampled_from(PARTS))
@@ -80,7 +81,7 @@ def test_the_same_file_in_however_many_parts(many, top, tmp_path):
 def test_parts_add_up_to_the_whole(some, many):
     table = bulk(some)
     parts = parts_of(table, many)
-    assert_same(added(parts), replace(table, learned=Learned.of([], [])))
+    assert_same(sum_tables(parts), replace(table, learned=Learned.of([], [])))
     assert_totals(summed([Totals.of(part) for part in parts]), Totals.of(table))
 
 
@@ -95,7 +96,7 @@ def test_sums_over_parts_are_those_of_the_whole(top):
     whole = Totals.of(table)
     for many in PARTS:
         assert_totals(summed([Totals.of(part) for part in parts_of(table, many)]), whole)
-    patterns, alike = np.unique(table.containing[:, table.words], axis=1, return_counts=True)
+    patterns, alike = np.unique(table.message_counts[:, table.words], axis=1, return_counts=True)
     assert np.array_equal(whole.patterns, patterns)
     assert np.array_equal(whole.alike, alike)
 
@@ -107,10 +108,10 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
         if number:
             learn(own, raw + b"more", None)
     stored = Stored.open(own)
-    whole = Columns.load(stored)
+    whole = load_table(stored)
     for many in PARTS:
-        parts = [Columns.load_part(stored, number, many) for number in range(many)]
-        assert_same(added(parts), replace(whole, learned=Learned.of([], [])))
+        parts = [load_slice(stored, number, many) for number in range(many)]
+        assert_same(sum_tables(parts), replace(whole, learned=Learned.of([], [])))
         for number, part in enumerate(parts):
             assert_same(part, whole.part(number, many))
             assert np.array_equal(part.first_days, whole.part(number, many).first_days)
@@ -123,7 +124,7 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
 def test_of_an_empty_model_every_part_is_empty(tmp_path):
     training.create(str(tmp_path / "model"))
     stored = Stored.open(str(tmp_path / "model"))
-    assert [len(Columns.load_part(stored, number, 8)) for number in range(8)] == [0] * 8
+    assert [len(load_slice(stored, number, 8)) for number in range(8)] == [0] * 8
 
 
 def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
@@ -140,8 +141,8 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
         merge(str(out), models)
         written.append(out.read_bytes())
     assert len(set(written)) == 1
-    whole = added([Columns.load(Stored.open(path)) for path in models])
-    assert_same(Columns.load(Stored.open(str(tmp_path / "out1024"))), whole)
+    whole = sum_tables([load_table(Stored.open(path)) for path in models])
+    assert_same(load_table(Stored.open(str(tmp_path / "out1024"))), whole)
 
 
 # Not getrusage: that begins with what the parent had.
@@ -162,10 +163,10 @@ def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
     """Two models of 200,000 tokens, 6 MB each."""
     many, chance, paths = 200_000, np.random.default_rng(1), [str(tmp_path / name) for name in ("one", "two")]
     for path in paths:
-        hashes = np.unique(chance.integers(0, 1 << 63, many, np.uint64) * np.uint64(2))
+        fingerprints = np.unique(chance.integers(0, 1 << 63, many, np.uint64) * np.uint64(2))
         text, ones = chance.integers(97, 123, 8 * many, np.uint8), np.ones((2, many), np.int32)
         ends, days = np.cumsum(np.full(many, 8)), np.ones(many, np.uint16)
-        table = Columns(("ham", "spam"), (1, 1), {}, hashes, ends, text, ones, ones, days)
+        table = CountTable(("ham", "spam"), (1, 1), {}, fingerprints, ends, text, ones, ones, days)
         training.write(path, table, Settings())
     used = []
     for part in (1 << 19, 1 << 30):
@@ -183,29 +184,29 @@ def test_features_of_as_many_learned_as_forgotten_do_not_vanish():
 
 def test_what_is_taken_off_often_does_not_overflow():
     table = drawn(10, top=1 << 30)
-    assert table.times(-5).containing.tolist() == (-5 * table.containing.astype(object)).tolist()
+    assert table.times(-5).message_counts.tolist() == (-5 * table.message_counts.astype(object)).tolist()
     assert table.times(-5).numbers == {"size": [[-5, -10, -20]] * 3}
-    assert added([table.times(-5), *[table] * 5]).containing.size == 0
+    assert sum_tables([table.times(-5), *[table] * 5]).message_counts.size == 0
 
 
 def test_a_word_that_is_left_in_messages_still_occurs():
     """Forgotten after it was pruned: it may have occurred more often there than it does by now."""
     word = bulk([("ham", {"mill": 1, "moon": 2})])
-    left = added([word, word, bulk([("ham", {"moon": 9})]).times(-1)]).settled()
+    left = sum_tables([word, word, bulk([("ham", {"moon": 9})]).times(-1)]).settled()
     assert left.tokens(range(len(left))) in (["mill", "moon"], ["moon", "mill"])
     assert left.words.all()
-    assert (left.occurring >= left.containing).all()
+    assert (left.occurrence_counts >= left.message_counts).all()
 
 
 def test_what_a_message_adds_and_takes_away():
-    columns = {"hashes": [5, 9], "pairs": [7]}
+    columns = {"fingerprints": [5, 9], "pairs": [7]}
     fields: dict = {name: np.array(numbers, np.uint64).tobytes() for name, numbers in columns.items()}
     fields |= {"digest": 1, "before": "ham", "after": "spam", "day": 3, "new_tokens": 0, "new_pairs": 0}
     fields |= {"occurrences": np.array([1, 3], np.uint16).tobytes(), "text": b"a\nbc\n", "score": 0.5}
-    table = from_entry(Entry(fields | {"numbers": {"hour": 4}}, ("ham", "spam")), ("ham", "spam"))
-    assert table.hashes.tolist() == [5, 7, 9]
+    table = table_of_record(Entry(fields | {"numbers": {"hour": 4}}, ("ham", "spam")), ("ham", "spam"))
+    assert table.fingerprints.tolist() == [5, 7, 9]
     assert table.tokens(range(3)) == ["a", "", "bc"]
     assert table.messages == (-1, 1)
-    assert table.containing.tolist() == [[-1, -1, -1], [1, 1, 1]]
-    assert table.occurring.tolist() == [[-1, 0, -3], [1, 0, 3]]
+    assert table.message_counts.tolist() == [[-1, -1, -1], [1, 1, 1]]
+    assert table.occurrence_counts.tolist() == [[-1, 0, -3], [1, 0, 3]]
     assert table.numbers == {"hour": [[-1, -4, -16], [1, 4, 16]]}

@@ -20,7 +20,7 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns
+from spamnb.tables.loading import load_table
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
@@ -115,7 +115,7 @@ def learn_meanwhile(path):
 def folding(path):
     """A fold, as training.fold does it, with learning after it has read the journal."""
     before = Stored.open(path)
-    table = Columns.load(before).settled()
+    table = load_table(before).settled()
     learn_meanwhile(path)
     return lambda: training.write(
         path, table, settings_of(before), view_of(before), before.head["ham_loss"], before
@@ -186,7 +186,7 @@ def test_a_fresh_model_takes_along_what_is_learned_meanwhile(model, tmp_path):
     labels = after(IN_RUN, dict(MEANWHILE))
     assert counts_of(model) == expected(tmp_path / "all", labels)
     fold(model)
-    assert counts_of(model) == expected(tmp_path / "again", labels)
+    assert counts_of(model) == expected(tmp_path / "duplicate", labels)
 
 
 def test_a_fresh_model_of_other_settings_cannot(model, tmp_path):
@@ -229,7 +229,7 @@ def test_a_model_of_the_same_generation(tmp_path):
     learn(path, letter("ann"), "ham")
     learn(path, letter("ann"), None)
     before = Stored.open(path)
-    table = Columns.load(before).settled()
+    table = load_table(before).settled()
     learn(path, letter("bob"), "spam")
 
     def write():

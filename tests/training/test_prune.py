@@ -11,7 +11,7 @@ from helpers.textbook import rows_of
 from spamnb.inspection import check as checking
 from spamnb.model import Model
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns
+from spamnb.tables.loading import load_table
 from spamnb.training import pruning
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -80,8 +80,8 @@ def test_a_pruned_message_can_be_forgotten(model, clock):
     training.fold(model)
     stored = Stored.open(model)
     assert stored.messages == [1, 0]
-    table = Columns.load(stored)
-    assert np.all(table.containing >= 0)
+    table = load_table(stored)
+    assert np.all(table.message_counts >= 0)
     assert stored.presences[1] == 0
     assert learn(model, raw, "spam") == "learned"
     assert known(model, "once") == {"once"}
@@ -132,11 +132,11 @@ def test_no_model(spamnb, tmp_path):
 def test_exactly_what_is_rare_is_dropped(spamnb, mail, tmp_path, rare):
     path = str(tmp_path / "model")
     spamnb("train", "--drop-rare", str(rare), "--jobs", "1", "--model", path, mail.ham, mail.spam).succeeds()
-    whole = Columns.load(Stored.open(spamnb.model))
-    often = whole.only(whole.containing.sum(axis=0) > rare)
-    left = Columns.load(Stored.open(path))
+    whole = load_table(Stored.open(spamnb.model))
+    often = whole.only(whole.message_counts.sum(axis=0) > rare)
+    left = load_table(Stored.open(path))
     assert 0 < len(left) < len(whole)
-    for name in ("hashes", "text", "containing", "occurring"):
+    for name in ("fingerprints", "text", "message_counts", "occurrence_counts"):
         assert np.array_equal(getattr(left, name), getattr(often, name)), name
     assert (left.messages, left.numbers) == (whole.messages, whole.numbers)
     assert left.learned.digests.tolist() == whole.learned.digests.tolist()
@@ -145,7 +145,7 @@ def test_exactly_what_is_rare_is_dropped(spamnb, mail, tmp_path, rare):
 def test_a_model_there_is_loses_what_is_rare_too(spamnb, own, mail):
     """Though there is nothing to learn."""
     spamnb("train", "--drop-rare", "1", "--jobs", "1", "--model", own, mail.ham, mail.spam).succeeds()
-    assert Columns.load(Stored.open(own)).containing.sum(axis=0).min() == 2
+    assert load_table(Stored.open(own)).message_counts.sum(axis=0).min() == 2
 
 
 def test_dropped_words_can_be_learned_and_forgotten(model, tmp_path):
@@ -156,9 +156,9 @@ def test_dropped_words_can_be_learned_and_forgotten(model, tmp_path):
     for words in ("often one", "often two"):
         learn(model, message(words), "ham")
     training.train(model, {"ham": [str(tmp_path / "raw")]}, forget=True, pool=LocalPool(1))
-    table = Columns.load(Stored.open(model))
+    table = load_table(Stored.open(model))
     assert table.messages == (2, 0)
-    assert (table.containing >= 0).all()
+    assert (table.message_counts >= 0).all()
     assert {"one", "two", "often"} <= set(table.tokens(range(len(table))))
     assert checking.check(model).damage == []
     Model.open(model).classify(message("often"))

@@ -13,6 +13,7 @@ from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.bayes.cutoffs import cutoffs
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
@@ -21,9 +22,9 @@ from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored import Stored
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import sum_tables
+from spamnb.tables.loading import load_table
 from spamnb.training import train as training
-from spamnb.training.calibration import cutoffs
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
 
@@ -97,9 +98,9 @@ def test_forgetting_some_leaves_the_counts_of_the_rest(mail):
 
 
 def assert_same_counts(folder, one, other):
-    mine, theirs = (Columns.load(stored(folder, name)) for name in (one, other))
+    mine, theirs = (load_table(stored(folder, name)) for name in (one, other))
     assert (mine.labels, mine.messages, mine.numbers) == (theirs.labels, theirs.messages, theirs.numbers)
-    for name in ("hashes", "ends", "text", "containing", "occurring"):
+    for name in ("fingerprints", "ends", "text", "message_counts", "occurrence_counts"):
         assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
     assert np.array_equal(mine.learned.digests, theirs.learned.digests)
     assert np.array_equal(mine.learned.labels, theirs.learned.labels)
@@ -120,7 +121,7 @@ def test_learned_under_another_label_it_moves(mail):
 def test_a_message_under_two_labels_stays_under_the_first(mail):
     write(mail / "spam", [*SPAM, HAM[0]])
     summary = train(mail)
-    assert summary.outcomes == {"ham": {"learned": 4}, "spam": {"learned": 5, "torn": 1}}
+    assert summary.outcomes == {"ham": {"learned": 4}, "spam": {"learned": 5, "conflicting": 1}}
     assert stored(mail).label_of(digest(read(HAM[0]))) == "ham"
     assert stored(mail).messages == [4, 5]
     assert summary.total("learned") == 9
@@ -130,7 +131,7 @@ def test_a_known_message_under_two_labels_goes_to_the_first(mail):
     train(mail)
     write(mail / "both", SPAM[:1])
     sources = {"ham": [str(mail / "both")], "spam": [str(mail / "both")]}
-    assert train(mail, sources=sources).outcomes == {"ham": {"moved": 1}, "spam": {"torn": 1}}
+    assert train(mail, sources=sources).outcomes == {"ham": {"moved": 1}, "spam": {"conflicting": 1}}
     assert stored(mail).messages == [5, 4]
 
 
@@ -140,7 +141,7 @@ def test_a_repeated_copy_counts_once(mail):
     write(mail / "copies", copies)
     sources = {"ham": [str(mail / "copies")], "spam": [str(mail / "spam")]}
     summary = train(mail, "other", sources=sources)
-    assert summary.outcomes["ham"] == {"learned": 4, "again": 2}
+    assert summary.outcomes["ham"] == {"learned": 4, "duplicate": 2}
     assert content(mail) == content(mail, "other")
 
 
@@ -286,14 +287,14 @@ def as_mail(made):
 def test_shards_summed_are_one_pass(made, cut):
     labelled = as_mail(made)
     with tempfile.TemporaryDirectory() as folder:
-        one_pass = Columns.load(Stored.open(train_on(folder, "all", labelled)))
+        one_pass = load_table(Stored.open(train_on(folder, "all", labelled)))
         parts = [
             train_on(folder, f"part{at}", part) for at, part in enumerate((labelled[:cut], labelled[cut:]))
         ]
-        summed = added([Columns.load(Stored.open(path)) for path in parts])
+        summed = sum_tables([load_table(Stored.open(path)) for path in parts])
     assert (summed.labels, summed.messages) == (one_pass.labels, one_pass.messages)
     assert summed.numbers == one_pass.numbers
-    for name in ("hashes", "ends", "text", "containing", "occurring", "days"):
+    for name in ("fingerprints", "ends", "text", "message_counts", "occurrence_counts", "days"):
         assert np.array_equal(getattr(summed, name), getattr(one_pass, name)), name
     assert np.array_equal(summed.learned.digests, one_pass.learned.digests)
     assert np.array_equal(summed.learned.labels, one_pass.learned.labels)
@@ -315,11 +316,11 @@ def test_in_two_runs_it_is_the_same_counts(made, cut):
 
 @given(some_mail, st.booleans(), st.sampled_from([0.0, 2.5]), st.sampled_from([0.0, 4.0]))
 @examples_times(0.15)
-def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, least, silent):
+def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, least, damping):
     labelled = as_mail(made)
-    view = View("binary", 0.01, pairs=pairs, least_evidence=least, silent=silent, apart=pairs)
+    view = View("binary", 0.01, pairs=pairs, least_evidence=least, damping=damping, split_head_body=pairs)
     with tempfile.TemporaryDirectory() as folder:
-        learned = Columns.load(Stored.open(train_on(folder, "all", labelled, view=view))).learned
+        learned = load_table(Stored.open(train_on(folder, "all", labelled, view=view))).learned
         scores = dict(zip(learned.digests.tolist(), learned.scores.tolist(), strict=True))
         assert len(scores) == len(labelled)
         for number, (_, raw) in enumerate(labelled):
@@ -335,7 +336,7 @@ def test_the_score_of_a_single_message_is_what_it_was_before_it_was_learned(mail
     learn(str(mail / "model"), raw, "ham")
     with Lock(str(mail / "model"), kind=TRAINING):
         training.fold(str(mail / "model"))
-    learned = Columns.load(stored(mail)).learned
+    learned = load_table(stored(mail)).learned
     assert learned.scores[learned.digests.tolist().index(digest(read(raw)))] == pytest.approx(
         judged, rel=1e-6
     )
@@ -366,7 +367,7 @@ def test_the_model_has_the_cutoffs_of_its_scores(mail):
     train(mail)
     low, high = stored(mail).head["cutoffs"]
     assert -np.inf < low <= high < np.inf
-    learned = Columns.load(stored(mail)).learned
+    learned = load_table(stored(mail)).learned
     ham, spam = (learned.scores[learned.labels == place] for place in (0, 1))
     assert ham.max() < high <= spam.min()
     judge = Model.open(str(mail / "model"))

@@ -130,13 +130,13 @@ def sum_table(why: Explanation) -> RenderableType:
     if not why.is_finite:
         return "no sum: without smoothing, a count of zero says never"
     rows: list[Sequence[Any]] = []
-    if why.model.view.silent is None:
+    if why.model.view.damping is None:
         rows.append((f"prior, log {' against '.join(reversed(why.sides))}", "", "", signed(why.prior, 4)))
     if why.absent:
         rows.append(("all other words, being absent", "", "", signed(why.absent, 4)))
     for share in why.shares:
-        silent = share.divisor - share.tokens
-        divided = f"{share.tokens:,} + {silent:g} silent" if share.divisor != 1 else ""
+        damping = share.divisor - share.tokens
+        divided = f"{share.tokens:,} + {damping:g} silent" if share.divisor != 1 else ""
         rows.append((share.name, signed(share.weight, 3), divided, signed(share.adds, 4)))
     ahead = "score" if why.lead == why.verdict.score else f"{why.sides[1]} ahead of {why.sides[0]} by"
     rows.append([Text(cell, "bold") for cell in (ahead, "", "", signed(why.lead, 4))])

@@ -126,14 +126,14 @@ def settings(chosen: dict[str, Any]) -> str:
 def view(chosen: dict[str, Any]) -> str:
     """Say in words how the counts are read."""
     words = [f"{chosen['event']} events", f"smoothing {chosen['smoothing']}"]
-    if chosen["silent"] is None:
+    if chosen["damping"] is None:
         words.append(f"prior {chosen['prior']}")
     else:
-        words.append(f"the mean of the evidence and {chosen['silent']:g} silent tokens")
+        words.append(f"the mean of the evidence and {chosen['damping']:g} silent tokens")
     if chosen["least_evidence"]:
         words.append(f"from {chosen['least_evidence']:g} nats on")
     flags = {
-        "apart": "head and body apart",
+        "split_head_body": "head and body apart",
         "pairs": "pairs of neighbours",
         "tfidf": "tf-idf",
         "numbers": "numbers",

@@ -21,10 +21,11 @@ from spamnb.exchange.importing.spambayes import SPAMBAYES
 from spamnb.exchange.importing.spamprobe import SPAMPROBE
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
-from spamnb.reading.fingerprint import Fingerprints, fingerprints
+from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
 from spamnb.reading.settings import Settings
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.keying import key_for, without_words
+from spamnb.tables.loading import load_table
 from spamnb.training.train import existing, replaceable, write
 
 if TYPE_CHECKING:
@@ -73,29 +74,29 @@ class Imported:
         row[1] = min(row[1] + entry.spam, MOST)
         row[2] = max(row[2], entry.day)
 
-    def columns(self) -> Columns:
+    def columns(self) -> CountTable:
         """As a table; how often a token stands in a message is not known, so once."""
         tokens = [token for token in self.counts if isinstance(token, str)]
         pairs = [token for token in self.counts if not isinstance(token, str)]
         rows = [self.counts[token] for token in tokens] + [self.counts[pair] for pair in pairs]
         *labels, days = np.array(rows, np.int64).T
-        containing = np.minimum(labels, np.array([self.messages]).T).astype(np.int32)
+        message_counts = np.minimum(labels, np.array([self.messages]).T).astype(np.int32)
         days = np.where(days == 0, today(), np.minimum(days, LAST_DAY))
         of_pair = Fingerprints().pair
-        hashes = np.array(fingerprints(tokens) + [of_pair(*pair) for pair in pairs], np.uint64)
-        order = np.argsort(hashes, kind="stable")
+        fingerprints = np.array(fingerprints_of(tokens) + [of_pair(*pair) for pair in pairs], np.uint64)
+        order = np.argsort(fingerprints, kind="stable")
         texts = [token.encode() for token in tokens] + [b""] * len(pairs)
-        occurring = containing.copy()
-        occurring[:, len(tokens) :] = 0
-        return Columns(
+        occurrence_counts = message_counts.copy()
+        occurrence_counts[:, len(tokens) :] = 0
+        return CountTable(
             LABELS,
             self.messages,
             {},
-            hashes[order],
+            fingerprints[order],
             np.cumsum([len(texts[at]) for at in order]),
             np.frombuffer(b"".join([texts[at] for at in order]), np.uint8),
-            containing[:, order],
-            occurring[:, order],
+            message_counts[:, order],
+            occurrence_counts[:, order],
             days.astype(np.uint16)[order],
         )
 
@@ -151,13 +152,13 @@ def add_to_model(model: str, imported: Imported, fresh: bool = False, keyed: boo
     """Make a model of it, or add it to one that was imported, too."""
     with Lock(model, kind=TRAINING):
         before = replaceable(model) if fresh else existing(model)
-        base, more = Columns.empty(LABELS), imported.columns()
+        base, more = CountTable.empty(LABELS), imported.columns()
         if before and not fresh:
             check(before, keyed)
-            base, key = Columns.load(before), key_of(before)
+            base, key = load_table(before), key_of(before)
         else:
             key = key_for(model, keyed)
         if key:
             more = without_words(more, key)
         settings = Settings(closed=True, keyed=key.id if key else "")
-        write(model, added([base, more]), settings, before=before)
+        write(model, sum_tables([base, more]), settings, before=before)

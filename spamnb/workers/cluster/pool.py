@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
     from spamnb.store.stored import Stored
-    from spamnb.training.batches import Batch
-    from spamnb.training.calibration import Piece
+    from spamnb.training.batches import Batch, SampledMessages
     from spamnb.workers.cluster.tasks import Heading
 
 AHEAD = 3  # pieces of work for each thread of the workers, so that none has to wait for us
@@ -69,9 +68,9 @@ class RemoteBatch:
         batch: Batch = self.pool.result(self.pool.submit(tasks.contents, self.read))
         return batch.numbered_from(self.before)
 
-    def piece(self, messages: Array, places: Array) -> Piece:
-        piece: Piece = self.pool.result(
-            self.pool.submit(tasks.piece, self.read, messages, places, self.checksum)
+    def sampled(self, messages: Array, places: Array) -> SampledMessages:
+        piece: SampledMessages = self.pool.result(
+            self.pool.submit(tasks.sampled, self.read, messages, places, self.checksum)
         )
         return piece
 

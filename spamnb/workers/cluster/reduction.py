@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
+from spamnb.tables.loading import load_slice
 from spamnb.tables.vocabulary import Vocabulary
 from spamnb.workers.cluster import tasks
 
@@ -78,11 +79,11 @@ class Reduction:
         totals = [self.client.submit(tasks.total_of, *self._tables(part), pure=False) for part in every]
         return [Added(self.base, part, len(every), total, finish) for part, total in enumerate(totals)]
 
-    def _tables(self, part: int) -> tuple[Columns, list[Future]]:
+    def _tables(self, part: int) -> tuple[CountTable, list[Future]]:
         """What is to be summed at last, the oldest first: they are on the highest level."""
         levels = sorted([level for level, own in self.waiting if own == part and level >= self.depth])
         tables = [table for level in reversed(levels) for table in self.waiting.pop((level, part))]
-        return Columns.empty(self.labels), tables
+        return CountTable.empty(self.labels), tables
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,6 @@ class Added:
     total: Future
     finish: Finish
 
-    def table(self, total: Columns) -> Columns:
-        before = Columns.load_part(self.base, self.part, self.parts).relabelled(total.labels)
-        return self.finish(added([before, total]), before)
+    def table(self, total: CountTable) -> CountTable:
+        before = load_slice(self.base, self.part, self.parts).relabelled(total.labels)
+        return self.finish(sum_tables([before, total]), before)

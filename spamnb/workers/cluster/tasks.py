@@ -15,7 +15,7 @@ from spamnb.mailboxes.chunks import Files, Ready
 from spamnb.mailboxes.ranges import RangeTask
 from spamnb.mailboxes.sources import is_remote, split_number
 from spamnb.model import Model
-from spamnb.tables.count_table import Columns, added
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.training.batches import Counting
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.reading.settings import Settings
-    from spamnb.training.batches import Batch
-    from spamnb.training.calibration import Piece
+    from spamnb.training.batches import Batch, SampledMessages
     from spamnb.training.pool import Finish
 
     Read = tuple[Range | None, Batch]
@@ -78,14 +77,14 @@ def contents(read: Read) -> Batch:
     return read[1]
 
 
-def table(read: Read, labels: Sequence[str], chosen: Array, day: int, checksum: int) -> Columns:
+def table(read: Read, labels: Sequence[str], chosen: Array, day: int, checksum: int) -> CountTable:
     _check_unchanged(read[1], checksum)
     return read[1].table(labels, chosen, day)
 
 
-def piece(read: Read, messages: Array, places: Array, checksum: int) -> Piece:
+def sampled(read: Read, messages: Array, places: Array, checksum: int) -> SampledMessages:
     _check_unchanged(read[1], checksum)
-    return read[1].piece(messages, places)
+    return read[1].sampled(messages, places)
 
 
 def checksum_of(digests: Array) -> int:
@@ -99,20 +98,20 @@ def _check_unchanged(batch: Batch, checksum: int) -> None:
         raise DataError(f"{path}: changed while it was read; nothing was changed here: try again")
 
 
-def sum_of(tables: Sequence[Columns]) -> Columns:
-    return added(tables)
+def sum_of(tables: Sequence[CountTable]) -> CountTable:
+    return sum_tables(tables)
 
 
-def part_of(table: Columns, part: int, parts: int) -> Columns:
+def part_of(table: CountTable, part: int, parts: int) -> CountTable:
     return table.part(part, parts)
 
 
-def total_of(nothing: Columns, tables: Sequence[Columns]) -> Columns:
-    return added([nothing, *tables])
+def total_of(nothing: CountTable, tables: Sequence[CountTable]) -> CountTable:
+    return sum_tables([nothing, *tables])
 
 
-def finished(nothing: Columns, tables: Sequence[Columns], finish: Finish) -> Columns:
-    return finish(added([nothing, *tables]), nothing)
+def finished(nothing: CountTable, tables: Sequence[CountTable], finish: Finish) -> CountTable:
+    return finish(sum_tables([nothing, *tables]), nothing)
 
 
 def judged(chunk: Chunk, files: ModelFiles) -> tuple[Range | None, Judgement]:

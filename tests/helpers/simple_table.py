@@ -1,52 +1,16 @@
-"""Raw count tables: all that is ever learned, and all that is needed to forget it again.
-
-For each token and label: in how many messages it stands, and how often; for each pair of neighbours: in
-how many messages. For each label: how many messages. For each numeric feature and label: n, Σx, Σx².
-Tables add and subtract, in any order.
-"""
+"""Count tables as dictionaries: slow, and plain enough to be believed."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Protocol
-
-    class Totals(Protocol):
-        """Sums over a whole table: all of it that the probability of a token needs beside its own counts."""
-
-        @property
-        def labels(self) -> Sequence[str]: ...
-        @property
-        def messages(self) -> Sequence[int]: ...
-        @property
-        def presences(self) -> Sequence[int]: ...
-        @property
-        def occurrences(self) -> Sequence[int]: ...
-        @property
-        def vocabulary(self) -> int: ...
-        @property
-        def numbers(self) -> Mapping[str, Sequence[Sums]]: ...
-        @property
-        def pair_presences(self) -> Sequence[int]: ...
-        @property
-        def pair_vocabulary(self) -> int: ...
-        def histogram(self) -> Mapping[tuple[int, ...], int]: ...
-
-    class Counts(Totals, Protocol):
-        """A table to look tokens up in, whether it lies in memory or in a file."""
-
-        def rows(self, fingerprints: Sequence[int]) -> Mapping[int, Row]: ...
-        def pair_rows(self, fingerprints: Sequence[int]) -> Mapping[int, Row]: ...
-
-    Sums = Sequence[int | float]  # n, Σx, Σx²
-    Row = tuple[int, ...]  # messages containing the token, label by label; then occurrences likewise
-    Token = tuple[int, int, int]  # fingerprint, how often it occurs, the part of the message it stands in
-    Pair = tuple[int, int]  # two neighbours: fingerprint, part; only the messages containing them are counted
+    from spamnb.store.counts import Pair, Row, Token
 
 
-class CountTable:
-    """A table in memory, for what is small: a message, a journal, a textbook's example."""
+class SimpleTable:
+    """A table of counts as plainly as can be, to compare the real one with."""
 
     __slots__ = ("labels", "messages", "numbers", "pairs", "tokens")
 
@@ -97,14 +61,14 @@ class CountTable:
     ) -> None:
         self.learn(label, tokens, numbers, pairs, times=-1)
 
-    def __add__(self, other: CountTable) -> CountTable:
+    def __add__(self, other: SimpleTable) -> SimpleTable:
         return self._combined(other, 1)
 
-    def __sub__(self, other: CountTable) -> CountTable:
+    def __sub__(self, other: SimpleTable) -> SimpleTable:
         return self._combined(other, -1)
 
-    def _combined(self, other: CountTable, sign: int) -> CountTable:
-        total = CountTable(dict.fromkeys([*self.labels, *other.labels]))
+    def _combined(self, other: SimpleTable, sign: int) -> SimpleTable:
+        total = SimpleTable(dict.fromkeys([*self.labels, *other.labels]))
         total._absorb(self, 1)
         total._absorb(other, sign)
         total.tokens = {token: row for token, row in total.tokens.items() if any(row)}
@@ -112,7 +76,7 @@ class CountTable:
         total.numbers = {name: rows for name, rows in total.numbers.items() if any(n for n, _, _ in rows)}
         return total
 
-    def _absorb(self, other: CountTable, sign: int) -> None:
+    def _absorb(self, other: SimpleTable, sign: int) -> None:
         many, theirs = len(self.labels), len(other.labels)
         places = [self.labels.index(label) for label in other.labels]
         for place, messages in zip(places, other.messages, strict=True):
@@ -132,7 +96,7 @@ class CountTable:
                 rows[place] = [ours + sign * more for ours, more in zip(rows[place], sums, strict=True)]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CountTable):
+        if not isinstance(other, SimpleTable):
             return NotImplemented
         return not any((self - other)._everything())
 

@@ -1,0 +1,89 @@
+"""How cutoffs are chosen, and probabilities calibrated.
+
+Both from the scores that training mail gets when each message is left out of the counts it is judged by.
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.arrays import Array
+
+HAM_LOSS = 0.001  # the share of ham that may be taken for spam
+SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
+NEAR = 0.75  # of a gap between ham and spam lies on this side of a cutoff
+FEWEST = 5  # messages of each label; below that the cutoffs would be chance
+IMPORTED = Cutoffs(0.0, 2.5)  # of another filter's counts, where no scores are known (docs/importing.md)
+
+
+def has_spam(labels: Sequence[str]) -> bool:
+    """Whether a message is either spam or one other thing, so that cutoffs can tell them apart."""
+    return len(labels) == 2 and SPAM in labels
+
+
+def spam_scores(labels: Sequence[str], second_against_first: Array) -> Array:
+    """Of two labels, how far spam is ahead."""
+    return second_against_first if labels.index(SPAM) else -second_against_first
+
+
+def ham_and_spam(labels: Sequence[str], places: Array, scores: Array) -> tuple[Array, Array]:
+    """Scores of ham and of spam, as far as they were taken; in order: digests have no say in sums."""
+    if not has_spam(labels):
+        return scores[:0], scores[:0]
+    taken = ~np.isnan(scores)
+    spam = places == labels.index(SPAM)
+    return np.sort(scores[taken & ~spam]).astype(float), np.sort(scores[taken & spam]).astype(float)
+
+
+def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: float = SPAM_LOSS) -> Cutoffs:
+    """The lowest spam cutoff that loses no more ham than accepted, and the highest ham cutoff likewise."""
+    if min(len(ham), len(spam)) < FEWEST:
+        return Cutoffs()
+    upper = _above(ham, ham_loss, spam)
+    lower = -_above(-spam, spam_loss, -ham)
+    return Cutoffs(min(lower, upper), upper)
+
+
+def _above(scores: Array, loss: float, others: Array) -> float:
+    """A cutoff that no more than a share of the scores lies above, and as few of the others below as can be.
+
+    Between the next of the others and the score under it, nearer to the former: what may be lost need not be,
+    and what scores in a wide gap between ham and spam is like neither, so it is unsure. Where there are too
+    few scores to lose even one, not below what a normal distribution of them says.
+    """
+    last = np.sort(scores)[::-1][int(loss * len(scores))]  # the first that must not be lost
+    other = others[others > last].min(initial=np.inf)
+    below = scores[scores < other].max()
+    cutoff = float(below + NEAR * (other - below)) if np.isfinite(other) else float(scores.max()) + 1.0
+    if loss * len(scores) < 1:
+        cutoff = max(cutoff, float(scores.mean() + NormalDist().inv_cdf(1 - max(loss, 1e-6)) * scores.std()))
+    return cutoff
+
+
+def calibrated(ham: Array, spam: Array) -> Calibration:
+    """Logistic regression of the label on the score (Platt's targets keep it from being too sure)."""
+    if not len(ham) or not len(spam):
+        return Calibration()
+    score = np.concatenate((ham, spam))
+    target = np.concatenate(
+        (np.full(len(ham), 1 / (len(ham) + 2)), np.full(len(spam), (len(spam) + 1) / (len(spam) + 2)))
+    )
+    design = np.stack((score, np.ones_like(score)))
+    beta = np.zeros(2)
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-np.clip(beta @ design, -500, 500)))
+        gradient = design @ (target - p) - 1e-6 * beta
+        curvature = (design * (p * (1 - p))) @ design.T + 1e-6 * np.eye(2)
+        step = np.linalg.solve(curvature, gradient)
+        beta = beta + np.clip(step, -5, 5)
+        if np.abs(step).max() < 1e-9:
+            break
+    return Calibration(float(beta[0]), float(beta[1]))

@@ -1,0 +1,35 @@
+"""One piece of evidence, and what it adds to a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from spamnb.inspection.places import NUMBER, place_of
+
+if TYPE_CHECKING:
+    from spamnb.bayes.classifier import Evidence
+    from spamnb.store.counts import Row
+
+
+class Reason(NamedTuple):
+    """A token, a pair of neighbours or a number that counted."""
+
+    token: str  # as it is spelled; of a pair both words, of a number its name
+    evidence: Evidence
+    weight: float  # nats for `toward` against `against`
+    adds: float  # to the lead
+    is_number: bool = False
+
+    @property
+    def total_weight(self) -> float:
+        """Weight times how often it counts; where the mean is taken, a token adds only a part of that."""
+        return self.weight * self.evidence.times if self.evidence.times else 0.0
+
+    @property
+    def row(self) -> Row:
+        """Messages by label; of a token, occurrences behind them."""
+        return self.evidence.row
+
+    @property
+    def where(self) -> str:
+        return NUMBER if self.is_number else place_of(self.token)

@@ -1,0 +1,40 @@
+"""What a view needs of raw counts, wherever they lie: in memory, in a file, or in many columns."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Protocol
+
+    class TotalCounts(Protocol):
+        """Sums over a whole table: all of it that the probability of a token needs beside its own counts."""
+
+        @property
+        def labels(self) -> Sequence[str]: ...
+        @property
+        def messages(self) -> Sequence[int]: ...
+        @property
+        def presences(self) -> Sequence[int]: ...
+        @property
+        def occurrences(self) -> Sequence[int]: ...
+        @property
+        def vocabulary(self) -> int: ...
+        @property
+        def numbers(self) -> Mapping[str, Sequence[Sums]]: ...
+        @property
+        def pair_presences(self) -> Sequence[int]: ...
+        @property
+        def pair_vocabulary(self) -> int: ...
+        def histogram(self) -> Mapping[tuple[int, ...], int]: ...
+
+    class Counts(TotalCounts, Protocol):
+        """A table to look tokens up in, whether it lies in memory or in a file."""
+
+        def rows(self, fingerprints: Sequence[int]) -> Mapping[int, Row]: ...
+        def pair_rows(self, fingerprints: Sequence[int]) -> Mapping[int, Row]: ...
+
+    Sums = Sequence[int | float]  # n, Σx, Σx²
+    Row = tuple[int, ...]  # messages containing the token, label by label; then occurrences likewise
+    Token = tuple[int, int, int]  # fingerprint, how often it occurs, the part of the message it stands in
+    Pair = tuple[int, int]  # two neighbours: fingerprint, part; only the messages containing them are counted

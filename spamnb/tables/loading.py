@@ -1,0 +1,130 @@
+"""Count tables loaded from a model file, whole or in slices; and one journal record as a table."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.arrays import order_of, range_of
+from spamnb.store.records import KEY
+from spamnb.tables.count_table import LARGEST, CountTable, sum_tables
+from spamnb.tables.layout import checked, record_type
+from spamnb.tables.learned import Learned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spamnb.arrays import Array
+    from spamnb.store.journal_record import Entry
+    from spamnb.store.records import Column
+    from spamnb.store.stored import Stored
+
+
+def load_table(stored: Stored) -> CountTable:
+    """Load the whole of a model file, its checksums verified, and add its journal."""
+    column = checked(stored)
+    learned = Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"])
+    base = replace(_table_of(stored, column), learned=learned)
+    return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.entries)])
+
+
+def load_slice(stored: Stored, part: int, parts: int) -> CountTable:
+    """Load one of so many equal ranges of fingerprints, without messages learned, checksums unverified."""
+
+    def stretch(name: str, first: int, end: int) -> Array:
+        column = stored.column(name)
+        data = column.file.read(column.at + first * column.width, (end - first) * column.width)
+        return np.frombuffer(data, record_type(column.kind))
+
+    first, end = _part_of(stored.column("tokens"), part, parts)
+    first_pair, end_pair = _part_of(stored.column("pairs"), part, parts)
+    ends = stretch("ends", first, end).astype(np.int64)
+    start = stored.column("ends")[first - 1] if first else 0
+    column = {
+        "tokens": stretch("tokens", first, end),
+        "pairs": stretch("pairs", first_pair, end_pair),
+        "ends": ends - start,
+        "text": stretch("text", start, int(ends[-1]) if len(ends) else start),
+        "days": stretch("days", first, end),
+        "first_days": stretch("first_days", first, end),
+        "pair_days": stretch("pair_days", first_pair, end_pair),
+    }
+    base = _table_of(stored, column).counted_in(part)
+    later = (table_of_record(entry, base.labels).part(part, parts) for entry in stored.journal.entries)
+    return replace(sum_tables([base, *later]), learned=Learned.of([], []))
+
+
+def _table_of(stored: Stored, column: Mapping[str, Array]) -> CountTable:
+    """Make a table of columns of a file, whole ones or a stretch of each."""
+    many, head = len(stored.labels), stored.head
+
+    def both(words: Array, pairs: Array) -> Array:
+        return np.concatenate((words, pairs))[order]
+
+    tokens, pairs = column["tokens"], column["pairs"]
+    order = order_of(np.concatenate((tokens["key"], pairs["key"])))
+    counts, pair_counts = tokens["counts"].T, pairs["counts"].T
+    kind = np.int32 if max(counts.max(initial=0), pair_counts.max(initial=0)) <= LARGEST else np.int64
+    none = np.zeros(len(pairs), np.uint8)
+    return CountTable(
+        tuple(stored.labels),
+        tuple(head["messages"]),
+        head["numbers"],
+        both(tokens["key"], pairs["key"]),
+        np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), none)),
+        column["text"],
+        np.array([both(counts[k], pair_counts[k]) for k in range(many)], kind),
+        np.array([both(counts[many + k], none) for k in range(many)], kind),
+        both(column["days"], column["pair_days"]),
+        since=both(column["first_days"], column["pair_days"]),
+    )
+
+
+def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
+    """Where the records of a part start and end in a file."""
+
+    def key(place: int) -> int:
+        return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
+
+    def place(number: int) -> int:
+        return bisect_left(range(len(column)), number, key=key)
+
+    first, end = range_of(part, parts)
+    return place(first), place(end)
+
+
+def table_of_record(entry: Entry, labels: Sequence[str]) -> CountTable:
+    """Make a table of one journal record: what the message adds to a label, and takes away from another."""
+    many, words, size = len(labels), len(entry.fingerprints), len(entry.fingerprints) + len(entry.pairs)
+    messages = [0] * many
+    message_counts, occurrence_counts = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
+    numbers: dict[str, list[list[int | float]]] = {
+        name: [[0, 0, 0] for _ in labels] for name in entry.numbers
+    }
+    for place, sign in entry.steps:
+        messages[place] += sign
+        message_counts[place] += sign
+        occurrence_counts[place, :words] += sign * np.array(entry.occurrences, np.int32)
+        for name, x in entry.numbers.items():
+            sums = numbers[name][place]
+            numbers[name][place] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
+    text = np.frombuffer(entry.text, np.uint8)
+    lengths = np.zeros(size, np.int64)
+    lengths[:words] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1
+    fingerprints = np.concatenate((np.array(entry.fingerprints, np.uint64), np.array(entry.pairs, np.uint64)))
+    order = order_of(fingerprints)
+    return CountTable(
+        tuple(labels),
+        tuple(messages),
+        numbers,
+        fingerprints[order],
+        np.cumsum(lengths[order]),
+        text[text != ord("\n")],
+        message_counts[:, order],
+        occurrence_counts[:, order],
+        np.full(size, entry.day, np.uint16),
+        Learned.of_entry(entry, labels),
+    )
