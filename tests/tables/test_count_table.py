@@ -27,7 +27,7 @@ def as_table(columns):
     table = SimpleTable(columns.labels)
     table.messages = list(columns.messages)
     table.numbers = columns.numbers
-    pairs: dict = {Fingerprints().pair(*pair): pair for pair in product("abc", "abc")}
+    pairs = {Fingerprints().pair(*pair): pair for pair in product("abc", "abc")}
     for at, token in enumerate(columns.tokens(range(len(columns)))):
         if columns.words[at]:
             table.tokens[token] = [
