@@ -33,7 +33,7 @@ from spamnb.evaluation.evaluate import (
     evaluate_by_model,
     evaluate_online,
 )
-from spamnb.evaluation.online import FIRST, PROTOCOLS, OnlineProtocol
+from spamnb.evaluation.online import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.mailboxes.sources import check
 from spamnb.mailboxes.trec_index import read_index
@@ -89,7 +89,7 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 @click.option(
     "--first",
     type=click.IntRange(1),
-    default=FIRST,
+    default=FIRST_MESSAGES,
     show_default=True,
     help="Labels of --protocol delayed.",
 )

@@ -41,7 +41,7 @@ class Estimate(NamedTuple):
         return Estimate(self.value, min(self.low, other.low), max(self.high, other.high))
 
 
-NOTHING = Estimate(0.0, 0.0, 1.0)  # 0 of 0, where convention asks for a figure
+ZERO_OF_ZERO = Estimate(0.0, 0.0, 1.0)  # 0 of 0, where convention asks for a figure
 
 
 def bounded(value: float, low: float, high: float, most: float = 1.0) -> Estimate:

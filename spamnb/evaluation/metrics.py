@@ -154,7 +154,7 @@ def verdict_figures(labels: Sequence[str], counts: Array) -> Figures:
         "macro": {
             # A wrong verdict takes from the recall of one label and the precision of one, but the F1 of two.
             name: intervals.macro(
-                [each[name] or intervals.NOTHING for each in present], touched=2 if name == "f1" else 1
+                [each[name] or intervals.ZERO_OF_ZERO for each in present], touched=2 if name == "f1" else 1
             )
             for name in ("precision", "recall", "f1")
         },

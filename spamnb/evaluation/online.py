@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
 
 PROTOCOLS = ("immediate", "delayed", "on-error")  # the rule of each: OnlineProtocol.learns
-FIRST = 1000  # messages labelled under the delayed protocol
+FIRST_MESSAGES = 1000  # that the delayed protocol learns
 GROWTH = 1.1  # cutoffs are taken anew when the scores they rest on are this many times as many
 # Scores that cutoffs rest on: those by a filter that had learned less tell of another filter. With all of
 # them 24 % of the later spam in spamassassin was unsure, with the last 2,000 7 %; ham lost 0.00 and 0.08 %.
@@ -45,7 +45,7 @@ class OnlineProtocol:
     """The rule of `spamnb evaluate --online --protocol`: which messages are learned after their verdict."""
 
     name: str = "immediate"
-    first: int = FIRST  # messages that "delayed" learns
+    first: int = FIRST_MESSAGES  # messages that "delayed" learns
     margin: float = 0.0  # nats beyond the score that decides: a right verdict by less, "on-error" learns, too
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.inspection.explanation import Explanation, Share, explain
+from spamnb.inspection.explanation import Explanation, explain
 from spamnb.inspection.reason import Reason
 
-__all__ = ["Explanation", "Reason", "Share", "explain"]
+__all__ = ["Explanation", "Reason", "explain"]

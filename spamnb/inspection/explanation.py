@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 4  # labels up to which each has a column in a table
 
 
-class Share(NamedTuple):
-    """A part of the sum: the evidence of head, body, whole message, or numbers."""
+class PartSum(NamedTuple):
+    """What head, body, whole message or numbers add to the sum."""
 
     name: str
     tokens: int
@@ -66,7 +66,7 @@ class Explanation(NamedTuple):
     lead: float
     prior: float
     absent: float  # added by Bernoulli's words that the message does not have
-    shares: list[Share]
+    part_sums: list[PartSum]
     reasons: list[Reason]  # strongest first
     unknown: list[str]  # tokens that no learned message has
     weak_rows: dict[str, Row]
@@ -97,7 +97,7 @@ class Explanation(NamedTuple):
     def is_finite(self) -> bool:
         """Whether the sum can be added up: counts of zero without smoothing make it infinite."""
         sums = (self.joint[self.toward], self.joint[self.against], self.prior, self.absent)
-        return all(map(isfinite, sums)) and all(isfinite(share.adds) for share in self.shares)
+        return all(map(isfinite, sums)) and all(isfinite(part.adds) for part in self.part_sums)
 
     @property
     def weak(self) -> list[WeakToken]:
@@ -121,7 +121,7 @@ class Explanation(NamedTuple):
             "sum": {
                 "prior": self.prior,
                 "absent": self.absent,
-                "parts": [share._asdict() for share in self.shares],
+                "parts": [part._asdict() for part in self.part_sums],
             },
             "evidence": [self._reason_map(reason) for reason in self.reasons],
             "ignored": {
@@ -180,14 +180,14 @@ def explain(model: Model, raw: bytes) -> Explanation:
     if view.numbers:
         measured = len(classifier.numeric_evidence(features.numbers))
         words, numbers = words[: len(words) - measured], words[len(words) - measured :]
-    reasons, shares = sum_evidence(view, words, features, toward, against)
+    reasons, part_sums = sum_evidence(view, words, features, toward, against)
     changes: list[Flip] = []
-    if toward != against and isfinite(lead) and all(isfinite(share.adds) for share in shares):
+    if toward != against and isfinite(lead) and all(isfinite(part.adds) for part in part_sums):
         changes = find_flips(model, reasons, score, verdict, toward, against)
     if numbers:
         reasons += numeric_reasons(numbers, toward, against)
         total = sum(reason.adds for reason in reasons[len(words) :])
-        shares.append(Share("numbers", len(numbers), total, 1.0, total))
+        part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
     weak = model.stored.rows(others)
@@ -204,7 +204,7 @@ def explain(model: Model, raw: bytes) -> Explanation:
         lead,
         prior,
         background - prior,
-        shares,
+        part_sums,
         sorted(reasons, key=lambda reason: -abs(reason.adds)),
         [features.texts[fingerprint] for fingerprint in others if fingerprint not in weak],
         {features.texts[fingerprint]: weak[fingerprint] for fingerprint in others if fingerprint in weak},
@@ -232,7 +232,7 @@ def difference(values: Sequence[float], toward: int, against: int) -> float:
 
 def sum_evidence(
     view: View, words: Sequence[Evidence], features: Features, toward: int, against: int
-) -> tuple[list[Reason], list[Share]]:
+) -> tuple[list[Reason], list[PartSum]]:
     """Sum the evidence: what each token adds to the lead, and what each part of the message does."""
     counts: dict[int, int] = {}
     for item in words:
@@ -249,13 +249,13 @@ def sum_evidence(
         scaled = weight * times if times else 0.0
         totals[part] += scaled
         reasons.append(Reason(features.text_of(item.feature), item, weight, scaled / divisors[part]))
-    shares = [
-        Share(
+    part_sums = [
+        PartSum(
             part_name(view, part), counts[part], totals[part], divisors[part], totals[part] / divisors[part]
         )
         for part in parts
     ]
-    return reasons, shares
+    return reasons, part_sums
 
 
 def part_name(view: View, part: int) -> str:

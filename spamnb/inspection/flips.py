@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spamnb.inspection.reason import Reason
     from spamnb.model import Model
 
-NOTHING = 1e-9  # nats: what rounding leaves of no evidence at all
+ROUNDING = 1e-9  # nats: what rounding leaves of no evidence at all
 
 
 class Flip(NamedTuple):
@@ -70,7 +70,7 @@ def find_flips(
 
 def without_rounding(joint: list[float]) -> list[float]:
     """Make log-joints equal where they differ by rounding only."""
-    return joint if max(joint) - min(joint) > NOTHING else [0.0 for _ in joint]
+    return joint if max(joint) - min(joint) > ROUNDING else [0.0 for _ in joint]
 
 
 def bounds(model: Model, label: str) -> list[tuple[int, float]]:

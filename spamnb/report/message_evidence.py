@@ -96,11 +96,11 @@ def sum_section(why: Explanation) -> Markup:
         for name, adds in (("prior", why.prior), ("words that are absent", why.absent))
         if adds
     ]
-    for share in why.shares:
+    for part in why.part_sums:
         divided = (
-            None if share.divisor == 1 else f"{count(share.tokens)} + {share.divisor - share.tokens:g} silent"
+            None if part.divisor == 1 else f"{count(part.tokens)} + {part.divisor - part.tokens:g} silent"
         )
-        rows.append(row(share.name, f"{share.weight:+.3f}", divided, f"{share.adds:+.4f}"))
+        rows.append(row(part.name, f"{part.weight:+.3f}", divided, f"{part.adds:+.4f}"))
     against, toward = why.sides
     name = "score" if why.lead == why.verdict.score else f"{toward} ahead of {against} by"
     rows.append(row(name, None, None, f"{why.lead:+.4f}"))

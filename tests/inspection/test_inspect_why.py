@@ -62,10 +62,10 @@ class TestSum:
         background = why.prior + why.absent
         near = 1e-12 * (1 + sum(1 + abs(one.adds) for one in why.reasons))  # each is rounded to 2⁻⁴⁰ nats
         assert background + sum(one.adds for one in why.reasons) == pytest.approx(why.lead, abs=near)
-        assert background + sum(share.adds for share in why.shares) == pytest.approx(why.lead, abs=near)
-        for share in why.shares:
-            assert share.weight / share.divisor == pytest.approx(share.adds)
-        assert sum(share.tokens for share in why.shares) == len(why.reasons)
+        assert background + sum(part.adds for part in why.part_sums) == pytest.approx(why.lead, abs=near)
+        for part in why.part_sums:
+            assert part.weight / part.divisor == pytest.approx(part.adds)
+        assert sum(part.tokens for part in why.part_sums) == len(why.reasons)
 
     def test_flips_hold(self, path, mail, view, name):
         """Each is another verdict, by a different set; nothing is listed that is not there."""

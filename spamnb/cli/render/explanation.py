@@ -134,10 +134,10 @@ def sum_table(why: Explanation) -> RenderableType:
         rows.append((f"prior, log {' against '.join(reversed(why.sides))}", "", "", signed(why.prior, 4)))
     if why.absent:
         rows.append(("all other words, being absent", "", "", signed(why.absent, 4)))
-    for share in why.shares:
-        damping = share.divisor - share.tokens
-        divided = f"{share.tokens:,} + {damping:g} silent" if share.divisor != 1 else ""
-        rows.append((share.name, signed(share.weight, 3), divided, signed(share.adds, 4)))
+    for part in why.part_sums:
+        damping = part.divisor - part.tokens
+        divided = f"{part.tokens:,} + {damping:g} silent" if part.divisor != 1 else ""
+        rows.append((part.name, signed(part.weight, 3), divided, signed(part.adds, 4)))
     ahead = "score" if why.lead == why.verdict.score else f"{why.sides[1]} ahead of {why.sides[0]} by"
     rows.append([Text(cell, "bold") for cell in (ahead, "", "", signed(why.lead, 4))])
     return table("the sum", ("", "weights", "divided by", "adds"), rows)
