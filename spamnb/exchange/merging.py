@@ -41,7 +41,7 @@ class Changes:
 
 @dataclass
 class Merged:
-    """What came together in a merged model."""
+    """Numbers of messages that a merged model is made of."""
 
     messages: int = 0  # it knows, each once
     models: list[Changes] = field(default_factory=list)  # one for each

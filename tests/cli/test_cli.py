@@ -32,7 +32,7 @@ OPTIONS = {
     "import": "--from --model --fresh --json --help",
 }
 LECTURE = ROOT / "corpora" / "lectures" / "six-as-tabled"
-REPORT = "model learned known moved forgotten unknown again torn unreadable passed_over".split()
+REPORT = "model learned known moved forgotten unknown duplicate conflicting unreadable passed_over".split()
 
 
 def examples(help_text):
@@ -364,7 +364,7 @@ def test_where_the_model_is(spamnb, mail, tmp_path, variables, place):
 
 
 # Settings of the tokenizer: how they are asked for, and how they are kept.
-SETTINGS = {
+SETTINGS: dict[str, dict] = {
     "--ngrams 2": {"ngrams": 2},
     "--stem english": {"stem": "english"},
     "--stop-words english": {"stop_language": "english"},

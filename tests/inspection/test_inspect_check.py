@@ -65,7 +65,7 @@ def made(spamnb, mail, folder, how):
     path = str(folder / "made.msgpack")
     (folder / "words").write_bytes(BOGOFILTER)
     trained = ("train", "--jobs", "1", mail.ham, mail.spam)
-    for command in {
+    commands: dict[str, list[tuple]] = {
         "empty": [("train", "--spam", "-"), ("train", "--spam", "-", "--forget")],
         "three": [("train", "--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")],
         "one": [("train", "--label", f"work={mail.work}")],
@@ -76,7 +76,8 @@ def made(spamnb, mail, folder, how):
         "moved": [trained, ("train", "--jobs", "1", "--yes", "--spam", mail.ham)],
         "n-grams": [("train", "--ngrams", "3", *trained[1:])],
         "keyed": [("train", "--keyed", *trained[1:]), ("train", "--spam", "-")],
-    }[how]:
+    }
+    for command in commands[how]:
         spamnb(*command, "--model", path, stdin=b"Subject: meeting\n\nviagra").succeeds()
     return path
 
@@ -110,7 +111,7 @@ def test_a_model_of_many_blocks(own, monkeypatch):
     """Which are read as one."""
     for size in (1, 2, 7, 100):
         monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK", size)
-        monkeypatch.setattr("spamnb.inspection.check.STRETCHES", size)
+        monkeypatch.setattr("spamnb.inspection.check_columns.STRETCHES_AT_ONCE", size)
         assert check(own).damage == []
 
 
@@ -424,7 +425,7 @@ def test_content_that_cannot_be(spamnb, own, monkeypatch, said, change):
     assert all("damaged" not in line for line in found)
     for size in (1, 5):
         monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK", size)
-        monkeypatch.setattr("spamnb.inspection.check.STRETCHES", size)
+        monkeypatch.setattr("spamnb.inspection.check_columns.STRETCHES_AT_ONCE", size)
         assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
 
 

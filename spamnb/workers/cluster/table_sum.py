@@ -59,13 +59,14 @@ class ClusterTableSum:
 
     def _sum(self, level: int, shard: int) -> None:
         """Sum the tables that wait for it, and move the sum a level up."""
-        total = self.client.submit(tasks.sum_of, self.waiting.pop((level, shard)), pure=False)
+        total = self.client.submit(sum_tables, self.waiting.pop((level, shard)), pure=False)
         if level >= self.depth:
             self._put(level + 1, shard, total)
             return
         shards = BRANCHING ** (level + 1)
         for above in range(shard * BRANCHING, (shard + 1) * BRANCHING):
-            self._put(level + 1, above, self.client.submit(tasks.shard_of, total, above, shards, pure=False))
+            table = self.client.submit(CountTable.shard, total, above, shards, pure=False)
+            self._put(level + 1, above, table)
 
     def shards(self, finish: Finish) -> list[Future] | list[ShardToAdd]:
         """Finish the sum; its shards stay on the workers."""
@@ -76,17 +77,16 @@ class ClusterTableSum:
         every = range(BRANCHING**self.depth)
         if self.base is None:
             return [
-                self.client.submit(tasks.finished, *self._tables(shard), finish, pure=False)
-                for shard in every
+                self.client.submit(tasks.finished, self._tables(shard), finish, pure=False) for shard in every
             ]
-        totals = [self.client.submit(tasks.total_of, *self._tables(shard), pure=False) for shard in every]
+        totals = [self.client.submit(sum_tables, self._tables(shard), pure=False) for shard in every]
         return [ShardToAdd(self.base, shard, len(every), total, finish) for shard, total in enumerate(totals)]
 
-    def _tables(self, shard: int) -> tuple[CountTable, list[Future]]:
-        """Tables of a shard that are to be summed last, the oldest first: they are on the highest level."""
+    def _tables(self, shard: int) -> list[CountTable | Future]:
+        """Tables of a shard for its last sum: an empty one, then those of the highest level first."""
         levels = sorted([level for level, other in self.waiting if other == shard and level >= self.depth])
         tables = [table for level in reversed(levels) for table in self.waiting.pop((level, shard))]
-        return CountTable.empty(self.labels), tables
+        return [CountTable.empty(self.labels), *tables]
 
 
 @dataclass(frozen=True)

@@ -102,20 +102,9 @@ def _check_unchanged(batch: Batch, checksum: int) -> None:
         raise DataError(f"{path}: changed while it was read; nothing was changed here: try again")
 
 
-def sum_of(tables: Sequence[CountTable]) -> CountTable:
-    return sum_tables(tables)
-
-
-def shard_of(table: CountTable, shard: int, shards: int) -> CountTable:
-    return table.shard(shard, shards)
-
-
-def total_of(nothing: CountTable, tables: Sequence[CountTable]) -> CountTable:
-    return sum_tables([nothing, *tables])
-
-
-def finished(nothing: CountTable, tables: Sequence[CountTable], finish: Finish) -> CountTable:
-    return finish(sum_tables([nothing, *tables]), nothing)
+def finished(tables: Sequence[CountTable], finish: Finish) -> CountTable:
+    """Finish the sum of tables, the first of which is empty."""
+    return finish(sum_tables(tables), tables[0])
 
 
 def judged(chunk: Chunk, files: ModelFiles) -> tuple[MailboxRange | None, Judgement]:
