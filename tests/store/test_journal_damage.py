@@ -84,7 +84,7 @@ def generation(start):
 @pytest.fixture
 def no_fold(monkeypatch):
     """The folding that is begun when something is learned after damage."""
-    monkeypatch.setattr("spamnb.training.learn.fold_aside", lambda *_: None)
+    monkeypatch.setattr("spamnb.training.learn.fold_in_background", lambda *_: None)
 
 
 def copied(path, folder):
