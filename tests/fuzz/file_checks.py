@@ -72,7 +72,7 @@ def model(data: bytes) -> None:
         judge.stored.histogram()
         ModelSummary.of(judge, 3)
         load_table(judge.stored)
-    with suppress(*expected), patch("spamnb.training.learn.fold_in_background"):  # begun where a journal is damaged
+    with suppress(*expected), patch("spamnb.training.learn.fold_in_background"):  # begun after damage
         learn(str(path), HAM + b"more\n", "ham")
 
 

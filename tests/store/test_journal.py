@@ -108,7 +108,7 @@ def test_torn_at_every_byte_it_keeps_what_came_before(model):
 
 def test_torn_anywhere_learning_goes_on(model, monkeypatch):
     """Garbage may follow, too: a crash can leave blocks that were never written."""
-    monkeypatch.setattr("spamnb.training.learn.fold_in_background", lambda *_: None)  # as it is begun after damage
+    monkeypatch.setattr("spamnb.training.learn.fold_in_background", lambda *_: None)  # begun after damage
     ends = []
     for raw in MAIL:
         learn(model, raw, "ham")
