@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.verdict import Calibration, Cutoffs, decided
+from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.reading.message import read
@@ -15,8 +15,7 @@ from spamnb.store.stored import Stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import Score
-    from spamnb.bayes.verdict import Verdict
+    from spamnb.bayes.verdict import Score, Verdict
     from spamnb.key import Key
     from spamnb.reading.features import Features
 
@@ -71,7 +70,7 @@ class Model:
         return self.decide(self.classifier.score(features.tokens, features.numbers, pairs))
 
     def decide(self, score: Score) -> Verdict:
-        return decided(score, self.cutoffs, self.calibration)
+        return verdict_of(score, self.cutoffs, self.calibration)
 
 
 def key_of(stored: Stored) -> Key | None:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.arrays import MISSING, Rows
-from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam
 from spamnb.bayes.scoring import LogCounts, joints, weights_of
-from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, decided
+from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import GLOBAL
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, judged
@@ -96,7 +96,7 @@ def online(
     verdicts: list[Verdict] = []
     for message in map(int, order):
         score = Score(labels, counts.joint(message), [])
-        verdict = decided(score, rule.cutoffs, rule.calibration)
+        verdict = verdict_of(score, rule.cutoffs, rule.calibration)
         if protocol == "on-error":
             label = labels[truth[message]]
             learned = verdict.label != label or rule.lead(score, verdict, label) < margin

@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError, NoInput
 from spamnb.inspection.knowledge import date
-from spamnb.store import packing
+from spamnb.store import msgpack_codec
 from spamnb.store.journal import Journal
 from spamnb.store.records import checksum_of
 from spamnb.store.stored import Stored
@@ -74,7 +74,7 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
     head, journal, columns = stored.head, stored.journal, Checking(stored, progress)
     found.size, found.columns = stored.file.size, len(columns.names)
     found.tokens, found.pairs = len(stored.column("tokens")), len(stored.column("pairs"))
-    found.journal, found.journal_size = len(journal.entries), journal.size
+    found.journal, found.journal_size = len(journal.records), journal.size
     try:
         found.messages = sum(head["messages"])
         columns.check()
@@ -87,8 +87,8 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
 def lost_lessons(journal: Journal) -> Iterator[str]:
     """Where the journal is damaged, and between which days that was written."""
     for start, end in journal.damaged:
-        before = [f" from {date(entry.day)}" for entry in journal.entries if entry.end <= start][-1:]
-        after = [f" to {date(entry.day)}" for entry in journal.entries if entry.end > start][:1]
+        before = [f" from {date(entry.day)}" for entry in journal.records if entry.end <= start][-1:]
+        after = [f" to {date(entry.day)}" for entry in journal.records if entry.end > start][:1]
         lessons = "".join([", lessons", *before, *after]) if before or after else ""
         yield f"its journal is damaged at bytes {start}-{end - 1}{lessons}; {AGAIN}"
 
@@ -133,7 +133,7 @@ class Checking:
             if name not in self.names:
                 raise ModelError(self.stored.path, f"its column {name} is missing; {WHAT_TO_DO}")
             column = self.stored.column(name)
-            in_front = packing.pack(name) + BIN + column.size.to_bytes(4, "big")
+            in_front = msgpack_codec.pack(name) + BIN + column.size.to_bytes(4, "big")
             if column.file.read(column.at - len(in_front), len(in_front)) != in_front:
                 raise ModelError(self.stored.path, f"the name of its column {name} is damaged; {WHAT_TO_DO}")
             for block in column_blocks(self.stored, name):

@@ -13,7 +13,7 @@ import numpy as np
 from spamnb.bayes import classifier as bayes
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
-from spamnb.bayes.verdict import HAM, SPAM
+from spamnb.bayes.verdict import HAM, SPAM, lead_of
 from spamnb.clock import DAY, today
 from spamnb.store.journal import LIMIT
 from spamnb.tables.learned import Learned
@@ -147,7 +147,7 @@ class Knowledge:
             list(stored.occurrences),
             stored.vocabulary,
             stored.pair_vocabulary,
-            len(stored.journal.entries),
+            len(stored.journal.records),
             stored.journal.size,
             LIMIT,
             settings,
@@ -259,7 +259,7 @@ def leads(likelihood: Likelihood, message_counts: Array, occurrence_counts: Arra
 
 def ahead(weights: Sequence[float]) -> list[float]:
     """How far each label is ahead of the best other one, at most INFINITE."""
-    return [max(-INFINITE, min(INFINITE, bayes.lead(weights, place))) for place in range(len(weights))]
+    return [max(-INFINITE, min(INFINITE, lead_of(weights, place))) for place in range(len(weights))]
 
 
 def most_telling(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bayes.classifier import Likelihood, variance
+from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.gaussian import variance_of
 from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.view import View
 from spamnb.errors import DataError
@@ -107,7 +108,7 @@ class Sampler:
         totals = stored.occurrences if self.view.event == "multinomial" else stored.presences
         mean = totals[self.place] / max(1, stored.messages[self.place])
         sizes = stored.numbers.get(SIZE)
-        spread = TENTH * sqrt(variance(sizes[self.place])) if sizes and sizes[self.place][0] else 0.0
+        spread = TENTH * sqrt(variance_of(sizes[self.place])) if sizes and sizes[self.place][0] else 0.0
         return min(MOST_TOKENS, round(mean * exp(spread * size - spread * spread / 2)))
 
     def _numbers(self, size: float, messages: int) -> dict[str, float]:
@@ -117,6 +118,6 @@ class Sampler:
             n, total, squares = by_label[self.place]
             there, off = self.chance.random(), self.chance.standard_normal()
             if there * messages < n:
-                deviation = sqrt(variance((n, total, squares)))
+                deviation = sqrt(variance_of((n, total, squares)))
                 numbers[name] = total / n + deviation * (size if name == SIZE else off)
         return numbers

@@ -48,7 +48,7 @@ def checked(stored: Stored) -> dict[str, Array]:
     for name, kind, size, _ in stored.head["columns"]:
         column = stored.column(name)
         in_front = _in_front(name, size)
-        data = column.whole()
+        data = column.read()
         if stored.file.read(column.at - len(in_front), len(in_front)) != in_front:
             raise ModelError(stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
         columns[name] = np.frombuffer(data, record_type(kind))

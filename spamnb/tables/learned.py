@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.arrays import Array
-    from spamnb.store.journal_record import Entry
+    from spamnb.store.journal_record import JournalRecord
     from spamnb.store.stored import Stored
 
 NOWHERE = -1  # the place of a message that is not learned
@@ -57,11 +57,11 @@ class Learned:
             return np.frombuffer(data, f"<{own.kind}")
 
         file = cls(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores"))
-        later = [entry for entry in stored.journal.entries if entry.digest in range(*range_of(part, parts))]
+        later = [entry for entry in stored.journal.records if entry.digest in range(*range_of(part, parts))]
         return in_turn([file, *(cls.of_entry(entry, stored.labels) for entry in later)])
 
     @classmethod
-    def of_entry(cls, entry: Entry, labels: Sequence[str]) -> Learned:
+    def of_entry(cls, entry: JournalRecord, labels: Sequence[str]) -> Learned:
         """That of a journal's record."""
         place = NOWHERE if entry.after is None else labels.index(entry.after)
         return cls.of([entry.digest], [place], [entry.score])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.store.journal_record import Entry
+    from spamnb.store.journal_record import JournalRecord
     from spamnb.store.records import Column
     from spamnb.store.stored import Stored
 
@@ -28,7 +28,7 @@ def load_table(stored: Stored) -> CountTable:
     column = checked(stored)
     learned = Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"])
     base = replace(_table_of(stored, column), learned=learned)
-    return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.entries)])
+    return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.records)])
 
 
 def load_slice(stored: Stored, part: int, parts: int) -> CountTable:
@@ -53,7 +53,7 @@ def load_slice(stored: Stored, part: int, parts: int) -> CountTable:
         "pair_days": stretch("pair_days", first_pair, end_pair),
     }
     base = _table_of(stored, column).counted_in(part)
-    later = (table_of_record(entry, base.labels).part(part, parts) for entry in stored.journal.entries)
+    later = (table_of_record(entry, base.labels).part(part, parts) for entry in stored.journal.records)
     return replace(sum_tables([base, *later]), learned=Learned.of([], []))
 
 
@@ -96,7 +96,7 @@ def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
     return place(first), place(end)
 
 
-def table_of_record(entry: Entry, labels: Sequence[str]) -> CountTable:
+def table_of_record(entry: JournalRecord, labels: Sequence[str]) -> CountTable:
     """Make a table of one journal record: what the message adds to a label, and takes away from another."""
     many, words, size = len(labels), len(entry.fingerprints), len(entry.fingerprints) + len(entry.pairs)
     messages = [0] * many

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.records import KEY, Records
+from spamnb.store.records import KEY, CountRecords
 from spamnb.tables.layout import record_type
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Vocabulary:
         self.stored = stored
         self.size = len(stored.column("tokens"))  # of the file
         self.later = of_journal(stored)
-        known = Records(stored.column("tokens"), stored.column("starts")).rows(list(self.later))
+        known = CountRecords(stored.column("tokens"), stored.column("starts")).rows(list(self.later))
         self.new = {number: one for number, one in self.later.items() if number not in known}
         self._newest = list(self.new.values())
         self._new_keys = list(self.new)
@@ -163,9 +163,9 @@ def number_of(name: str) -> int | None:
 
 def of_journal(stored: Stored) -> dict[int, Later]:
     """By fingerprint."""
-    counts = stored.journal.everything()
+    counts = stored.journal.all_rows()
     later: dict[int, Later] = {}
-    for entry in stored.journal.entries:
+    for entry in stored.journal.records:
         words = bytes(entry.text).split(b"\n")
         for number, word in zip(entry.fingerprints, words, strict=False):
             first = min(entry.day, later[number].first) if number in later else entry.day

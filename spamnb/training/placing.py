@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from spamnb.store.journal_record import Entry
+    from spamnb.store.journal_record import JournalRecord
 
 ASIDE = ".damaged"
 
@@ -99,7 +99,7 @@ def tidy(journal: str, model: Stored, changes: list[dict[str, Any]]) -> None:
                 os.unlink(path)
 
 
-def learned_since(path: str, before: Stored | None) -> tuple[Stored | None, list[Entry]]:
+def learned_since(path: str, before: Stored | None) -> tuple[Stored | None, list[JournalRecord]]:
     """The model as it is now, and the entries of its journal that were not there before."""
     if before is None:
         return None, []
@@ -109,4 +109,4 @@ def learned_since(path: str, before: Stored | None) -> tuple[Stored | None, list
         return None, []  # gone or damaged meanwhile
     if old.generation != before.generation:
         return None, []  # somebody put another file there
-    return old, [entry for entry in old.journal.entries if entry.end > before.journal.size]
+    return old, [entry for entry in old.journal.records if entry.end > before.journal.size]

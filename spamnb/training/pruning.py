@@ -35,7 +35,7 @@ def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = Fals
         stored = Stored.open(path)
         table, size = load_table(stored).settled(), os.path.getsize(path)
         kept = table.only(~expired(table, today() - days, rare))
-        if not try_only and (len(kept) < len(table) or stored.journal.entries):
+        if not try_only and (len(kept) < len(table) or stored.journal.records):
             view, settings = view_of(stored), settings_of(stored)
             write(path, kept, settings, view, stored.head["ham_loss"], stored)
         words, left = int(table.words.sum()), int(kept.words.sum())

@@ -295,7 +295,7 @@ def write(
 def fold(path: str) -> None:
     """Fold the journal into the model. The caller holds the lock on training."""
     stored = Stored.open(path)
-    if stored.journal.entries:
+    if stored.journal.records:
         table, view, settings = load_table(stored).settled(), view_of(stored), settings_of(stored)
         write(path, table, settings, view, stored.head["ham_loss"], stored)
 

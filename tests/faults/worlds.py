@@ -207,7 +207,7 @@ class World:
             settle(model)
             if operation.aside:
                 took = time.monotonic() - begun
-                assert not Stored.open(model).journal.entries, "it started nothing aside"
+                assert not Stored.open(model).journal.records, "it started nothing aside"
             fold(model)
             after = state(model)
             assert after.counts != self.before(operation).counts

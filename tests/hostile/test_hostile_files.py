@@ -12,7 +12,7 @@ from fuzz.file_checks import backup
 from fuzz.sealing import sealed_backup, sealed_model
 
 from spamnb.exchange.backup import exported
-from spamnb.store import packing
+from spamnb.store import msgpack_codec
 from spamnb.store.stored import Stored
 from spamnb.training.learn import learn
 
@@ -84,8 +84,8 @@ def resealed(data: bytes) -> bytes:
     made = sealed_model(data)
     front, at = {}, 3
     for _ in range(4):
-        key, at = packing.unpack(memoryview(made), at)
+        key, at = msgpack_codec.unpack(memoryview(made), at)
         start = at
-        front[key], at = packing.unpack(memoryview(made), at)
+        front[key], at = msgpack_codec.unpack(memoryview(made), at)
     assert crc32(made[start:at]) == front["crc32"]  # it is a forgery, not damage
     return made

@@ -14,7 +14,7 @@ from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.inspection.check import check
 from spamnb.model import Model
-from spamnb.serve.memory import opened
+from spamnb.serve.memory import open_in_memory
 from spamnb.store import damage
 from spamnb.store.stored import Stored
 from spamnb.training import train as training
@@ -216,7 +216,7 @@ LOOKED_UP = ("starts", "tokens", "pair_starts", "pairs")  # where a delivery rea
 # What is done with a model, and which columns it reads whole.
 USES = {
     "training": (lambda path, ham: training.train(path, {"spam": [ham]}, pool=LocalPool(1)), lambda _: True),
-    "a server": (lambda path, ham: opened(path).classify(ham).score, lambda name: name in LOOKED_UP),
+    "a server": (lambda path, ham: open_in_memory(path).classify(ham).score, lambda name: name in LOOKED_UP),
     "a lesson": (
         lambda path, ham: learn(path, ham, "ham"),
         lambda name: name in ("digests", "digest_labels"),
@@ -255,7 +255,7 @@ def test_all_of_it_is_said(spamnb, own):
             first = os.path.getsize(own + ".journal")
         if number == 1:
             end = os.path.getsize(own + ".journal")
-    days = sorted({entry.day for entry in Stored.open(own).journal.entries})
+    days = sorted({entry.day for entry in Stored.open(own).journal.records})
     assert len(days) <= 2
     columns = columns_of(own)
     for name in ("tokens", "text", "digests"):
@@ -301,7 +301,7 @@ def test_a_journal_that_was_put_aside_is_named(spamnb, own):
 
 
 def test_it_is_told_once_and_not_beside_the_report(spamnb, own, monkeypatch):
-    monkeypatch.setattr(damage, "_told", {})
+    monkeypatch.setattr(damage, "_warned", {})
     learn(own, b"Subject: lesson\n\nwords", "spam")
     flip(own + ".journal", 50)
     assert len(lines(spamnb("inspect", "--check", "--model", own))) == 1
@@ -461,8 +461,8 @@ def test_a_token_that_ends_within_a_character(spamnb, own, tmp_path):
     (tmp_path / "mail").write_bytes("Subject: x\n\nпривет привет\n".encode())
     spamnb("train", "--jobs", "1", "--ham", tmp_path / "mail", "--model", own).succeeds()
     columns = columns_of(own)
-    text = columns["text"].whole()
-    ends = columns["ends"].numbers().tolist()
+    text = columns["text"].read()
+    ends = columns["ends"].values().tolist()
     at = text.index("привет".encode())
     place = ends.index(at + len("привет".encode()))
     reforged(own, lambda data: written(data, columns["ends"], place, at + 3))

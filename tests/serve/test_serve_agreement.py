@@ -131,7 +131,7 @@ def known(path):
             list(entry.pairs),
             bytes(entry.text),
         )
-        for entry in stored.journal.entries
+        for entry in stored.journal.records
     ]
     totals = (stored.messages, stored.presences, stored.occurrences, stored.vocabulary, stored.numbers)
     return {"entries": entries, "totals": totals}

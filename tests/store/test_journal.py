@@ -239,8 +239,8 @@ def test_a_journal_that_cannot_be_read_is_an_error(model):
 
 def test_no_journal_is_an_empty_one(tmp_path):
     journal = Journal.read(str(tmp_path / "none"), 1, ["ham"])
-    assert (journal.entries, journal.size, journal.learned) == ([], 0, {})
-    assert (journal.rows([1]), journal.everything()) == ({}, {})
+    assert (journal.records, journal.size, journal.learned) == ([], 0, {})
+    assert (journal.rows([1]), journal.all_rows()) == ({}, {})
 
 
 # Of other models
@@ -278,7 +278,7 @@ def test_only_the_records_of_its_generation_count(model):
     ):
         journal_of(model).write_bytes(content)
         found = Journal.read(model + ".journal", generation, ["ham", "spam"])
-        numbers = [MAIL_DIGESTS.index(entry.digest) + 1 for entry in found.entries]
+        numbers = [MAIL_DIGESTS.index(entry.digest) + 1 for entry in found.records]
         assert "".join(map(str, numbers)) == expected
         assert Stored.open(model).messages == [len(expected), 0]
 
@@ -290,7 +290,7 @@ def test_records_of_a_model_that_never_came_are_dropped(model):
     journal_of(model).write_bytes(one + of_another(two))
     assert learn(model, MAIL[1], "spam") == "learned"
     assert told(model) == [(generation, None, "ham"), (generation, None, "spam")]
-    assert Journal.read(model + ".journal", 5, ["ham", "spam"]).entries == []
+    assert Journal.read(model + ".journal", 5, ["ham", "spam"]).records == []
     assert Stored.open(model).messages == [1, 1]
 
 

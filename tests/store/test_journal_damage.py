@@ -131,7 +131,7 @@ def check(path, expected, damaged):
 def test_any_byte_wrong_costs_its_record_and_no_other(start, generation):
     """A bit of each; of the bytes in front of a record's map and of its first and last ones, every bit."""
     whole, stretches = journal_of(start[0]).read_bytes(), start[1]
-    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).entries]
+    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).records]
     assert len(lessons) == len(LESSONS)
     for number, (first, end) in enumerate(stretches):
         left = [one for place, one in enumerate(lessons) if place != number]
@@ -142,7 +142,7 @@ def test_any_byte_wrong_costs_its_record_and_no_other(start, generation):
                 content[place] ^= 1 << bit
                 found = Journal.of(bytes(content), generation, LABELS)
                 assert found.damaged == [(first, end)], (number, place - first, bit)
-                assert [entry.digest for entry in found.entries] == left
+                assert [entry.digest for entry in found.records] == left
 
 
 @pytest.mark.usefixtures("no_fold")
@@ -171,7 +171,7 @@ def test_cut_at_every_length_it_is_torn_and_nothing_is_told(start, model, withou
     for size in range(len(whole) + 1):
         found = Journal.of(whole[:size], generation, LABELS)
         assert found.damaged == [], size
-        assert len(found.entries) == sum(end <= size for _, end in stretches), size
+        assert len(found.records) == sum(end <= size for _, end in stretches), size
         assert found.size == max([0, *(end for _, end in stretches if end <= size)])
     for number, (_, end) in enumerate(stretches[:-1]):
         journal_of(model).write_bytes(whole[: end + 20 * number])
@@ -214,7 +214,7 @@ def test_any_two_records(start, model, without):
 def test_blocks_that_are_lost(start, generation):
     """Zeros, or anything else, in place of some bytes: what lies elsewhere stays."""
     whole, stretches = journal_of(start[0]).read_bytes(), start[1]
-    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).entries]
+    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).records]
     chance = random.Random(2)
     for place in range(0, len(whole), 40):
         size = chance.choice((8, 64, 512))
@@ -223,7 +223,7 @@ def test_blocks_that_are_lost(start, generation):
             hit = [content[first:end] != whole[first:end] for first, end in stretches]
             found = Journal.of(content, generation, LABELS)
             left = [one for one, is_hit in zip(lessons, hit, strict=True) if not is_hit]
-            assert [entry.digest for entry in found.entries] == left
+            assert [entry.digest for entry in found.records] == left
             assert bool(found.damaged) == any(hit)
 
 
@@ -236,7 +236,7 @@ def test_bytes_that_are_missing_or_too_many(start, generation):
                 whole[: place + 1] + b"?!" + whole[place + 1 :],
             ):
                 found = Journal.of(content, generation, LABELS)
-                assert len(found.entries) == len(LESSONS) - 1, place - first
+                assert len(found.records) == len(LESSONS) - 1, place - first
                 assert len(found.damaged) == 1
 
 
@@ -250,7 +250,7 @@ def test_a_length_that_leads_to_the_end_of_another_record(start, generation):
     content = whole[: at + 1] + (last - start_of_map).to_bytes(2, "big") + whole[start_of_map:]
     found = Journal.of(content, generation, LABELS)
     assert found.damaged == [(first, end)]
-    assert len(found.entries) == len(LESSONS) - 1
+    assert len(found.records) == len(LESSONS) - 1
 
 
 def test_what_looks_like_a_record_within_a_record_is_none(start, generation):
@@ -261,7 +261,7 @@ def test_what_looks_like_a_record_within_a_record_is_none(start, generation):
     content = outer[:40] + b"?" + outer[41:] + three
     found = Journal.of(content, generation, LABELS)
     assert found.damaged == [(0, len(outer))]
-    assert [entry.after for entry in found.entries] == ["spam"]
+    assert [entry.after for entry in found.records] == ["spam"]
 
 
 @pytest.mark.slow
@@ -277,7 +277,7 @@ def test_a_search_ends_in_time(start, generation):
     found = Journal.of(b"\x93" + b"\x92" * many + sound, generation, LABELS)
     assert time.process_time() - begun < 10
     assert found.damaged == [(0, many + 1)]
-    assert len(found.entries) == len(LESSONS)
+    assert len(found.records) == len(LESSONS)
 
 
 # Beside other models' records
@@ -308,7 +308,7 @@ def test_what_lies_around_damage_is_known(records, generation):
         found = Journal.of(content, generation, LABELS)
         assert len(found.damaged) == content.count(lost)
         wanted = [msgpack.unpackb(msgpack.unpackb(record)[1])["digest"] for record in expected]
-        assert [entry.digest for entry in found.entries] == wanted
+        assert [entry.digest for entry in found.records] == wanted
 
 
 @pytest.mark.usefixtures("no_fold")
@@ -401,7 +401,7 @@ def test_what_is_learned_while_it_is_folded_comes_along(start, model):
     after = Stored.open(model)
     assert after.label_of(digest(read(MORE))) == "spam"
     assert after.label_of(digest(read(MAIL["bob"]))) == "spam"
-    assert len(after.journal.entries) == 1
+    assert len(after.journal.records) == 1
     assert after.journal.damaged == []
     assert aside(model).exists()
 

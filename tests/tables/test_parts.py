@@ -17,7 +17,7 @@ from spamnb.exchange import merging
 from spamnb.exchange.merging import merge
 from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
-from spamnb.store.journal import Entry
+from spamnb.store.journal_record import JournalRecord
 from spamnb.store.stored import Stored
 from spamnb.tables.count_table import CountTable, sum_tables, summed_numbers
 from spamnb.tables.layout import save
@@ -204,7 +204,9 @@ def test_what_a_message_adds_and_takes_away():
     fields = {name: np.array(numbers, np.uint64).tobytes() for name, numbers in columns.items()}
     fields |= {"digest": 1, "before": "ham", "after": "spam", "day": 3, "new_tokens": 0, "new_pairs": 0}
     fields |= {"occurrences": np.array([1, 3], np.uint16).tobytes(), "text": b"a\nbc\n", "score": 0.5}
-    table = table_of_record(Entry(fields | {"numbers": {"hour": 4}}, ("ham", "spam")), ("ham", "spam"))
+    table = table_of_record(
+        JournalRecord(fields | {"numbers": {"hour": 4}}, ("ham", "spam")), ("ham", "spam")
+    )
     assert table.fingerprints.tolist() == [5, 7, 9]
     assert table.tokens(range(3)) == ["a", "", "bc"]
     assert table.messages == (-1, 1)

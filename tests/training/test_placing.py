@@ -140,7 +140,7 @@ def a_run(path, folder, **options):
 def test_what_is_learned_while_folding_is_carried_over(model, old):
     folding(model)()
     assert counts_of(model) == old
-    assert len(Stored.open(model).journal.entries) > 0
+    assert len(Stored.open(model).journal.records) > 0
     fold(model)
     assert counts_of(model) == old
     assert sorted(os.listdir(os.path.dirname(model))) == ["model", "model.lock", "model.training"]
@@ -156,7 +156,7 @@ def test_what_is_learned_while_training_is_carried_over(model, tmp_path, new):
 def test_the_journal_holds_only_what_the_new_model_does_not_know(model, tmp_path):
     a_run(model, tmp_path)()
     stored = Stored.open(model)
-    steps = [(entry.before, entry.after) for entry in stored.journal.entries]
+    steps = [(entry.before, entry.after) for entry in stored.journal.records]
     assert (None, "spam") in steps  # ivy
     assert ("spam", "ham") in steps
     assert len(steps) == len(MEANWHILE) - 1  # fay was learned by both
@@ -194,7 +194,7 @@ def test_a_fresh_model_of_other_settings_cannot(model, tmp_path):
     a_run(model, tmp_path, fresh=True, wanted={"ngrams": 2})()
     stored = Stored.open(model)
     assert stored.messages == [2, 2]
-    assert stored.journal.entries == []
+    assert stored.journal.records == []
     assert not os.path.exists(model + ".journal")
     assert learn(model, letter("ivy"), "ham") == "learned"
 
@@ -243,7 +243,7 @@ def test_a_model_of_the_same_generation(tmp_path):
     write()
     assert Stored.open(path).generation == before.generation
     assert counts_of(path) == only_bob
-    assert len(Stored.open(path).journal.entries) == 1
+    assert len(Stored.open(path).journal.records) == 1
 
 
 # Stopped
@@ -472,7 +472,7 @@ def test_a_real_fold_and_real_lessons(spamnb, model, old):
         folding_process.kill()
         folding_process.communicate()
     assert counts_of(model) == old
-    assert 0 < len(Stored.open(model).journal.entries) <= len(MEANWHILE)
+    assert 0 < len(Stored.open(model).journal.records) <= len(MEANWHILE)
 
 
 def is_whole(path):

@@ -221,9 +221,9 @@ class ClusterPool:
 def _contents(model: Model) -> tuple[bytes, bytes]:
     """The model file and the journal that were opened, whatever is there by now."""
     file, journal, data = model.stored.file, model.stored.journal, b""
-    if journal.entries:
+    if journal.records:
         with open(f"{file.path}.journal", "rb") as now:
             data = now.read(journal.size)
-        if len(Journal.of(data, model.stored.generation, model.labels).entries) != len(journal.entries):
+        if len(Journal.of(data, model.stored.generation, model.labels).records) != len(journal.records):
             raise SpamnbError(f"{file.path}: learned meanwhile; try again")
     return file.read(0, file.size), data
