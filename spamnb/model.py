@@ -31,7 +31,7 @@ DEFAULT_VIEW = View(
 
 
 class Model:
-    """Judges messages. By another view than its own it is that textbook's model, cutoffs left aside."""
+    """A model that judges messages; with another view than its own it decides by the likeliest label."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class Model:
         self.tokenizer = Tokenizer(self.settings, self.key)
         self.view = view or view_of(stored)
         self.classifier = Classifier(stored, self.view)
-        own = view is None and self.view.has_cutoffs
-        self.cutoffs = cutoffs or (Cutoffs(*stored.head["cutoffs"]) if own else None)
-        self.calibration = Calibration(*stored.head["calibration"]) if own else None
+        has_cutoffs = view is None and self.view.has_cutoffs  # they hold for the model's own view only
+        self.cutoffs = cutoffs or (Cutoffs(*stored.head["cutoffs"]) if has_cutoffs else None)
+        self.calibration = Calibration(*stored.head["calibration"]) if has_cutoffs else None
 
     @classmethod
     def open(
@@ -77,13 +77,13 @@ def key_of(stored: Stored) -> Key | None:
     """Read the key of a model that keeps no words; any other has none."""
     if not stored.keyed:
         return None
-    from spamnb.key import key_known_as
+    from spamnb.key import read_model_key
 
-    return key_known_as(stored.path, stored.keyed)
+    return read_model_key(stored.path, stored.keyed)
 
 
 def view_of(stored: Stored) -> View:
-    """The view a model was made for."""
+    """Return the view a model was made for."""
     try:
         return View.from_map(stored.head["view"])
     except (KeyError, TypeError) as error:
@@ -91,6 +91,7 @@ def view_of(stored: Stored) -> View:
 
 
 def settings_of(stored: Stored) -> Settings:
+    """Return the tokenizer settings a model was made with."""
     try:
         settings = Settings.from_map(stored.head["settings"])
     except (KeyError, TypeError) as error:

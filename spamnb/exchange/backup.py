@@ -18,7 +18,7 @@ import numpy as np
 
 from spamnb.arrays import order_of
 from spamnb.errors import CannotCreate, ModelError, UsageError
-from spamnb.key import key_known_as
+from spamnb.key import read_model_key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.fingerprint import fingerprints_of
@@ -105,7 +105,7 @@ def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -
             raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
         table, about = _understood(lines)
         known_as = about["settings"].get("keyed", "")
-        key = key_known_as(path, known_as) if known_as else key_for(path, keyed)
+        key = read_model_key(path, known_as) if known_as else key_for(path, keyed)
         if key and not known_as:
             table, about["settings"]["keyed"] = without_words(table, key), key.id
         with gone_at_last(f"{path}.new"):

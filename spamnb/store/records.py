@@ -130,8 +130,8 @@ class CountRecords:
     def _look_up(self, fingerprints: list[int], rows: dict[int, Row]) -> None:
         """Read the record of each fingerprint into `rows`.
 
-        Each takes two reads: where its stretch lies, and the stretch, verified. All in one loop: with calls it
-        would take twice as long.
+        Each takes two reads: where its stretch lies, and the stretch, verified. All in one loop: calls would
+        double its time.
         """
         shift, width, handle = self.shift, self.column.width, self.column.file.handle
         directory, start = self.directory.at, self.column.at

@@ -12,7 +12,7 @@ import numpy as np
 from spamnb.arrays import order_of
 from spamnb.errors import CannotCreate, ModelError, SpamnbError
 from spamnb.files import sync_folder, write_all
-from spamnb.key import SIZE, WHAT_TO_DO, key_path, read_key
+from spamnb.key import KEY_SIZE, WHAT_TO_DO, key_path, read_key
 from spamnb.store.stored import Stored
 from spamnb.tables.learned import Learned
 
@@ -54,7 +54,7 @@ def make_key(path: str) -> None:
     except FileExistsError:
         return  # another was faster
     try:
-        write_all(handle, os.urandom(SIZE))
+        write_all(handle, os.urandom(KEY_SIZE))
         os.fsync(handle)
         sync_folder(path)
     except OSError:

@@ -18,7 +18,7 @@ from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.serve.judge import ReloadingModel
-from spamnb.serve.memory import opened
+from spamnb.serve.memory import open_in_memory
 from spamnb.store.stored import Stored
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
@@ -95,7 +95,7 @@ def test_counts_cutoffs_and_verdicts_are_the_same(spamnb, mail, both):
     plain, keyed = both
     assert known(keyed) == known(plain)
     messages = mail.messages.values()
-    assert judged(keyed, messages) == judged(keyed, messages, opened) == judged(plain, messages)
+    assert judged(keyed, messages) == judged(keyed, messages, open_in_memory) == judged(plain, messages)
     answers = [spamnb("classify", "--json", "--model", one, mail.ham, mail.work).succeeds() for one in both]
     assert answers[0].out == answers[1].out
 
