@@ -60,7 +60,7 @@ class BatchBuilder:
         self.numbers.append(features.numbers)
 
     def build(self) -> tuple[Rows, Array, Array, Array]:
-        """Return rows of all messages; their vocabulary's fingerprints, where its texts end, and the texts."""
+        """Return rows of all messages; their vocabulary's fingerprints, where its texts end, and these."""
         messages = len(self.sizes)
         sizes = np.array(self.sizes, np.int64).reshape(-1, 4)
         head_owners, body_owners, subject_owners, text_owners = (

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 SEEN, UNSEEN, GONE = 0, 1, 2  # text to be seen; unseen but taking room; as if it were not there
 # Those that `style_of` reads.
 STYLE_ATTRIBUTES = frozenset(("background", "bgcolor", "color", "hidden", "size", "style", "text"))
-    ("background", "bgcolor", "color", "hidden", "size", "style", "text")
-)  # what `style_of` reads
 UNKNOWN, CLEAR = -1, -2  # a picture behind the text; no colour at all
 MAX_STYLES = 500  # combinations of attributes remembered, over all pages; each is of one tag
 MAX_NESTED = 1000  # … and pairs of styles
