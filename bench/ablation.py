@@ -19,6 +19,7 @@ from spamnb.evaluation.candidates import candidate
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.reading.settings import Settings
+from spamnb.training.pool import MailToRead
 from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Mail:
     def __init__(self, sources: dict[str, dict[str, list[str]]], settings: dict[str, Any]) -> None:
         batches, sizes = [], []
         for paths in sources.values():
-            read = list(LocalPool().batches(paths, Settings(**settings)))
+            read = list(LocalPool().batches(MailToRead(paths, Settings(**settings))))
             batches += read
             sizes.append(sum(map(len, read)))
         self.corpus = Corpus.of(LABELS, batches)

@@ -22,7 +22,7 @@ from corpora import LABELS, Corpus, resampled, write_mbox
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import Learned
-from spamnb.training.train import Finish, write_parts
+from spamnb.training.train import Finish, write_shards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +88,7 @@ def merged(folder: str, boxes: list[str]) -> Iterator[Row]:
 
 
 def held(folder: str, tokens: int) -> Iterator[Row]:
-    """The largest process while tables are summed into parts, for trees of several depths."""
+    """The largest process while tables are summed into shards, for trees of several depths."""
     for depth in DEPTHS:
         words = [sys.executable, os.path.abspath(__file__), "--reduce", str(depth), "--tokens", str(tokens)]
         used = done(together(Command([*words, "--folder", folder])))
@@ -104,13 +104,13 @@ def reduced(depth: int, tokens: int, folder: str) -> None:
     from spamnb.workers.cluster.pool import ClusterPool
 
     with client_of("local", WORKERS) as client:
-        crew = ClusterPool(client, [folder], depth=depth)
-        pile = crew.pile(None, LABELS)
+        pool = ClusterPool(client, [folder], depth=depth)
+        total = pool.table_sum(None, LABELS)
         for number in range(TABLES):
-            pile.add(crew.submit(made, number, tokens // TABLES))
-        parts = pile.parts(Finish())
+            total.add(pool.submit(made, number, tokens // TABLES))
+        shards = total.shards(Finish())
         path = os.path.join(folder, "reduced")
-        write_parts(path, LABELS, parts, Learned.of([], []), Settings(), spread=crew.spread)
+        write_shards(path, LABELS, shards, Learned.of([], []), Settings(), map_shards=pool.map_shards)
 
 
 def made(number: int, tokens: int) -> CountTable:

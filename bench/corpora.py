@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Corpus:
 
 
 def raw_messages(paths: Iterable[str]) -> list[bytes]:
-    found = [each.data for each in messages(paths) if isinstance(each, Raw)]
+    found = [each.data for each in messages(paths) if isinstance(each, RawMessage)]
     if not found:
         raise SystemExit(f"no messages in {', '.join(paths)}")
     return found

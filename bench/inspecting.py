@@ -16,7 +16,7 @@ from models import LARGE, make
 from peers import Command
 
 from spamnb.inspection import explain
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
 
@@ -37,7 +37,11 @@ def seconds(run: Callable[[Model, bytes], object], path: str, mail: list[bytes])
 
 
 def main(path: str, *sources: str) -> None:
-    found = [raw.data for raw, _ in zip(messages(sources), range(MOST), strict=False) if isinstance(raw, Raw)]
+    found = [
+        raw.data
+        for raw, _ in zip(messages(sources), range(MOST), strict=False)
+        if isinstance(raw, RawMessage)
+    ]
     ratios = []
     for _ in range(3):
         classifying = seconds(Model.classify, path, found)

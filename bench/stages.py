@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.header_rules import header_tokens
@@ -21,9 +21,9 @@ from spamnb.reading.tokenizer import Tokenizer, pages_of
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import Learned
 from spamnb.training.batches import Batch
-from spamnb.training.pool import Pile
 from spamnb.training.sample import Sample
-from spamnb.training.train import LABELS, Finish, Seen, Summary, write_parts
+from spamnb.training.train import LABELS, Finish, Seen, Summary, write_shards
+from spamnb.workers.local import LocalTableSum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,11 +44,11 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages, tokenizer = Stages(), Tokenizer(Settings())
     base = CountTable.empty(LABELS)
-    pile, sample, seen = Pile(base), Sample(), Seen(Learned.of([], []), LABELS)
+    total, sample, seen = LocalTableSum(base), Sample(), Seen(Learned.of([], []), LABELS)
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
-                raws = [raw for raw in chunk.messages() if isinstance(raw, Raw)]
+                raws = [raw for raw in chunk.messages() if isinstance(raw, RawMessage)]
             with stages.of("reading messages: headers, parts, decoding"):
                 messages = [read(raw.data) for raw in raws]
             with stages.of("digests"):
@@ -69,11 +69,11 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
                 batch = Batch(label, names, digests, [], *builder.build(), [], chunk.size)
             with stages.of("summing tables"):
                 steps = seen.steps(batch, False, Summary())
-                pile.add(batch.table(LABELS, steps, 1))
+                total.add(batch.table(LABELS, steps, 1))
                 sample.add(batch, steps)
     with stages.of("summing tables"):
-        parts = pile.parts(Finish())
+        shards = total.shards(Finish())
     with stages.of("scores of mail left out, cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        write_parts(path, LABELS, parts, seen.learned(), Settings(), sample=sample)
+        write_shards(path, LABELS, shards, seen.learned(), Settings(), sample=sample)
     return stages.spent

@@ -145,7 +145,11 @@ def distinct_columns(counts: Array) -> tuple[Array, Array]:
     patterns = np.flatnonzero(found)
     number = np.zeros(len(found), np.int32)
     number[patterns] = np.arange(len(patterns))
-    return np.array(np.unravel_index(patterns, sizes)), number[keys]
+    rows = []
+    for size in reversed(sizes):  # not by unravel_index, which takes no more than 64 rows
+        patterns, row = np.divmod(patterns, size)
+        rows.append(row)
+    return np.array(rows[::-1]), number[keys]
 
 
 def _distinct_by_sorting(counts: Array) -> tuple[Array, Array]:
@@ -181,13 +185,13 @@ def texts_at(text: Array, starts: Array, lengths: Array) -> Array:
     return np.concatenate(pieces)
 
 
-def range_of(part: int, parts: int) -> tuple[int, int]:
+def range_of(shard: int, shards: int) -> tuple[int, int]:
     """The first 64-bit number of one of so many equal ranges, and the first behind it."""
-    width = (1 << BITS) // parts
-    return part * width, (part + 1) * width
+    width = (1 << BITS) // shards
+    return shard * width, (shard + 1) * width
 
 
-def portions(numbers: Array, parts: int) -> list[Array]:
+def portions(numbers: Array, shards: int) -> list[Array]:
     """Sorted numbers, by the range each is in."""
-    borders = [range_of(part, parts)[0] for part in range(1, parts)]
+    borders = [range_of(shard, shards)[0] for shard in range(1, shards)]
     return np.split(numbers, np.searchsorted(numbers, np.array(borders, np.uint64)))

@@ -21,12 +21,12 @@ from spamnb.cli.render.notices import print_unreadable
 from spamnb.delivery.stdin import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.folders import in_maildir
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, messages, read, split_number, store_for, total_size
 from spamnb.mailboxes.stores import FOLDER
-from spamnb.mailboxes.streams import unpacked, unpacker_for, why
+from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def classify(
     return print_unreadable(unreadable, skip_unreadable)
 
 
-def only_message(paths: tuple[str, ...]) -> Raw:
+def only_message(paths: tuple[str, ...]) -> RawMessage:
     """Read the one message that is there; refuse several."""
     mail = (raw for raw in messages(paths) if not isinstance(raw, PassedOver))
     found = list(zip(mail, range(2), strict=False))
@@ -120,12 +120,12 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
     try:
         data = b"".join(read(path))
     except OSError as error:
-        raise NoInput(f"{path}: {why(error)}") from error
-    if unpacker_for(data[:10]):
+        raise NoInput(f"{path}: {reason_of(error)}") from error
+    if decompressor_for(data[:10]):
         try:
-            sum(map(len, unpacked(iter([data]))))
+            sum(map(len, decompressed(iter([data]))))
         except OSError as error:
-            raise DataError(f"{path}: {why(error)}") from error
+            raise DataError(f"{path}: {reason_of(error)}") from error
         raise UsageError(f"{path}: compressed, and -p changes no byte; unpack it first")
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
         records = zip(mbox.records([data]), range(2), strict=False)

@@ -19,7 +19,7 @@ from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.imported import FORMATS, add_to_model, read_export
 from spamnb.files import STDIN
 from spamnb.mailboxes.sources import read
-from spamnb.mailboxes.streams import blocks_of, unpacked, why
+from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,9 +79,9 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
 def blocks(path: str) -> Iterator[bytes]:
     """Read a file, compressed or not, or standard input."""
     try:
-        yield from unpacked(blocks_of(partial(os.read, STDIN)) if path == "-" else read(path))
+        yield from decompressed(blocks_of(partial(os.read, STDIN)) if path == "-" else read(path))
     except OSError as error:
-        raise (NoInput if error.errno else DataError)(f"{path}: {why(error)}") from error
+        raise (NoInput if error.errno else DataError)(f"{path}: {reason_of(error)}") from error
 
 
 def as_map(imported: Imported) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from spamnb.cli.progress import progress
 from spamnb.errors import DataError
 from spamnb.evaluation.corpus import Corpus
 from spamnb.mailboxes.labelled import size_of
+from spamnb.training.pool import MailToRead
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class LabelledMail:
             open_pool(self.paths, self.cluster, self.jobs, self.skip_unreadable) as pool,
             progress("reading", lambda: size_of(self.sources, self.all_folders), note=pool.status) as step,
         ):
-            for batch in pool.batches(self.sources, settings, key=key, all_folders=self.all_folders):
+            for batch in pool.batches(MailToRead(self.sources, settings, key, all_folders=self.all_folders)):
                 self.unreadable |= {item.path: item for item in batch.unreadable}
                 yield batch.whole()
                 step(batch.size, len(batch))

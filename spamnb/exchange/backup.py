@@ -1,9 +1,9 @@
-"""A model as text, and back: every count, so that what comes back is the same file, byte for byte.
+"""Backup of a model as text: every count, so that what is restored is the same file, byte for byte.
 
 The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
 between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token or,
 in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (fingerprint, day, messages),
-`m` for a message (digest, label's place, score). The last line, `end`, holds the SHA-256 of all lines before
+`m` for a message (digest, label's index, score). The last line, `end`, holds the SHA-256 of all lines before
 it: a backup that was cut short or changed is refused.
 """
 
@@ -44,8 +44,8 @@ END = "end"
 DAMAGED = "not what spamnb export wrote, or damaged"
 CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"
 CHANGED = "damaged: cut short or changed since spamnb export wrote it; use another backup"
-WRONG = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # what odd numbers and words do
-TRIED = 20  # tokens
+MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # raised by odd fields
+TRIED_TOKENS = 20  # of a restored model, to see that it judges
 
 
 def exported(path: str) -> Iterator[str]:
@@ -71,19 +71,17 @@ def _content(path: str) -> Iterator[str]:
     yield json.dumps(head, ensure_ascii=False)
     words = table.words
     if stored.keyed:
-        tokens = [f"{number:016x}" for number in table.fingerprints[words].tolist()]
+        tokens = [f"{fingerprint:016x}" for fingerprint in table.fingerprints[words].tolist()]
     else:
         tokens = table.tokens(np.flatnonzero(words).tolist())
     counts = np.concatenate(
         (table.first_days[None], table.days[None], table.message_counts, table.occurrence_counts)
     ).T
-    for numbers, token in zip(counts[words].tolist(), tokens, strict=True):
-        yield "\t".join(("t", *map(str, numbers), token))
+    for row, token in zip(counts[words].tolist(), tokens, strict=True):
+        yield "\t".join(("t", *map(str, row), token))
     counts = np.concatenate((table.days[None], table.message_counts)).T
-    for fingerprint, numbers in zip(
-        table.fingerprints[~words].tolist(), counts[~words].tolist(), strict=True
-    ):
-        yield "\t".join(("p", f"{fingerprint:016x}", *map(str, numbers)))
+    for fingerprint, row in zip(table.fingerprints[~words].tolist(), counts[~words].tolist(), strict=True):
+        yield "\t".join(("p", f"{fingerprint:016x}", *map(str, row)))
     learned = table.learned
     columns = (learned.digests.tolist(), learned.labels.tolist(), learned.scores.tolist())
     for digest, label, score in zip(*columns, strict=True):
@@ -95,45 +93,45 @@ def is_export(lines: Lines) -> bool:
 
 
 def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -> CountTable:
-    """Make a model from its lines; one that is there is replaced only if asked for.
+    """Make a model from its backup; a model that is there is replaced only if asked for.
 
-    One that had words has none here, if that is asked for or there is a key for it.
+    The new model keeps no words, even if the old one did, if that is asked for or there is a key for it.
     """
     with Lock(path, kind=TRAINING):
         before = replaceable(path)
         if not fresh and os.path.lexists(path):
             raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
-        table, about = _understood(lines)
-        known_as = about["settings"].get("keyed", "")
-        key = read_model_key(path, known_as) if known_as else key_for(path, keyed)
-        if key and not known_as:
+        table, about = _parse(lines)
+        key_id = about["settings"].get("keyed", "")
+        key = read_model_key(path, key_id) if key_id else key_for(path, keyed)
+        if key and not key_id:
             table, about["settings"]["keyed"] = without_words(table, key), key.id
         with gone_at_last(f"{path}.new"):
-            put_in_place(path, _saved(path, table, about, lines, key), before)
+            put_in_place(path, _save_and_try(path, table, about, lines, key), before)
     return table
 
 
-def _saved(path: str, table: CountTable, about: dict[str, Any], lines: Lines, key: Key | None) -> str:
-    """Where the new model is. One that judges no message takes nobody's place."""
-    known = table.tokens(np.flatnonzero(table.words)[:TRIED].tolist())
+def _save_and_try(path: str, table: CountTable, about: dict[str, Any], lines: Lines, key: Key | None) -> str:
+    """Write the new model beside the old one, and return its path; an error if it judges no message."""
+    known = table.tokens(np.flatnonzero(table.words)[:TRIED_TOKENS].tolist())
     try:
         new = save(path, [table], table.learned, {**about, "labels": list(table.labels)})
         Model(Stored(new), key=key).classify(" ".join(known).encode())
-    except (ModelError, UsageError, *WRONG) as error:
+    except (ModelError, UsageError, *MALFORMED) as error:
         raise lines.error(DAMAGED) from error
     return new
 
 
-def _understood(lines: Lines) -> tuple[CountTable, dict[str, Any]]:
+def _parse(lines: Lines) -> tuple[CountTable, dict[str, Any]]:
     try:
         rest = _unsealed(lines)
         next(rest)
         head = json.loads(next(rest, ""))
-        reader = _Reader(head["labels"], bool(head["settings"].get("keyed")))
+        reader = _BackupReader(head["labels"], bool(head["settings"].get("keyed")))
         for line in rest:
-            reader.take(line)
+            reader.add(line)
         return reader.table(tuple(head["messages"]), head["numbers"]), {name: head[name] for name in ABOUT}
-    except WRONG as error:
+    except MALFORMED as error:
         raise lines.error(DAMAGED) from error
 
 
@@ -154,7 +152,9 @@ def _unsealed(lines: Lines) -> Iterator[str]:
         raise lines.error(CHANGED)
 
 
-class _Reader:
+class _BackupReader:
+    """Lines of a backup, collected into a table."""
+
     def __init__(self, labels: list[str], keyed: bool) -> None:
         self.labels = tuple(labels)
         self.keyed = keyed
@@ -164,16 +164,16 @@ class _Reader:
         self.pair_counts: list[list[int]] = []
         self.learned: list[tuple[int, int, float]] = []
 
-    def take(self, line: str) -> None:
+    def add(self, line: str) -> None:
         many = len(self.labels)
         kind, *fields = line.split("\t", 3 + 2 * many)
         if kind == "t":
-            *numbers, token = fields
-            self.counts.append(_numbers(numbers, 2 + 2 * many))
+            *counts, token = fields
+            self.counts.append(_parse_counts(counts, 2 + 2 * many))
             self.tokens.append(token)
         elif kind == "p":
             self.pairs.append(int(fields[0], 16))
-            day, *messages = _numbers(fields[1:], 1 + many)
+            day, *messages = _parse_counts(fields[1:], 1 + many)
             self.pair_counts.append([day, day, *messages, *[0] * many])
         elif kind == "m":
             digest, label, score = fields
@@ -187,8 +187,8 @@ class _Reader:
         many = len(self.labels)
         if len(messages) != many:
             raise ValueError(messages)
-        own = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints_of(self.tokens)
-        fingerprints = np.array(own + self.pairs, np.uint64)
+        of_tokens = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints_of(self.tokens)
+        fingerprints = np.array(of_tokens + self.pairs, np.uint64)
         counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * many).T
         order = order_of(fingerprints)
         texts = [] if self.keyed else [token.encode() for token in self.tokens]
@@ -211,8 +211,8 @@ class _Reader:
         )
 
 
-def _numbers(fields: list[str], many: int) -> list[int]:
-    numbers = [int(field) for field in fields]
-    if len(numbers) != many or min(numbers) < 0:
+def _parse_counts(fields: list[str], many: int) -> list[int]:
+    counts = [int(field) for field in fields]
+    if len(counts) != many or min(counts) < 0:
         raise ValueError(fields)
-    return numbers
+    return counts

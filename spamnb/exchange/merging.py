@@ -2,7 +2,7 @@
 
 Hosts that began with the same model, the base, have it in common: the sum is Σ hosts − (n−1) · base.
 A message that several of them changed since is changed once for each of them: no model knows what a single
-message added, so `Merged` says how many there are. Tables are read and summed a part at a time.
+message added, so `Merged` says how many there are. Tables are read and summed a shard at a time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from spamnb.store.stored import Stored
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.keying import key_for
 from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
-from spamnb.tables.loading import load_slice
+from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import column_blocks
-from spamnb.training.train import MOST_LABELS, existing, replaceable, write_parts
+from spamnb.training.train import MOST_LABELS, existing, replaceable, write_shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-PART = 32 << 20  # bytes of model files that are summed at once: some ten times that in memory
+SHARD_SIZE = 32 << 20  # bytes of model files that are summed at once: some ten times that in memory
 
 
 @dataclass
@@ -41,12 +41,12 @@ class Changes:
 
 @dataclass
 class Merged:
-    """What came together in a merged model."""
+    """Numbers of messages that a merged model is made of."""
 
-    messages: int = 0  # that it knows, each once
-    models: list[Changes] = field(default_factory=list)
+    messages: int = 0  # it knows, each once
+    models: list[Changes] = field(default_factory=list)  # one for each
     shared: int = 0  # messages that several models changed: each of them counts
-    conflicting: int = 0  # of these, those that not all have under the same label: the first model's holds
+    conflicting: int = 0  # of these: not under the same label in all of them; that of the first model holds
 
 
 def merge(
@@ -57,13 +57,16 @@ def merge(
     fresh: bool = False,
     progress: Callable[[int], object] = int,
 ) -> Merged:
-    """Write the sum of models to a file. Progress is called with three times the bytes of all, in pieces."""
+    """Write the sum of models to a file.
+
+    `progress` is called with numbers of bytes that add up to three times those of all models.
+    """
     with Lock(out, kind=TRAINING):
         before = replaceable(out) if fresh else existing(out)
         opened = {location(out): before} if before else {}
         models = [open_once(path, opened) for path in paths]
-        began_with = open_once(base, opened) if base else None
-        everything = [*([began_with] if began_with else []), *models]
+        base_model = open_once(base, opened) if base else None
+        everything = [*([base_model] if base_model else []), *models]
         is_input = any(model is before for model in everything)
         if before and not fresh and not is_input:
             raise CannotCreate(f"{out}: there is a model; --fresh replaces it, or name it to merge with it")
@@ -73,23 +76,25 @@ def merge(
             raise DataError(f"{out}: has a key, so it keeps no words; {paths[0]} keeps them: name another")
         for model in everything:
             for name, *_ in model.head["columns"]:
-                for _ in column_blocks(model, name):  # verifies checksums: parts are read without
+                for _ in column_blocks(model, name):  # verifies checksums: shards are read without
                     pass
             progress(model.file.size)
         size = sum(model.file.size for model in everything)
-        total = ModelSum(models, began_with, parts=1 << (size // PART).bit_length())
+        total = ModelSum(models, base_model, shards=1 << (size // SHARD_SIZE).bit_length())
         if len(total.labels) > MOST_LABELS:
             raise DataError(f"{len(total.labels)} labels in all; a model has at most {MOST_LABELS}")
         learned = total.learned()
 
-        def spread(task: Callable[..., Any], parts: Iterable[int], *more: Iterable[Any]) -> Iterator[Any]:
-            for part, *rest in zip(parts, *more, strict=True):
-                yield task(total.table(part), *rest)
-                progress(size // total.parts)
+        def map_shards(
+            task: Callable[..., Any], shards: Iterable[int], *more: Iterable[Any]
+        ) -> Iterator[Any]:
+            for shard, *rest in zip(shards, *more, strict=True):
+                yield task(total.table(shard), *rest)
+                progress(size // total.shards)
 
-        own = before if before and is_input else models[0]
-        parts, view, loss = range(total.parts), view_of(own), own.head["ham_loss"]
-        write_parts(out, total.labels, parts, learned, settings, view, loss, before, spread=spread)
+        model = before if before and is_input else models[0]
+        shards, view, loss = range(total.shards), view_of(model), model.head["ham_loss"]
+        write_shards(out, total.labels, shards, learned, settings, view, loss, before, map_shards=map_shards)
     return total.merged
 
 
@@ -100,13 +105,13 @@ def location(path: str) -> str:
 
 def open_once(path: str, opened: dict[str, Stored]) -> Stored:
     """Open a model. Named as input and output it is one: what it learns meanwhile is carried over once."""
-    place = location(path)
-    if place not in opened:
+    key = location(path)
+    if key not in opened:
         try:
-            opened[place] = Stored.open(path)
+            opened[key] = Stored.open(path)
         except NoModel as error:
             raise NoInput(f"{path}: no such model") from error
-    return opened[place]
+    return opened[key]
 
 
 def check_alike(models: Sequence[Stored]) -> None:
@@ -129,10 +134,10 @@ def check_alike(models: Sequence[Stored]) -> None:
 
 
 class ModelSum:
-    """The sum of models with their journals, in parts; what they began with counts once."""
+    """Sum of models with their journals, shard by shard; the base that they began with counts once."""
 
-    def __init__(self, models: Sequence[Stored], base: Stored | None, parts: int) -> None:
-        self.models, self.base, self.parts = models, base, parts
+    def __init__(self, models: Sequence[Stored], base: Stored | None, shards: int) -> None:
+        self.models, self.base, self.shards = models, base, shards
         everything = [*([base] if base else []), *models]
         self.labels = list(dict.fromkeys(label for model in everything for label in model.labels))
         self.merged = Merged(models=[Changes() for _ in models])
@@ -140,22 +145,22 @@ class ModelSum:
         # too, could be in more messages than there are.
         self.restored = np.zeros(len(self.labels), np.int64)
 
-    def table(self, part: int) -> CountTable:
-        """Sum one part of the tables; `learned` comes before."""
-        tables = [self._table(model, part) for model in self.models]
+    def table(self, shard: int) -> CountTable:
+        """Sum one shard of the tables. Call `learned` before."""
+        tables = [self._table(model, shard) for model in self.models]
         if self.base and len(tables) > 1:
-            tables.append(self._table(self.base, part).times(1 - len(tables)))
+            tables.append(self._table(self.base, shard).times(1 - len(tables)))
         total = sum_tables(tables)
-        if part == 0:
+        if shard == 0:
             total = replace(total, messages=tuple((self.restored + total.messages).tolist()))
         return total.settled()
 
-    def _table(self, model: Stored, part: int) -> CountTable:
-        return load_slice(model, part, self.parts).settled().relabelled(self.labels)
+    def _table(self, model: Stored, shard: int) -> CountTable:
+        return load_shard(model, shard, self.shards).settled().relabelled(self.labels)
 
     def learned(self) -> Learned:
-        """Unite the learned messages, and count what models changed."""
-        learned = joined([self._learned_in(part) for part in range(self.parts)])
+        """Unite the learned messages of all shards, and count what models changed."""
+        learned = joined([self._learned_in(shard) for shard in range(self.shards)])
         if self.base:
             self._check_base(self.base)
         self.merged.messages = len(learned)
@@ -164,35 +169,37 @@ class ModelSum:
     def _check_base(self, base: Stored) -> None:
         """Refuse a model without any message of the base, or without counts that the base has imported."""
         known = len(Learned.load(base))
-        for model, own in zip(self.models, self.merged.models, strict=True):
+        for model, counts in zip(self.models, self.merged.models, strict=True):
             grown = sum(model.messages) - sum(base.messages)
-            if grown < own.learned - own.forgotten or 0 < known == own.forgotten:
+            if grown < counts.learned - counts.forgotten or 0 < known == counts.forgotten:
                 raise DataError(f"{model.path}: did not begin with {base.path}; name the right one: --base")
 
-    def _learned_in(self, part: int) -> Learned:
-        base = self._learned(self.base, part) if self.base else Learned.of([], [])
-        changed = [changes(base, self._learned(model, part)) for model in self.models]
-        for counts, own in zip(self.merged.models, changed, strict=True):
-            new, gone = base.places(own.digests) == NOWHERE, own.labels == NOWHERE
+    def _learned_in(self, shard: int) -> Learned:
+        """Unite the learned messages of one shard, and count what models changed in it."""
+        base = self._learned(self.base, shard) if self.base else Learned.of([], [])
+        changed = [changes(base, self._learned(model, shard)) for model in self.models]
+        for counts, changes_of_one in zip(self.merged.models, changed, strict=True):
+            new = base.places(changes_of_one.digests) == NOWHERE
+            gone = changes_of_one.labels == NOWHERE
             counts.learned += int(new.sum())
             counts.forgotten += int(gone.sum())
             counts.moved += int((~new & ~gone).sum())
         united = in_turn([base, *reversed(changed)])  # the first model comes last: it holds
-        digests, times = np.unique(np.concatenate([own.digests for own in changed]), return_counts=True)
+        digests, times = np.unique(np.concatenate([each.digests for each in changed]), return_counts=True)
         self.merged.shared += int((times > 1).sum())
-        conflicting = [own.digests[own.labels != united.places(own.digests)] for own in changed]
+        conflicting = [each.digests[each.labels != united.places(each.digests)] for each in changed]
         self.merged.conflicting += len(np.unique(np.concatenate(conflicting)))
         of_base = base.places(digests) != NOWHERE
         np.add.at(self.restored, base.places(digests[of_base]), times[of_base] - 1)
         return united
 
-    def _learned(self, model: Stored, part: int) -> Learned:
-        places = [self.labels.index(label) for label in model.labels]
-        return Learned.load_part(model, part, self.parts).relabelled(places)
+    def _learned(self, model: Stored, shard: int) -> Learned:
+        label_indices = [self.labels.index(label) for label in model.labels]
+        return Learned.load_shard(model, shard, self.shards).relabelled(label_indices)
 
 
 def changes(before: Learned, after: Learned) -> Learned:
-    """Messages that are learned otherwise than before; the place of a forgotten one is NOWHERE."""
+    """Find messages that are learned otherwise than before; the label index of a forgotten one is NOWHERE."""
     gone = before.chosen(after.places(before.digests) == NOWHERE)
     gone = replace(gone, labels=np.full_like(gone.labels, NOWHERE))
     return joined([gone, after.chosen(after.labels != before.places(after.digests))])

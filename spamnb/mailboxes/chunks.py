@@ -1,4 +1,4 @@
-"""Pieces of mail that a process turns into messages: files, some messages of a mailbox, messages at hand."""
+"""Chunks of mail that a process turns into messages: files, messages of a mailbox, messages read already."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from spamnb.mailboxes import mbox
 from spamnb.mailboxes.folders import in_maildir
 from spamnb.mailboxes.not_mail import not_mail
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
-from spamnb.mailboxes.streams import Source, chain, gather, unpacked, untorn
+from spamnb.mailboxes.streams import ByteStream, chain, decompressed, drop_incomplete, gather
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.stores import Store
 
 
-class Raw:
-    """One message as it was found; `index` is its number in an mbox, None for a file of its own."""
+class RawMessage:
+    """A message as it was found; `index` is its number in an mbox, None for a file of its own."""
 
     __slots__ = ("data", "index", "path")
 
@@ -27,8 +27,8 @@ class Raw:
         self.data = data
 
 
-class Files:
-    """Files of a store, which the one who asks for their messages opens."""
+class MessageFiles:
+    """Files of a store, opened when their messages are asked for."""
 
     __slots__ = ("paths", "size", "store")
 
@@ -37,13 +37,13 @@ class Files:
         self.paths = paths
         self.size = size
 
-    def messages(self) -> Iterator[Raw | Unreadable]:
+    def messages(self) -> Iterator[RawMessage | Unreadable]:
         for path, blocks in self.store.read_each(self.paths):
             yield from file_messages(self.store, path, blocks)
 
 
-class Picked:
-    """Some messages of a mailbox, by their numbers. It is read up to the last of them."""
+class NumberedMessages:
+    """Messages of a mailbox chosen by their numbers. It is read up to the last of them."""
 
     __slots__ = ("numbers", "path", "size", "store")
 
@@ -53,60 +53,60 @@ class Picked:
         self.numbers = numbers
         self.size = size
 
-    def messages(self) -> Iterator[Raw | Unreadable]:
+    def messages(self) -> Iterator[RawMessage | Unreadable]:
         missing = set(self.numbers)
-        many = 0
+        count = 0
         for item in file_messages(self.store, self.path, self.store.read(self.path)):
             if isinstance(item, Unreadable):
                 yield item
                 return
             if item.index is None:
-                raise NoInput(f"{self._name(missing)}: {self.path} is one message; name it without a number")
-            many = item.index + 1
+                raise NoInput(f"{self._first(missing)}: {self.path} is one message; name it without a number")
+            count = item.index + 1
             if item.index in missing:
                 yield item
                 missing.discard(item.index)
                 if not missing:
                     return
-        last = f"the last one is {self.path}:{many - 1}" if many else "it is empty"
-        raise NoInput(f"{self._name(missing)}: there is no such message in it; {last}")
+        last = f"the last one is {self.path}:{count - 1}" if count else "it is empty"
+        raise NoInput(f"{self._first(missing)}: there is no such message in it; {last}")
 
-    def _name(self, missing: set[int]) -> str:
+    def _first(self, missing: set[int]) -> str:
         return f"{self.path}:{min(missing)}"
 
 
-class Ready:
-    """Messages already read, from what can be read only once or only from its start."""
+class ReadMessages:
+    """Messages read already, from a source that can be read only once or only from its start."""
 
     __slots__ = ("items", "size")
 
-    def __init__(self, items: list[Raw | Unreadable], size: int) -> None:
+    def __init__(self, items: list[RawMessage | Unreadable], size: int) -> None:
         self.items = items
         self.size = size
 
-    def messages(self) -> Iterator[Raw | Unreadable]:
+    def messages(self) -> Iterator[RawMessage | Unreadable]:
         yield from self.items
 
 
-def file_messages(store: Store, path: str, blocks: Iterator[bytes]) -> Iterator[Raw | Unreadable]:
-    """The messages of one file."""
-    source = Source(unpacked(blocks))
-    head = gather(source, mbox.MAX_ENVELOPE)
+def file_messages(store: Store, path: str, blocks: Iterator[bytes]) -> Iterator[RawMessage | Unreadable]:
+    """Yield the messages of one file."""
+    stream = ByteStream(decompressed(blocks))
+    head = gather(stream, mbox.MAX_ENVELOPE)
     envelope = mbox.is_envelope(head)
     reason = "" if envelope else not_mail(path, head)
     if reason:
         yield PassedOver(path, reason)
         return
     if envelope and not in_maildir(store, path):
-        for index, (record, _) in enumerate(untorn(mbox.records(chain(head, source)), source)):
+        for index, (record, _) in enumerate(drop_incomplete(mbox.records(chain(head, stream)), stream)):
             data = mbox.message(record)
             if data:
-                yield Raw(path, index, data)
+                yield RawMessage(path, index, data)
     else:
         start = (head.find(b"\n") + 1 or len(head)) if envelope else 0
         head = head[start:]
-        data = (head + gather(source, mbox.MAX_MESSAGE - len(head)))[: mbox.MAX_MESSAGE]
-        if data and not source.why:
-            yield Raw(path, None, data)
-    if source.why:
-        yield Unreadable(path, source.why)
+        data = (head + gather(stream, mbox.MAX_MESSAGE - len(head)))[: mbox.MAX_MESSAGE]
+        if data and not stream.why:
+            yield RawMessage(path, None, data)
+    if stream.why:
+        yield Unreadable(path, stream.why)

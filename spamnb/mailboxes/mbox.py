@@ -1,4 +1,4 @@
-"""Splitting an mbox stream into its messages: linear time, bounded memory, any of the mbox dialects.
+"""Split an mbox stream into its messages: linear time, bounded memory, any of the mbox dialects.
 
 A message starts at a `From ` line with a date (the envelope line) that follows an empty line. Its
 Content-Length, where it leads to such a line or to the end, is believed instead (mboxcl, mboxcl2). What
@@ -45,12 +45,12 @@ def is_envelope(text: bytes | bytearray) -> bool:
 
 
 def records(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple[bytes, int]]:
-    """Each record, from its envelope line to the next one, and its length in the stream.
+    """Yield each record, from its envelope line to the next one, and its length in the stream.
 
     The stream begins with an envelope line. Of a record whose message is over `limit` bytes the rest is
     skipped: it is shorter than its length says.
     """
-    ahead = _Ahead(blocks)
+    ahead = _Lookahead(blocks)
     while ahead.reach(1):
         ahead.reach(MAX_HEADER)
         line = ahead.data.find(b"\n", 0, MAX_ENVELOPE) + 1
@@ -64,12 +64,12 @@ def records(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple
 
 
 def boundary(blocks: Iterable[bytes], last: int) -> tuple[int, Iterator[bytes]]:
-    """How far into a stream that was cut anywhere a message starts, and the stream from there on.
+    """Find where a message starts in a stream that was cut anywhere; return that and the stream from there.
 
     Looks from LEAD on, as what comes before tells whether a line is empty, and not far beyond `last`: without
     a boundary up to there, what is returned lies beyond, or is all there is.
     """
-    ahead = _Ahead(blocks)
+    ahead = _Lookahead(blocks)
     ahead.reach(LEAD)
     at = _end_by_line(ahead, LEAD - 1, 0, last)
     return ahead.skipped + at, ahead.rest(at)
@@ -86,8 +86,8 @@ def message(record: bytes) -> bytes:
     return _unquoted(record[start:end])
 
 
-class _Ahead:
-    """The stream from the current record on, read no further than asked."""
+class _Lookahead:
+    """A stream from the current record on, read no further than asked."""
 
     __slots__ = ("blocks", "data", "skipped")
 
@@ -96,7 +96,7 @@ class _Ahead:
         self.data = bytearray()  # taking from its front moves a pointer, not the bytes
         self.skipped = 0  # bytes of the current record that are not in `data`
 
-    def more(self) -> bool:
+    def read_more(self) -> bool:
         for block in self.blocks:
             if block:
                 self.data += block
@@ -105,12 +105,12 @@ class _Ahead:
 
     def reach(self, size: int) -> bool:
         while len(self.data) < size:
-            if not self.more():
+            if not self.read_more():
                 return False
         return True
 
     def skip(self, most: int, at: int) -> int:
-        """Give up what lies from `most` to shortly before `at`; where `at` is then.
+        """Discard what lies from `most` to shortly before `at`, and return where `at` is then.
 
         The two bytes before it stay: they tell whether an empty line ends there.
         """
@@ -129,8 +129,8 @@ class _Ahead:
         yield from self.blocks
 
 
-def _end_by_line(ahead: _Ahead, at: int, most: int, last: int | None = None) -> int:
-    """Where the first envelope line from `at` on that follows an empty line starts; else the stream's end.
+def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None) -> int:
+    """Position of the first envelope line from `at` on that follows an empty line; else the stream's end.
 
     With `last` the end of what has been read, if none starts at one of that many bytes.
     """
@@ -139,7 +139,7 @@ def _end_by_line(ahead: _Ahead, at: int, most: int, last: int | None = None) -> 
         hit = data.find(b"\nFrom ", at)
         if hit < 0:
             at = ahead.skip(most, max(at, len(data) - 5))  # the needle may have begun
-            if (last is not None and ahead.skipped + at >= last) or not ahead.more():
+            if (last is not None and ahead.skipped + at >= last) or not ahead.read_more():
                 return len(data)
         elif data[hit - 1] != 10 and data[hit - 2 : hit] != b"\n\r":
             at = hit + 1
@@ -152,14 +152,14 @@ def _end_by_line(ahead: _Ahead, at: int, most: int, last: int | None = None) -> 
                 return at
 
 
-def _end_by_length(ahead: _Ahead, bound: int, most: int) -> int:
-    """Where Content-Length says that the record ends, if that is an envelope line or the end; else 0."""
+def _end_by_length(ahead: _Lookahead, bound: int, most: int) -> int:
+    """Position where Content-Length ends the record, if an envelope line or the end is there; else 0."""
     data = ahead.data
     # The name is sought before the end of the header: both in that order take twice as long.
     name = data.find(b"\nContent-Length:", 0, bound)
     if name < 0:
         return 0
-    body = _body(data, bound)
+    body = _body_start(data, bound)
     value = data[name + 16 : body].partition(b"\n")[0].strip()
     if body < name or len(value) > 9 or not value.isdigit():
         return 0
@@ -178,8 +178,8 @@ def _end_by_length(ahead: _Ahead, bound: int, most: int) -> int:
     return 0
 
 
-def _body(data: bytearray, bound: int) -> int:
-    """Where the body starts; 0 if not before `bound`."""
+def _body_start(data: bytearray, bound: int) -> int:
+    """Position where the body starts; 0 if not before `bound`."""
     lf = data.find(b"\n\n", 0, bound)
     crlf = data.find(b"\n\r\n", 0, lf if lf >= 0 else bound)
     if crlf >= 0:

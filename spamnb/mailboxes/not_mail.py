@@ -24,12 +24,12 @@ SETTINGS_STARTS = (
 )
 TAR_HEADER = 512  # bytes
 TAR_CHECKSUM = slice(148, 156)
-# Endings of such files: where a file lies elsewhere, a look at its first bytes costs a request.
+# Name endings of such files: to read the first bytes of a remote file costs a request.
 SUSPECT = (".zip", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".msf", ".dat")
 
 
 def not_mail(path: str, head: bytes) -> str:
-    """What a file is that begins so, and what to do about it; "" if it may be mail.
+    """Say what a file that begins with `head` is, and what to do about it; "" if it may be mail.
 
     >>> not_mail("mail.bak", b"7z\\xbc\\xaf\\x27\\x1c\\0\\4")
     'a 7z archive; unpack it first, and name what was in it'

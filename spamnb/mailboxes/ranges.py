@@ -1,15 +1,15 @@
-"""Mailboxes cut at any byte, without reading them first, for processes and machines to share.
+"""Ranges of a mailbox cut at any byte, without reading it first, for processes and machines to share.
 
-Who works on a range starts at the first boundary in it, and goes on to the first one behind it. Whether the
-ranges of a mailbox meet shows afterwards: a body with a Content-Length may hold what looks like a boundary.
+A range is read from the first boundary in it to the first one behind it. Whether the ranges of a mailbox meet
+shows afterwards: a body with a Content-Length may hold what looks like a boundary.
 """
 
 from __future__ import annotations
 
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.streams import Source, chain, gather, untorn
+from spamnb.mailboxes.streams import ByteStream, chain, drop_incomplete, gather
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 
-class Found:
-    """Where the work on a range began and ended, and how many records of the mailbox lie between."""
+class RangeExtent:
+    """Boundaries where the reading of a range began and ended, and how many records lie between."""
 
     __slots__ = ("began", "ended", "records", "whole")
 
@@ -33,14 +33,14 @@ class Found:
         self.whole = False  # read up to its end, without an error
 
 
-class Range:
+class MailboxRange:
     """The records of a plain mbox that start from `start` on and before `stop`.
 
     If `exact`, one starts at `start`; else, unless that is 0, the first boundary is sought. The index of a
-    message is counted from there. `found` is set when its messages have been read.
+    message is counted from there. `extent` is set when its messages have been read.
     """
 
-    __slots__ = ("exact", "found", "path", "start", "stop", "store")
+    __slots__ = ("exact", "extent", "path", "start", "stop", "store")
 
     def __init__(self, store: Store, path: str, start: int, stop: int, exact: bool = False) -> None:
         self.store = store
@@ -48,63 +48,63 @@ class Range:
         self.start = start
         self.stop = stop
         self.exact = exact
-        self.found: Found | None = None
+        self.extent: RangeExtent | None = None
 
     @property
     def size(self) -> int:
         return self.stop - self.start
 
-    def messages(self) -> Iterator[Raw | Unreadable]:
-        back = 0 if self.exact else min(self.start, mbox.LEAD)
-        at = self.start - back
-        source = Source(self.store.read(self.path, at, self.stop - at))
-        blocks: Iterator[bytes] = source
-        if back:
-            far, blocks = mbox.boundary(source, self.stop - at)
-            at += far
-        found = self.found = Found(min(at, self.stop))
+    def messages(self) -> Iterator[RawMessage | Unreadable]:
+        lead = 0 if self.exact else min(self.start, mbox.LEAD)
+        at = self.start - lead
+        stream = ByteStream(self.store.read(self.path, at, self.stop - at))
+        blocks: Iterator[bytes] = stream
+        if lead:
+            offset, blocks = mbox.boundary(stream, self.stop - at)
+            at += offset
+        extent = self.extent = RangeExtent(min(at, self.stop))
         head = gather(blocks, mbox.MAX_ENVELOPE) if at < self.stop else b""
         if mbox.is_envelope(head):
-            for record, length in untorn(mbox.records(chain(head, blocks)), source):
+            for record, length in drop_incomplete(mbox.records(chain(head, blocks)), stream):
                 data = mbox.message(record)
                 if data:
-                    yield Raw(self.path, found.records, data)
-                found.records += 1
-                found.ended += length
-                if found.ended >= self.stop:
+                    yield RawMessage(self.path, extent.records, data)
+                extent.records += 1
+                extent.ended += length
+                if extent.ended >= self.stop:
                     break
         elif head:
-            source.why = source.why or "changed while it was read"
-        found.whole = not source.why
-        if source.why:
-            yield Unreadable(self.path, source.why)
+            stream.why = stream.why or "changed while it was read"
+        extent.whole = not stream.why
+        if stream.why:
+            yield Unreadable(self.path, stream.why)
 
 
-class RangeTask:
-    """A task on chunks that also returns the chunk, if it is a range, as `joined` wants it."""
+class ChunkTask:
+    """A task on chunks that also returns the chunk, if it is a range, as `join_ranges` wants it."""
 
     def __init__(self, task: Callable[..., Any]) -> None:
         self.task = task
 
-    def __call__(self, chunk: Any, *arguments: Any) -> tuple[Range | None, Any]:
+    def __call__(self, chunk: Any, *arguments: Any) -> tuple[MailboxRange | None, Any]:
         result = self.task(chunk, *arguments)
-        return chunk if isinstance(chunk, Range) else None, result
+        return chunk if isinstance(chunk, MailboxRange) else None, result
 
 
-def joined(
-    worked: Iterable[tuple[Range | None, Result]],
-    again: Callable[[Range, Result], tuple[Range | None, Result]],
+def join_ranges(
+    results: Iterable[tuple[MailboxRange | None, Result]],
+    redo: Callable[[MailboxRange, Result], tuple[MailboxRange | None, Result]],
 ) -> Iterator[tuple[Result, int]]:
-    """Results of chunks, in order, without gaps and overlaps: each with the number of records of its mailbox
-    before it, to be added to the index of its messages.
+    """Yield results of chunks, in order, without gaps and overlaps: each with the number of records of its
+    mailbox before it, to be added to the index of its messages.
 
-    Chunks that are no range come as None. A range that did not begin where the one before it ended is worked
-    on `again`, for which its first result is given; one that lies whole within a message of the one before is
-    dropped. Behind one that could not be read to its end, the next is taken as it is.
+    Chunks that are no range come as None. A range that did not begin where the one before it ended is given
+    to `redo`, with its first result; one that lies whole within a message of the one before is dropped.
+    Behind one that could not be read to its end, the next is taken as it is.
     """
     at: int | None = 0
     before = 0
-    for chunk, result in worked:
+    for chunk, result in results:
         if chunk is None:
             yield result, 0
             continue
@@ -112,16 +112,16 @@ def joined(
             at = before = 0
         if at is not None and at >= chunk.stop:
             continue
-        found = _found(chunk)
-        if at is not None and found.began != at:
-            chunk, result = again(Range(chunk.store, chunk.path, at, chunk.stop, exact=True), result)
-            found = _found(chunk)
+        extent = _extent_of(chunk)
+        if at is not None and extent.began != at:
+            chunk, result = redo(MailboxRange(chunk.store, chunk.path, at, chunk.stop, exact=True), result)
+            extent = _extent_of(chunk)
         yield result, before
-        before += found.records
-        at = found.ended if found.whole else None
+        before += extent.records
+        at = extent.ended if extent.whole else None
 
 
-def _found(chunk: Range | None) -> Found:
-    if chunk is None or chunk.found is None:
+def _extent_of(chunk: MailboxRange | None) -> RangeExtent:
+    if chunk is None or chunk.extent is None:
         raise ValueError("a range whose messages have not been read")
-    return chunk.found
+    return chunk.extent

@@ -1,4 +1,4 @@
-"""What the name of a mail folder tells about its mail: trash, unsent, junk or unsure, in many languages.
+"""Roles of mail folders by their names: trash, unsent, junk or unsure, in many languages.
 
 IMAP has SPECIAL-USE for this (RFC 6154), but servers keep that in their settings or databases, not beside the
 mail of a Maildir or an mbox. Their names are all there is to go by.
@@ -55,20 +55,20 @@ _IGNORED = str.maketrans("", "", " -_'’.()[]\t")
 _ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # .sbd: sub-folders, in Thunderbird
 
 
-def left_out_of(label: str) -> frozenset[str]:
+def roles_to_leave_out(label: str) -> frozenset[str]:
     """Roles of the folders below a path that are not learned as a label, unless it is named for that role.
 
     What is unsent or unsure belongs to no label: the one is not mail that came, the other not yet sorted. The
     trash and the junk are not ham, nor of any label but spam; below a folder that is named as spam, both are
     spam that was sorted out.
     """
-    own = _role(label)
-    others = frozenset((UNSENT, UNSURE) if own == JUNK else (UNSENT, UNSURE, TRASH, JUNK))
-    return others - {own}
+    named_for = _role(label)
+    others = frozenset((UNSENT, UNSURE) if named_for == JUNK else (UNSENT, UNSURE, TRASH, JUNK))
+    return others - {named_for}
 
 
 def role_of(name: str) -> str:
-    """The role that a folder or a mailbox of this name has, "" if none is known.
+    """Role that a folder or a mailbox of this name has, "" if none is known.
 
     >>> role_of(".INBOX.Entw&APw-rfe"), role_of("Deleted Items.sbd"), role_of("Lists")
     ('unsent', 'trash', '')

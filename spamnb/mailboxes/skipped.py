@@ -1,4 +1,4 @@
-"""What was not read: by a failure, or on purpose."""
+"""Mail that was not read: by a failure, or on purpose."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Unreadable:
 
     @property
     def error(self) -> type[SpamnbError]:
-        """No input, as a path that is missing, if it may not be read; if it is damaged, bad data."""
+        """Error to raise: NoInput, as for a missing path, if it may not be read; DataError if damaged."""
         return NoInput if self.why == DENIED else DataError
 
 
@@ -33,17 +33,17 @@ class PassedOver(Unreadable):
     __slots__ = ()
 
 
-class LeftOut(PassedOver):
+class LeftOutFolder(PassedOver):
     """A folder or mailbox that was met in a folder, and whose name tells that its mail has another label."""
 
     __slots__ = ()
 
 
 def failures(found: Iterable[Unreadable]) -> list[Unreadable]:
-    """What ought to have been read and could not be."""
-    return [one for one in found if not isinstance(one, PassedOver)]
+    """Select the files and folders that ought to have been read and could not be."""
+    return [item for item in found if not isinstance(item, PassedOver)]
 
 
 def passed_over(found: Iterable[Unreadable]) -> list[PassedOver]:
-    """What was not read on purpose."""
-    return [one for one in found if isinstance(one, PassedOver)]
+    """Select the files and folders that were not read on purpose."""
+    return [item for item in found if isinstance(item, PassedOver)]

@@ -1,4 +1,4 @@
-"""Finding mail: paths become raw messages, or pieces of work that other processes turn into messages.
+"""Find mail: paths become raw messages, or chunks that other processes turn into messages.
 
 A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
 elsewhere (s3://bucket/folder/), one message of an mbox by its number (box.mbox:3), or `-` for one message on
@@ -14,13 +14,13 @@ from itertools import groupby
 
 from spamnb.errors import DataError, NoInput
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.chunks import Files, Picked, Raw, Ready, file_messages
-from spamnb.mailboxes.folders import Walk, in_maildir
+from spamnb.mailboxes.chunks import MessageFiles, NumberedMessages, RawMessage, ReadMessages, file_messages
+from spamnb.mailboxes.folders import FolderWalk, head_of, in_maildir
 from spamnb.mailboxes.not_mail import SUSPECT, not_mail
-from spamnb.mailboxes.ranges import Range
+from spamnb.mailboxes.ranges import MailboxRange
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.stores import FILE, LOCAL, STREAM, is_stream
-from spamnb.mailboxes.streams import Source, blocks_of, gather, unpacked, unpacker_for
+from spamnb.mailboxes.streams import ByteStream, blocks_of, decompressor_for, gather
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
     from spamnb.mailboxes.stores import Store
 
-    Chunk = Files | Picked | Range | Ready  # a piece of work, cheap to send; `size` is its bytes on disk
+    # A piece of work, cheap to send; `size` is its bytes on disk.
+    Chunk = MessageFiles | NumberedMessages | MailboxRange | ReadMessages
 
-CHUNK = 1 << 20  # bytes of mail in a piece of work: a fraction of a second of tokenizing
-PACKING = 16  # times its size is what a compressed mailbox may hold, and more
-MAX_FILES = 2000  # files in a piece of work, however small they are
+CHUNK = 1 << 20  # bytes of mail in a chunk: a fraction of a second of tokenizing
+COMPRESSION = 16  # a compressed mailbox may hold this many times its size, and more
+MAX_FILES = 2000  # files in a chunk, however small they are
 MAX_DIGITS = 9  # of a message's number in a mailbox
 
 
@@ -42,7 +43,7 @@ def is_remote(path: str) -> bool:
 
 
 def store_for(path: str) -> Store:
-    """The store that has a path."""
+    """Store that has a path."""
     if not is_remote(path):
         return LOCAL
     from spamnb.mailboxes.remote import REMOTE
@@ -51,12 +52,12 @@ def store_for(path: str) -> Store:
 
 
 def read(path: str) -> Iterator[bytes]:
-    """Blocks of a file, as it is."""
+    """Read the blocks of a file, as they are."""
     return store_for(path).read(path)
 
 
 def split_number(path: str) -> tuple[str, int]:
-    """The mailbox and the number of a path like `box.mbox:3`; "" and 0 for any other path.
+    """Split a path like `box.mbox:3` into mailbox and number; "" and 0 for any other path.
 
     A file that has this very name is meant by it. Messages are numbered from 0, as `classify` prints them.
     """
@@ -80,33 +81,28 @@ def check(paths: Iterable[str]) -> None:
         store = store_for(path)
         store.check(path)
         if store is LOCAL:
-            look = store.kind(path) == FILE and not is_stream(path)
+            suspect = store.kind(path) == FILE and not is_stream(path)
         else:
-            look = path.lower().endswith(SUSPECT)
-        if look and (reason := not_mail(path, _head(store, path))):
+            suspect = path.lower().endswith(SUSPECT)
+        if suspect and (reason := not_mail(path, head_of(store, path))):
             raise DataError(f"{path}: {reason}")
-
-
-def _head(store: Store, path: str) -> bytes:
-    """First bytes of a file; none if it cannot be read: why, the reader will tell."""
-    return gather(Source(unpacked(store.read(path))), mbox.MAX_ENVELOPE)
 
 
 def total_size(
     paths: Iterable[str], *, without: Iterable[str] = (), leave_out: frozenset[str] = frozenset()
 ) -> int:
-    """Bytes on disk, without reading any; pipes and standard input count nothing."""
+    """Bytes on disk of the mail below `paths`, none of it read; pipes and standard input count nothing."""
     total = 0
     for _, item in _files(paths, without, leave_out):
-        if isinstance(item, Picked):
+        if isinstance(item, NumberedMessages):
             total += item.size
         elif not isinstance(item, Unreadable) and item[1] != STREAM:
             total += item[1]
     return total
 
 
-def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[Raw | Unreadable]:
-    """Every message, in the order of `chunks`."""
+def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[RawMessage | Unreadable]:
+    """Yield every message, in the order of `chunks`."""
     for chunk in chunks(paths, without=without, size=sys.maxsize):  # no file is too large: none is cut
         yield from chunk.messages()
 
@@ -119,24 +115,24 @@ def chunks(
     size: int = CHUNK,
     max_packed: int = 0,
 ) -> Iterator[Chunk]:
-    """The mail below `paths` in pieces of about `size` bytes, in an order that repeats.
+    """Yield the mail below `paths` in chunks of about `size` bytes, in an order that repeats.
 
-    The ranges of a plain mbox follow each other, the first starting at 0; results belong into `joined`. A
-    compressed mailbox cannot be cut: up to `max_packed` bytes it is a piece, a larger one is read here.
-    `without` names files and folders to pass over where walking comes upon them, with all below them;
+    The ranges of a plain mbox follow each other, the first starting at 0; their results go through
+    `join_ranges`. A compressed mailbox cannot be cut: up to `max_packed` bytes it is a chunk, a larger one is
+    read by this process. `without` names files and folders to skip below `paths`, with all below them;
     `leave_out` the roles of folders that are not to be read there (see spamnb.mailboxes.roles).
     """
-    batch = Files(LOCAL, [], 0)
+    batch = MessageFiles(LOCAL, [], 0)
     for store, item in _files(paths, without, leave_out):
-        if not isinstance(item, tuple) or not 0 <= item[1] <= size // PACKING:
+        if not isinstance(item, tuple) or not 0 <= item[1] <= size // COMPRESSION:
             if batch.paths:
                 yield batch
-                batch = Files(store, [], 0)
-            yield from _alone(store, item, size, max_packed)
+                batch = MessageFiles(store, [], 0)
+            yield from _chunks_of(store, item, size, max_packed)
             continue
         if batch.paths and (batch.store is not store or batch.size >= size or len(batch.paths) >= MAX_FILES):
             yield batch
-            batch = Files(store, [], 0)
+            batch = MessageFiles(store, [], 0)
         batch.store = store
         batch.paths.append(item[0])
         batch.size += item[1]
@@ -146,14 +142,14 @@ def chunks(
 
 def _files(
     paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
-) -> Iterator[tuple[Store, tuple[str, int] | Picked | Unreadable]]:
-    """Each file at or below some paths with its size, and with the store that has it."""
+) -> Iterator[tuple[Store, tuple[str, int] | NumberedMessages | Unreadable]]:
+    """Yield each file at or below some paths with its size, and with the store that has it."""
     paths, without = list(paths), list(without)
-    walks: dict[Store, Walk] = {}
-    for box, named in groupby(((*split_number(path), path) for path in paths), lambda one: one[0]):
+    walks: dict[Store, FolderWalk] = {}
+    for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
         if box:
             store = store_for(box)
-            yield store, Picked(store, box, {number for _, number, _ in named}, _size(box))
+            yield store, NumberedMessages(store, box, {number for _, number, _ in named}, _size(box))
             continue
         for *_, path in named:
             store = store_for(path)
@@ -161,47 +157,46 @@ def _files(
                 yield store, (path, STREAM)
                 continue
             if store not in walks:
-                own = [one for one in paths if one != "-" and store_for(one) is store]
-                walks[store] = Walk(
-                    store, own, [one for one in without if store_for(one) is store], leave_out
-                )
+                named_here = [other for other in paths if other != "-" and store_for(other) is store]
+                without_here = [other for other in without if store_for(other) is store]
+                walks[store] = FolderWalk(store, named_here, without_here, leave_out)
             for found in walks[store].files(path):
                 yield store, found
 
 
 def _size(path: str) -> int:
-    """Bytes of a mailbox; none if it lies elsewhere, where asking takes long."""
+    """Bytes of a mailbox; 0 for a remote one, where asking takes long."""
     try:
         return 0 if is_remote(path) else os.stat(path).st_size
-    except OSError:  # gone meanwhile: who reads it will tell
+    except OSError:  # gone meanwhile: who reads it reports that
         return 0
 
 
-def _alone(
-    store: Store, item: tuple[str, int] | Picked | Unreadable, size: int, max_packed: int
+def _chunks_of(
+    store: Store, item: tuple[str, int] | NumberedMessages | Unreadable, size: int, max_packed: int
 ) -> Iterable[Chunk]:
-    """Pieces of what is not to be batched with other files."""
+    """Chunks of a file that is not put together with others."""
     if isinstance(item, Unreadable):
-        return (Ready([item], 0),)
-    if isinstance(item, Picked):
+        return (ReadMessages([item], 0),)
+    if isinstance(item, NumberedMessages):
         return (item,)
     path, length = item
     if length == STREAM:
-        return _streamed(store, path, size)
-    head = gather(Source(store.read(path)), mbox.MAX_ENVELOPE)
-    packed = unpacker_for(head) is not None
+        return _read_in_order(store, path, size)
+    head = gather(ByteStream(store.read(path)), mbox.MAX_ENVELOPE)
+    packed = decompressor_for(head) is not None
     is_mailbox = mbox.is_envelope(head) and not in_maildir(store, path)
     if (packed and length > max_packed) or (is_mailbox and not store.can_seek(path)):
-        return _streamed(store, path, size)
+        return _read_in_order(store, path, size)
     if packed or not is_mailbox:
-        return (Files(store, [path], length),)
-    return (Range(store, path, start, min(start + size, length)) for start in range(0, length, size))
+        return (MessageFiles(store, [path], length),)
+    return (MailboxRange(store, path, start, min(start + size, length)) for start in range(0, length, size))
 
 
-def _streamed(store: Store, path: str, size: int) -> Iterator[Ready]:
-    """What is read here, in order: standard input, a pipe, a compressed mailbox."""
+def _read_in_order(store: Store, path: str, size: int) -> Iterator[ReadMessages]:
+    """Read a stream in this process: standard input, a pipe, a compressed mailbox."""
     if path == "-":
-        yield Ready([_standard_input()], 0)
+        yield ReadMessages([_standard_input()], 0)
         return
     taken = 0
 
@@ -211,25 +206,25 @@ def _streamed(store: Store, path: str, size: int) -> Iterator[Ready]:
             taken += len(block)
             yield block
 
-    batch: list[Raw | Unreadable] = []
+    batch: list[RawMessage | Unreadable] = []
     weight = 0
     for item in file_messages(store, path, counted()):
         batch.append(item)
-        weight += len(item.data) if isinstance(item, Raw) else 0
+        weight += len(item.data) if isinstance(item, RawMessage) else 0
         if weight >= min(size, CHUNK) or len(batch) >= MAX_FILES:
-            yield Ready(batch, taken)
+            yield ReadMessages(batch, taken)
             batch, weight, taken = [], 0, 0
     if batch:
-        yield Ready(batch, taken)
+        yield ReadMessages(batch, taken)
 
 
-def _standard_input() -> Raw | Unreadable:
-    """One message, whatever lines it holds: an mbox has a name to be called by."""
+def _standard_input() -> RawMessage | Unreadable:
+    """Read one message, whatever lines it holds: an mbox on standard input is not split."""
     try:
-        source = Source(blocks_of(sys.stdin.buffer.read))
+        stream = ByteStream(blocks_of(sys.stdin.buffer.read))
     except AttributeError:
         return Unreadable("-", "no standard input")
-    data = gather(source, mbox.MAX_MESSAGE)[: mbox.MAX_MESSAGE]
-    if not source.why and not data.strip():
+    data = gather(stream, mbox.MAX_MESSAGE)[: mbox.MAX_MESSAGE]
+    if not stream.why and not data.strip():
         raise NoInput("-: standard input is empty; a message has text")
-    return Unreadable("-", source.why) if source.why else Raw("-", None, data)
+    return Unreadable("-", stream.why) if stream.why else RawMessage("-", None, data)

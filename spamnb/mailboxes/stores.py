@@ -1,7 +1,7 @@
-"""Where mail lies: what a store of files can do, and the one on this machine's disks.
+"""Stores of files: what a store can do, and the store of this machine's disks.
 
-The other store, behind addresses like s3://bucket/folder/, is in `remote`. Which of the two has a path,
-`sources` decides; everything else is handed the store.
+The other store, of addresses like s3://bucket/folder/, is in `remote`. Which of the two has a path, `sources`
+decides; everything else is handed the store.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from __future__ import annotations
 import os
 
 from spamnb.errors import NoInput
-from spamnb.mailboxes.streams import blocks_of, why
+from spamnb.mailboxes.streams import blocks_of, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Sequence
     from typing import Any, Protocol
 
-    class Size(Protocol):
+    class HasSize(Protocol):
+        """Result of `stat`, as far as it is needed."""
+
         @property
         def st_size(self) -> int: ...
 
-    class Entry(Protocol):
-        """What a folder holds, as os.DirEntry describes it."""
+    class FolderEntry(Protocol):
+        """File or folder in a folder, as os.DirEntry describes it."""
 
         @property
         def name(self) -> str: ...
@@ -29,17 +31,17 @@ if TYPE_CHECKING:
         def path(self) -> str: ...
         def is_dir(self) -> bool: ...
         def is_file(self) -> bool: ...
-        def stat(self) -> Size: ...
+        def stat(self) -> HasSize: ...
 
     class Store(Protocol):
-        """Files and folders. What goes wrong is an OSError."""
+        """Files and folders; every failure is an OSError."""
 
         def read(self, path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
-            """Blocks from `start` on, however many are wanted; about `expected` bytes will be."""
+            """Yield blocks from `start` on, as many as are taken; that will be about `expected` bytes."""
             ...
 
         def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
-            """Path and blocks of several files, in order."""
+            """Yield path and blocks of several files, in order."""
             ...
 
         def can_seek(self, path: str) -> bool:
@@ -54,39 +56,42 @@ if TYPE_CHECKING:
             """FILE, FOLDER or OTHER; "" if there is nothing."""
             ...
 
-        def named(self, path: str) -> Iterator[Entry]:
-            """What a user means by a path: that file or folder, or all that match it as a pattern."""
+        def matching(self, path: str) -> Iterator[FolderEntry]:
+            """Yield what a user means by a path: that file or folder, or all that match it as a pattern."""
             ...
 
-        def expanded(self, path: str) -> Iterator[str]:
-            """Paths of what `named` has, without asking for more where it is no pattern."""
+        def matching_paths(self, path: str) -> Iterator[str]:
+            """Yield the paths of `matching`, without a look at the store if the path is no pattern."""
             ...
 
-        def listed(self, folder: str) -> Sequence[Entry]:
-            """What a folder holds, sorted by name."""
+        def entries(self, folder: str) -> Sequence[FolderEntry]:
+            """List what a folder holds, sorted by name."""
             ...
 
         def identity(self, folder: str) -> Hashable:
-            """What is the same for a folder, whatever path leads there."""
+            """Value that is the same for a folder whatever path leads there."""
             ...
 
-        def place(self, path: str) -> Any:
-            """What is the same for all ways to write a path."""
+        def canonical(self, path: str) -> Any:
+            """Value that is the same for all ways to write a path."""
             ...
 
-        def is_among(self, places: set[Any], entry: Any, folder: Any) -> bool:
-            """Whether an entry of the folder at a place is at one of those places, or a link to below one."""
+        def is_among(self, canonicals: set[Any], entry: Any, folder: Any) -> bool:
+            """Whether an entry of a folder is among canonical paths, or is a link to below one of them.
+
+            `folder` is the canonical path of the folder.
+            """
             ...
 
 
 FILE, FOLDER, OTHER = "file", "directory", "other"  # the first two as fsspec calls them
 STREAM = -1  # in place of a size: read once, in this process
 
-_OURS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # mean something else in another process
+_OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # mean something else in another process
 
 
-class Named:
-    """A file or folder that is no os.DirEntry. The name of what a user has named is ""."""
+class PathEntry:
+    """A file or folder that is no os.DirEntry. If a user gave its path, `name` is ""."""
 
     __slots__ = ("kind", "name", "path", "st_size")
 
@@ -102,11 +107,11 @@ class Named:
     def is_file(self) -> bool:
         return self.kind == FILE
 
-    def stat(self) -> Size:
+    def stat(self) -> HasSize:
         return self
 
 
-class Local:
+class LocalStore:
     """Files of this machine."""
 
     __slots__ = ()
@@ -121,8 +126,8 @@ class Local:
     def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
         listings: dict[str, dict[str, str]] = {}
         for path in paths:
-            now = current_path(path, listings)
-            yield now, self.read(now)
+            current = current_path(path, listings)
+            yield current, self.read(current)
 
     def can_seek(self, path: str) -> bool:
         del path
@@ -134,7 +139,7 @@ class Local:
         except (FileNotFoundError, NotADirectoryError):
             raise NoInput(f"{path}: no such file or folder") from None
         except OSError as error:
-            raise NoInput(f"{path}: {why(error)}") from error
+            raise NoInput(f"{path}: {reason_of(error)}") from error
         if not os.access(path, os.R_OK | os.X_OK if os.path.isdir(path) else os.R_OK):
             raise NoInput(f"{path}: permission denied")
 
@@ -143,16 +148,16 @@ class Local:
             return FOLDER
         return FILE if os.path.isfile(path) else OTHER if os.path.lexists(path) else ""
 
-    def named(self, path: str) -> Iterator[Entry]:
+    def matching(self, path: str) -> Iterator[FolderEntry]:
         if os.path.isdir(path):
-            yield Named("", path, FOLDER)
+            yield PathEntry("", path, FOLDER)
         else:
-            yield Named("", path, FILE, STREAM if is_stream(path) else os.stat(path).st_size)
+            yield PathEntry("", path, FILE, STREAM if is_stream(path) else os.stat(path).st_size)
 
-    def expanded(self, path: str) -> Iterator[str]:
+    def matching_paths(self, path: str) -> Iterator[str]:
         yield path
 
-    def listed(self, folder: str) -> Sequence[Entry]:
+    def entries(self, folder: str) -> Sequence[FolderEntry]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
 
@@ -160,51 +165,52 @@ class Local:
         info = os.stat(folder)
         return info.st_dev, info.st_ino
 
-    def place(self, path: str) -> str:
+    def canonical(self, path: str) -> str:
         return os.path.realpath(path)
 
-    def is_among(self, places: set[str], entry: os.DirEntry[str], folder: str) -> bool:
+    def is_among(self, canonicals: set[str], entry: os.DirEntry[str], folder: str) -> bool:
         if not entry.is_symlink():
-            return os.path.join(folder, entry.name) in places
+            return os.path.join(folder, entry.name) in canonicals
         target = os.path.realpath(entry.path)
-        return any(target == place or target.startswith(place + os.sep) for place in places)
+        return any(target == path or target.startswith(path + os.sep) for path in canonicals)
 
 
-LOCAL = Local()
+LOCAL = LocalStore()
 
 
 def is_stream(path: str) -> bool:
-    """Whether a file can be read only once, or only in this process: a pipe, a handle of ours."""
-    return path.startswith(_OURS) or (not os.path.isfile(path) and os.path.exists(path))
+    """Whether a file can be read only once, or only in this process: a pipe, an open file."""
+    return path.startswith(_OF_THIS_PROCESS) or (not os.path.isfile(path) and os.path.exists(path))
 
 
 def unique_part(name: str) -> str:
-    """What stays of a Maildir message's name when its flags change."""
+    """Part of a Maildir message's name that stays when its flags change."""
     return name.partition(":")[0]
 
 
 def current_path(path: str, listings: dict[str, dict[str, str]]) -> str:
-    """Where a file is now: a Maildir's message moves when it is seen or flagged.
+    """Path of a file now: a Maildir's message moves when it is seen or flagged.
 
-    `listings` are kept: when 100,000 messages are marked as read meanwhile, one must serve many.
+    `listings` holds the listings made so far: when 100,000 messages are marked as read, one must serve many.
     """
     folder, name = os.path.split(path)
     maildir, sub = os.path.split(folder)
     if sub not in ("new", "cur") or os.path.lexists(path):
         return path
-    for _ in range(2):  # a listing of before may be out of date
+    for _ in range(2):  # an earlier listing may be out of date
         if maildir not in listings:
             listings[maildir] = _listing(maildir)
-        now = listings[maildir].get(unique_part(name))
-        if now is None:
+        current = listings[maildir].get(unique_part(name))
+        if current is None:
             break
-        if os.path.lexists(now):
-            return now
+        if os.path.lexists(current):
+            return current
         del listings[maildir]
     return path
 
 
 def _listing(maildir: str) -> dict[str, str]:
+    """Paths of a Maildir's messages by the part of their names that stays."""
     paths: dict[str, str] = {}
     for folder in (os.path.join(maildir, "new"), os.path.join(maildir, "cur")):
         try:

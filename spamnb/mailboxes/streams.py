@@ -7,19 +7,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any, TypeVar
 
-    Piece = TypeVar("Piece")
+    Item = TypeVar("Item")
 
 BLOCK = 256 << 10  # bytes read at once: an mbox is split at 306 MB/s, at 272 with 1 MiB
-FIRST = 64 << 10  # bytes of a file's first read: most messages whole, without asking for a large buffer
-PACKED = 16 << 10  # compressed bytes read at once: what follows the end of a member is copied every time
+FIRST_BLOCK = 64 << 10  # bytes of a file's first read: most messages whole, without asking for a large buffer
+COMPRESSED_BLOCK = 16 << 10  # bytes unpacked at once: what follows the end of a member is copied every time
 MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks for 65 MB
 MAX_WINDOW = 27  # power of two: memory that a zstd file may ask for, 128 MB as `zstd -d` allows by default
+DENIED = "permission denied"  # as `reason_of` words it
 
 
-DENIED = "permission denied"  # as `why` words it
-
-
-class Source:
+class ByteStream:
     """Blocks of bytes; an error ends them and leaves its reason in `why`, so what came before is kept.
 
     A file that is gone since it was found has no blocks, and no reason to name.
@@ -38,26 +36,27 @@ class Source:
         try:
             return next(self.blocks)
         except OSError as error:
-            self.why = "" if isinstance(error, FileNotFoundError) else why(error)
+            self.why = "" if isinstance(error, FileNotFoundError) else reason_of(error)
             raise StopIteration from None
 
 
-def untorn(pieces: Iterator[Piece], source: Source) -> Iterator[Piece]:
-    """What a source was split into, as it is read; the last is left out if an error ended it."""
-    for piece in pieces:
-        if source.why:
-            *whole, _ = piece, *pieces
+def drop_incomplete(items: Iterator[Item], stream: ByteStream) -> Iterator[Item]:
+    """Yield what a stream is split into, as it is read, but not the last item if an error ended it."""
+    for item in items:
+        if stream.why:
+            *whole, _ = item, *items
             yield from whole
         else:
-            yield piece
+            yield item
 
 
-def why(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """Reason of an error in words, without a path."""
     return error.strerror.lower() if error.strerror else str(error)
 
 
 def blocks_of(read: Callable[[int], bytes | None]) -> Iterator[bytes]:
-    size = FIRST
+    size = FIRST_BLOCK
     while block := read(size):
         yield block
         size = BLOCK
@@ -69,16 +68,16 @@ def chain(head: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def gather(blocks: Iterator[bytes], size: int) -> bytes:
-    """At least `size` bytes, fewer only at the end."""
-    parts = []
+    """Read at least `size` bytes, fewer only at the end."""
+    taken = []
     while size > 0 and (block := next(blocks, b"")):
-        parts.append(block)
+        taken.append(block)
         size -= len(block)
-    return b"".join(parts)
+    return b"".join(taken)
 
 
-def unpacker_for(head: bytes) -> Callable[[], Any] | None:
-    """What makes decompressors for a file that begins so."""
+def decompressor_for(head: bytes) -> Callable[[], Any] | None:
+    """Function that makes decompressors for a file that begins with `head`; None if it is not compressed."""
     if head.startswith(b"\x1f\x8b\x08"):
         return _gzip
     if head.startswith(b"\xfd7zXZ\0"):
@@ -91,7 +90,7 @@ def unpacker_for(head: bytes) -> Callable[[], Any] | None:
     return None
 
 
-# Imported where they are called: mail that a delivery brings is not compressed.
+# Libraries are imported where they are needed: mail that is delivered is not compressed.
 
 
 def _gzip() -> Any:
@@ -123,37 +122,38 @@ def _zstd() -> Any:
     return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: MAX_WINDOW})
 
 
-def unpacked(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The blocks themselves, or what is compressed in them, of however many members."""
+def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the blocks themselves, or what is compressed in them, of however many members."""
     head = gather(blocks, 10)
     blocks = chain(head, blocks)
-    new = unpacker_for(head)
-    if not new:
+    new_decompressor = decompressor_for(head)
+    if not new_decompressor:
         yield from blocks
         return
-    packed = (block[at : at + PACKED] for block in blocks for at in range(0, len(block), PACKED))
+    size = COMPRESSED_BLOCK
+    packed = (block[at : at + size] for block in blocks for at in range(0, len(block), size))
     rest = next(packed, b"")
     while rest:
         try:
-            unpacker = new()
+            decompressor = new_decompressor()
         except ImportError as error:  # a Python built without that library
             raise OSError(f"cannot be decompressed here: {error}") from error
-        while not unpacker.eof:
-            block = _unpack(unpacker, rest)
-            rest = getattr(unpacker, "unconsumed_tail", b"")  # zlib hands back what the others keep
+        while not decompressor.eof:
+            block = _decompress(decompressor, rest)
+            rest = getattr(decompressor, "unconsumed_tail", b"")  # zlib hands back what the others keep
             if block:
                 yield block
-            elif not rest and not unpacker.eof:
+            elif not rest and not decompressor.eof:
                 rest = next(packed, b"")
                 if not rest:
                     raise OSError("damaged compression: it ends too early")
-        rest = unpacker.unused_data.lstrip(b"\0")
+        rest = decompressor.unused_data.lstrip(b"\0")
         while not rest and (more := next(packed, b"")):
             rest = more.lstrip(b"\0")  # padding, as tapes and xz leave it
 
 
-def _unpack(unpacker: Any, data: bytes) -> bytes:
+def _decompress(decompressor: Any, data: bytes) -> bytes:
     try:
-        return unpacker.decompress(data, BLOCK)  # type: ignore[no-any-return]
+        return decompressor.decompress(data, BLOCK)  # type: ignore[no-any-return]
     except Exception as error:  # each library has its own
         raise OSError(f"damaged compression: {error}") from error

@@ -196,12 +196,12 @@ class CountTable:
             since=self.first_days[kept],
         )
 
-    def part(self, part: int, parts: int) -> CountTable:
+    def shard(self, shard: int, shards: int) -> CountTable:
         """The tokens in one of so many equal ranges of fingerprints, without the messages learned.
 
-        What is counted by messages belongs to the first part, so that parts add up to the whole.
+        What is counted by messages belongs to the first shard, so that shards add up to the whole.
         """
-        lowest, behind = range_of(part, parts)
+        lowest, behind = range_of(shard, shards)
         first = int(np.searchsorted(self.fingerprints, np.uint64(lowest)))
         end = int(np.searchsorted(self.fingerprints, np.uint64(behind - 1), "right"))
         start = int(self.ends[first - 1]) if first else 0
@@ -217,10 +217,10 @@ class CountTable:
             since=self.first_days[within].copy(),
             learned=Learned.of([], []),
         )
-        return own.counted_in(part)
+        return own.counted_in(shard)
 
-    def counted_in(self, part: int) -> CountTable:
-        return self if part == 0 else replace(self, messages=(0,) * len(self.labels), numbers={})
+    def counted_in(self, shard: int) -> CountTable:
+        return self if shard == 0 else replace(self, messages=(0,) * len(self.labels), numbers={})
 
     def times(self, factor: int) -> CountTable:
         """Counted so often; less than once, to be taken away. Its days say nothing any more."""

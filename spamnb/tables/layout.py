@@ -1,8 +1,8 @@
 """The model file written, and read whole: docs/model-file.md describes it.
 
-It is written part by part: the counts of a model may be too many for one machine's memory. Of n parts, n a
+It is written shard by shard: the counts of a model may be too many for one machine's memory. Of n shards, n a
 power of two, the i-th has the tokens in the i-th of n equal ranges of fingerprints. How large each column
-becomes is known before, from the totals; so each part goes where it belongs, and the head comes last.
+becomes is known before, from the totals; so each shard goes where it belongs, and the head comes last.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.learned import Learned
 
-    Spread = Callable[..., Iterable[Any]]  # as `map`: a task, the parts, and what else it needs of each
+    MapShards = Callable[..., Iterable[Any]]  # as `map`: a task, the shards, and what else it needs of each
 
 BIN_32, UINT_32, UINT_64 = b"\xc6", b"\xce", b"\xcf"
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
@@ -69,22 +69,22 @@ def _in_front(name: str, size: int) -> bytes:
 
 @dataclass(frozen=True)
 class Shape:
-    """What must be known to make a part of a table a part of the file."""
+    """What must be known to make a shard of a table a shard of the file."""
 
-    part: int
-    parts: int
+    shard: int
+    shards: int
     token_kind: str  # of its records, and so on
     pair_kind: str
     end_kind: str
     bits: int  # of a fingerprint that the directory goes by
     pair_bits: int
-    tokens: int  # in the parts before
+    tokens: int  # in the shards before
     pairs: int
     text: int
 
 
 def encoded(table: CountTable, shape: Shape) -> dict[str, Array]:
-    """This part's stretch of each column that goes by tokens."""
+    """This shard's stretch of each column that goes by tokens."""
     words, pairs = table.words, ~table.words
     counts = np.concatenate((table.message_counts[:, words], table.occurrence_counts[:, words]))
     tokens = _records(table.fingerprints[words], counts, shape.token_kind)
@@ -111,14 +111,14 @@ def _records(fingerprints: Array, counts: Array, kind: str) -> Array:
 
 
 def _directory(fingerprints: Array, shape: Shape, bits: int, before: int) -> Array:
-    """Where each stretch of fingerprints with the same first bits starts, as far as it starts in this part.
+    """Where each stretch of fingerprints with the same first bits starts, as far as it starts in this shard.
 
-    Behind the last part stands the end of all.
+    Behind the last shard stands the end of all.
     """
-    first, end = (-(-(place << bits) // shape.parts) for place in (shape.part, shape.part + 1))
+    first, end = (-(-(place << bits) // shape.shards) for place in (shape.shard, shape.shard + 1))
     firsts = np.arange(first, end, dtype=np.uint64) << np.uint64((64 - bits) % 64)
     starts = np.searchsorted(fingerprints, firsts)
-    if shape.part == shape.parts - 1:
+    if shape.shard == shape.shards - 1:
         starts = np.append(starts, len(fingerprints))
     return (starts + before).astype(np.uint32)
 
@@ -130,17 +130,17 @@ def _bits(many: int) -> int:
 
 def save(
     path: str,
-    parts: Sequence[Any],
+    shards: Sequence[Any],
     learned: Learned,
     about: dict[str, Any],
     totals: Sequence[Totals] | None = None,
-    spread: Spread = map,
+    map_shards: MapShards = map,
 ) -> str:
     """Write a model file beside the old one, synced. `about`: labels, settings, cutoffs. Returns where it is.
 
-    The parts are tables, or what `spread` takes for them.
+    The shards are tables, or what `map_shards` takes for them.
     """
-    totals = totals or list(spread(Totals.of, parts))
+    totals = totals or list(map_shards(Totals.of, shards))
     whole = summed(totals)
     many = len(about["labels"])
     kinds = {
@@ -180,9 +180,9 @@ def save(
         "numbers": whole.numbers,
     }
     shapes, tokens, pairs, text = [], 0, 0, 0
-    for part, own in enumerate(totals):
+    for shard, own in enumerate(totals):
         ends = kinds["tokens"], kinds["pairs"], kinds["ends"]
-        shapes.append(Shape(part, len(parts), *ends, bits, pair_bits, tokens, pairs, text))
+        shapes.append(Shape(shard, len(shards), *ends, bits, pair_bits, tokens, pairs, text))
         tokens, pairs, text = tokens + own.vocabulary, pairs + own.pair_vocabulary, text + own.text
     temporary = f"{path}.new"
     try:
@@ -192,7 +192,7 @@ def save(
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with open(handle, "w+b") as file:
             writer = _Writer(file, head, kinds, sizes)
-            for columns in spread(encoded, parts, shapes):
+            for columns in map_shards(encoded, shards, shapes):
                 writer.add(columns)
             writer.add(small)
             writer.add_directories()

@@ -43,13 +43,13 @@ class Learned:
     @classmethod
     def load(cls, stored: Stored) -> Learned:
         """Those of a model file and its journal. Checksums are not looked at."""
-        return cls.load_part(stored, 0, 1)
+        return cls.load_shard(stored, 0, 1)
 
     @classmethod
-    def load_part(cls, stored: Stored, part: int, parts: int) -> Learned:
+    def load_shard(cls, stored: Stored, shard: int, shards: int) -> Learned:
         """Those whose digests are in one of so many equal ranges."""
         digests = stored.column("digests")
-        first, end = (bisect_left(digests, number) for number in range_of(part, parts))
+        first, end = (bisect_left(digests, number) for number in range_of(shard, shards))
 
         def column(name: str) -> Array:
             own = stored.column(name)
@@ -57,7 +57,7 @@ class Learned:
             return np.frombuffer(data, f"<{own.kind}")
 
         file = cls(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores"))
-        later = [entry for entry in stored.journal.records if entry.digest in range(*range_of(part, parts))]
+        later = [entry for entry in stored.journal.records if entry.digest in range(*range_of(shard, shards))]
         return in_turn([file, *(cls.of_entry(entry, stored.labels) for entry in later)])
 
     @classmethod

@@ -31,7 +31,7 @@ def load_table(stored: Stored) -> CountTable:
     return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.records)])
 
 
-def load_slice(stored: Stored, part: int, parts: int) -> CountTable:
+def load_shard(stored: Stored, shard: int, shards: int) -> CountTable:
     """Load one of so many equal ranges of fingerprints, without messages learned, checksums unverified."""
 
     def stretch(name: str, first: int, end: int) -> Array:
@@ -39,8 +39,8 @@ def load_slice(stored: Stored, part: int, parts: int) -> CountTable:
         data = column.file.read(column.at + first * column.width, (end - first) * column.width)
         return np.frombuffer(data, record_type(column.kind))
 
-    first, end = _part_of(stored.column("tokens"), part, parts)
-    first_pair, end_pair = _part_of(stored.column("pairs"), part, parts)
+    first, end = _shard_records(stored.column("tokens"), shard, shards)
+    first_pair, end_pair = _shard_records(stored.column("pairs"), shard, shards)
     ends = stretch("ends", first, end).astype(np.int64)
     start = stored.column("ends")[first - 1] if first else 0
     column = {
@@ -52,8 +52,8 @@ def load_slice(stored: Stored, part: int, parts: int) -> CountTable:
         "first_days": stretch("first_days", first, end),
         "pair_days": stretch("pair_days", first_pair, end_pair),
     }
-    base = _table_of(stored, column).counted_in(part)
-    later = (table_of_record(entry, base.labels).part(part, parts) for entry in stored.journal.records)
+    base = _table_of(stored, column).counted_in(shard)
+    later = (table_of_record(entry, base.labels).shard(shard, shards) for entry in stored.journal.records)
     return replace(sum_tables([base, *later]), learned=Learned.of([], []))
 
 
@@ -83,8 +83,8 @@ def _table_of(stored: Stored, column: Mapping[str, Array]) -> CountTable:
     )
 
 
-def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
-    """Where the records of a part start and end in a file."""
+def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
+    """Where the records of a shard start and end in a file."""
 
     def key(place: int) -> int:
         return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
@@ -92,7 +92,7 @@ def _part_of(column: Column, part: int, parts: int) -> tuple[int, int]:
     def place(number: int) -> int:
         return bisect_left(range(len(column)), number, key=key)
 
-    first, end = range_of(part, parts)
+    first, end = range_of(shard, shards)
     return place(first), place(end)
 
 

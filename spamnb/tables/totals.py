@@ -1,4 +1,4 @@
-"""Sums over a whole table, or over a part of one: those of the parts add up."""
+"""Sums over a whole table, or over a shard of one: those of the shards add up."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ class Totals:
         return dict(zip(zip(*self.patterns.tolist(), strict=True), self.alike.tolist(), strict=True))
 
 
-def summed(parts: Sequence[Totals]) -> Totals:
-    """Totals of a table from those of its parts."""
-    patterns, which = distinct_columns(np.concatenate([part.patterns for part in parts], axis=1))
-    alike = np.concatenate([part.alike for part in parts])
+def summed(shards: Sequence[Totals]) -> Totals:
+    """Totals of a table from those of its shards."""
+    patterns, which = distinct_columns(np.concatenate([shard.patterns for shard in shards], axis=1))
+    alike = np.concatenate([shard.alike for shard in shards])
 
     def of(name: str) -> Any:
-        return sum(getattr(part, name) for part in parts)
+        return sum(getattr(shard, name) for shard in shards)
 
     def by_label(name: str) -> list[int]:
-        return [sum(column) for column in zip(*(getattr(part, name) for part in parts), strict=True)]
+        return [sum(column) for column in zip(*(getattr(shard, name) for shard in shards), strict=True)]
 
     return Totals(
-        parts[0].labels,
+        shards[0].labels,
         by_label("messages"),
         by_label("presences"),
         by_label("occurrences"),
@@ -81,9 +81,9 @@ def summed(parts: Sequence[Totals]) -> Totals:
         of("vocabulary"),
         of("pair_vocabulary"),
         of("text"),
-        max(part.most for part in parts),
-        max(part.most_of_pairs for part in parts),
-        summed_numbers(part.numbers for part in parts),
+        max(shard.most for shard in shards),
+        max(shard.most_of_pairs for shard in shards),
+        summed_numbers(shard.numbers for shard in shards),
         patterns,
         np.bincount(which, alike, patterns.shape[1]).astype(np.int64),
     )

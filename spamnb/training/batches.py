@@ -8,7 +8,7 @@ classification scores them. It is the same for any number of processes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,20 +24,22 @@ from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.count_table import CountTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
     from spamnb.arrays import Array
     from spamnb.key import Key
-    from spamnb.mailboxes.chunks import Raw
+    from spamnb.mailboxes.chunks import RawMessage
     from spamnb.reading.settings import Settings
+
+    Known = Callable[[int, str | None], bool]  # by digest and label
 
     class Chunk(Protocol):
         """A piece of mail, however it was cut."""
 
         @property
         def size(self) -> int: ...
-        def messages(self) -> Iterator[Raw | Unreadable]: ...
+        def messages(self) -> Iterator[RawMessage | Unreadable]: ...
 
 
 NOTHING = Features([], [], [], [], {}, Fingerprints())
@@ -48,12 +50,12 @@ class SampledMessages:
     """Messages of a sample, from one batch."""
 
     digests: Array
-    labels: Array  # places
+    labels: Array  # label indices
     rows: Rows
     fingerprints: Array  # of the vocabulary of these rows
 
     def chosen(self, messages: Array) -> SampledMessages:
-        """Some of the messages, and the vocabulary they need."""
+        """Choose some of the messages, and the vocabulary they need."""
         rows = self.rows.chosen(messages)
         used = np.zeros(len(self.fingerprints), bool)
         used[rows.places] = True
@@ -135,7 +137,7 @@ class Batch:
         return sums
 
 
-def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any = None) -> Batch:
+def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known | None = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
     builder = BatchBuilder(tokenizer.key)
     names, digests, dates, unreadable = [], [], [], []
@@ -158,7 +160,7 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Any =
 class Counting:
     """The work of one process on one chunk; the tokenizer is made once in each process."""
 
-    def __init__(self, settings: Settings, known: Any = None, key: Key | None = None) -> None:
+    def __init__(self, settings: Settings, known: Known | None = None, key: Key | None = None) -> None:
         self.settings = settings
         self.known = known
         self.key = key

@@ -1,10 +1,9 @@
-"""What training asks of the workers that read and count mail, be they of this machine or elsewhere."""
+"""What training asks of the workers that read and count mail, on this machine or elsewhere."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from spamnb.tables.count_table import CountTable, sum_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,8 +15,9 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
     from spamnb.store.stored import Stored
-    from spamnb.tables.layout import Spread
-    from spamnb.training.batches import Batch, SampledMessages
+    from spamnb.tables.count_table import CountTable
+    from spamnb.tables.layout import MapShards
+    from spamnb.training.batches import Batch, Known, SampledMessages
 
     Finish = Callable[[CountTable, CountTable], CountTable]  # of the sum, and what there was before
 
@@ -37,48 +37,28 @@ if TYPE_CHECKING:
         def sampled(self, messages: Array, places: Array) -> SampledMessages: ...
         def table(self, labels: Sequence[str], chosen: Array, day: int) -> Any: ...
 
-    class Heap(Protocol):
-        """Tables to be summed, wherever they are."""
+    class TableSum(Protocol):
+        """Sum of the tables added to it, wherever they are."""
 
         def add(self, table: Any) -> None: ...
-        def parts(self, finish: Finish) -> Sequence[Any]: ...
+        def shards(self, finish: Finish) -> Sequence[Any]: ...
 
     class Pool(Protocol):
-        """Workers that read and count mail, and hold tables to be summed."""
+        """Workers that read and count mail, and sum tables."""
 
         @property
-        def spread(self) -> Spread: ...
-        def batches(
-            self,
-            sources: Sources,
-            settings: Settings,
-            known: Any = None,
-            key: Key | None = None,
-            all_folders: bool = False,
-        ) -> Iterator[Counted]: ...
-        def pile(self, base: Stored | None, labels: Sequence[str]) -> Heap: ...
+        def map_shards(self) -> MapShards: ...
+        def batches(self, mail: MailToRead) -> Iterator[Counted]: ...
+        def table_sum(self, base: Stored | None, labels: Sequence[str]) -> TableSum: ...
         def status(self) -> str: ...
 
 
-FAN = 8
+@dataclass(frozen=True)
+class MailToRead:
+    """Mail under each label, and how it is to be read."""
 
-
-class Pile:
-    """Tables summed as they come, FAN of them at a time: so each token is moved only log(n) times."""
-
-    def __init__(self, base: CountTable) -> None:
-        self.base = base
-        self.tables: list[CountTable] = []
-        self.levels: list[int] = []  # how often each was summed
-
-    def add(self, table: CountTable) -> None:
-        self.tables.append(table)
-        self.levels.append(0)
-        while self.levels.count(self.levels[-1]) == FAN:
-            self.tables[-FAN:] = [sum_tables(self.tables[-FAN:])]
-            self.levels[-FAN:] = [self.levels[-1] + 1]
-
-    def parts(self, finish: Finish) -> list[CountTable]:
-        """The sum: all in one."""
-        tables, self.tables = [self.base, *self.tables], []
-        return [finish(sum_tables(tables), self.base)]
+    sources: Sources
+    settings: Settings
+    key: Key | None = None  # that of a model whose fingerprints are keyed
+    known: Known | None = None  # tells which messages need not be tokenized
+    all_folders: bool = False  # also those whose names speak against their label

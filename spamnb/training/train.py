@@ -25,6 +25,7 @@ from spamnb.tables.learned import NOWHERE, Learned, in_turn, joined
 from spamnb.tables.loading import load_table
 from spamnb.tables.totals import Totals, summed
 from spamnb.training.placing import put_in_place
+from spamnb.training.pool import MailToRead
 from spamnb.training.sample import Sample
 from spamnb.training.swapped import check_moves
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
     from spamnb.mailboxes.skipped import PassedOver, Unreadable
-    from spamnb.tables.layout import Spread
+    from spamnb.tables.layout import MapShards
     from spamnb.training.pool import Counted, Pool
 
 LABELS = (HAM, SPAM)
@@ -99,14 +100,14 @@ def train(
             known_before = Learned.load(stored)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
-        pile = pool.pile(stored, labels)  # or it says that the model is damaged
+        table_sum = pool.table_sum(stored, labels)  # or it says that the model is damaged
         summary, sample, seen = Summary(), Sample(), Seen(known_before, labels)
         day = today()
         known = None if forget else seen.is_known
-        for batch in pool.batches(sources, settings, known, key, all_folders):
+        for batch in pool.batches(MailToRead(sources, settings, key, known, all_folders)):
             steps = seen.steps(batch, forget, summary)
             if len(steps):
-                pile.add(batch.table(labels, steps, day))
+                table_sum.add(batch.table(labels, steps, day))
                 sample.add(batch, steps)
             summary.unreadable += failures(batch.unreadable)
             summary.passed_over += passed_over(batch.unreadable)
@@ -117,17 +118,17 @@ def train(
         if stored is None or seen.changed or rare or accepted != stored.head["ham_loss"]:
             if settings.closed:
                 sample = Sample()
-            write_parts(
+            write_shards(
                 path,
                 labels,
-                pile.parts(Finish(rare, settings.closed)),
+                table_sum.shards(Finish(rare, settings.closed)),
                 seen.learned(),
                 settings,
                 view,
                 accepted,
                 before,
                 sample,
-                pool.spread,
+                pool.map_shards,
             )
     return summary
 
@@ -187,7 +188,7 @@ class Seen:
         self.known_of_each = np.bincount(before.labels, minlength=len(labels))
         self.met = np.zeros((len(labels), len(labels)), np.int64)  # known messages: [label before, label now]
 
-    def is_known(self, digest: int, label: str) -> bool:
+    def is_known(self, digest: int, label: str | None) -> bool:
         """Whether learning it again would change nothing: then it need not be tokenized."""
         return self.before.place(digest) == self.labels.index(label)
 
@@ -241,27 +242,27 @@ class Seen:
         return in_turn([self.before, run.chosen(run.labels != self.before.places(run.digests))])
 
 
-def write_parts(
+def write_shards(
     path: str,
     labels: Sequence[str],
-    parts: Sequence[Any],
+    shards: Sequence[Any],
     learned: Learned,
     settings: Settings,
     view: View = DEFAULT_VIEW,
     ham_loss: float = HAM_LOSS,
     before: Stored | None = None,
     sample: Sample | None = None,
-    spread: Spread = map,
+    map_shards: MapShards = map,
 ) -> None:
     """Put a model in its place, with the cutoffs and the calibration that its scores ask for.
 
     What was learned since `before` was opened is carried over. The caller holds the lock on training.
     """
-    totals = list(spread(Totals.of, parts))
+    totals = list(map_shards(Totals.of, shards))
     if sample:
 
         def counts(fingerprints: Array) -> tuple[Array, Array]:
-            found = list(spread(CountTable.counts, parts, portions(fingerprints, len(parts))))
+            found = list(map_shards(CountTable.counts, shards, portions(fingerprints, len(shards))))
             return tuple(np.concatenate(counts, axis=1) for counts in zip(*found, strict=True))  # type: ignore[return-value]
 
         learned = sample.scored(learned, labels, view, summed(totals), counts)
@@ -277,7 +278,7 @@ def write_parts(
         "cutoffs": [limits.ham, limits.spam],
         "calibration": [calibration.slope, calibration.intercept],
     }
-    put_in_place(path, save(path, parts, learned, about, totals, spread), before)
+    put_in_place(path, save(path, shards, learned, about, totals, map_shards), before)
 
 
 def write(
@@ -289,7 +290,7 @@ def write(
     before: Stored | None = None,
 ) -> None:
     """The same of a table that is here, whole."""
-    write_parts(path, table.labels, [table], table.learned, settings, view, ham_loss, before)
+    write_shards(path, table.labels, [table], table.learned, settings, view, ham_loss, before)
 
 
 def fold(path: str) -> None:

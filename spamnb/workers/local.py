@@ -2,61 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spamnb.delivery.batch_judge import BatchJudge, numbered_from
-from spamnb.mailboxes.labelled import by_label
-from spamnb.mailboxes.ranges import RangeTask, joined
+from spamnb.mailboxes.labelled import chunks_by_label
+from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
-from spamnb.tables.count_table import CountTable
+from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_table
 from spamnb.training.batches import Counting
-from spamnb.training.pool import Pile
 from spamnb.workers.processes import all_cores, in_parallel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.key import Key
-    from spamnb.mailboxes.labelled import Sources
     from spamnb.model import Model
-    from spamnb.reading.settings import Settings
     from spamnb.store.stored import Stored
     from spamnb.training.batches import Batch
+    from spamnb.training.pool import Finish, MailToRead
+
+SUMMED_AT_ONCE = 8  # tables
 
 
 class LocalPool:
     """Processes of this machine."""
 
-    spread = staticmethod(map)
+    map_shards = staticmethod(map)
 
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = jobs or all_cores()
 
-    def batches(
-        self,
-        sources: Sources,
-        settings: Settings,
-        known: Any = None,
-        key: Key | None = None,
-        all_folders: bool = False,
-    ) -> Iterator[Batch]:
-        """All mail under each label, in order; for a model with a key, its tokens hidden by it."""
-        task = RangeTask(Counting(settings, known, key))
-        worked = in_parallel(task, by_label(sources, chunks, all_folders), self.jobs)
-        for batch, before in joined(worked, lambda chunk, batch: task(chunk, batch.label)):
+    def batches(self, mail: MailToRead) -> Iterator[Batch]:
+        """Read all mail under each label, in order."""
+        task = ChunkTask(Counting(mail.settings, mail.known, mail.key))
+        found = chunks_by_label(mail.sources, chunks, mail.all_folders)
+        results = in_parallel(task, found, self.jobs)
+        for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
             yield batch.numbered_from(before)
 
-    def pile(self, base: Stored | None, labels: Sequence[str]) -> Pile:
-        return Pile(load_table(base).relabelled(labels) if base else CountTable.empty(labels))
+    def table_sum(self, base: Stored | None, labels: Sequence[str]) -> LocalTableSum:
+        return LocalTableSum(load_table(base).relabelled(labels) if base else CountTable.empty(labels))
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
-        task = RangeTask(BatchJudge(model))
-        worked = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
-        for judgement, before in joined(worked, lambda chunk, _: task(chunk)):
+        """Judge all mail below some paths, in order."""
+        task = ChunkTask(BatchJudge(model))
+        results = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
+        for judgement, before in join_ranges(results, lambda chunk, _: task(chunk)):
             yield numbered_from(before, judgement)
 
     def status(self) -> str:
-        """What there is to tell of the workers meanwhile."""
+        """Words about the workers for the progress line; there is nothing to say about local ones."""
         return ""
+
+
+class LocalTableSum:
+    """Sum of tables in memory, SUMMED_AT_ONCE of them at a time: so each token is moved only log(n) times."""
+
+    def __init__(self, base: CountTable) -> None:
+        self.base = base
+        self.tables: list[CountTable] = []
+        self.levels: list[int] = []  # how often each was summed
+
+    def add(self, table: CountTable) -> None:
+        self.tables.append(table)
+        self.levels.append(0)
+        while self.levels.count(self.levels[-1]) == SUMMED_AT_ONCE:
+            self.tables[-SUMMED_AT_ONCE:] = [sum_tables(self.tables[-SUMMED_AT_ONCE:])]
+            self.levels[-SUMMED_AT_ONCE:] = [self.levels[-1] + 1]
+
+    def shards(self, finish: Finish) -> list[CountTable]:
+        """Finish the sum; it is one shard."""
+        tables, self.tables = [self.base, *self.tables], []
+        return [finish(sum_tables(tables), self.base)]

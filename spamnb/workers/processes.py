@@ -1,4 +1,4 @@
-"""Work spread over processes: results in order, memory bounded, and no process left behind."""
+"""Tasks run by processes in parallel: results in order, memory bounded, and no process left behind."""
 
 from __future__ import annotations
 
@@ -16,81 +16,87 @@ if TYPE_CHECKING:
 
     Task = Callable[..., Any]
 
-AHEAD = 2  # pieces of work beyond one a process that may be under way or wait for their turn
+AHEAD = 2  # results beyond one a process that may be under way or wait for their turn
 KILLED = "a worker process was killed (out of memory?); nothing was changed"
 
 
 def all_cores() -> int:
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_parallel(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Any]:
-    """Results in the order of the work. Whatever stops it halfway stops the processes at once."""
+    """Yield the results of a task for each tuple of arguments, in order.
+
+    Whatever stops it halfway stops the processes at once.
+    """
     if jobs == 1:
         for arguments in work:
             yield task(*arguments)
         return
-    crew = Crew(task, jobs)
+    workers = WorkerProcesses(task, jobs)
     try:
-        yield from crew.results(work)
+        yield from workers.results(work)
     except (EOFError, ConnectionError) as error:
         raise SpamnbError(KILLED) from error
     finally:
-        crew.dismiss()
+        workers.kill()
 
 
-class Crew:
-    """Processes with a pipe to each.
+class WorkerProcesses:
+    """Processes that run one task, with a pipe to each.
 
     Not a ProcessPoolExecutor: of that no process can be killed in the middle of a result without its
     thread waiting for the rest for ever.
     """
 
-    def __init__(self, task: Task, size: int) -> None:
+    def __init__(self, task: Task, jobs: int) -> None:
         self.task = task
-        self.size = size
+        self.jobs = jobs
         self.pipes: list[Connection] = []
         self.processes: list[BaseProcess] = []
 
-    def hire(self) -> Connection:
-        """One process more; what there is little of needs few."""
-        heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited: Ctrl-C is ours alone
+    def start_one(self) -> Connection:
+        """Start one process more, when there is work for it: little work needs few."""
+        # Inherited: Ctrl-C is for this process alone.
+        previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            ours, theirs = Pipe()
-            self.pipes.append(ours)
+            pipe, far_end = Pipe()
+            self.pipes.append(pipe)
             # fork: a spawned process needs 0.3 s to import what this one has.
             process = get_context("fork").Process(
-                target=serve, args=(self.task, theirs, self.pipes), daemon=True
+                target=run_tasks, args=(self.task, far_end, self.pipes), daemon=True
             )
             process.start()
             self.processes.append(process)
-            theirs.close()
+            far_end.close()
         except OSError as error:
-            why = f"cannot start {self.size} processes: {error.strerror}; use fewer --jobs"
+            why = f"cannot start {self.jobs} processes: {error.strerror}; use fewer --jobs"
             raise SpamnbError(why) from error
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, heard)
-        return ours
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+        return pipe
 
     def results(self, work: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield the results of the task for each tuple of arguments, in order."""
         waiting = enumerate(work)
         idle: list[Any] = []
-        busy: dict[Any, int] = {}  # with the number of its piece
-        done: dict[int, Any] = {}
-        turn = 0
+        busy: dict[Any, int] = {}  # pipes, with the index of their arguments
+        done: dict[int, Any] = {}  # results by index
+        next_index = 0
         while True:
             while (
-                len(busy) < self.size
-                and len(busy) + len(done) < self.size + AHEAD
-                and (piece := next(waiting, None)) is not None
+                len(busy) < self.jobs
+                and len(busy) + len(done) < self.jobs + AHEAD
+                and (item := next(waiting, None)) is not None
             ):
-                number, arguments = piece
-                pipe = idle.pop() if idle else self.hire()
+                index, arguments = item
+                pipe = idle.pop() if idle else self.start_one()
                 pipe.send(arguments)
-                busy[pipe] = number
-            if turn in done:
-                yield done.pop(turn)
-                turn += 1
+                busy[pipe] = index
+            if next_index in done:
+                yield done.pop(next_index)
+                next_index += 1
             elif busy:
                 for pipe in wait(list(busy)):
                     done[busy.pop(pipe)] = received(pipe)
@@ -98,7 +104,7 @@ class Crew:
             else:
                 return
 
-    def dismiss(self) -> None:
+    def kill(self) -> None:
         for process in self.processes:
             process.kill()  # idle, or its work is not wanted any more
         for process in self.processes:
@@ -115,10 +121,10 @@ def received(pipe: Any) -> Any:
     return result
 
 
-def serve(task: Task, pipe: Connection, others: list[Connection]) -> None:
-    """The life of a worker. It ends when nobody is at the other end of its pipe."""
+def run_tasks(task: Task, pipe: Connection, others: list[Connection]) -> None:
+    """Run a task for all arguments that come, until nobody is at the other end of the pipe."""
     for other in others:
-        other.close()  # held here, too, they would not end with the parent
+        other.close()  # left open here, they would not end with the parent
     try:
         while True:
             arguments = pipe.recv()

@@ -14,6 +14,7 @@ from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.view import View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.reading.settings import Settings
+from spamnb.training.pool import MailToRead
 from spamnb.workers.local import LocalPool
 
 LABELS = ("ham", "hard", "spam")
@@ -27,7 +28,9 @@ def corpus():
         label: [os.path.join(SPAMASSASSIN, f"{name}.mbox.xz")]
         for label, name in zip(LABELS, ("ham", "hard-ham", "spam"), strict=True)
     }
-    firsts = [next(LocalPool(1).batches({label: paths}, Settings())) for label, paths in sources.items()]
+    firsts = [
+        next(LocalPool(1).batches(MailToRead({label: paths}, Settings()))) for label, paths in sources.items()
+    ]
     return Corpus.of(LABELS, firsts)
 
 

@@ -32,7 +32,7 @@ OPTIONS = {
     "import": "--from --model --fresh --json --help",
 }
 LECTURE = ROOT / "corpora" / "lectures" / "six-as-tabled"
-REPORT = "model learned known moved forgotten unknown again torn unreadable passed_over".split()
+REPORT = "model learned known moved forgotten unknown duplicate conflicting unreadable passed_over".split()
 
 
 def examples(help_text):

@@ -26,10 +26,12 @@ from spamnb.mailboxes.stores import LOCAL
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
 from spamnb.training import train as training
+from spamnb.training.pool import MailToRead
 from spamnb.workers.cluster import connected
-from spamnb.workers.cluster import pool as crew_module
+from spamnb.workers.cluster import pool as pool_module
 from spamnb.workers.cluster.pool import ClusterPool
-from spamnb.workers.cluster.reduction import LEAF, depth_for
+from spamnb.workers.cluster.table_sum import MAIL_OF_A_TABLE as LEAF
+from spamnb.workers.cluster.table_sum import depth_for
 from spamnb.workers.local import LocalPool
 
 TOO_LONG = 60  # seconds
@@ -142,7 +144,7 @@ def alone(tmp_path_factory, post):
 @pytest.fixture
 def small_ranges(monkeypatch):
     """Mailboxes cut into many pieces."""
-    monkeypatch.setattr(crew_module, "cut", partial(crew_module.cut, size=SMALL))
+    monkeypatch.setattr(pool_module, "cut_mail", partial(pool_module.cut_mail, size=SMALL))
 
 
 def trained(path, sources, pool=None, **options):
@@ -199,13 +201,13 @@ class TestTheSameModel:
         killed = []
 
         class Stricken(ClusterPool):
-            def spread(self, task, parts, *more):
+            def map_shards(self, task, parts, *more):
                 if not killed:
                     for part in parts:
                         getattr(part, "total", part).exception()  # waits until it is there
                     killed.append(cluster.workers[0])
                     killed[0].kill()
-                return super().spread(task, parts, *more)
+                return super().map_shards(task, parts, *more)
 
         models = []
         with cluster.client() as client:
@@ -237,7 +239,9 @@ def test_batches_and_verdicts_are_those_of_one_machine(cluster, post, tmp_path):
     model = Model.open(tmp_path / "model")
     with cluster.client() as client:
         pool = ClusterPool(client, post.paths)
-        alone, together = ([*one.batches(post.sources, Settings())] for one in (LocalPool(1), pool))
+        alone, together = (
+            [*one.batches(MailToRead(post.sources, Settings()))] for one in (LocalPool(1), pool)
+        )
         names = [[name for batch in batches for name in batch.whole().names] for batches in (alone, together)]
         digests = [[d for batch in batches for d in batch.digests] for batches in (alone, together)]
         judged = [
@@ -318,8 +322,8 @@ class TestWhatCannotBeRead:
             pool = ClusterPool(client, [str(hidden)])
             shutil.move(hidden, tmp_path / "elsewhere")
             far = client.submit(
-                crew_module.tasks.batch,
-                crew_module.tasks.Files(LOCAL, [str(hidden / "more" / "00")], 1),
+                pool_module.tasks.batch,
+                pool_module.tasks.MessageFiles(LOCAL, [str(hidden / "more" / "00")], 1),
                 "ham",
                 Settings(),
                 pure=False,
@@ -334,16 +338,16 @@ class TestWhatCannotBeRead:
         shutil.copytree(post.folder / "more", folder)
         with cluster.client() as client:
             pool = ClusterPool(client, [str(folder)])
-            (batch,) = pool.batches({"ham": [str(folder)]}, Settings())
+            (batch,) = pool.batches(MailToRead({"ham": [str(folder)]}, Settings()))
             (folder / "03").write_bytes(b"Subject: other\n\nother\n")
-            again = client.submit(crew_module.tasks.batch, *_work(folder), Settings(), pure=False)
+            again = client.submit(pool_module.tasks.batch, *_work(folder), Settings(), pure=False)
             batch.read = again  # as if the worker that had it was killed
             with pytest.raises(DataError, match="changed while it was read"):
                 pool.result(batch.table(["ham", "spam"], _steps(batch), 1))
 
 
 def _work(folder):
-    ((chunk, label),) = crew_module.by_label({"ham": [str(folder)]}, crew_module.cut)
+    ((chunk, label),) = pool_module.chunks_by_label({"ham": [str(folder)]}, pool_module.cut_mail)
     return chunk, label
 
 
@@ -386,7 +390,7 @@ class TestNoCluster:
 
     def test_a_cluster_without_workers(self, tmp_path, post, monkeypatch):
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
-        monkeypatch.setattr("spamnb.workers.cluster.connecting.PATIENCE", 1)
+        monkeypatch.setattr("spamnb.workers.cluster.connecting.TIMEOUT", 1)
         try:
             scheduler.start()
             scheduler.client().close()

@@ -16,6 +16,7 @@ from spamnb.evaluation.mistakes import by_folds, by_model, worst
 from spamnb.evaluation.search import steps_from
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
+from spamnb.training.pool import MailToRead
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 
@@ -43,7 +44,7 @@ def mail(tmp_path):
 
 def corpus_of(mail, settings=None):
     sources = {label: [str(mail / label)] for label in ("ham", "spam")}
-    return Corpus.of(list(sources), LocalPool(1).batches(sources, settings or Settings()))
+    return Corpus.of(list(sources), LocalPool(1).batches(MailToRead(sources, settings or Settings())))
 
 
 @pytest.mark.parametrize("view", [DEFAULT_VIEW, View("multinomial", 1), View("bernoulli", 0.5)])

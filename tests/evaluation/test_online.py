@@ -24,6 +24,7 @@ from spamnb.evaluation.results import Judged
 from spamnb.mailboxes.trec_index import read_index
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
+from spamnb.training.pool import MailToRead
 from spamnb.workers.local import LocalPool
 
 WORDS = "money viagra meeting report agenda winner lottery python patch review thanks please".split()
@@ -39,7 +40,7 @@ def corpus_of(tmp_path):
             for number, text in enumerate(messages):
                 (tmp_path / label / f"{number:04}").write_text(text)
         sources = {label: [str(tmp_path / label)] for label in mail}
-        return Corpus.of(list(mail), LocalPool(1).batches(sources, Settings()))
+        return Corpus.of(list(mail), LocalPool(1).batches(MailToRead(sources, Settings())))
 
     return make
 
@@ -266,7 +267,7 @@ def test_index_order(tmp_path):
     sources = {}
     for label, path in index:
         sources.setdefault(label, []).append(path)
-    corpus = Corpus.of(list(sources), LocalPool(1).batches(sources, Settings()))
+    corpus = Corpus.of(list(sources), LocalPool(1).batches(MailToRead(sources, Settings())))
     found = [corpus.names[message] for message in in_index_order(corpus, index)]
     assert [(path.rpartition("/")[2], number) for path, number in found] == [
         ("c", None),

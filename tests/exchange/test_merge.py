@@ -100,7 +100,7 @@ some_hosts = st.lists(st.tuples(some_changes, st.booleans()), min_size=2, max_si
 def test_one_machine_would_have_counted_the_same(began, hosts, shared, size):
     """If every message is changed by one host only; else the model is sound, and it is told how many."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(merging, "PART", size)
+        patch.setattr(merging, "SHARD_SIZE", size)
         patch.setattr(os, "fsync", int)  # nothing crashes here
         base = began is not None and model(f"{folder}/base", {0: "ham"})  # which nobody changes
         start = {0: "ham"} if base else {}

@@ -13,7 +13,7 @@ from fuzz.folders import new_folder
 from fuzz.memories import forget
 
 from spamnb.delivery.passthrough import passed_through
-from spamnb.mailboxes.sources import Raw, Ready, messages
+from spamnb.mailboxes.sources import RawMessage, ReadMessages, messages
 from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -30,7 +30,7 @@ def judged(raw: bytes) -> None:
     passed_through(raw, model.classify(raw))
     digest(read(raw))
     forget()
-    batch_of(Ready([Raw("-", None, raw)], 0), None, model.tokenizer)
+    batch_of(ReadMessages([RawMessage("-", None, raw)], 0), None, model.tokenizer)
 
 
 def opened(data: bytes) -> None:

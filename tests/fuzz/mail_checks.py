@@ -10,8 +10,8 @@ from fuzz.memories import forget
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import STYLES, passed_through
 from spamnb.mailboxes import mbox
-from spamnb.mailboxes.chunks import Raw, Ready
-from spamnb.mailboxes.ranges import RangeTask, joined
+from spamnb.mailboxes.chunks import RawMessage, ReadMessages
+from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.reading.dates import timestamp
@@ -84,7 +84,9 @@ def by_itself(features) -> tuple[dict[int, int], set[int]]:
 def in_bulk(data: bytes, tokenizer: Tokenizer) -> tuple[dict[int, int], set[int]]:
     """The same, of a message among others."""
     others = b"Subject: other\n\nmail", b""
-    batch = batch_of(Ready([Raw("box", n, raw) for n, raw in enumerate((data, *others))], 0), None, tokenizer)
+    batch = batch_of(
+        ReadMessages([RawMessage("box", n, raw) for n, raw in enumerate((data, *others))], 0), None, tokenizer
+    )
     mine = slice(*batch.rows.starts[:2])
     found = zip(
         batch.fingerprints[batch.rows.places[mine]].tolist(), batch.rows.times[mine].tolist(), strict=True
@@ -107,14 +109,14 @@ def page(data: bytes) -> None:
         assert getattr(first, name) == getattr(again, name), name
 
 
-work = RangeTask(lambda chunk: list(chunk.messages()))
+work = ChunkTask(lambda chunk: list(chunk.messages()))
 
 
 def mailbox(data: bytes) -> None:
     """A file gives the same messages whole and in pieces, and no byte of a mailbox is lost."""
     BOX.write_bytes(data)
     whole = found(messages([str(BOX)]))
-    in_pieces = joined(map(work, chunks([str(BOX)], size=64)), lambda chunk, _: work(chunk))
+    in_pieces = join_ranges(map(work, chunks([str(BOX)], size=64)), lambda chunk, _: work(chunk))
     assert whole == found(one for items, _ in in_pieces for one in items)
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]):
         in_blocks = [data[at : at + 7] for at in range(0, len(data), 7)]

@@ -15,7 +15,7 @@ from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
 from spamnb.exchange.backup import exported
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.reading.message import read
 
@@ -62,7 +62,7 @@ def mail() -> Iterator[bytes]:
 
 
 def found(path: str, most: int) -> Iterator[bytes]:
-    return islice((one.data for one in messages([path]) if isinstance(one, Raw)), most)
+    return islice((one.data for one in messages([path]) if isinstance(one, RawMessage)), most)
 
 
 def pages() -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from itertools import chain, islice, zip_longest
 
 from helpers.passthrough import ODD
 from helpers.paths import SPAMASSASSIN
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 
 TORTURE = os.environ.get("SPAMNB_TORTURE")  # a folder of more
@@ -30,5 +30,5 @@ def letters(forgeries=None):
     )
     folders = [TORTURE] if TORTURE else [SPAMASSASSIN / "ham.mbox.xz", SPAMASSASSIN / "spam.mbox.xz"]
     boxes = [messages([str(folder)]) for folder in folders if os.path.exists(folder)]
-    real = (found.data for found in chain.from_iterable(zip_longest(*boxes)) if isinstance(found, Raw))
+    real = (found.data for found in chain.from_iterable(zip_longest(*boxes)) if isinstance(found, RawMessage))
     return [raw for raw in (*ODD.values(), *islice(real, REAL)) if raw not in left_out and len(raw) <= MOST]

@@ -4,8 +4,8 @@ import pickle
 
 from hypothesis import strategies as st
 
-from spamnb.mailboxes.chunks import Raw
-from spamnb.mailboxes.ranges import RangeTask, joined
+from spamnb.mailboxes.chunks import RawMessage
+from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 
@@ -69,7 +69,7 @@ LINES = st.sampled_from(
 )
 
 
-work = RangeTask(lambda chunk: list(chunk.messages()))
+work = ChunkTask(lambda chunk: list(chunk.messages()))
 
 
 def elsewhere(chunk, _=None):
@@ -78,12 +78,12 @@ def elsewhere(chunk, _=None):
 
 
 def described(item, before=0):
-    if not isinstance(item, Raw):
+    if not isinstance(item, RawMessage):
         return item.path, item.why
     return item.path, None if item.index is None else item.index + before, item.data
 
 
 def together(chunks, again=elsewhere):
     """What other processes find in chunks, put together again."""
-    kept = joined(map(elsewhere, chunks), again)
+    kept = join_ranges(map(elsewhere, chunks), again)
     return [described(item, before) for items, before in kept for item in items]

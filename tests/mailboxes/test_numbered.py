@@ -8,7 +8,7 @@ import pytest
 from helpers.samples import ham, spam
 
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.stores import Local
+from spamnb.mailboxes.stores import LocalStore
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored import Stored
@@ -135,7 +135,7 @@ def test_a_file_of_that_name_wins(spamnb, plain):
 def test_no_more_is_read_than_is_needed(plain, monkeypatch):
     """What follows the last message that is wanted may be damaged, or long."""
     taken = []
-    whole = Local.read
+    whole = LocalStore.read
 
     def counted(self, path, *rest):
         for block in whole(self, path, *rest):
@@ -145,7 +145,7 @@ def test_no_more_is_read_than_is_needed(plain, monkeypatch):
 
     with open(plain, "ab") as file:
         file.write(written(map(ham, range(10_000))))
-    monkeypatch.setattr(Local, "read", counted)
+    monkeypatch.setattr(LocalStore, "read", counted)
     found = list(sources.messages([f"{plain}:1", f"{plain}:2"]))
     assert [raw.index for raw in found] == [1, 2]
     assert sum(taken) < 40_000  # a header block may be so long
@@ -153,7 +153,11 @@ def test_no_more_is_read_than_is_needed(plain, monkeypatch):
 
 def test_a_mailbox_is_read_once_for_all_its_numbers(plain):
     found = list(sources.chunks([f"{plain}:2", f"{plain}:0", plain, f"{plain}:1"]))
-    assert [type(chunk) for chunk in found] == [sources.Picked, sources.Files, sources.Picked]
+    assert [type(chunk) for chunk in found] == [
+        sources.NumberedMessages,
+        sources.MessageFiles,
+        sources.NumberedMessages,
+    ]
     assert [raw.index for chunk in found for raw in chunk.messages()] == [0, 2, 0, 1, 2, 3, 1]
 
 

@@ -1,4 +1,4 @@
-"""Mailboxes cut at any byte: after `joined` they have the messages they have whole."""
+"""Mailboxes cut at any byte: after `join_ranges` they have the messages they have whole."""
 
 import gzip
 import os
@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.chunks import Files, Ready
+from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
 from spamnb.mailboxes.mbox import MAX_MESSAGE
-from spamnb.mailboxes.ranges import Range, joined
-from spamnb.mailboxes.sources import PACKING
-from spamnb.mailboxes.stores import LOCAL, Local
+from spamnb.mailboxes.ranges import MailboxRange, join_ranges
+from spamnb.mailboxes.sources import COMPRESSION
+from spamnb.mailboxes.stores import LOCAL, LocalStore
 from spamnb.mailboxes.streams import BLOCK
 
 
@@ -27,7 +27,7 @@ def put(folder, data, name="box"):
 
 def cut(path, size):
     length = os.path.getsize(path)
-    return [Range(LOCAL, path, start, min(start + size, length)) for start in range(0, length, size)]
+    return [MailboxRange(LOCAL, path, start, min(start + size, length)) for start in range(0, length, size)]
 
 
 def whole(path):
@@ -102,7 +102,9 @@ def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, 
     path = put(tmp_path_factory.getbasetemp(), data, "any")
     chunks = list(sources.chunks([path], size=size))
     assert together(chunks) == whole(path)
-    assert len(data) * PACKING <= size or [chunk.start for chunk in chunks] == [*range(0, len(data), size)]
+    assert len(data) * COMPRESSION <= size or [chunk.start for chunk in chunks] == [
+        *range(0, len(data), size)
+    ]
 
 
 @given(st.lists(BODIES, max_size=8), st.integers(1, 400))
@@ -128,9 +130,9 @@ def test_a_range_tells_where_it_began_and_ended(tmp_path, eol):
         (length + 1, end, 2 * length, end, 2),
         (3 * length + 1, end, end, end, 0),
     ):
-        chunk = Range(LOCAL, path, start, stop)
+        chunk = MailboxRange(LOCAL, path, start, stop)
         assert [item.index for item in chunk.messages()] == list(range(records))
-        found = chunk.found
+        found = chunk.extent
         assert (found.began, found.ended, found.records, found.whole) == (began, ended, records, True)
 
 
@@ -153,7 +155,7 @@ def test_no_range_reads_much_more_than_itself(tmp_path):
     path = put(tmp_path, written([b"A: b\n\n" + noise, b"C: d\n", b"E: f\n\n" + noise[:300_000]]))
     taken = []
 
-    class Counted(Local):
+    class Counted(LocalStore):
         def read(self, path, start=0, expected=0):
             taken.append(0)
             for block in super().read(path, start, expected):
@@ -194,12 +196,14 @@ def test_behind_one_that_fails_the_next_is_taken_as_it_is(tmp_path):
     one = written([b"A: b\n\ntext\n"])
     path = put(tmp_path, one * 9)
     first, second, third = cut(path, 3 * len(one))
-    broken = Range(LOCAL, path, second.start + 1, second.stop, exact=True)  # as if it had changed
-    kept = list(joined(map(elsewhere, [first, broken, third]), Again()))
+    broken = MailboxRange(LOCAL, path, second.start + 1, second.stop, exact=True)  # as if it had changed
+    kept = list(join_ranges(map(elsewhere, [first, broken, third]), Again()))
     items = [item for found, _ in kept for item in found]
     assert [getattr(item, "why", "mail") for item in items] == ["mail"] * 3 + ["mail"] * 3 + ["mail"] * 3
 
-    kept = list(joined([elsewhere(first), elsewhere(broken), elsewhere(third)], lambda *_: elsewhere(broken)))
+    kept = list(
+        join_ranges([elsewhere(first), elsewhere(broken), elsewhere(third)], lambda *_: elsewhere(broken))
+    )
     whys = [getattr(item, "why", "mail") for found, _ in kept for item in found]
     assert whys == ["mail"] * 3 + ["changed while it was read"] + ["mail"] * 3
 
@@ -221,8 +225,15 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
     size = 100_000
     chunks = list(sources.chunks([str(tmp_path)], size=size, max_packed=4 << 20))
     kinds = [type(chunk) for chunk in chunks]
-    read_here = kinds.count(Ready)
-    assert kinds == [Files, *[Range] * -(-len(box) // size), Files, *[Ready] * read_here, Files, Files]
+    read_here = kinds.count(ReadMessages)
+    assert kinds == [
+        MessageFiles,
+        *[MailboxRange] * -(-len(box) // size),
+        MessageFiles,
+        *[ReadMessages] * read_here,
+        MessageFiles,
+        MessageFiles,
+    ]
     assert read_here > 2
     assert [os.path.basename(path) for path in chunks[0].paths] == ["1", "2"]
     assert sum(chunk.size for chunk in chunks) == sources.total_size([str(tmp_path)])
@@ -233,6 +244,6 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
 
 
 def test_a_range_must_have_been_read(tmp_path):
-    chunk = Range(LOCAL, put(tmp_path, MIXED), 0, len(MIXED))
+    chunk = MailboxRange(LOCAL, put(tmp_path, MIXED), 0, len(MIXED))
     with pytest.raises(ValueError, match="not been read"):
-        list(joined([(chunk, None)], Again()))
+        list(join_ranges([(chunk, None)], Again()))

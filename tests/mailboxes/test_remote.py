@@ -23,25 +23,25 @@ from helpers.samples import ham, spam
 
 from spamnb.errors import NoInput, UsageError
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.remote import CHAIN
-from spamnb.mailboxes.streams import FIRST
+from spamnb.mailboxes.streams import FIRST_BLOCK
 
 # As a fresh process sees an address: its messages, their size, the same put together from pieces, and what
 # kinds of pieces there are.
 ASK = """
 import pickle, sys
 from spamnb.mailboxes import remote, sources
-from spamnb.mailboxes.chunks import Raw
-from spamnb.mailboxes.ranges import RangeTask, joined
-remote.AT_ONCE = 8
-work = RangeTask(lambda chunk: list(chunk.messages()))
+from spamnb.mailboxes.chunks import RawMessage
+from spamnb.mailboxes.ranges import ChunkTask, join_ranges
+remote.FILES_AT_ONCE = 8
+work = ChunkTask(lambda chunk: list(chunk.messages()))
 def told(items, before=0):
     return [(one.path, one.index if one.index is None else before + one.index, one.data)
-            if isinstance(one, Raw) else (one.path, one.why) for one in items]
+            if isinstance(one, RawMessage) else (one.path, one.why) for one in items]
 def answer(url):
     chunks = list(sources.chunks([url], size=100_000))
-    kept = joined(map(work, chunks), lambda chunk, _: work(chunk))
+    kept = join_ranges(map(work, chunks), lambda chunk, _: work(chunk))
     pieces = [one for items, before in kept for one in told(items, before)]
     kinds = {type(chunk).__name__ for chunk in chunks}
     return told(sources.messages([url])), sources.total_size([url]), pieces, kinds
@@ -59,7 +59,7 @@ def tree(tmp_path_factory):
     put(root / "boxes" / "long.mbox", box([90], 30_000) + box(range(91, 94)))  # more than one request
     for n in range(12):
         put(root / "folder" / f"{n}.eml", message(100 + n))
-    put(root / "folder" / "exact", message(170) + b"x" * (FIRST - len(message(170))))
+    put(root / "folder" / "exact", message(170) + b"x" * (FIRST_BLOCK - len(message(170))))
     put(root / "folder" / "large", message(171, 20_000))
     put(root / "folder" / "ünï cödé #1 [x]", message(172))
     put(root / "folder" / "empty", b"")
@@ -85,7 +85,7 @@ def below(root, items):
     for item in items:
         path, *rest = (
             item if isinstance(item, tuple)
-            else (item.path, item.index, item.data) if isinstance(item, Raw) else (item.path, item.why)
+            else (item.path, item.index, item.data) if isinstance(item, RawMessage) else (item.path, item.why)
         )  # fmt: skip
         assert path.startswith(root)
         found.append((path.removeprefix(root).lstrip("/"), *rest))
@@ -358,7 +358,7 @@ def test_a_web_server(tree, kind):
         assert pieces == items
         assert size == sources.total_size([here])
         if path == "boxes/long.mbox":
-            assert kinds == {"Ready" if kind is Whole else "Range"}
+            assert kinds == {"ReadMessages" if kind is Whole else "MailboxRange"}
 
 
 def test_a_process_leaves_the_connections_of_its_parent_alone(tree):
@@ -392,8 +392,8 @@ def test_a_server_that_does_not_answer():
     code = """
 import pickle, sys
 from spamnb.errors import NoInput
-from spamnb.mailboxes import remote, sources
-remote.PATIENCE = 0.2
+from spamnb.mailboxes import addresses, sources
+addresses.TIMEOUT = 0.2
 try:
     sources.check(sys.argv[1:])
 except NoInput as error:
@@ -426,7 +426,7 @@ def test_a_bucket_has_the_messages_of_the_same_folder(tree, bucket, in_bucket):
         assert below(in_bucket, items) == read(tree, path)
         assert pieces == items
         assert size == sources.total_size([str(tree / path)])
-        assert ("Range" in kinds) == (path in ("", "boxes/long.mbox"))
+        assert ("MailboxRange" in kinds) == (path in ("", "boxes/long.mbox"))
 
 
 @pytest.fixture(scope="session")
@@ -436,7 +436,7 @@ def labelled(tmp_path_factory, bucket):
     for n in range(20):
         put(root / "ham" / f"{n}", ham(n))
     put(root / "ham" / "box.mbox", b"".join(ENVELOPE + ham(n) + b"\n" for n in range(20, 500)))
-    assert (root / "ham" / "box.mbox").stat().st_size > sources.CHUNK // sources.PACKING
+    assert (root / "ham" / "box.mbox").stat().st_size > sources.CHUNK // sources.COMPRESSION
     for part in range(3):
         many = b"".join(ENVELOPE + spam(n) + b"\n" for n in range(part * 100, part * 100 + 100))
         put(root / f"spam{part}.mbox.gz", gzip.compress(many))

@@ -9,7 +9,7 @@ import pytest
 from helpers.samples import ham, spam
 
 from spamnb.mailboxes import roles, sources
-from spamnb.mailboxes.roles import JUNK, TRASH, UNSENT, UNSURE, left_out_of, role_of
+from spamnb.mailboxes.roles import JUNK, TRASH, UNSENT, UNSURE, role_of, roles_to_leave_out
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 NAMES = {
@@ -54,9 +54,9 @@ def test_every_name_is_written_as_it_is_looked_up():
 
 
 def test_what_is_left_out_of_a_label():
-    assert left_out_of("ham") == left_out_of("work") == {TRASH, UNSENT, JUNK, UNSURE}
-    assert left_out_of("spam") == {UNSENT, UNSURE}
-    assert left_out_of("Drafts") == {TRASH, JUNK, UNSURE}
+    assert roles_to_leave_out("ham") == roles_to_leave_out("work") == {TRASH, UNSENT, JUNK, UNSURE}
+    assert roles_to_leave_out("spam") == {UNSENT, UNSURE}
+    assert roles_to_leave_out("Drafts") == {TRASH, JUNK, UNSURE}
 
 
 def maildir(path, *messages):
@@ -216,7 +216,7 @@ def test_a_pipe_is_not_opened(tmp_path):
     """It would wait for someone who writes."""
     os.mkfifo(tmp_path / "Trash")
     assert list(sources.messages([str(tmp_path)])) == []
-    assert list(sources.chunks([str(tmp_path)], leave_out=left_out_of("ham"))) == []
+    assert list(sources.chunks([str(tmp_path)], leave_out=roles_to_leave_out("ham"))) == []
 
 
 def test_a_link_that_leads_to_itself_is_told(tmp_path):
@@ -224,7 +224,7 @@ def test_a_link_that_leads_to_itself_is_told(tmp_path):
     (tmp_path / "mail").write_bytes(ham(1))
     found = [
         item
-        for chunk in sources.chunks([str(tmp_path)], leave_out=left_out_of("ham"))
+        for chunk in sources.chunks([str(tmp_path)], leave_out=roles_to_leave_out("ham"))
         for item in chunk.messages()
     ]
     assert [item.path for item in found] == [str(tmp_path / "Trash"), str(tmp_path / "mail")]

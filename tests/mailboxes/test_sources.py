@@ -266,7 +266,7 @@ def test_a_named_pipe_is_read_if_named_and_skipped_if_found(tmp_path):
 def test_a_descriptor_is_read_where_it_is_open(tmp_path):
     with open(put(tmp_path / "x", box(range(9))), "rb") as file:
         path = f"/dev/fd/{file.fileno()}"
-        assert [type(chunk) for chunk in sources.chunks([path])] == [sources.Ready]
+        assert [type(chunk) for chunk in sources.chunks([path])] == [sources.ReadMessages]
 
 
 # Folders
@@ -441,7 +441,7 @@ def test_what_may_not_be_read_is_described(tmp_path):
 
 
 def test_a_file_that_cannot_be_read_is_described(tmp_path):
-    found = list(sources.Files(LOCAL, [str(tmp_path), put(tmp_path / "x")], 0).messages())
+    found = list(sources.MessageFiles(LOCAL, [str(tmp_path), put(tmp_path / "x")], 0).messages())
     assert [described(item)[:2] for item in found] == [
         (str(tmp_path), "is a directory"),
         (str(tmp_path / "x"), None),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spamnb.arrays import MISSING, changes, order_of, texts_at
 from spamnb.key import Key
-from spamnb.mailboxes.chunks import Raw, Ready
+from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.sources import messages
 from spamnb.reading.batch import fingerprints_in
 from spamnb.reading.features import BODY
@@ -35,7 +35,7 @@ CHOICES = [
 
 def gathered(raws, tokenizer):
     """Of each message in a batch its tokens, its pairs, its numbers, and the texts of its tokens."""
-    chunk = Ready([Raw("mail", number, raw) for number, raw in enumerate(raws)], 0)
+    chunk = ReadMessages([RawMessage("mail", number, raw) for number, raw in enumerate(raws)], 0)
     batch = batch_of(chunk, None, tokenizer)
     rows = batch.rows
     assert (batch.fingerprints[1:] > batch.fingerprints[:-1]).all()  # sorted, and none twice

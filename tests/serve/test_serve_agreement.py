@@ -12,7 +12,7 @@ from helpers.paths import SPAMASSASSIN
 from helpers.serving import request
 
 import spamnb as library
-from spamnb.mailboxes.chunks import Raw
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.store.stored import Stored
 
@@ -25,7 +25,7 @@ def corpus(tmp_path_factory):
     root = tmp_path_factory.mktemp("corpus")
     for label in ("ham", "spam"):
         found = messages([os.path.join(SPAMASSASSIN, f"{label}.mbox.xz")])
-        raws = [each.data for each in islice(found, TRAINED + ASKED) if isinstance(each, Raw)]
+        raws = [each.data for each in islice(found, TRAINED + ASKED) if isinstance(each, RawMessage)]
         for name, part in ((label, raws[:TRAINED]), ("asked", raws[TRAINED:])):
             (root / name).mkdir(exist_ok=True)
             for number, raw in enumerate(part):

@@ -22,7 +22,7 @@ from spamnb.store.stored import Stored
 from spamnb.tables.count_table import CountTable, sum_tables, summed_numbers
 from spamnb.tables.layout import save
 from spamnb.tables.learned import Learned, joined
-from spamnb.tables.loading import load_slice, load_table, table_of_record
+from spamnb.tables.loading import load_shard, load_table, table_of_record
 from spamnb.tables.totals import Totals, summed
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -59,7 +59,7 @@ def settled_days(table):
 
 
 def parts_of(table, many):
-    return [table.part(number, many) for number in range(many)]
+    return [table.shard(number, many) for number in range(many)]
 
 
 @pytest.mark.parametrize("many", [0, 1, 17, 5000])
@@ -110,12 +110,12 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
     stored = Stored.open(own)
     whole = load_table(stored)
     for many in PARTS:
-        parts = [load_slice(stored, number, many) for number in range(many)]
+        parts = [load_shard(stored, number, many) for number in range(many)]
         assert_same(sum_tables(parts), replace(whole, learned=Learned.of([], [])))
         for number, part in enumerate(parts):
-            assert_same(part, whole.part(number, many))
-            assert np.array_equal(part.first_days, whole.part(number, many).first_days)
-        learned = [Learned.load_part(stored, number, many) for number in range(many)]
+            assert_same(part, whole.shard(number, many))
+            assert np.array_equal(part.first_days, whole.shard(number, many).first_days)
+        learned = [Learned.load_shard(stored, number, many) for number in range(many)]
         assert sum(map(len, learned)) == len(whole.learned)
         assert np.array_equal(joined(learned).digests, whole.learned.digests)
         assert np.array_equal(joined(learned).labels, whole.learned.labels)
@@ -124,7 +124,7 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
 def test_of_an_empty_model_every_part_is_empty(tmp_path):
     training.create(str(tmp_path / "model"))
     stored = Stored.open(str(tmp_path / "model"))
-    assert [len(load_slice(stored, number, 8)) for number in range(8)] == [0] * 8
+    assert [len(load_shard(stored, number, 8)) for number in range(8)] == [0] * 8
 
 
 def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
@@ -136,7 +136,7 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
         )
     written = []
     for size in (1 << 10, 1 << 12, 1 << 25):
-        monkeypatch.setattr(merging, "PART", size)
+        monkeypatch.setattr(merging, "SHARD_SIZE", size)
         out = tmp_path / f"out{size}"
         merge(str(out), models)
         written.append(out.read_bytes())
@@ -149,7 +149,7 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
 MEASURED = """
 import sys
 from spamnb.exchange import merging
-merging.PART = int(sys.argv[1])
+merging.SHARD_SIZE = int(sys.argv[1])
 def peak():
     return int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
 before = peak()

@@ -10,7 +10,7 @@ from spamnb.cli.render.terminal import listed
 from spamnb.files import complain, printable
 from spamnb.key import key_path
 from spamnb.mailboxes.not_mail import ARCHIVE
-from spamnb.mailboxes.skipped import LeftOut, failures, passed_over
+from spamnb.mailboxes.skipped import LeftOutFolder, failures, passed_over
 from spamnb.store.stored import Stored
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
     failed = failures(all_found)
     for failure in failed:
         complain(f"{failure.path}: {failure.why}")
-    folders = [item.path for item in all_found if isinstance(item, LeftOut)]
-    files = [item for item in passed_over(all_found) if not isinstance(item, LeftOut)]
+    folders = [item.path for item in all_found if isinstance(item, LeftOutFolder)]
+    files = [item for item in passed_over(all_found) if not isinstance(item, LeftOutFolder)]
     if files:
         many = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
         advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""

@@ -1,14 +1,14 @@
-"""`bogoutil -d wordlist.db`: a token, its spam, its ham, and the day it was last seen."""
+"""Exports of bogofilter, by `bogoutil -d wordlist.db`: a token, its spam, its ham, the day last seen."""
 
 from __future__ import annotations
 
 from datetime import date
 from typing import TYPE_CHECKING
 
-from spamnb.exchange.importing.exports import Entry, Format, Lines, decoded
+from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
 from spamnb.exchange.importing.rules import (
     UNKNOWN_HEADER,
-    Rule,
+    ImportRule,
     addresses,
     body,
     header,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from spamnb.reading.words import Words
 
 MESSAGES = b".MSG_COUNT"
-ABOUT_ITSELF = (b".ENCODING", b".WORDLIST_VERSION", b".ROBX")
+ABOUT_THE_FILE = (b".ENCODING", b".WORDLIST_VERSION", b".ROBX")
 EPOCH = date(1970, 1, 1)
 HEADERS = frozenset(
     (
@@ -40,40 +40,40 @@ def recognises(line: bytes) -> bool:
     return len(counts) in (2, 3) and all(count.isdigit() for count in counts)
 
 
-def entries(lines: Lines) -> Iterator[Entry]:
+def entries(lines: Lines) -> Iterator[TokenCounts]:
     for line in lines:
         token, *counts = line.split(b" ")
         if len(counts) not in (2, 3):
             raise lines.error("a token, its spam, its ham and a date are needed")
         spam, ham, *day = map(lines.count, counts)
-        if token not in ABOUT_ITSELF:
+        if token not in ABOUT_THE_FILE:
             name = "" if token == MESSAGES else decoded(token)
-            yield Entry(name, ham, spam, day_of(day[0]) if day else 0)
+            yield TokenCounts(name, ham, spam, day_of(day[0]) if day else 0)
 
 
 def day_of(written: int) -> int:
-    """20261115 as days from 1970 on; 0 if it is no date."""
+    """Days from 1970 on of a date written like 20261115; 0 if it is none."""
     try:
         return max(0, (date(written // 10000, written // 100 % 100, written % 100) - EPOCH).days)
     except (ValueError, OverflowError):
         return 0
 
 
-def named(text: str, words: Words) -> list[Token]:
-    """The names and the words of most headers are kept alike; only what must be a name is taken for one."""
+def known_header_name(text: str, words: Words) -> list[Token]:
+    """Token of a header's name, if it is known as one: bogofilter keeps names and words of headers alike."""
     name = text.lower()
     return header_name(name, words) if name.startswith("x-") or name in HEADERS else []
 
 
 RULES = {
-    "subj:": Rule("Subject", header("subject")),
-    "from:": Rule("From", addresses("from")),
-    "to:": Rule("To, Cc", addresses("to")),
-    "rcvd:": Rule("Received", header("received"), "no host"),
-    "rtrn:": Rule("Return-Path", nothing, "no evidence here: it is written at delivery"),
-    "head:": Rule("other headers", named, UNKNOWN_HEADER),
-    "mime:": Rule("headers of parts", nothing, UNKNOWN_HEADER),
-    "url:": Rule("links", link),
-    "": Rule("words", body),
+    "subj:": ImportRule("Subject", header("subject")),
+    "from:": ImportRule("From", addresses("from")),
+    "to:": ImportRule("To, Cc", addresses("to")),
+    "rcvd:": ImportRule("Received", header("received"), "no host"),
+    "rtrn:": ImportRule("Return-Path", nothing, "no evidence here: it is written at delivery"),
+    "head:": ImportRule("other headers", known_header_name, UNKNOWN_HEADER),
+    "mime:": ImportRule("headers of parts", nothing, UNKNOWN_HEADER),
+    "url:": ImportRule("links", link),
+    "": ImportRule("words", body),
 }
 BOGOFILTER = Format("bogofilter", recognises, entries, RULES)

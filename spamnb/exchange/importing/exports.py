@@ -1,4 +1,4 @@
-"""Exports line by line, whatever filter wrote them."""
+"""Exports of other filters, read line by line."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from spamnb.errors import DataError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from spamnb.exchange.importing.rules import Rule
+    from spamnb.exchange.importing.rules import ImportRule
 
 LONGEST_LINE = 64 << 10  # bytes
 
 
-class Entry(NamedTuple):
-    """A token and its counts; without a token, how many messages there were."""
+class TokenCounts(NamedTuple):
+    """Counts of a token; with an empty token, those of the messages."""
 
     token: str
     ham: int
@@ -24,20 +24,22 @@ class Entry(NamedTuple):
 
 
 class Format(NamedTuple):
+    """Export format of a filter."""
+
     name: str
     recognises: Callable[[bytes], bool]  # by its first line
-    entries: Callable[[Lines], Iterator[Entry]]
-    rules: Mapping[str, Rule]  # by what a token begins with; "" fits all others
-    unknown: str = ""  # what else its export does not tell
+    entries: Callable[[Lines], Iterator[TokenCounts]]
+    rules: Mapping[str, ImportRule]  # by what a token begins with; "" fits all others
+    unknown: str = ""  # what else is missing in its exports
 
 
 class Lines:
-    """The lines of an export, counted, so that an error can name one."""
+    """Lines of an export, counted, so that an error can name one."""
 
     def __init__(self, path: str, blocks: Iterable[bytes]) -> None:
         self.path = path
         self.number = 0
-        self._lines = self._cut(blocks)
+        self._lines = self._split(blocks)
         first = next(self._lines, None)
         if first is None:
             raise DataError(f"{path}: the export is empty")
@@ -47,7 +49,7 @@ class Lines:
         yield self.first
         yield from self._lines
 
-    def _cut(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+    def _split(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         rest = b""
         for block in blocks:
             *whole, rest = (rest + block).split(b"\n")
@@ -74,7 +76,7 @@ class Lines:
 
 
 def decoded(text: bytes | str) -> str:
-    """Filters of old keep tokens in whatever charset the mail had."""
+    """Decode a token; old filters keep them in whatever charset the mail had."""
     if isinstance(text, str):
         return text
     try:

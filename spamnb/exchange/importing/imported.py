@@ -1,4 +1,4 @@
-"""Another filter's counts made a model of ours.
+"""Models made of another filter's counts.
 
 Such a model is closed: it learns more about its tokens, but no new ones. The other filter never counted what
 only spamnb looks at, so 20 spam learned would make evidence of spam out of what is in every mail: 66 % of the
@@ -29,19 +29,19 @@ from spamnb.tables.loading import load_table
 from spamnb.training.train import existing, replaceable, write
 
 if TYPE_CHECKING:
-    from spamnb.exchange.importing.exports import Entry, Format, Lines
+    from spamnb.exchange.importing.exports import Format, Lines, TokenCounts
     from spamnb.exchange.importing.rules import Token
     from spamnb.store.stored import Stored
 
 LABELS = (HAM, SPAM)
 FORMATS = {known.name: known for known in (BOGOFILTER, SPAMBAYES, SPAMPROBE)}
-MOST = (1 << 31) - 1  # messages: what a column of counts holds
+MAX_COUNT = (1 << 31) - 1  # what a column of counts holds
 LAST_DAY = 65_535  # what a column of days holds
 
 
 @dataclass
 class Tally:
-    """What became of the tokens of a kind."""
+    """How many tokens of a kind were carried over or dropped, and why."""
 
     carried: int = 0
     dropped: int = 0
@@ -50,7 +50,7 @@ class Tally:
 
 @dataclass
 class Imported:
-    """What an export says, in our tokens."""
+    """Counts of an export, by spamnb's tokens."""
 
     format: Format
     messages: tuple[int, int] = (0, 0)  # ham and spam
@@ -64,18 +64,18 @@ class Imported:
         if not carried:
             tally.why = why
 
-    def add(self, token: Token, entry: Entry) -> None:
-        """Tokens that are one here add up: in the end no more than there are messages.
+    def add(self, token: Token, entry: TokenCounts) -> None:
+        """Add the counts of a token; where several become one, in the end no more than there are messages.
 
         (1-AUC)% 0.043 on half of spamassassin; 0.047 with the largest of them instead.
         """
         row = self.counts.setdefault(token, [0, 0, 0])
-        row[0] = min(row[0] + entry.ham, MOST)
-        row[1] = min(row[1] + entry.spam, MOST)
+        row[0] = min(row[0] + entry.ham, MAX_COUNT)
+        row[1] = min(row[1] + entry.spam, MAX_COUNT)
         row[2] = max(row[2], entry.day)
 
     def columns(self) -> CountTable:
-        """As a table; how often a token stands in a message is not known, so once."""
+        """Make a table of it; how often a token stands in a message is not known, so once."""
         tokens = [token for token in self.counts if isinstance(token, str)]
         pairs = [token for token in self.counts if not isinstance(token, str)]
         rows = [self.counts[token] for token in tokens] + [self.counts[pair] for pair in pairs]
@@ -103,13 +103,13 @@ class Imported:
 
 def read_export(lines: Lines, name: str | None = None) -> Imported:
     """Read an export of the filter named, or of the one whose first line looks so."""
-    imported = Imported(FORMATS[name] if name else recognised(lines))
+    imported = Imported(FORMATS[name] if name else format_of(lines))
     words = Settings().words()
     for entry in imported.format.entries(lines):
         if not entry.token:
             imported.messages = (entry.ham, entry.spam)
-            if max(imported.messages) > MOST:
-                raise lines.error(f"more than {MOST:,} messages")
+            if max(imported.messages) > MAX_COUNT:
+                raise lines.error(f"more than {MAX_COUNT:,} messages")
             continue
         rule, text = rule_for(imported.format.rules, entry.token)
         tokens = rule.carry(text, words) if entry.ham or entry.spam else ()
@@ -125,7 +125,8 @@ def read_export(lines: Lines, name: str | None = None) -> Imported:
     return imported
 
 
-def recognised(lines: Lines) -> Format:
+def format_of(lines: Lines) -> Format:
+    """Recognise the format of an export by its first line."""
     for known in FORMATS.values():
         if known.recognises(lines.first):
             return known
@@ -135,8 +136,8 @@ def recognised(lines: Lines) -> Format:
     raise lines.error(f"no export of a filter that is known here ({names}); which, say with --from")
 
 
-def check(model: Stored, keyed: bool) -> None:
-    """Imports add to imports, of the same labels; whether words are kept is settled."""
+def check_importable(model: Stored, keyed: bool) -> None:
+    """Raise an error if an import cannot be added to a model: it must be an import, too, of ham and spam."""
     if set(model.labels) != set(LABELS):
         why = f"its labels are {', '.join(model.labels)}"
     elif not settings_of(model).closed:
@@ -149,12 +150,12 @@ def check(model: Stored, keyed: bool) -> None:
 
 
 def add_to_model(model: str, imported: Imported, fresh: bool = False, keyed: bool = False) -> None:
-    """Make a model of it, or add it to one that was imported, too."""
+    """Make a model of an import, or add it to a model that was imported, too."""
     with Lock(model, kind=TRAINING):
         before = replaceable(model) if fresh else existing(model)
         base, more = CountTable.empty(LABELS), imported.columns()
         if before and not fresh:
-            check(before, keyed)
+            check_importable(before, keyed)
             base, key = load_table(before), key_of(before)
         else:
             key = key_for(model, keyed)

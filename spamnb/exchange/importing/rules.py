@@ -1,4 +1,4 @@
-"""What another filter's tokens are called here."""
+"""Rules that turn another filter's tokens into spamnb's."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ UNKNOWN_HEADER = "no telling which header it stood in"
 NOTHING_ALIKE = "nothing like it here"
 
 
-class Rule(NamedTuple):
-    """Tokens of one kind: how they are carried over, and why some are not."""
+class ImportRule(NamedTuple):
+    """How tokens of one kind are carried over, and why some are not."""
 
     kind: str
     carry: Carry
     why: str = NO_WORD
 
 
-def rule_for(rules: Mapping[str, Rule], token: str) -> tuple[Rule, str]:
-    """The rule of the first prefix that fits, and the token without it."""
+def rule_for(rules: Mapping[str, ImportRule], token: str) -> tuple[ImportRule, str]:
+    """Find the rule of the first prefix that fits, and the token without it."""
     prefix = next(prefix for prefix in rules if token.startswith(prefix))
     return rules[prefix], token[len(prefix) :]
 
@@ -47,7 +47,7 @@ def body(text: str, words: Words) -> list[Token]:
 
 
 def header(name: str) -> Carry:
-    """What the header of that name would give, were this its text."""
+    """Rule for words of a header: the tokens it would give, were this its text."""
     shortest = len(name) + 1 + SHORTEST
 
     def carry(text: str, words: Words) -> set[Token]:
@@ -58,7 +58,7 @@ def header(name: str) -> Carry:
 
 
 def addresses(name: str) -> Carry:
-    """A word of a name, or one side of an address: the side with a dot is taken for its host."""
+    """Rule for a word of a name, or one side of an address: the side with a dot is taken for its host."""
     plain = header(name)
 
     def carry(text: str, words: Words) -> Collection[Token]:
@@ -68,11 +68,13 @@ def addresses(name: str) -> Carry:
 
 
 def header_name(text: str, words: Words) -> list[Token]:
-    """That a header is there."""
+    """Token that says that a header is there."""
     return [token for token in header_tokens([(text.lower(), "")], words) if token.startswith("header:")]
 
 
 def tagged(tag: str) -> Carry:
+    """Rule for tokens that need only another tag."""
+
     def carry(text: str, _words: Words) -> list[Token]:
         return [f"{tag}:{text}"] if text.isprintable() and " " not in text else []
 
@@ -80,7 +82,7 @@ def tagged(tag: str) -> Carry:
 
 
 def link(text: str, words: Words) -> list[Token]:
-    """A host that links lead to; else it is taken for a word of their path."""
+    """Tokens of a host that links lead to; a text without a dot is taken for a word of their path."""
     if "." in text:
         return [*link_tokens([f"http://{text}"], words)]
     return [f"url:/{word}" for word in words.of(text)]

@@ -1,14 +1,17 @@
-"""`spamprobe export`: good, spam, flags and "a term"; the low half of the flags is the day last seen."""
+"""Exports of SpamProbe, by `spamprobe export`: good, spam, flags and "a term".
+
+The low half of the flags is the day last seen.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from spamnb.exchange.importing.exports import Entry, Format, Lines, decoded
+from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
 from spamnb.exchange.importing.rules import (
     NOTHING_ALIKE,
-    Rule,
+    ImportRule,
     addresses,
     body,
     header,
@@ -33,22 +36,22 @@ def recognises(line: bytes) -> bool:
     return LINE.fullmatch(line) is not None
 
 
-def entries(lines: Lines) -> Iterator[Entry]:
+def entries(lines: Lines) -> Iterator[TokenCounts]:
     for line in lines:
         found = LINE.fullmatch(line)
         if not found:
             raise lines.error('good, spam, flags and "a term" are needed')
         ham, spam, flags = map(lines.count, found.groups()[:3])
         term = decoded(ESCAPE.sub(unescaped, found[4])) or " "
-        yield Entry("" if found[4] == MESSAGES else term, ham, spam, FIRST_DAY + (flags & 0xFFFF))
+        yield TokenCounts("" if found[4] == MESSAGES else term, ham, spam, FIRST_DAY + (flags & 0xFFFF))
 
 
 def unescaped(escape: re.Match[bytes]) -> bytes:
     return bytes((int(escape[1], 8) & 255,)) if len(escape[1]) == 3 else escape[1]
 
 
-def alone(carry: Carry) -> Carry:
-    """Single words only."""
+def single_words(carry: Carry) -> Carry:
+    """Rule that leaves out pairs of words."""
 
     def carried(text: str, words: Words) -> list[Token]:
         return [] if " " in text else [*carry(text, words)]
@@ -56,8 +59,8 @@ def alone(carry: Carry) -> Carry:
     return carried
 
 
-def whole(carry: Carry) -> Carry:
-    """Words and pairs of them. One that is cut here is left out: its pieces are terms of their own."""
+def words_and_pairs(carry: Carry) -> Carry:
+    """Rule for words and pairs of them. A word that spamnb cuts is left out: its pieces are terms, too."""
 
     def carried(text: str, words: Words) -> list[Token]:
         pieces = [[*carry(word, words)] for word in text.split(" ", 2)]
@@ -72,19 +75,19 @@ def whole(carry: Carry) -> Carry:
 ONE_WORD = "pairs, and what is too short or cut here"
 CUT = "too short, or cut into several here"
 RULES = {
-    "__MD5__": Rule("digests", nothing, "of another kind"),
-    "I0x": Rule("hashes", nothing, "a hash: database keeps no terms"),
-    "Hsubject_": Rule("Subject", whole(header("subject")), CUT),
-    "Hfrom_": Rule("From", alone(addresses("from")), ONE_WORD),
-    "Hto_": Rule("To", alone(addresses("to")), ONE_WORD),
-    "Hcc_": Rule("Cc", alone(addresses("cc")), ONE_WORD),
-    "Hrecv_": Rule("Received", alone(header("received")), "pairs, and what is no host"),
-    "Hrecvx_": Rule("Received", alone(header("received")), "pairs, and what is no host"),
-    "H": Rule("other headers", nothing, NOTHING_ALIKE),
-    "U_": Rule("links", alone(link), ONE_WORD),
-    "CS_": Rule("charsets", tagged("charset")),
-    "I": Rule("images and numbers", nothing, NOTHING_ALIKE),
-    "": Rule("words and pairs", whole(body), CUT),
+    "__MD5__": ImportRule("digests", nothing, "of another kind"),
+    "I0x": ImportRule("hashes", nothing, "a hash: database keeps no terms"),
+    "Hsubject_": ImportRule("Subject", words_and_pairs(header("subject")), CUT),
+    "Hfrom_": ImportRule("From", single_words(addresses("from")), ONE_WORD),
+    "Hto_": ImportRule("To", single_words(addresses("to")), ONE_WORD),
+    "Hcc_": ImportRule("Cc", single_words(addresses("cc")), ONE_WORD),
+    "Hrecv_": ImportRule("Received", single_words(header("received")), "pairs, and what is no host"),
+    "Hrecvx_": ImportRule("Received", single_words(header("received")), "pairs, and what is no host"),
+    "H": ImportRule("other headers", nothing, NOTHING_ALIKE),
+    "U_": ImportRule("links", single_words(link), ONE_WORD),
+    "CS_": ImportRule("charsets", tagged("charset")),
+    "I": ImportRule("images and numbers", nothing, NOTHING_ALIKE),
+    "": ImportRule("words and pairs", words_and_pairs(body), CUT),
 }
 UNKNOWN = "in how many messages a term stands, so its occurrences are taken for that, up to their number"
 SPAMPROBE = Format("spamprobe", recognises, entries, RULES, UNKNOWN)

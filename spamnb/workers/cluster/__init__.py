@@ -1,4 +1,4 @@
-"""Work on a Dask cluster that is there already, or on one started here: the same results, byte for byte."""
+"""Work on a Dask cluster that runs already, or on one started here: the same results, byte for byte."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from spamnb.workers.cluster.pool import ClusterPool
 
-
 LOCAL = "local"
 
 
@@ -20,8 +19,10 @@ LOCAL = "local"
 def connected(
     address: str, paths: Sequence[str], jobs: int | None = None, skip_unreadable: bool = False
 ) -> Iterator[ClusterPool]:
-    """Workers for the mail below some paths. The address is that of a scheduler, or of the file it wrote;
-    `local` starts workers here."""
+    """Open a pool for the mail below some paths.
+
+    The address is that of a scheduler, or the file it wrote; `local` starts workers here.
+    """
     try:
         from spamnb.workers.cluster.connecting import client_of
         from spamnb.workers.cluster.pool import ClusterPool

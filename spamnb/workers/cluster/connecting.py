@@ -1,4 +1,4 @@
-"""The way to a cluster, and what can be wrong with it."""
+"""Connect to a cluster, or start one, and check that it can be used."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from spamnb.workers.processes import all_cores
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PATIENCE = 10  # seconds for a scheduler to answer, and for the first worker to come
-AT_ONCE = 3  # seconds for its machine to take a connection
-GREETING = 1 << 16  # bytes that a scheduler says first, at most
+TIMEOUT = 10  # seconds for a scheduler to answer, and for the first worker to come
+CONNECT_TIMEOUT = 3  # seconds for its machine to take a connection
+MAX_GREETING = 1 << 16  # bytes that a scheduler sends first, at most
 PORT = 8786  # of a scheduler, if none is named
-QUIET = {
+DASK_SETTINGS = {
     "distributed.admin.tick.limit": "1h",  # a busy client is no news
-    "distributed.comm.timeouts.connect": f"{PATIENCE}s",
-    # Of workers started here nobody reads a dashboard, and nobody else is to look in.
+    "distributed.comm.timeouts.connect": f"{TIMEOUT}s",
+    # Nobody reads the dashboard of workers started here, and nobody else is to look in.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
@@ -39,22 +39,26 @@ QUIET = {
 
 @contextmanager
 def client_of(address: str, jobs: int | None) -> Iterator[Client]:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are told once, by us
+    """Connect to the scheduler at an address, or to workers started here, and check them."""
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported once, by spamnb
     with ExitStack() as stack:
-        stack.enter_context(dask.config.set(QUIET))
+        stack.enter_context(dask.config.set(DASK_SETTINGS))
         if address == LOCAL:
             client = stack.enter_context(_started_here(jobs or all_cores()))
         elif jobs is not None:
             raise UsageError("--jobs is for this machine; how many workers a cluster has, it decides itself")
         else:
-            client = stack.enter_context(_reached(address))
+            client = stack.enter_context(_connected(address))
         _check(client, address)
         yield client
 
 
 @contextmanager
 def _started_here(workers: int) -> Iterator[Client]:
-    """Their connections are encrypted: who else may log in here must not give them orders."""
+    """Start workers on this machine.
+
+    Their connections are encrypted: other users of this machine must not give them orders.
+    """
     with _ignoring_interrupts():
         cluster = LocalCluster(
             n_workers=workers,
@@ -71,7 +75,7 @@ def _started_here(workers: int) -> Iterator[Client]:
 
 @contextmanager
 def _ignoring_interrupts() -> Iterator[None]:
-    """Processes started meanwhile leave Ctrl-C to this one: they would die of it, each with a traceback.
+    """Leave Ctrl-C to this process: those started meanwhile would die of it, each with a traceback.
 
     A mask of signals would not do: multiprocessing lifts it.
     """
@@ -86,11 +90,12 @@ def _ignoring_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def _reached(address: str) -> Iterator[Client]:
+def _connected(address: str) -> Iterator[Client]:
+    """Connect to a scheduler that runs already."""
     try:
-        scheduler = _in_file(address) if _is_file(address) else address
-        _knock(scheduler)
-        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
+        scheduler = _address_in(address) if _is_file(address) else address
+        _check_listening(scheduler)
+        client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:  # Dask's own are OSErrors
         why = (getattr(error, "strerror", None) or " ".join(str(error).split()))[:200]
         raise NoInput(f"{address}: no cluster answers there: {why}") from error
@@ -104,8 +109,8 @@ def _is_file(address: str) -> bool:
     return os.path.exists(address) or not ("://" in address or (":" in address and port.isdecimal()))
 
 
-def _in_file(path: str) -> str:
-    """The address in the file that a scheduler wrote."""
+def _address_in(path: str) -> str:
+    """Read the address in the file that a scheduler wrote."""
     try:
         with open(path, encoding="utf-8") as file:
             return str(json.load(file)["address"])
@@ -116,35 +121,35 @@ def _in_file(path: str) -> str:
         raise DataError(f"{path}: not a file that a Dask scheduler wrote") from error
 
 
-def _knock(address: str) -> None:
+def _check_listening(address: str) -> None:
     """Raise an OSError if no scheduler listens there.
 
-    Dask would try again and again, wait for ever for one that says nothing, and take what another server
-    says for the length of a message.
+    Dask would try again and again, wait for ever for one that sends nothing, and take what another server
+    sends for the length of a message.
     """
     protocol, place = parse_address(address)
-    get_backend(protocol)  # or it says that there is no such protocol
+    get_backend(protocol)  # raises ValueError if there is no such protocol
     if protocol not in ("tcp", "tls"):
         return
-    with socket.create_connection(parse_host_port(place, PORT), AT_ONCE) as connection:
+    with socket.create_connection(parse_host_port(place, PORT), CONNECT_TIMEOUT) as connection:
         if protocol == "tcp":  # by TLS, the client speaks first
             length = int.from_bytes(connection.recv(8), "little")
-            if not 0 < length <= GREETING:
+            if not 0 < length <= MAX_GREETING:
                 raise OSError("what listens there is no Dask scheduler")
 
 
 def _check(client: Client, address: str) -> None:
-    """Workers there must be, and each must count as we do."""
+    """Raise an error if there are no workers, or if they have another version of spamnb."""
     try:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=TIMEOUT)
     except TimeoutError as error:
         raise NoInput(f"{address}: the cluster has no workers; start some: dask worker {address}") from error
-    own = version("spamnb")
+    here = version("spamnb")
     try:
-        others = client.run(tasks.own_version)
+        versions = client.run(tasks.installed_version)
     except Exception as error:
         why = " ".join(str(error).split())[:200]
-        raise SpamnbError(f"{address}: its workers cannot run spamnb {own}: {why}") from error
-    for worker, other in others.items():
-        if other != own:
-            raise UsageError(f"{worker}: has spamnb {other}, and here is {own}; install the same")
+        raise SpamnbError(f"{address}: its workers cannot run spamnb {here}: {why}") from error
+    for worker, there in versions.items():
+        if there != here:
+            raise UsageError(f"{worker}: has spamnb {there}, and here is {here}; install the same")

@@ -1,4 +1,4 @@
-"""The workers of a cluster as a pool: mail is read and counted where they are, and stays there."""
+"""Workers of a cluster as a pool: they read and count mail, and batches and tables stay with them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from distributed import KilledWorker
 
 from spamnb.delivery.batch_judge import numbered_from
 from spamnb.errors import NoInput, SpamnbError, UsageError
-from spamnb.mailboxes.labelled import by_label
-from spamnb.mailboxes.ranges import joined
+from spamnb.mailboxes.labelled import chunks_by_label
+from spamnb.mailboxes.ranges import join_ranges
 from spamnb.mailboxes.skipped import failures
 from spamnb.mailboxes.sources import chunks, total_size
 from spamnb.store.journal import Journal
 from spamnb.workers.cluster import tasks
-from spamnb.workers.cluster.reduction import Added, Reduction, depth_for
+from spamnb.workers.cluster.table_sum import ClusterTableSum, ShardToAdd, depth_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,29 +27,27 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.key import Key
-    from spamnb.mailboxes.labelled import Sources
-    from spamnb.mailboxes.ranges import Range
+    from spamnb.mailboxes.ranges import MailboxRange
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
-    from spamnb.reading.settings import Settings
     from spamnb.store.stored import Stored
     from spamnb.training.batches import Batch, SampledMessages
+    from spamnb.training.pool import MailToRead
     from spamnb.workers.cluster.tasks import Heading
 
-AHEAD = 3  # pieces of work for each thread of the workers, so that none has to wait for us
-RANGE = 8 << 20  # bytes of a piece of work: half a second of tokenizing, and few requests to a store
+QUEUED = 3  # tasks for each thread of the workers, so that none has to wait for this process
+CHUNK = 8 << 20  # bytes of a chunk: half a second of tokenizing, and few requests to a store
 MAX_PACKED = 4 << 20  # bytes of a compressed mailbox that goes out whole; it cannot be cut
-GLANCE = 2.0  # seconds until we look again how many workers there are
+REFRESH = 2.0  # seconds until workers are counted again
 UNCHANGED = "nothing was changed"
 KEYED = "a model with a key, and the key stays on this machine; leave --cluster out"
 
-cut = partial(chunks, size=RANGE, max_packed=MAX_PACKED)
+cut_mail = partial(chunks, size=CHUNK, max_packed=MAX_PACKED)
 
 
 class RemoteBatch:
-    """A batch on a worker."""
+    """A batch that is on a worker, as training sees it."""
 
     def __init__(self, pool: ClusterPool, label: str, read: Future, heading: Heading) -> None:
         self.pool = pool
@@ -69,17 +67,20 @@ class RemoteBatch:
         return batch.numbered_from(self.before)
 
     def sampled(self, messages: Array, places: Array) -> SampledMessages:
-        piece: SampledMessages = self.pool.result(
+        found: SampledMessages = self.pool.result(
             self.pool.submit(tasks.sampled, self.read, messages, places, self.checksum)
         )
-        return piece
+        return found
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> Future:
         return self.pool.submit(tasks.table, self.read, labels, chosen, day, self.checksum)
 
 
 class ClusterPool:
-    """For the mail below some paths. `depth` is that of the tree of sums, by default as the mail asks for."""
+    """Workers of a cluster, for the mail below some paths.
+
+    `depth` is that of the tree of sums, by default as the size of the mail asks for.
+    """
 
     def __init__(
         self,
@@ -94,89 +95,88 @@ class ClusterPool:
         self.depth = depth_for(total_size(paths)) if depth is None else depth
         self._workers = 0
         self._threads = 0
-        self._looked = 0.0
+        self._counted_at = 0.0
 
     def _check(self, paths: Sequence[str]) -> None:
-        """What is to be read must be there for every worker."""
+        """Raise an error if a path is not there for every worker."""
         if "-" in paths:
             raise UsageError("-: standard input is here only; leave --cluster out")
         for worker, lacking in self.client.run(tasks.missing, list(paths)).items():
             if lacking:
                 raise NoInput(f"{lacking[0]}: not there for the worker {worker}; share it, or use an address")
 
-    def batches(
-        self,
-        sources: Sources,
-        settings: Settings,
-        known: Any = None,
-        key: Key | None = None,
-        all_folders: bool = False,
-    ) -> Iterator[RemoteBatch]:
-        """All mail under each label, in order. What is known is read all the same: workers do not know it."""
-        del known
-        if key:
+    def batches(self, mail: MailToRead) -> Iterator[RemoteBatch]:
+        """Have all mail under each label read, in order.
+
+        Known messages are tokenized, too: workers do not know which they are.
+        """
+        if mail.key:
             raise UsageError(KEYED)
 
-        def begun(chunk: Chunk, label: str) -> tuple[Future, Future]:
-            read = self.submit(tasks.batch, chunk, label, settings)
+        def begin(chunk: Chunk, label: str) -> tuple[Future, Future]:
+            read = self.submit(tasks.batch, chunk, label, mail.settings)
             return read, self.submit(tasks.heading, read)
 
-        def ended(label: str, read: Future, heading: Future) -> tuple[Range | None, RemoteBatch]:
+        def end(label: str, read: Future, heading: Future) -> tuple[MailboxRange | None, RemoteBatch]:
             found = self.result(heading)
             return found.range, RemoteBatch(self, label, read, found)
 
-        def again(chunk: Range, batch: RemoteBatch) -> tuple[Range | None, RemoteBatch]:
-            return ended(batch.label, *begun(chunk, batch.label))
+        def redo(chunk: MailboxRange, batch: RemoteBatch) -> tuple[MailboxRange | None, RemoteBatch]:
+            return end(batch.label, *begin(chunk, batch.label))
 
-        work = self._in_order(begun, by_label(sources, cut, all_folders))
-        worked = (ended(label, *futures) for (_, label), futures in work)
-        for batch, before in joined(worked, again):
+        work = self._in_order(begin, chunks_by_label(mail.sources, cut_mail, mail.all_folders))
+        results = (end(label, *futures) for (_, label), futures in work)
+        for batch, before in join_ranges(results, redo):
             batch.before = before
-            self._accept(batch.unreadable)
+            self._check_read(batch.unreadable)
             yield batch
             del batch
 
-    def pile(self, base: Stored | None, labels: Sequence[str]) -> Reduction:
-        return Reduction(self.client, base, labels, self.depth)
+    def table_sum(self, base: Stored | None, labels: Sequence[str]) -> ClusterTableSum:
+        return ClusterTableSum(self.client, base, labels, self.depth)
 
-    def spread(
-        self, task: Callable[..., Any], parts: Sequence[Future | Added], *more: Iterable[Any]
+    def map_shards(
+        self, task: Callable[..., Any], shards: Sequence[Future | ShardToAdd], *more: Iterable[Any]
     ) -> Iterator[Any]:
-        work = zip(parts, *more, strict=True)
-        if isinstance(parts[0], Added):
-            for part, *rest in work:
-                yield task(part.table(self.result(part.total)), *rest)
+        """Yield the results of a task on each shard, in order."""
+        work = zip(shards, *more, strict=True)
+        if isinstance(shards[0], ShardToAdd):
+            for shard, *rest in work:
+                yield task(shard.table(self.result(shard.total)), *rest)
             return
-        for _, future in self._in_order(lambda *own: self.submit(task, *own), work):
+        for _, future in self._in_order(lambda *arguments: self.submit(task, *arguments), work):
             yield self.result(future)
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
+        """Have all mail below some paths judged, in order."""
         if model.key:
             raise UsageError(KEYED)
-        own = model.calibration is not None  # and not another view
-        files = tasks.ModelFiles(*_contents(model), None if own else model.view, model.cutoffs)
+        has_own_view = model.calibration is not None
+        files = tasks.ModelFiles(*_contents(model), None if has_own_view else model.view, model.cutoffs)
         (sent,) = self.client.scatter([files], broadcast=True, hash=False)
 
-        def begun(chunk: Chunk) -> Future:
+        def begin(chunk: Chunk) -> Future:
             return self.submit(tasks.judged, chunk, sent)
 
-        def again(chunk: Range, _: Judgement) -> tuple[Range | None, Judgement]:
-            worked_again: tuple[Range | None, Judgement] = self.result(begun(chunk))
-            return worked_again
+        def redo(chunk: MailboxRange, _: Judgement) -> tuple[MailboxRange | None, Judgement]:
+            result: tuple[MailboxRange | None, Judgement] = self.result(begin(chunk))
+            return result
 
-        work = self._in_order(begun, ((chunk,) for chunk in cut(paths)))
-        for judgement, before in joined((self.result(future) for _, future in work), again):
-            self._accept(judgement[1])
+        work = self._in_order(begin, ((chunk,) for chunk in cut_mail(paths)))
+        for judgement, before in join_ranges((self.result(future) for _, future in work), redo):
+            self._check_read(judgement[1])
             yield numbered_from(before, judgement)
 
     def status(self) -> str:
-        self._look()
+        """Words about the workers for the progress line."""
+        self._count_workers()
         return f", {self._workers} worker{'' if self._workers == 1 else 's'}"
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
         return self.client.submit(task, *arguments, pure=False)
 
     def result(self, future: Future) -> Any:
+        """Wait for a result; what may go wrong on a cluster becomes a SpamnbError."""
         try:
             return future.result()
         except SpamnbError:
@@ -194,23 +194,24 @@ class ClusterPool:
     def _in_order(
         self, begin: Callable[..., Any], work: Iterable[tuple[Any, ...]]
     ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Pieces of work and what was begun for each, in order; a few ahead of the one that is waited for."""
+        """Yield arguments and what `begin` returned for them, in order; some tasks are begun ahead."""
         begun: deque[tuple[tuple[Any, ...], Any]] = deque()
         for arguments in work:
             begun.append((arguments, begin(*arguments)))
-            self._look()
-            while len(begun) > AHEAD * max(1, self._threads):
+            self._count_workers()
+            while len(begun) > QUEUED * max(1, self._threads):
                 yield begun.popleft()
         while begun:
             yield begun.popleft()
 
-    def _look(self) -> None:
+    def _count_workers(self) -> None:
         now = time.monotonic()
-        if now - self._looked > GLANCE:
+        if now - self._counted_at > REFRESH:
             threads = self.client.nthreads()
-            self._workers, self._threads, self._looked = len(threads), sum(threads.values()), now
+            self._workers, self._threads, self._counted_at = len(threads), sum(threads.values()), now
 
-    def _accept(self, unreadable: list[Unreadable]) -> None:
+    def _check_read(self, unreadable: list[Unreadable]) -> None:
+        """Raise an error if mail could not be read, and may not be skipped."""
         failed = failures(unreadable)
         if failed and not self.skip_unreadable:
             first = failed[0]
@@ -219,11 +220,11 @@ class ClusterPool:
 
 
 def _contents(model: Model) -> tuple[bytes, bytes]:
-    """The model file and the journal that were opened, whatever is there by now."""
+    """Bytes of the model file and the journal that were opened, whatever is there by now."""
     file, journal, data = model.stored.file, model.stored.journal, b""
     if journal.records:
-        with open(f"{file.path}.journal", "rb") as now:
-            data = now.read(journal.size)
+        with open(f"{file.path}.journal", "rb") as current:
+            data = current.read(journal.size)
         if len(Journal.of(data, model.stored.generation, model.labels).records) != len(journal.records):
             raise SpamnbError(f"{file.path}: learned meanwhile; try again")
     return file.read(0, file.size), data

@@ -1,4 +1,4 @@
-"""What workers do. A task depends on its arguments and the mail alone: it can be done again elsewhere."""
+"""Tasks of workers. They depend on their arguments and the mail alone, so another worker can repeat them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from zlib import crc32
 
 from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
-from spamnb.mailboxes.chunks import Files, Ready
-from spamnb.mailboxes.ranges import RangeTask
+from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
+from spamnb.mailboxes.ranges import ChunkTask
 from spamnb.mailboxes.sources import is_remote, split_number
 from spamnb.model import Model
 from spamnb.tables.count_table import CountTable, sum_tables
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Cutoffs
     from spamnb.bayes.view import View
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.mailboxes.ranges import Range
+    from spamnb.mailboxes.ranges import MailboxRange
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch, SampledMessages
     from spamnb.training.pool import Finish
 
-    Read = tuple[Range | None, Batch]
+    Read = tuple[MailboxRange | None, Batch]
 
 
 class Heading(NamedTuple):
-    """Of a batch what is needed to decide about it."""
+    """Facts of a batch that are needed to decide about it."""
 
-    range: Range | None
+    range: MailboxRange | None
     digests: Array
     unreadable: list[Unreadable]
     size: int
 
 
 class ModelFiles(NamedTuple):
-    """A model on its way: its file and its journal, and how it is to be seen."""
+    """A model to be sent: the bytes of its file and its journal, its view and its cutoffs."""
 
     model: bytes
     journal: bytes
@@ -53,19 +53,20 @@ class ModelFiles(NamedTuple):
     cutoffs: Cutoffs | None
 
 
-def own_version() -> str:
+def installed_version() -> str:
     return version("spamnb")
 
 
 def missing(paths: Sequence[str]) -> list[str]:
-    """Which of these are not here."""
-    own = [path for path in paths if not is_remote(path)]
-    return [path for path in own if not os.path.exists(path) and not split_number(path)[0]]
+    """Find paths that this machine does not have."""
+    local = [path for path in paths if not is_remote(path)]
+    return [path for path in local if not os.path.exists(path) and not split_number(path)[0]]
 
 
 def batch(chunk: Chunk, label: str, settings: Settings) -> Read:
-    _check_seen(chunk)
-    return RangeTask(Counting(settings))(chunk, label)
+    """Read and tokenize a chunk."""
+    _check_folders(chunk)
+    return ChunkTask(Counting(settings))(chunk, label)
 
 
 def heading(read: Read) -> Heading:
@@ -92,38 +93,30 @@ def checksum_of(digests: Array) -> int:
 
 
 def _check_unchanged(batch: Batch, checksum: int) -> None:
-    """A worker may have died and the mail have been read again: what was decided about it must still hold."""
+    """Raise an error if a batch is not what was decided about.
+
+    A worker may have died, and the mail have been read anew by another.
+    """
     if checksum_of(batch.digests) != checksum:
         path = batch.names[0][0] if batch.names else "mail"
         raise DataError(f"{path}: changed while it was read; nothing was changed here: try again")
 
 
-def sum_of(tables: Sequence[CountTable]) -> CountTable:
-    return sum_tables(tables)
+def finished(tables: Sequence[CountTable], finish: Finish) -> CountTable:
+    """Finish the sum of tables, the first of which is empty."""
+    return finish(sum_tables(tables), tables[0])
 
 
-def part_of(table: CountTable, part: int, parts: int) -> CountTable:
-    return table.part(part, parts)
+def judged(chunk: Chunk, files: ModelFiles) -> tuple[MailboxRange | None, Judgement]:
+    _check_folders(chunk)
+    return ChunkTask(_judge(files))(chunk)
 
 
-def total_of(nothing: CountTable, tables: Sequence[CountTable]) -> CountTable:
-    return sum_tables([nothing, *tables])
-
-
-def finished(nothing: CountTable, tables: Sequence[CountTable], finish: Finish) -> CountTable:
-    return finish(sum_tables([nothing, *tables]), nothing)
-
-
-def judged(chunk: Chunk, files: ModelFiles) -> tuple[Range | None, Judgement]:
-    _check_seen(chunk)
-    return RangeTask(_judge(files))(chunk)
-
-
-def _check_seen(chunk: Chunk) -> None:
-    """A message may be gone since it was found; a folder that is not here, this machine does not see."""
-    if isinstance(chunk, Ready):
+def _check_folders(chunk: Chunk) -> None:
+    """Raise an error if a folder of a chunk is not on this machine; a message may be gone by now."""
+    if isinstance(chunk, ReadMessages):
         return
-    paths = chunk.paths if isinstance(chunk, Files) else [chunk.path]
+    paths = chunk.paths if isinstance(chunk, MessageFiles) else [chunk.path]
     for folder in {os.path.dirname(path) or "." for path in paths if not is_remote(path)}:
         if not os.path.isdir(folder):
             raise DataError(f"{folder}: not there on {socket.gethostname()}, where workers are to read it")
@@ -133,7 +126,7 @@ _judges: dict[str, BatchJudge] = {}
 
 
 def _judge(files: ModelFiles) -> BatchJudge:
-    """Made once in each process, for the last model that was asked for."""
+    """Open the model that was sent, once in each process; only the last one is kept."""
     limits = (files.cutoffs.ham, files.cutoffs.spam) if files.cutoffs else None
     name = repr((crc32(files.model), crc32(files.journal), files.view and files.view.as_map(), limits))
     judge = _judges.get(name)

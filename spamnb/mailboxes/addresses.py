@@ -1,0 +1,140 @@
+"""Addresses like s3://bucket/folder/: the file system of fsspec that has them, and the meaning of its errors.
+
+Whatever a backend raises becomes an OSError.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from functools import cache
+from logging import NullHandler, getLogger
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+from spamnb.errors import SpamnbError, UsageError
+
+try:
+    from fsspec.asyn import sync
+    from fsspec.config import conf
+    from fsspec.core import url_to_fs
+except ImportError:
+    raise UsageError("addresses with :// need an extra: pip install 'spamnb[cluster]'") from None
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONGEST_REASON = 300  # characters of a backend's error message
+TIMEOUT = 60  # seconds for an answer; by its own rules s3fs would ask again and again for six minutes
+LOGGERS = ("asyncio", "fsspec", "s3fs", "aiobotocore", "gcsfs", "azure", "paramiko", "smbprotocol")
+
+for name in LOGGERS:  # or, where nobody has set up logging, tracebacks would come between the lines
+    getLogger(name).addHandler(NullHandler())
+
+# Never released: a forked process that did would close the connections of its parent, which would wait on.
+_held: set[Any] = set()
+
+
+def is_web(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
+
+
+def located(url: str) -> tuple[Any, str]:
+    """Find the file system of fsspec that has an address, and its path there."""
+    path, archive = split_chain(url)
+    try:
+        if archive:
+            fs = _archive(path.partition("://")[0] + "://" + archive, os.getpid(), get_ident())
+            path = fs._strip_protocol(path)
+        else:
+            fs, path = url_to_fs(url, **(_web_options() if is_web(url) else {}))
+    except ImportError as error:
+        cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
+        todo = f"pip install {cause.name}" if cause.name and cause.name in str(error) else str(error)
+        raise UsageError(f"{url}: this needs another package: {todo}") from error
+    except Exception as error:
+        raise OSError(backend_reason(error, url)) from error
+    _held.add(fs)
+    return fs, path
+
+
+def _web_options() -> dict[str, Any]:
+    """Timeouts for aiohttp: a file may take longer than its five minutes, but no server may fall silent."""
+    from aiohttp import ClientTimeout
+
+    timeout = ClientTimeout(sock_connect=TIMEOUT, sock_read=TIMEOUT)
+    return {"client_kwargs": {"timeout": timeout} | conf.get("http", {}).get("client_kwargs", {})}
+
+
+@cache
+def _archive(address: str, _process: int, _thread: int) -> Any:
+    """File system of an archive. fsspec keeps none, and to make one is to list all that is in the archive."""
+    return url_to_fs(address)[0]
+
+
+def info_of(url: str) -> dict[str, Any]:
+    """Ask fsspec about a file or folder: `type`, `size` and more."""
+    with os_errors(url):
+        fs, path = located(url)
+        info: dict[str, Any]
+        info = sync(fs.loop, fs._info, path, timeout=TIMEOUT) if fs.async_impl else fs.info(path)
+        return info
+
+
+def split_chain(url: str) -> tuple[str, str]:
+    """Split a chained address into its path and what follows it.
+
+    >>> split_chain("zip://folder::s3://bucket/mail.zip")
+    ('zip://folder', '::s3://bucket/mail.zip')
+    >>> split_chain("simplecache::s3://bucket/folder")
+    ('simplecache::s3://bucket/folder', '')
+    """
+    end = url.find("::", url.find("://"))
+    return (url, "") if end < 0 else (url[:end], url[end:])
+
+
+def split_pattern(url: str) -> tuple[str, str]:
+    """Split an address into the folder before the first part with *, ? or [ in it, and the rest, the pattern.
+
+    >>> split_pattern("s3://bucket/2026-*/ham/")
+    ('s3://bucket', '2026-*/ham/')
+    """
+    path, archive = split_chain(url)
+    scheme, _, rest = path.partition("://")
+    levels = rest.split("/")
+    wildcards = "*[" if is_web(url) else "*?["  # what follows a ? is for the web server
+    host = 0 if archive else 1  # or a bucket
+    for depth, level in enumerate(levels[host:], host):
+        if any(wildcard in level for wildcard in wildcards):
+            return f"{scheme}://{'/'.join(levels[:depth])}{archive}", "/".join(levels[depth:])
+    return url, ""
+
+
+@contextmanager
+def os_errors(url: str) -> Iterator[None]:
+    """Turn what a backend raises into an OSError that says what went wrong."""
+    try:
+        yield
+    except SpamnbError:
+        raise
+    except Exception as error:
+        raise OSError(backend_reason(error, url)) from error
+
+
+def backend_reason(error: BaseException, url: str) -> str:
+    """Reason of a backend's error, on one line."""
+    cause = error.__cause__
+    if isinstance(error, FileNotFoundError):
+        if not is_web(url) or cause is None or getattr(cause, "status", None) == 404:
+            return "no such file or folder"
+        error = cause  # fsspec says the same of whatever goes wrong on the web
+    if isinstance(error, TimeoutError):
+        return "no answer"
+    reason = str(error)
+    if hasattr(error, "status") and hasattr(error, "message"):
+        reason = f"{error.status} {error.message}"
+    elif isinstance(error, OSError) and error.strerror:
+        reason = error.strerror.lower()
+    if isinstance(error, PermissionError) and reason in ("", "Forbidden"):
+        return "permission denied"
+    return " ".join(reason.split())[:LONGEST_REASON] or type(error).__name__
