@@ -11,7 +11,7 @@ from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.reading.message import read
 from spamnb.reading.settings import REVISION, Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Model:
 
     def __init__(
         self,
-        stored: Stored,
+        stored: StoredModel,
         view: View | None = None,
         cutoffs: Cutoffs | None = None,
         key: Key | None = None,
@@ -57,7 +57,7 @@ class Model:
     ) -> Model:
         if os.path.isdir(path):
             raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
-        return cls(Stored.open(os.fspath(path)), view, cutoffs)
+        return cls(StoredModel.open(os.fspath(path)), view, cutoffs)
 
     def features(self, raw: bytes) -> Features:
         return self.tokenizer.features(read(raw))
@@ -73,7 +73,7 @@ class Model:
         return verdict_of(score, self.cutoffs, self.calibration)
 
 
-def key_of(stored: Stored) -> Key | None:
+def key_of(stored: StoredModel) -> Key | None:
     """Read the key of a model that keeps no words; any other has none."""
     if not stored.keyed:
         return None
@@ -82,7 +82,7 @@ def key_of(stored: Stored) -> Key | None:
     return read_model_key(stored.path, stored.keyed)
 
 
-def view_of(stored: Stored) -> View:
+def view_of(stored: StoredModel) -> View:
     """Return the view a model was made for."""
     try:
         return View.from_map(stored.head["view"])
@@ -90,7 +90,7 @@ def view_of(stored: Stored) -> View:
         raise ModelError(stored.path, f"its view is damaged; {WHAT_TO_DO}") from error
 
 
-def settings_of(stored: Stored) -> Settings:
+def settings_of(stored: StoredModel) -> Settings:
     """Return the tokenizer settings a model was made with."""
     try:
         settings = Settings.from_map(stored.head["settings"])

@@ -22,7 +22,7 @@ from spamnb.key import read_model_key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.fingerprint import fingerprints_of
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.keying import key_for, without_words
 from spamnb.tables.layout import save
@@ -63,7 +63,7 @@ def sealed(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _content(path: str) -> Iterator[str]:
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     table = load_table(stored).settled()
     head = {name: stored.head[name] for name in ABOUT}
     head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
@@ -116,7 +116,7 @@ def _save_and_try(path: str, table: CountTable, about: dict[str, Any], lines: Li
     known = table.tokens(np.flatnonzero(table.words)[:TRIED_TOKENS].tolist())
     try:
         new = save(path, [table], table.learned, {**about, "labels": list(table.labels)})
-        Model(Stored(new), key=key).classify(" ".join(known).encode())
+        Model(StoredModel(new), key=key).classify(" ".join(known).encode())
     except (ModelError, UsageError, *MALFORMED) as error:
         raise lines.error(DAMAGED) from error
     return new

@@ -17,7 +17,7 @@ from spamnb.inspection.knowledge import date
 from spamnb.store import msgpack_codec
 from spamnb.store.journal import Journal
 from spamnb.store.records import checksum_of
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.layout import record_type
 from spamnb.tables.vocabulary import column_blocks
 from spamnb.training.placing import ASIDE
@@ -52,7 +52,7 @@ class Checked:
         return asdict(self)
 
 
-class Bare(Stored):
+class Bare(StoredModel):
     """A model whose journal is left as it is, and nothing told: that is the report's."""
 
     def _mend_journal(self) -> None:
@@ -96,7 +96,7 @@ def lost_lessons(journal: Journal) -> Iterator[str]:
 class Checking:
     """Goes through the columns of a model, and notes what is wrong with them."""
 
-    def __init__(self, stored: Stored, progress: Callable[[int, int], object]) -> None:
+    def __init__(self, stored: StoredModel, progress: Callable[[int, int], object]) -> None:
         self.stored = stored
         self.head = stored.head
         self.many = len(stored.labels)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Cutoffs
     from spamnb.bayes.view import View
     from spamnb.model import Model
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.vocabulary import Block
 
@@ -171,7 +171,7 @@ def judged_without_itself(model: Model) -> OwnMail | None:
     return OwnMail.of(*left_out_scores(model.stored), model.cutoffs)
 
 
-def left_out_scores(stored: Stored) -> tuple[Array, Array]:
+def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
     """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
     learned = Learned.load(stored)
     return ham_and_spam(stored.labels, learned.labels, learned.scores)
@@ -194,7 +194,7 @@ def date(day: int) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(DAY * day))
 
 
-def advice(stored: Stored, own_mail: OwnMail | None, last: int) -> list[str]:
+def advice(stored: StoredModel, own_mail: OwnMail | None, last: int) -> list[str]:
     """What else would help, beside more mail of a label."""
     said = []
     most, fewest = max(stored.messages), min(stored.messages)

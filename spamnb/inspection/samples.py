@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.model import Model
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 SIZE = "size"  # the numeric feature that tells of lengths, in tenths of a doubling
 TENTH = log(2) / 10
@@ -56,7 +56,7 @@ def draw(model: Model, view: View | None, label: str, many: int, seed: int) -> I
 class Sampler:
     """Draws messages of one label."""
 
-    def __init__(self, stored: Stored, view: View, label: str, seed: int) -> None:
+    def __init__(self, stored: StoredModel, view: View, label: str, seed: int) -> None:
         self.stored = stored
         self.view = view
         self.label = label

@@ -13,7 +13,7 @@ from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
 from spamnb.reading.fingerprint import MOST_REMEMBERED
 from spamnb.store.records import KEY, LONG, CountRecords
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,7 +65,7 @@ class CountRecordsInMemory(CountRecords):
         return found
 
 
-class StoredInMemory(Stored):
+class StoredModelInMemory(StoredModel):
     """A stored model whose counts can be read into memory; its journal is read as of any other."""
 
     @property
@@ -73,9 +73,9 @@ class StoredInMemory(Stored):
         """Whether the counts are few enough to be read into memory."""
         return self._tokens.column.size + self._pairs.column.size <= MOST_BYTES
 
-    def read_counts(self, before: Stored | None = None) -> None:
+    def read_counts(self, before: StoredModel | None = None) -> None:
         """Read all counts, or take them over from `before`, if since then only the journal has changed."""
-        if isinstance(before, StoredInMemory) and before.generation == self.generation:
+        if isinstance(before, StoredModelInMemory) and before.generation == self.generation:
             self._tokens, self._pairs = before._tokens, before._pairs
         else:
             self._tokens, self._pairs = CountRecordsInMemory(self._tokens), CountRecordsInMemory(self._pairs)
@@ -84,7 +84,7 @@ class StoredInMemory(Stored):
 class RememberingClassifier(Classifier):
     """Remembers the evidence of tokens, for views in which it is the same in every message."""
 
-    def __init__(self, counts: StoredInMemory, view: View) -> None:
+    def __init__(self, counts: StoredModelInMemory, view: View) -> None:
         super().__init__(counts, view)
         self._known: dict[int | str, Evidence | None] = {}  # by fingerprint; None if it is too weak
 
@@ -101,7 +101,7 @@ class RememberingClassifier(Classifier):
 
 def open_in_memory(path: str, before: Model | None = None) -> Model:
     """Open a model to judge many messages by, in place of the one opened before."""
-    stored = StoredInMemory.open(path)
+    stored = StoredModelInMemory.open(path)
     model = Model(stored)
     same_everywhere = model.view.event == "binary" and not model.view.tfidf
     if stored.fits and same_everywhere:

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
     from spamnb.store.counts import Row
     from spamnb.store.journal_record import JournalRecord
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 
 def change(
-    stored: Stored,
+    stored: StoredModel,
     digest: int,
     before: str | None,
     after: str | None,
@@ -45,7 +45,7 @@ def change(
     }
 
 
-def carried_over(record: JournalRecord, stored: Stored) -> dict[str, Any] | None:
+def carried_over(record: JournalRecord, stored: StoredModel) -> dict[str, Any] | None:
     """Return the fields of a change to be made in another model, too; None if it is there, or cannot be."""
     before = stored.label_of(record.digest)
     if before == record.after or (record.after is not None and record.after not in stored.labels):
@@ -64,7 +64,9 @@ def carried_over(record: JournalRecord, stored: Stored) -> dict[str, Any] | None
     )
 
 
-def _growth(stored: Stored, fingerprints: Sequence[int], known: Collection[Row], after: str | None) -> int:
+def _growth(
+    stored: StoredModel, fingerprints: Sequence[int], known: Collection[Row], after: str | None
+) -> int:
     """Return by how many the vocabulary grows; on forgetting it loses what only this message has."""
     if after is not None:
         return len(fingerprints) - len(known)

@@ -13,7 +13,7 @@ from spamnb.arrays import order_of
 from spamnb.errors import CannotCreate, ModelError, SpamnbError
 from spamnb.files import sync_folder, write_all
 from spamnb.key import KEY_SIZE, WHAT_TO_DO, key_path, read_key
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import Learned
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def key_for(model: str, wanted: bool = False) -> Key | None:
 
 def _keeps_no_words(model: str) -> bool:
     try:
-        return bool(Stored.open(model).keyed)
+        return bool(StoredModel.open(model).keyed)
     except SpamnbError:
         return False  # there is none, or none that can be read
 

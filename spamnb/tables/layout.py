@@ -20,14 +20,14 @@ import numpy as np
 
 from spamnb.errors import WHAT_TO_DO, CannotCreate, DataError, ModelError
 from spamnb.store.records import checksum_of
-from spamnb.store.stored import FORMAT, VERSION
+from spamnb.store.stored_model import FORMAT, VERSION
 from spamnb.tables.totals import Totals, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.learned import Learned
 
@@ -42,7 +42,7 @@ LARGEST = (1 << 32) - 1  # bytes of a column
 TOO_LARGE = "more than 4 GiB, which is the most a column has; drop what is rare: --drop-rare 1"
 
 
-def checked(stored: Stored) -> dict[str, Array]:
+def checked(stored: StoredModel) -> dict[str, Array]:
     """All columns of a model file, verified."""
     columns = {}
     for name, kind, size, _ in stored.head["columns"]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.store.journal_record import JournalRecord
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 NOWHERE = -1  # the place of a message that is not learned
 
@@ -41,12 +41,12 @@ class Learned:
         )
 
     @classmethod
-    def load(cls, stored: Stored) -> Learned:
+    def load(cls, stored: StoredModel) -> Learned:
         """Those of a model file and its journal. Checksums are not looked at."""
         return cls.load_shard(stored, 0, 1)
 
     @classmethod
-    def load_shard(cls, stored: Stored, shard: int, shards: int) -> Learned:
+    def load_shard(cls, stored: StoredModel, shard: int, shards: int) -> Learned:
         """Those whose digests are in one of so many equal ranges."""
         digests = stored.column("digests")
         first, end = (bisect_left(digests, number) for number in range_of(shard, shards))

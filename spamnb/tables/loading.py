@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.store.journal_record import JournalRecord
     from spamnb.store.records import Column
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 
-def load_table(stored: Stored) -> CountTable:
+def load_table(stored: StoredModel) -> CountTable:
     """Load the whole of a model file, its checksums verified, and add its journal."""
     column = checked(stored)
     learned = Learned(column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"])
@@ -31,7 +31,7 @@ def load_table(stored: Stored) -> CountTable:
     return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.records)])
 
 
-def load_shard(stored: Stored, shard: int, shards: int) -> CountTable:
+def load_shard(stored: StoredModel, shard: int, shards: int) -> CountTable:
     """Load one of so many equal ranges of fingerprints, without messages learned, checksums unverified."""
 
     def stretch(name: str, first: int, end: int) -> Array:
@@ -57,7 +57,7 @@ def load_shard(stored: Stored, shard: int, shards: int) -> CountTable:
     return replace(sum_tables([base, *later]), learned=Learned.of([], []))
 
 
-def _table_of(stored: Stored, column: Mapping[str, Array]) -> CountTable:
+def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
     """Make a table of columns of a file, whole ones or a stretch of each."""
     many, head = len(stored.labels), stored.head
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from spamnb.arrays import Array
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 NUMBERED = "#"
 BLOCK = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
@@ -43,7 +43,7 @@ class Later(NamedTuple):
 
 
 class Vocabulary:
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: StoredModel) -> None:
         self.stored = stored
         self.size = len(stored.column("tokens"))  # of the file
         self.later = of_journal(stored)
@@ -135,7 +135,7 @@ class Vocabulary:
         return column_blocks(self.stored, name)
 
 
-def column_blocks(stored: Stored, name: str) -> Iterator[Array]:
+def column_blocks(stored: StoredModel, name: str) -> Iterator[Array]:
     """A column in blocks; at its end, its checksum is verified."""
     column = stored.column(name)
     expected = next(checksum for own, _, _, checksum in stored.head["columns"] if own == name)
@@ -161,7 +161,7 @@ def number_of(name: str) -> int | None:
     return int(digits, 16) if well_formed else None
 
 
-def of_journal(stored: Stored) -> dict[int, Later]:
+def of_journal(stored: StoredModel) -> dict[int, Later]:
     """By fingerprint."""
     counts = stored.journal.all_rows()
     later: dict[int, Later] = {}

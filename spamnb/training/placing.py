@@ -12,7 +12,7 @@ from spamnb.lock import Lock
 from spamnb.model import settings_of
 from spamnb.store.changes import carried_over
 from spamnb.store.journal import Journal
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ASIDE = ".damaged"
 
 
-def put_in_place(path: str, new: str, before: Stored | None) -> None:
+def put_in_place(path: str, new: str, before: StoredModel | None) -> None:
     """Rename a new model file. `before`: the old one and its journal, as they were when the new was begun.
 
     At every moment there is a model and a journal of all that it does not know: what was learned since then
@@ -31,7 +31,7 @@ def put_in_place(path: str, new: str, before: Stored | None) -> None:
     """
     journal = path + ".journal"
     with gone_at_last(new):
-        model = Stored(new)
+        model = StoredModel(new)
         with Lock(path):
             old, later = learned_since(path, before)
             changes = []
@@ -79,7 +79,7 @@ def keep_aside(journal: str) -> None:
         os.fsync(aside.fileno())
 
 
-def same_tokens(old: Stored, new: Stored) -> bool:
+def same_tokens(old: StoredModel, new: StoredModel) -> bool:
     """Whether both make the same tokens of a message. What an older spamnb did not set is unset."""
     try:
         return settings_of(old) == settings_of(new)
@@ -87,7 +87,7 @@ def same_tokens(old: Stored, new: Stored) -> bool:
         return False
 
 
-def tidy(journal: str, model: Stored, changes: list[dict[str, Any]]) -> None:
+def tidy(journal: str, model: StoredModel, changes: list[dict[str, Any]]) -> None:
     """Remove from the journal what is in the model. Were it left, it would do no harm."""
     if changes:
         Journal(model.labels).append(journal + ".new", model.generation, changes)
@@ -99,12 +99,12 @@ def tidy(journal: str, model: Stored, changes: list[dict[str, Any]]) -> None:
                 os.unlink(path)
 
 
-def learned_since(path: str, before: Stored | None) -> tuple[Stored | None, list[JournalRecord]]:
+def learned_since(path: str, before: StoredModel | None) -> tuple[StoredModel | None, list[JournalRecord]]:
     """The model as it is now, and the entries of its journal that were not there before."""
     if before is None:
         return None, []
     try:
-        old = Stored(path)
+        old = StoredModel(path)
     except (NoModel, ModelError):
         return None, []  # gone or damaged meanwhile
     if old.generation != before.generation:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spamnb.clock import today
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.loading import load_table
 from spamnb.training.train import write
@@ -32,7 +32,7 @@ class Pruned:
 def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = False) -> Pruned:
     """Drop what was not seen for so many days, and never in more messages than are rare."""
     with Lock(path, kind=TRAINING):
-        stored = Stored.open(path)
+        stored = StoredModel.open(path)
         table, size = load_table(stored).settled(), os.path.getsize(path)
         kept = table.only(~expired(table, today() - days, rare))
         if not try_only and (len(kept) < len(table) or stored.journal.records):

@@ -17,7 +17,7 @@ from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
 from spamnb.reading.settings import Settings
 from spamnb.store.outcomes import CONFLICTING, DUPLICATE, outcome
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.keying import key_for
 from spamnb.tables.layout import save
@@ -147,14 +147,14 @@ class Finish:
         return table.only(table.message_counts.sum(axis=0) > self.rare) if self.rare else table
 
 
-def existing(path: str) -> Stored | None:
+def existing(path: str) -> StoredModel | None:
     try:
-        return Stored.open(path)
+        return StoredModel.open(path)
     except NoModel:
         return None
 
 
-def replaceable(path: str) -> Stored | None:
+def replaceable(path: str) -> StoredModel | None:
     """A model that is to be replaced; that it cannot be read is no hindrance."""
     try:
         return existing(path)
@@ -163,7 +163,7 @@ def replaceable(path: str) -> Stored | None:
 
 
 def same_settings(
-    stored: Stored, wanted: Mapping[str, Any], keyed: bool = False, view: View | None = None
+    stored: StoredModel, wanted: Mapping[str, Any], keyed: bool = False, view: View | None = None
 ) -> Settings:
     """The settings of a model; an error if others were asked for."""
     settings = settings_of(stored)
@@ -250,7 +250,7 @@ def write_shards(
     settings: Settings,
     view: View = DEFAULT_VIEW,
     ham_loss: float = HAM_LOSS,
-    before: Stored | None = None,
+    before: StoredModel | None = None,
     sample: Sample | None = None,
     map_shards: MapShards = map,
 ) -> None:
@@ -287,7 +287,7 @@ def write(
     settings: Settings,
     view: View = DEFAULT_VIEW,
     ham_loss: float = HAM_LOSS,
-    before: Stored | None = None,
+    before: StoredModel | None = None,
 ) -> None:
     """The same of a table that is here, whole."""
     write_shards(path, table.labels, [table], table.learned, settings, view, ham_loss, before)
@@ -295,7 +295,7 @@ def write(
 
 def fold(path: str) -> None:
     """Fold the journal into the model. The caller holds the lock on training."""
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     if stored.journal.records:
         table, view, settings = load_table(stored).settled(), view_of(stored), settings_of(stored)
         write(path, table, settings, view, stored.head["ham_loss"], stored)

@@ -24,7 +24,7 @@ from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store import damage
 from spamnb.store.journal import Journal
 from spamnb.store.journal_record import sealed
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
@@ -78,7 +78,7 @@ def model(start, tmp_path):
 
 @pytest.fixture(scope="module")
 def generation(start):
-    return Stored.open(start[0]).generation
+    return StoredModel.open(start[0]).generation
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def without(tmp_path_factory):
 
 def check(path, expected, damaged):
     found = counts_of(path)
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     found["labels_of"] = {name: stored.label_of(digest(read(raw))) for name, raw in MAIL.items()}
     assert found == expected
     assert stored.journal.damaged == damaged
@@ -204,7 +204,7 @@ def test_any_two_records(start, model, without):
         for first, end in (stretches[one], stretches[other]):
             content[chance.choice([first, first + 2, first + 7, chance.randrange(first, end)])] ^= 0x20
         journal_of(model).write_bytes(content)
-        found = Stored.open(model).journal.damaged
+        found = StoredModel.open(model).journal.damaged
         apart = [stretches[one], stretches[other]]
         # Of two neighbours with damaged frames nobody knows where the one ends.
         assert found == apart or (other == one + 1 and found == [(apart[0][0], apart[1][1])])
@@ -326,12 +326,12 @@ def test_what_is_learned_behind_damage_is_known(model, records):
         (one + bytes(100), b""),
     ):
         journal_of(model).write_bytes(kept + dropped)
-        before = Stored.open(model).messages
+        before = StoredModel.open(model).messages
         assert learn(model, MORE, "spam") == "learned"
         content = journal_of(model).read_bytes()
         assert content.startswith(kept)
         assert not dropped or not content.startswith(kept + dropped)
-        assert Stored.open(model).messages == [before[0], before[1] + 1]
+        assert StoredModel.open(model).messages == [before[0], before[1] + 1]
         assert learn(model, MORE, "spam") == "known"
         assert digest(read(MORE)) not in Journal.read(model + ".journal", 5, LABELS).learned
 
@@ -392,13 +392,13 @@ def test_where_it_cannot_be_kept_aside_it_stays(start, model, without):
 @pytest.mark.usefixtures("no_fold")
 def test_what_is_learned_while_it_is_folded_comes_along(start, model):
     """Even if the damage comes meanwhile, in a record that was read when it was sound."""
-    before = Stored.open(model)
+    before = StoredModel.open(model)
     table = training.load_table(before).settled()
     damage_a_record(model, start[1][2])
     assert learn(model, MORE, "spam") == "learned"
     with Lock(model, kind=TRAINING):
         training.write(model, table, Settings(), training.view_of(before), before.head["ham_loss"], before)
-    after = Stored.open(model)
+    after = StoredModel.open(model)
     assert after.label_of(digest(read(MORE))) == "spam"
     assert after.label_of(digest(read(MAIL["bob"]))) == "spam"
     assert len(after.journal.records) == 1
@@ -547,11 +547,11 @@ def test_it_is_told_once_of_each_model_and_anew_when_there_is_more(start, tmp_pa
         damage_a_record(models[-1], start[1][1])
     for _ in range(3):
         for model in models:
-            Stored.open(model)
+            StoredModel.open(model)
     assert capfd.readouterr().err.count("\n") == 2
     for number in range(2, 7):
         damage_a_record(models[0], start[1][number])
-    Stored.open(models[0])
+    StoredModel.open(models[0])
     told = capfd.readouterr().err
     assert told.count("\n") == 1
     places = ", ".join(f"{first}-{end - 1}" for first, end in start[1][1:4])

@@ -17,7 +17,7 @@ from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
 from spamnb.store import records
 from spamnb.store.records import LONG, Column, File
-from spamnb.store.stored import VERSION, Stored
+from spamnb.store.stored_model import VERSION, StoredModel
 from spamnb.training.learn import learn
 
 TOP = 2**64 - 1
@@ -118,7 +118,7 @@ def test_a_crowded_stretch_that_is_damaged(tmp_path, at):
     content = bytearray(table.column("tokens").read())
     where = content.index(crowd[at].to_bytes(8, "little"))
     content[where + 9] ^= 1
-    found = Stored.open(damaged(tmp_path, "tokens", bytes(content)))
+    found = StoredModel.open(damaged(tmp_path, "tokens", bytes(content)))
     others = [number for number, *_ in struct.iter_unpack("<QBBBB", table.column("tokens").read())]
     others = [number for number in others if number >> 53 != crowd[0] >> 53]
     assert found.rows(others) == {number: counts_of(number) for number in others}
@@ -151,7 +151,7 @@ def asked(path, numbers):
         sizes.append(size)
         return pread(handle, size, at)
 
-    table = Stored.open(path)
+    table = StoredModel.open(path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "pread", watched)
         try:
@@ -234,7 +234,7 @@ def test_a_head_that_describes_no_records_is_damage(tmp_path, column, kind, cont
     path = stored(tmp_path, {n << 60: (1, 1, 1, 1) for n in range(16)}).path
     rewritten(path, column, kind, content)
     with pytest.raises(ModelError, match=r"head is damaged.*--fresh"):
-        Stored.open(path)
+        StoredModel.open(path)
 
 
 def test_a_file_cut_short_while_it_is_open(tmp_path):

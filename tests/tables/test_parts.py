@@ -18,7 +18,7 @@ from spamnb.exchange.merging import merge
 from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
 from spamnb.store.journal_record import JournalRecord
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables, summed_numbers
 from spamnb.tables.layout import save
 from spamnb.tables.learned import Learned, joined
@@ -73,7 +73,7 @@ def test_the_same_file_in_however_many_parts(many, top, tmp_path):
         files.append(Path(path).read_bytes())
         assert check(path).damage == []
     assert len(set(files)) == 1
-    assert_same(load_table(Stored.open(str(tmp_path / "64"))), table)
+    assert_same(load_table(StoredModel.open(str(tmp_path / "64"))), table)
 
 
 @given(mail, st.sampled_from(PARTS))
@@ -107,7 +107,7 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
         learn(own, raw + b"more", "ham")
         if number:
             learn(own, raw + b"more", None)
-    stored = Stored.open(own)
+    stored = StoredModel.open(own)
     whole = load_table(stored)
     for many in PARTS:
         parts = [load_shard(stored, number, many) for number in range(many)]
@@ -123,7 +123,7 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
 
 def test_of_an_empty_model_every_part_is_empty(tmp_path):
     training.create(str(tmp_path / "model"))
-    stored = Stored.open(str(tmp_path / "model"))
+    stored = StoredModel.open(str(tmp_path / "model"))
     assert [len(load_shard(stored, number, 8)) for number in range(8)] == [0] * 8
 
 
@@ -141,8 +141,8 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
         merge(str(out), models)
         written.append(out.read_bytes())
     assert len(set(written)) == 1
-    whole = sum_tables([load_table(Stored.open(path)) for path in models])
-    assert_same(load_table(Stored.open(str(tmp_path / "out1024"))), whole)
+    whole = sum_tables([load_table(StoredModel.open(path)) for path in models])
+    assert_same(load_table(StoredModel.open(str(tmp_path / "out1024"))), whole)
 
 
 # Not getrusage: that begins with what the parent had.

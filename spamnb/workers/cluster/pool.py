@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.training.batches import Batch, SampledMessages
     from spamnb.training.pool import MailToRead
     from spamnb.workers.cluster.tasks import Heading
@@ -132,7 +132,7 @@ class ClusterPool:
             yield batch
             del batch
 
-    def table_sum(self, base: Stored | None, labels: Sequence[str]) -> ClusterTableSum:
+    def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> ClusterTableSum:
         return ClusterTableSum(self.client, base, labels, self.depth)
 
     def map_shards(

@@ -27,7 +27,7 @@ FRONT = b"\xa6format\xa6spamnb"  # right behind the start of the outermost map
 USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
 
 
-class Stored:
+class StoredModel:
     """The counts of a model file and its journal."""
 
     def __init__(self, path: str) -> None:
