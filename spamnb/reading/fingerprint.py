@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FACTOR = 0x9E3779B97F4A7C15
 PAIR_FACTOR = 0xB5D3C96A1F84E27D
-EIGHT = 8  # bytes of a token that are taken as one number
+EIGHT = 8  # bytes of a token that are taken as one integer
 EIGHT_BYTES, HALF = 64, 32
 MASK = (1 << EIGHT_BYTES) - 1
 MOST_REMEMBERED = 50_000  # tokens: four in five of a message are among the last so many

@@ -35,7 +35,7 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
         text = text.replace("\r\n", "\n")
     fields: Fields = []
     known = _known_names
-    for number, line in enumerate(text.replace("\n ", " ").replace("\n\t", "\t").split("\n", MAX_FIELDS)):
+    for index, line in enumerate(text.replace("\n ", " ").replace("\n\t", "\t").split("\n", MAX_FIELDS)):
         name, colon, value = line.partition(":")
         lower = known.get(name)  # nearly always; this loop is nearly half of reading a message
         if lower is None or not colon:
@@ -43,7 +43,7 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
                 continue
             lower = name.rstrip(" \t")  # RFC 822 allowed a space before the colon
             if not colon or not is_name(lower):
-                return fields, _start_of_field(block, number)
+                return fields, _start_of_field(block, index)
             lower = lower.lower()
             if len(known) >= MAX_KNOWN:
                 known.clear()
@@ -56,14 +56,15 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
 _known_names: dict[str, str] = {}  # as written: in lower case
 
 
-def _start_of_field(block: bytes, number: int) -> int:
+def _start_of_field(block: bytes, index: int) -> int:
+    """Return the offset of a field in a header block, folded lines counted with their field."""
     at = 0
     for line in block.split(b"\n"):
         if at and line.startswith((b" ", b"\t")):
-            number += 1
-        if number == 0:
+            index += 1
+        if index == 0:
             break
-        number -= 1
+        index -= 1
         at += len(line) + 1
     return at
 

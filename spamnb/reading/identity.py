@@ -93,5 +93,5 @@ def digest(message: Message, key: Key | None = None) -> int:
 
 def _lasting_fields(fields: Fields) -> bytes:
     """Return the bytes of those fields of a header block that stay the same."""
-    kept = [f"{name}:{value}\n" for name, value in fields if not is_volatile(name)]
-    return ("".join(kept) + "\n").encode("latin-1", "replace")
+    lasting = [f"{name}:{value}\n" for name, value in fields if not is_volatile(name)]
+    return ("".join(lasting) + "\n").encode("latin-1", "replace")

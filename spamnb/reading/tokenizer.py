@@ -158,8 +158,8 @@ def limited_runs(runs: list[list[str]], most: int) -> list[list[str]]:
     """Return the runs, the long ones cut, with `most` items in all: a flood in one part hides no other."""
     if sum(map(len, runs)) <= most:
         return runs
-    kept = []
+    limited = []
     for following, run in zip(reversed(range(len(runs))), sorted(runs, key=len), strict=True):
-        kept.append(run[: most // (following + 1)])
-        most -= len(kept[-1])
-    return kept
+        limited.append(run[: most // (following + 1)])
+        most -= len(limited[-1])
+    return limited

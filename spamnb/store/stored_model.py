@@ -67,7 +67,7 @@ class StoredModel:
                 if os.stat(path).st_ino == stored.file.inode:
                     return stored
             except OSError:
-                return stored  # removed meanwhile: what was opened stays whole
+                return stored  # removed meanwhile: what was opened stays complete
 
     def column(self, name: str) -> Column:
         return self._columns[name]

@@ -158,12 +158,12 @@ def _colour(word: str, default: int | None) -> int | None:
     if word in _COLOURS:
         return _COLOURS[word]
     if word.startswith("rgb"):
-        numbers = [_length(number.strip()) for number in word[word.find("(") + 1 :].rstrip(")").split(",")]
-        if len(numbers) > 3 and numbers[3] == 0:
+        channels = [_length(value.strip()) for value in word[word.find("(") + 1 :].rstrip(")").split(",")]
+        if len(channels) > 3 and channels[3] == 0:
             return CLEAR
-        if len(numbers) < 3 or None in numbers:
+        if len(channels) < 3 or None in channels:
             return default
-        red, green, blue = (min(int(number or 0), 255) for number in numbers[:3])
+        red, green, blue = (min(int(value or 0), 255) for value in channels[:3])
         return red << 16 | green << 8 | blue
     digits = word.removeprefix("#")
     if digits.strip(_HEXADECIMAL):
