@@ -39,6 +39,7 @@ lint: env  ## style, types, and which module may import which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 	$(BIN)/lint-imports --no-cache
 
 golden: env  ## rewrite the expected tokens of tests/golden; review the difference

@@ -47,6 +47,6 @@ def test_a_slow_test_may():
 
 @pytest.mark.skipif("SPAMNB_EXAMPLES" in os.environ, reason="other examples are asked for")
 def test_examples_are_the_same_in_every_run():
-    assert settings.default.derandomize
-    assert settings.default.database is None
-    assert settings.default.deadline is None
+    assert settings().derandomize
+    assert settings().database is None
+    assert settings().deadline is None

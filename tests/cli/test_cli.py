@@ -364,7 +364,7 @@ def test_where_the_model_is(spamnb, mail, tmp_path, variables, place):
 
 
 # Settings of the tokenizer: how they are asked for, and how they are kept.
-SETTINGS = {
+SETTINGS: dict[str, dict] = {
     "--ngrams 2": {"ngrams": 2},
     "--stem english": {"stem": "english"},
     "--stop-words english": {"stop_language": "english"},

@@ -182,7 +182,7 @@ class TestTheSameModel:
 
     def test_when_a_worker_is_killed_in_the_middle(self, cluster, post, alone, tmp_path):
         cluster.employ(3)
-        killed = []
+        killed: list = []
 
         def strike(_batch):
             if not killed:
@@ -198,7 +198,7 @@ class TestTheSameModel:
     @pytest.mark.parametrize("adds", [False, True])
     def test_when_one_is_killed_with_the_sums_in_it(self, cluster, post, tmp_path, adds):
         cluster.employ(3)
-        killed = []
+        killed: list = []
 
         class Stricken(ClusterPool):
             def map_shards(self, task, parts, *more):
@@ -209,7 +209,7 @@ class TestTheSameModel:
                     killed[0].kill()
                 return super().map_shards(task, parts, *more)
 
-        models = []
+        models: list = []
         with cluster.client() as client:
             for pool in (LocalPool(1), Stricken(client, post.paths, depth=1)):
                 path = tmp_path / str(len(models))

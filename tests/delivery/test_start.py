@@ -208,6 +208,7 @@ def held(model, kind):
     """A lock of another process, who lets it go at a word."""
     command = [sys.executable, "-c", HOLDER, model, kind]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout
         assert holder.stdout.readline() == b"held\n"
         try:
             yield holder
@@ -220,12 +221,10 @@ def waits(spamnb, holder, arguments, stdin):
     with subprocess.Popen(
         [spamnb.program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=spamnb.environment
     ) as waiting:
-        waiting.stdin.write(stdin)
-        waiting.stdin.close()
-        time.sleep(0.4)
-        assert waiting.poll() is None
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.communicate(stdin, timeout=0.4)
         holder.communicate(b"\n")
-        said = waiting.stdout.read()
+        said, _ = waiting.communicate()
     assert waiting.returncode == 0
     return said
 
@@ -394,7 +393,7 @@ def test_a_killed_worker_is_told(spamnb, own, mail, long_mailbox):
     command = [spamnb.program, "train", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=spamnb.environment) as running:
-        children = []
+        children: list[str] = []
         while not children and running.poll() is None:
             with open(f"/proc/{running.pid}/task/{running.pid}/children") as file:
                 children = file.read().split()

@@ -91,7 +91,7 @@ def test_copies_can_be_kept_together(mail):
         (mail / "ham" / f"copy{number}").write_bytes(text("ham", number))
     corpus = corpus_of(mail)
     apart, together = (fold_of(corpus, 5, 1, together) for together in (False, True))
-    folds_of = {}
+    folds_of: dict[int, set[int]] = {}
     for digest, fold in zip(corpus.digests.tolist(), together.tolist(), strict=True):
         folds_of.setdefault(digest, set()).add(fold)
     assert all(len(folds) == 1 for folds in folds_of.values())
@@ -167,6 +167,7 @@ def test_compared_on_the_same_folds(mail):
     assert (first.won, first.lost, first.verdicts_p) == (0, 0, None)
     for one in others:
         assert one.won + one.tied + one.lost == 90
+        assert one.verdicts_p is not None
         assert 0 <= one.verdicts_p <= 1
         right = round(one.metrics["accuracy"] * 90) - round(first.metrics["accuracy"] * 90)
         assert one.won - one.lost == right

@@ -264,7 +264,7 @@ def test_index_order(tmp_path):
     (tmp_path / "box").write_text(f"{envelope}Subject: 1\n\none\n\n{envelope}Subject: 2\n\ntwo\n")
     (tmp_path / "index").write_text("spam c\nham b\nspam box\nham d\nspam a\n")
     index = read_index(str(tmp_path / "index"))
-    sources = {}
+    sources: dict[str, list[str]] = {}
     for label, path in index:
         sources.setdefault(label, []).append(path)
     corpus = Corpus.of(list(sources), LocalPool(1).batches(MailToRead(sources, Settings())))

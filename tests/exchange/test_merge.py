@@ -72,8 +72,8 @@ def table_of(path):
 def content(path):
     """All that a model knows but scores and days."""
     own = table_of(path).relabelled(LABELS)
-    columns = (own.fingerprints, own.ends, own.text, own.message_counts, own.occurrence_counts)
-    columns += (own.learned.digests, own.learned.labels)
+    columns = [own.fingerprints, own.ends, own.text, own.message_counts, own.occurrence_counts]
+    columns += [own.learned.digests, own.learned.labels]
     return [own.messages, own.numbers, *(column.tolist() for column in columns)]
 
 
@@ -122,7 +122,7 @@ def test_one_machine_would_have_counted_the_same(began, hosts, shared, size):
             [end[number] for end in ends if end.get(number) != start.get(number)]
             for number in range(len(MAIL))
         ]
-        outcome = {number: (own or [start.get(number)])[0] for number, own in enumerate(new)}
+        outcome = {number: own[0] if own else start.get(number) for number, own in enumerate(new)}
         merged = merge(f"{folder}/out", paths, base or None)
         assert merged.shared == sum(len(own) > 1 for own in new)
         assert merged.conflicting == sum(len(set(own)) > 1 for own in new)

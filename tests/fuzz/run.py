@@ -42,7 +42,7 @@ def searched(name: str, seconds: int, runs: int) -> bool:
     told = ["-print_final_stats=1", f"-artifact_prefix={KEPT}/{name}-"]
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="spamnb-fuzz-", dir=IN_MEMORY) as folder:
-        command = [sys.executable, "-m", "fuzz.search", name, *limits, *told, corpus]
+        command = [sys.executable, "-m", "fuzz.search", name, *limits, *told, str(corpus)]
         environment = {**os.environ, "TMPDIR": folder}
         ended = subprocess.run(
             command, capture_output=True, text=True, errors="replace", env=environment, cwd=TESTS

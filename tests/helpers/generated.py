@@ -29,4 +29,4 @@ settings.load_profile(PROFILE)
 
 def examples_times(factor: float) -> Callable[[Any], Any]:
     """Decorator of a test that takes longer than most for each example: a share of the profile's number."""
-    return settings(max_examples=max(1, round(settings.default.max_examples * factor)))
+    return settings(max_examples=max(1, round(settings().max_examples * factor)))

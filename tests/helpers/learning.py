@@ -40,7 +40,7 @@ def fold(path):
 
 def train_bulk(folder, mail):
     """A model of (message, label) trained from files in one go."""
-    sources = {}
+    sources: dict[str, list[str]] = {}
     for number, (raw, label) in enumerate(mail):
         path = os.path.join(folder, f"{number:03}")
         Path(path).write_bytes(raw)

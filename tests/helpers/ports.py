@@ -5,7 +5,7 @@ import os
 import socket
 import tempfile
 
-TAKEN = {}  # ports, and the locked files that keep others from them
+TAKEN: dict = {}  # ports, and the locked files that keep others from them
 
 
 def answers(port):

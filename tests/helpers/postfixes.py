@@ -17,8 +17,8 @@ from helpers.ports import answers, free_ports
 PROGRAMS = "/usr/lib/postfix/sbin"
 # For nobody else, /etc/postfix is another folder.
 IN_PLACE = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/postfix && exec "$@"']
-QUEUES = "active bounce corrupt defer deferred flush hold incoming maildrop private public saved trace"
-QUEUES = [f"queue/{name}" for name in QUEUES.split()]
+QUEUE_NAMES = "active bounce corrupt defer deferred flush hold incoming maildrop private public saved trace"
+QUEUES = [f"queue/{name}" for name in QUEUE_NAMES.split()]
 SENDER, RECIPIENT = "ann@sender.example", "bob@example.org"
 HELO = "client.example"
 
@@ -145,7 +145,7 @@ class Postfix:
 
     def delivered(self, count=1):
         """So many messages that were sent, and no more."""
-        found = []
+        found: list[bytes] = []
 
         def enough():
             found.extend(what for _, what in self.home.taken())
@@ -164,7 +164,7 @@ class Postfix:
         with self.connect(port) as client:
             for place, raw in enumerate(messages):
                 client.sendmail(SENDER, [f"{place}@example.org"], as_on_the_wire(raw))
-        found = {int(USER.search(what)[1]): what for what in self.delivered(len(messages))}
+        found = {int(USER.findall(what)[0]): what for what in self.delivered(len(messages))}
         return [found[place] for place in range(len(messages))]
 
     def deliver_unfiltered(self, *messages):
@@ -185,8 +185,8 @@ def as_on_the_wire(raw):
 
 def halves(delivered):
     """What was written about a message on its way here, and the message itself."""
-    received = RECEIVED.search(delivered)
-    return delivered[: received.start()], delivered[received.end() :]
+    head, _, message = RECEIVED.split(delivered, maxsplit=1)
+    return head, message
 
 
 def verdict_in(delivered):

@@ -3,107 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spamnb.store.counts import Pair, Row, Token
+    from spamnb.store.counts import Row
 
 
 class SimpleTable:
-    """A table of counts as plainly as can be, to compare the real one with."""
+    """A table of counts as plainly as can be, by words or by fingerprints, to compare the real one with."""
 
     __slots__ = ("labels", "messages", "numbers", "pairs", "tokens")
 
     def __init__(self, labels: Iterable[str]) -> None:
         self.labels = list(labels)
         self.messages = [0] * len(self.labels)
-        self.tokens: dict[int, list[int]] = {}
-        self.pairs: dict[int, list[int]] = {}
+        self.tokens: dict[Any, list[int]] = {}
+        self.pairs: dict[Any, list[int]] = {}
         self.numbers: dict[str, list[list[int | float]]] = {}
 
     def learn(
         self,
         label: str,
-        tokens: Iterable[Token],
+        tokens: Iterable[tuple[Any, int, int]],
         numbers: Mapping[str, int | float] | None = None,
-        pairs: Iterable[Pair] = (),
-        times: int = 1,
+        pairs: Iterable[tuple[Any, int]] = (),
     ) -> None:
         """Add one message, given as a classifier takes it: its tokens, its numeric features, its pairs."""
         place, many = self.labels.index(label), len(self.labels)
-        self.messages[place] += times
+        self.messages[place] += 1
         for token, occurrences, _ in tokens:
             row = self.tokens.setdefault(token, [0] * (2 * many))
-            row[place] += times
-            row[many + place] += times * occurrences
-            if not any(row):
-                del self.tokens[token]
+            row[place] += 1
+            row[many + place] += occurrences
         for pair, _ in pairs:
-            row = self.pairs.setdefault(pair, [0] * many)
-            row[place] += times
-            if not any(row):
-                del self.pairs[pair]
+            self.pairs.setdefault(pair, [0] * many)[place] += 1
         for name, value in (numbers or {}).items():
-            by_label = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])
-            sums = by_label[place]
-            sums[0] += times
-            sums[1] += times * value
-            sums[2] += times * value * value
-            if not any(n for n, _, _ in by_label):
-                del self.numbers[name]
-
-    def forget(
-        self,
-        label: str,
-        tokens: Iterable[Token],
-        numbers: Mapping[str, int | float] | None = None,
-        pairs: Iterable[Pair] = (),
-    ) -> None:
-        self.learn(label, tokens, numbers, pairs, times=-1)
-
-    def __add__(self, other: SimpleTable) -> SimpleTable:
-        return self._combined(other, 1)
-
-    def __sub__(self, other: SimpleTable) -> SimpleTable:
-        return self._combined(other, -1)
-
-    def _combined(self, other: SimpleTable, sign: int) -> SimpleTable:
-        total = SimpleTable(dict.fromkeys([*self.labels, *other.labels]))
-        total._absorb(self, 1)
-        total._absorb(other, sign)
-        total.tokens = {token: row for token, row in total.tokens.items() if any(row)}
-        total.pairs = {pair: row for pair, row in total.pairs.items() if any(row)}
-        total.numbers = {name: rows for name, rows in total.numbers.items() if any(n for n, _, _ in rows)}
-        return total
-
-    def _absorb(self, other: SimpleTable, sign: int) -> None:
-        many, theirs = len(self.labels), len(other.labels)
-        places = [self.labels.index(label) for label in other.labels]
-        for place, messages in zip(places, other.messages, strict=True):
-            self.messages[place] += sign * messages
-        for token, counts in other.tokens.items():
-            row = self.tokens.setdefault(token, [0] * (2 * many))
-            for i, place in enumerate(places):
-                row[place] += sign * counts[i]
-                row[many + place] += sign * counts[theirs + i]
-        for pair, counts in other.pairs.items():
-            row = self.pairs.setdefault(pair, [0] * many)
-            for place, count in zip(places, counts, strict=True):
-                row[place] += sign * count
-        for name, by_label in other.numbers.items():
-            rows = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])
-            for place, sums in zip(places, by_label, strict=True):
-                rows[place] = [ours + sign * more for ours, more in zip(rows[place], sums, strict=True)]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SimpleTable):
-            return NotImplemented
-        return not any((self - other)._everything())
-
-    __hash__ = None  # type: ignore[assignment]  # a table changes
-
-    def _everything(self) -> Iterable[object]:
-        return [*self.messages, *self.tokens, *self.pairs, *self.numbers]
+            sums = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])[place]
+            sums[0] += 1
+            sums[1] += value
+            sums[2] += value * value
 
     @property
     def vocabulary(self) -> int:

@@ -16,7 +16,7 @@ from spamnb.store import msgpack_codec
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
-ODD = [None, -1, 1 << 200, "x", [], {}]
+ODD: list = [None, -1, 1 << 200, "x", [], {}]
 
 
 def leaves(value, path=()):

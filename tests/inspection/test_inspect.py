@@ -158,7 +158,7 @@ class TestMessage:
         text = spamnb("inspect", "--all", "-", stdin=mail.messages["spam"]).succeeds().out.decode()
         weights = [float(one) for one in re.findall(r"^   \S.* ([+-]\d+\.\d{3}) +[+-]\d", text, re.M)]
         parts = re.findall(r"^ (?:head|body) +(\S+) +(\d+) \+ 4 silent +(\S+) *$", text, re.M)
-        score = float(re.search(r"^ score +(\S+) *$", text, re.M)[1])
+        score = float(re.findall(r"^ score +(\S+) *$", text, re.M)[0])
         assert len(weights) == sum(int(tokens) for _, tokens, _ in parts)
         assert sum(weights) == pytest.approx(
             sum(float(whole) for whole, _, _ in parts), abs=0.0005 * len(weights)
@@ -196,7 +196,7 @@ class TestMessage:
     def test_how_many_to_show(self, spamnb, mail):
         few = spamnb("inspect", "-", "--top", "1", stdin=mail.messages["spam"]).succeeds().out.decode()
         every = spamnb("inspect", "-", "--all", stdin=mail.messages["spam"]).succeeds().out.decode()
-        shown, of = map(int, re.search(r"evidence \((\d+) of (\d+)\)", few).groups())
+        shown, of = map(int, re.findall(r"evidence \((\d+) of (\d+)\)", few)[0])
         assert shown < of
         assert f"({of} of {of})" in every
         assert few.count("█") < every.count("█")

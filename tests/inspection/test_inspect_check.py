@@ -65,7 +65,7 @@ def made(spamnb, mail, folder, how):
     path = str(folder / "made.msgpack")
     (folder / "words").write_bytes(BOGOFILTER)
     trained = ("train", "--jobs", "1", mail.ham, mail.spam)
-    for command in {
+    commands: dict[str, list[tuple]] = {
         "empty": [("train", "--spam", "-"), ("train", "--spam", "-", "--forget")],
         "three": [("train", "--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")],
         "one": [("train", "--label", f"work={mail.work}")],
@@ -76,7 +76,8 @@ def made(spamnb, mail, folder, how):
         "moved": [trained, ("train", "--jobs", "1", "--yes", "--spam", mail.ham)],
         "n-grams": [("train", "--ngrams", "3", *trained[1:])],
         "keyed": [("train", "--keyed", *trained[1:]), ("train", "--spam", "-")],
-    }[how]:
+    }
+    for command in commands[how]:
         spamnb(*command, "--model", path, stdin=b"Subject: meeting\n\nviagra").succeeds()
     return path
 

@@ -72,7 +72,7 @@ class TestVocabulary:
 
     def test_texts_come_in_the_same_order(self, model):
         words = Vocabulary(model.stored)
-        found = []
+        found: list[str] = []
         for start, ends, text in words.texts():
             assert start == len(found)
             begin = 0
@@ -177,7 +177,7 @@ class TestSampling:
     )
     def test_tokens_converge_to_the_models_probabilities(self, model, view):
         for place, label in enumerate(model.labels):
-            counts, total = {}, 0
+            counts, total = dict[str, int](), 0
             for one in Sampler(model.stored, view, label, 7).messages(1000):
                 total += one.length
                 for token, times in one.tokens.items():
@@ -204,7 +204,7 @@ class TestSampling:
 
     def test_bernoulli_draws_each_word_by_itself(self, model):
         view, many = View("bernoulli", 1.0), 2000
-        seen = {}
+        seen: dict[str, int] = {}
         for one in Sampler(model.stored, view, "spam", 7).messages(many):
             assert set(one.tokens.values()) <= {1}
             for token in one.tokens:

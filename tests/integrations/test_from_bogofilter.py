@@ -88,9 +88,9 @@ def test_both_agree_on_what_a_command_is_for(bogofilter, mail):
         "forget",
         None,
     )
-    for what, label in zip(steps[::2], steps[1::2], strict=True):
+    for what, learned in zip(steps[::2], steps[1::2], strict=True):
         bogofilter.run("sh", "-c", meaning[what][1])
-        assert bogofilter.label_of((bogofilter.path / "message").read_bytes()) == label
+        assert bogofilter.label_of((bogofilter.path / "message").read_bytes()) == learned
 
 
 def test_the_exit_codes(folders):

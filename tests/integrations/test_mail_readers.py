@@ -45,7 +45,7 @@ def mutt(request, home):
         reader.see(f"Msgs:{len(messages)}")
         return reader
 
-    readers = []
+    readers: list[Terminal] = []
     yield start
     for reader in readers:
         reader.end()
@@ -230,7 +230,7 @@ def aerc(home):
         reader.see("plugh", "Connected")
         return reader
 
-    readers = []
+    readers: list[Terminal] = []
     yield start
     for reader in readers:
         reader.end()

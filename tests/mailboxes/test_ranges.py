@@ -102,9 +102,8 @@ def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, 
     path = put(tmp_path_factory.getbasetemp(), data, "any")
     chunks = list(sources.chunks([path], size=size))
     assert together(chunks) == whole(path)
-    assert len(data) * COMPRESSION <= size or [chunk.start for chunk in chunks] == [
-        *range(0, len(data), size)
-    ]
+    starts = [getattr(chunk, "start", None) for chunk in chunks]
+    assert len(data) * COMPRESSION <= size or starts == [*range(0, len(data), size)]
 
 
 @given(st.lists(BODIES, max_size=8), st.integers(1, 400))
@@ -131,8 +130,9 @@ def test_a_range_tells_where_it_began_and_ended(tmp_path, eol):
         (3 * length + 1, end, end, end, 0),
     ):
         chunk = MailboxRange(LOCAL, path, start, stop)
-        assert [item.index for item in chunk.messages()] == list(range(records))
+        assert [described(item)[1] for item in chunk.messages()] == list(range(records))
         found = chunk.extent
+        assert found is not None
         assert (found.began, found.ended, found.records, found.whole) == (began, ended, records, True)
 
 
@@ -235,7 +235,7 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
         MessageFiles,
     ]
     assert read_here > 2
-    assert [os.path.basename(path) for path in chunks[0].paths] == ["1", "2"]
+    assert [os.path.basename(item.path) for item in chunks[0].messages()] == ["1", "2"]
     assert sum(chunk.size for chunk in chunks) == sources.total_size([str(tmp_path)])
     found = together(chunks)
     assert found == whole(str(tmp_path))

@@ -52,7 +52,7 @@ def judged(messages=400, labels=("ham", "spam"), seed=1, **changes):
         verdict = np.where(score > 0.5, 1, np.where(score < -0.5, 0, -1))
         spam = 1 / (1 + np.exp(-2 * score))
         probability = np.stack([1 - spam, spam], axis=1)
-    names = [(f"mail/{place}", None) for place in range(messages)]
+    names: list[tuple[str, int | None]] = [(f"mail/{place}", None) for place in range(messages)]
     cutoffs = (-0.5, 0.5) if len(labels) == 2 else None
     return replace(Judged(tuple(labels), truth, verdict, score, probability, names, [], cutoffs), **changes)
 

@@ -18,10 +18,11 @@ class Worker:
     """Connections in a thread, at a socket where some words have a meaning."""
 
     def __init__(self):
-        self.errors = []
+        self.errors: list = []
         self.goes_on = threading.Event()
         self.is_held_up = threading.Event()
         self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = self.listener.getsockname()
         self.loop = asyncio.new_event_loop()
         self.connections = Connections(self.loop, Limits(20, SIZE, 20.0), self.errors.append)
 
@@ -69,7 +70,6 @@ class Worker:
 @pytest.fixture
 def worker():
     worker = Worker()
-    worker.address = worker.listener.getsockname()
     with worker.running():
         yield worker
 

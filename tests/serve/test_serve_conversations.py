@@ -1,6 +1,7 @@
 """The protocols without their sockets: sessions side by side, fed in any order, cut, ended or timed out."""
 
 import struct
+from collections.abc import Callable
 
 import pytest
 from helpers.packets import END, HELLO, message, offer, packet
@@ -71,7 +72,9 @@ class Sessions(RuleBasedStateMachine):
     """Sessions of one server; `handle` and what is sent are those of a protocol."""
 
     sessions = Bundle("sessions")
-    pieces = ()
+    pieces: tuple[bytes, ...] = ()
+    model: str  # its path
+    handle: Callable
 
     def __init__(self):
         super().__init__()

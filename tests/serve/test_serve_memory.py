@@ -52,6 +52,7 @@ def test_whatever_has_to_be_forgotten(spamnb, said, monkeypatch, most):
     monkeypatch.setattr(memory, "MOST_REMEMBERED", most)
     kept = open_in_memory(spamnb.model)
     assert said(kept) == said(Model.open(spamnb.model))
+    assert isinstance(kept.classifier, memory.RememberingClassifier)
     assert len(kept.classifier._known) <= max(most, 60)  # a message's own are kept while it is judged
 
 
@@ -95,6 +96,7 @@ def test_what_is_held_is_not_read_again(tmp_path):
 def test_a_damaged_directory_is_told(spamnb, mail):
     kept = open_in_memory(spamnb.model)
     records = kept.stored._tokens
+    assert isinstance(records, CountRecordsInMemory)
     records.starts = memoryview(bytes(4))
     with pytest.raises(ModelError, match="damaged"):
         kept.classify(mail.messages["ham"])

@@ -27,8 +27,8 @@ class Server:
 
     def __init__(self, model, **options):
         self.counters = Counters(1)
-        options = Options(model=model, **options)
-        self.milter = Milter(Judge(model, None, self.counters), Log(quiet=True), options)
+        judge = Judge(model, None, self.counters)
+        self.milter = Milter(judge, Log(quiet=True), Options(model=model, **options))
 
     def says(self, *pieces):
         """What it hears when it has said all that; nothing more after a session was broken off."""

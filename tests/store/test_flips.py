@@ -41,7 +41,7 @@ def learned(path, raw):
 
 def read_by(act, path, raw):
     """Which bytes of the file are looked at, and what comes of it."""
-    read = set()
+    read: set[int] = set()
     pread = os.pread
 
     def watched(handle, size, at):

@@ -105,7 +105,7 @@ def without(tmp_path_factory):
     def without(*lost):
         key = frozenset(lost)
         if key not in known:
-            labels = dict(IN_FILE)
+            labels: dict[str, str | None] = dict(IN_FILE)
             labels.update(lesson for number, lesson in enumerate(LESSONS) if number not in key)
             folder = str(tmp_path_factory.mktemp("without"))
             left = [(MAIL[name], label) for name, label in labels.items() if label]

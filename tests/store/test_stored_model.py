@@ -24,7 +24,7 @@ import pytest
 from helpers.generated import examples_times
 from helpers.paths import ROOT
 from helpers.simple_table import SimpleTable
-from helpers.tables import columns_of, fingerprint, saved
+from helpers.tables import bulk, columns_of, fingerprint, saved
 from helpers.textbook import pair_rows_of, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,10 +138,7 @@ def test_what_is_saved_is_loaded(made):
 @pytest.mark.parametrize("top", [1, 255, 256, 65535, 65536, 2**31 - 1])
 def test_every_width_of_count(tmp_path, top):
     path = str(tmp_path / "model")
-    table = SimpleTable(["ham", "spam"])
-    table.learn("ham", [("word", top, 0)], {})
-    table.learn("spam", [("word", 1, 0), ("other", 1, 0)], {})
-    saved(path, columns_of(table, {}))
+    saved(path, bulk([("ham", {"word": top}), ("spam", {"word": 1, "other": 1})], ["ham", "spam"]))
     assert rows_of(StoredModel.open(path), ["word"])["word"] == (1, 1, top, 1)
     assert whole(path).occurrence_counts[0].max() == top
     width = {1: "B", 255: "B", 256: "H", 65535: "H"}.get(top, "I")
@@ -149,13 +146,12 @@ def test_every_width_of_count(tmp_path, top):
 
 
 def test_stretches_are_summed_a_few_at_a_time(tmp_path, monkeypatch):
-    table = SimpleTable(["ham", "spam"])
-    pairs = [((f"a{n}", f"b{n}"), 0) for n in range(100)]
-    table.learn("ham", [(f"word{n}", 1, 0) for n in range(300)], {}, pairs)
-    before = Path(saved(str(tmp_path / "model"), columns_of(table, {}))).read_bytes()
+    pairs = [(f"a{n}", f"b{n}") for n in range(100)]
+    table = bulk([("ham", {f"word{n}": 1 for n in range(300)}, {}, pairs)], ["ham", "spam"])
+    before = Path(saved(str(tmp_path / "model"), table)).read_bytes()
     for many in (1, 2, 3, 31, 32, 33):  # it has 32, and their end
         monkeypatch.setattr("spamnb.tables.layout.AT_ONCE", many)
-        assert Path(saved(str(tmp_path / "model"), columns_of(table, {}))).read_bytes() == before
+        assert Path(saved(str(tmp_path / "model"), table)).read_bytes() == before
     assert len(StoredModel.open(str(tmp_path / "model")).column("starts")) == 33
 
 
@@ -167,7 +163,7 @@ def test_the_page_s_examples_run(tmp_path):
     assert learn(path, b"Subject: more\n\nbuy more noon", "spam") == "learned"
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert len(blocks) == 2
-    names = {}
+    names: dict = {}
     for block in blocks:
         exec(block, names)
     counts, journal = names["counts"], names["journal"]
@@ -213,10 +209,10 @@ def test_the_library_alone_reads_what_the_page_says(tmp_path):
     assert (head["labels"], head["messages"]) == (["ham", "spam"], [1, 1])
     assert head["numbers"]["recipients"] == [[1, 1, 1], [0, 0, 0]]
     rest = {key: value for key, value in head.items() if key != "generation"}
-    name = blake2b(msgpack.packb(rest), digest_size=8).digest()
-    assert head["generation"] == int.from_bytes(name, "little")
+    generation = blake2b(msgpack.packb(rest), digest_size=8).digest()
+    assert head["generation"] == int.from_bytes(generation, "little")
 
-    column = {}
+    column: dict[str, list] = {}
     for name, kind, size, checksum in head["columns"]:
         assert (len(model[name]), crc32(model[name])) == (size, checksum)
         records = list(struct.iter_unpack("<" + kind, model[name]))
@@ -318,7 +314,7 @@ def outcome(act, *arguments):
 
 
 def test_cut_anywhere_it_is_no_model(tmp_path, sound):
-    wrong = {}
+    wrong: dict[str, list] = {}
     for size in range(len(sound)):
         found = outcome(StoredModel.open, put(tmp_path, sound[:size]))
         if found != "ModelError":
@@ -334,7 +330,7 @@ def test_a_longer_file_is_no_model(tmp_path, sound):
 @pytest.mark.slow
 def test_one_bit_wrong_is_found(tmp_path, sound, region):
     """Every bit of the first 300 bytes, and every fifth one after them."""
-    wrong = {}
+    wrong: dict[str, list] = {}
     for byte in regions(sound)[region]:
         for bit in range(8 * byte, 8 * byte + 8):
             if byte < 300 or bit % 5 == 0:

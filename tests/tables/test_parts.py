@@ -177,10 +177,9 @@ def test_memory_is_bounded_by_the_size_of_a_part(tmp_path):
 
 def test_features_of_as_many_learned_as_forgotten_do_not_vanish():
     """One message goes, another comes: the sums differ, though n does not."""
-    gone, come = {"size": [[-1, -3, -9]]}, {"size": [[1, 5, 25]]}
-    between = summed_numbers([gone, come])
+    between = summed_numbers([{"size": [[-1, -3, -9]]}, {"size": [[1, 5, 25]]}])
     assert summed_numbers([{"size": [[1, 3, 9]]}, between]) == {"size": [[1, 5, 25]]}
-    assert summed_numbers([come, {"size": [[-1, -5, -25]]}]) == {}
+    assert summed_numbers([{"size": [[1, 5, 25]]}, {"size": [[-1, -5, -25]]}]) == {}
 
 
 def test_what_is_taken_off_often_does_not_overflow():
@@ -201,7 +200,7 @@ def test_a_word_that_is_left_in_messages_still_occurs():
 
 def test_what_a_message_adds_and_takes_away():
     columns = {"fingerprints": [5, 9], "pairs": [7]}
-    fields = {name: np.array(numbers, np.uint64).tobytes() for name, numbers in columns.items()}
+    fields: dict = {name: np.array(numbers, np.uint64).tobytes() for name, numbers in columns.items()}
     fields |= {"digest": 1, "before": "ham", "after": "spam", "day": 3, "new_tokens": 0, "new_pairs": 0}
     fields |= {"occurrences": np.array([1, 3], np.uint16).tobytes(), "text": b"a\nbc\n", "score": 0.5}
     table = table_of_record(

@@ -52,7 +52,7 @@ def test_any_sequence_counts_like_bulk_training_of_what_is_left(sequence, limit)
         patch.setattr("spamnb.training.learn.TOO_LONG", limit)  # then it does not leave it to another process
         path = os.path.join(folder, "model")
         training.create(path)
-        now = {}
+        now: dict[bytes, str | None] = {}
         for number, label in sequence:
             if number < 0:
                 fold(path)
@@ -327,6 +327,7 @@ def holder(path):
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDER, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
+    assert process.stdout
     assert process.stdout.readline() == b"held\n"
     return process
 

@@ -124,7 +124,7 @@ def folding(path):
 
 def a_run(path, folder, **options):
     """Training on mail, with learning after it has been read."""
-    sources = {"ham": [], "spam": []}
+    sources: dict[str, list[str]] = {"ham": [], "spam": []}
     for name, label in IN_RUN.items():
         (folder / name).write_bytes(letter(name))
         sources[label].append(str(folder / name))

@@ -268,7 +268,7 @@ some_mail = st.lists(
 
 
 def train_on(folder, name, labelled, **options):
-    sources = {"ham": [], "spam": []}
+    sources: dict[str, list[str]] = {"ham": [], "spam": []}
     for number, (label, raw) in enumerate(labelled):
         path = os.path.join(folder, f"{name}.{number}")
         Path(path).write_bytes(raw)
