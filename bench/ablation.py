@@ -15,7 +15,7 @@ import numpy as np
 
 from corpora import SPAMASSASSIN
 from spamnb.bayes.scoring import BulkClassifier
-from spamnb.evaluation.candidates import candidate
+from spamnb.evaluation.candidates import parse_candidate
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.reading.settings import Settings
@@ -114,7 +114,7 @@ def main() -> None:
     for rule, text in RULES.items():
         if chosen.only and chosen.only not in rule:
             continue
-        one, rare = candidate(text), RARE.get(rule, 0)
+        one, rare = parse_candidate(text), RARE.get(rule, 0)
         key = repr(one.settings)
         if key not in mail:
             mail = {key: Mail(sources, one.settings)} if one.settings else mail | {key: Mail(sources, {})}

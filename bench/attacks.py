@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from corpora import LABELS, Corpus, lay_out
 from spamnb import train
-from spamnb.inspection.knowledge import most_telling
+from spamnb.inspection.model_summary import most_telling_tokens
 from spamnb.model import Model
 from spamnb.reading.html.markup import render
 from spamnb.reading.message import read
@@ -69,7 +69,7 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     places = {label: place for place, label in enumerate(model.labels)}
 
     def words(label: str, many: int) -> list[str]:
-        telling = most_telling(columns, model.view, columns.tokens, places[label], many)
+        telling = most_telling_tokens(columns, model.view, columns.tokens, places[label], many)
         return [one.token for one in telling if ":" not in one.token]
 
     hammy, spammy = words("ham", 5000), set(words("spam", 20_000))

@@ -25,16 +25,15 @@ from spamnb.cli.render.evaluation import as_tsv, show_comparison, show_evaluatio
 from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.errors import UsageError
-from spamnb.evaluation import online
-from spamnb.evaluation.candidates import STANDARD, candidate
-from spamnb.evaluation.compare import compared
+from spamnb.evaluation.candidates import STANDARD, parse_candidate
+from spamnb.evaluation.compare import compare_candidates
 from spamnb.evaluation.evaluate import (
     Folds,
-    OnlineProtocol,
     evaluate_by_folds,
     evaluate_by_model,
     evaluate_online,
 )
+from spamnb.evaluation.online import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.mailboxes.sources import check
 from spamnb.mailboxes.trec_index import read_index
@@ -82,7 +81,7 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 )
 @click.option(
     "--protocol",
-    type=click.Choice(online.PROTOCOLS),
+    type=click.Choice(PROTOCOLS),
     default="immediate",
     show_default=True,
     help="With --online: what is learned.",
@@ -90,7 +89,7 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 @click.option(
     "--first",
     type=click.IntRange(1),
-    default=online.FIRST,
+    default=FIRST_MESSAGES,
     show_default=True,
     help="Labels of --protocol delayed.",
 )
@@ -236,8 +235,10 @@ def compare_settings(
 ) -> None:
     """Compare settings on the same folds."""
     names = [name for spec in specs for name in (STANDARD if spec == "standard" else (spec,))]
-    candidates = [candidate(name) for name in dict.fromkeys(names)]
-    results = compared(candidates, mail.corpus, folds.count, folds.seed, folds.group_duplicates, jobs)
+    candidates = [parse_candidate(name) for name in dict.fromkeys(names)]
+    results = compare_candidates(
+        candidates, mail.corpus, folds.count, folds.seed, folds.group_duplicates, jobs
+    )
     found = list(announce_tried(results))
     if as_json:
         print_json([result.as_map() for result in found])

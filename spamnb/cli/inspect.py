@@ -146,12 +146,12 @@ def explain_message(
     model: Model, path: str, top: int | None, everything: bool, html: str | None, as_json: bool
 ) -> int:
     from spamnb.cli.render.explanation import TOP, show_explanation
-    from spamnb.inspection import described, explain
+    from spamnb.inspection import explain
 
     why = explain(model, read_one_message(path))
     try:
         if as_json:
-            print_json(described(why, path))
+            print_json(why.as_map(path))
         elif html != OUTPUT:
             show_explanation(why, TOP if top is None else top, everything)
     finally:
@@ -168,9 +168,9 @@ def page(why: Explanation, path: str, file: str) -> dict[str, str]:
 
 def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) -> int:
     from spamnb.cli.render.model import TOP, show_model
-    from spamnb.inspection.knowledge import Knowledge
+    from spamnb.inspection.model_summary import ModelSummary
 
-    known = Knowledge.of(model, TOP if top is None else top)
+    known = ModelSummary.of(model, TOP if top is None else top)
     values, picture = draw_plot(model, plot) if plot else ({}, {})
     try:
         if as_json:
@@ -184,10 +184,10 @@ def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) ->
 
 def draw_plot(model: Model, file: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
     """Draw the model; returns the values drawn, and the picture to be written to a file."""
-    from spamnb.inspection.portrait import Portrait
+    from spamnb.inspection.model_curves import ModelCurves
     from spamnb.report.model_plots import model_plots
 
-    portrait = Portrait.of(model)
+    portrait = ModelCurves.of(model)
     svg = model_plots(portrait, f"spamnb: {model.stored.path}")
     values = {"plot": portrait.as_map()}
     if not file.lower().endswith(".png"):
@@ -211,10 +211,10 @@ def check_model(path: str, as_json: bool) -> int:
 
 def look_up(model: Model, tokens: Sequence[str], as_json: bool) -> int:
     from spamnb.cli.render.tokens import show_tokens
-    from spamnb.inspection.lookup import Lookup
+    from spamnb.inspection.token_lookup import TokenLookup
 
-    lookup = Lookup(model)
-    return show_tokens(model, [lookup.known(token) for token in tokens], as_json)
+    lookup = TokenLookup(model)
+    return show_tokens(model, [lookup.look_up(token) for token in tokens], as_json)
 
 
 def draw_samples(
@@ -227,13 +227,13 @@ def draw_samples(
     as_json: bool,
 ) -> int:
     from spamnb.cli.render.samples import show_samples
-    from spamnb.inspection.samples import draw
+    from spamnb.inspection.samples import draw_messages
 
     if label not in model.labels:
         raise UsageError(f"--sample: there is no label {label!r}; there are: {', '.join(model.labels)}")
     many = SAMPLES if many is None else many
     seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
-    samples = draw(model, view, label, many, seed)
+    samples = draw_messages(model, view, label, many, seed)
     show_samples(samples, many, seed, bool(model.stored.keyed), everything, as_json)
     return 0
 
@@ -242,10 +242,10 @@ def compare(
     here: Model, there: Model, mail: Sequence[str], top: int | None, jobs: int | None, as_json: bool
 ) -> int:
     from spamnb.cli.render.differences import TOP, show_difference
-    from spamnb.inspection.differences import difference
+    from spamnb.inspection.differences import compare_models
 
     check(mail)
     top = TOP if top is None else top
-    found, unreadable = difference(here, there, top, mail, jobs or all_cores())
+    found, unreadable = compare_models(here, there, top, mail, jobs or all_cores())
     show_difference(found, top, bool(here.stored.keyed), as_json)
     return print_unreadable(unreadable)

@@ -11,7 +11,7 @@ from spamnb.files import write_stderr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from spamnb.evaluation.compare import Compared
+    from spamnb.evaluation.compare import ComparedCandidate
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def progress(
         yield step
 
 
-def announce_tried(tried: Iterable[Compared]) -> Iterator[Compared]:
+def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:
     """Name settings on a terminal as they are tried: one takes seconds, all take minutes."""
     for result in tried:
         if sys.stderr is not None and sys.stderr.isatty():

@@ -23,9 +23,9 @@ from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.delivery.stdin import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
-from spamnb.evaluation.candidates import VIEW_NAMES, candidate
+from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 from spamnb.files import complain
-from spamnb.inspection.knowledge import missing
+from spamnb.inspection.model_summary import missing_mail
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
@@ -179,7 +179,7 @@ def parse_view(text: str | None) -> View | None:
     """Read `NAME=VALUE,…`; the tokenizer's settings have options of their own."""
     if text is None:
         return None
-    found = candidate(text)
+    found = parse_candidate(text)
     if found.settings:
         raise UsageError(f"--view takes {', '.join(VIEW_NAMES)}; all else has an option of its own")
     return found.view
@@ -216,5 +216,5 @@ def show_summary(summary: Summary, sources: Sources, model: str) -> None:
     for line in model_location(model):
         click.echo(line)
     stored = StoredModel.open(model)
-    if lacking := missing(stored.labels, stored.messages):
+    if lacking := missing_mail(stored.labels, stored.messages):
         click.echo(f"still little mail: {', '.join(lacking)}")

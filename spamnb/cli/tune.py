@@ -27,8 +27,8 @@ from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import show
 from spamnb.errors import CannotCreate, UsageError
-from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, candidate
-from spamnb.evaluation.compare import Compared, compared
+from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
+from spamnb.evaluation.compare import ComparedCandidate, compare_candidates
 from spamnb.evaluation.search import search
 from spamnb.files import printable
 from spamnb.lock import NAME_ANOTHER_FILE
@@ -95,9 +95,11 @@ def tune(
     if is_to_be_written(model, fresh, dry_run):
         check_creatable(model)
 
-    def judge(candidates: list[Candidate]) -> list[Compared]:
-        wanted = [candidate("default"), *candidates]
-        return list(announce_tried(compared(wanted, mail.corpus, folds, seed, False, jobs or all_cores())))
+    def judge(candidates: list[Candidate]) -> list[ComparedCandidate]:
+        wanted = [parse_candidate("default"), *candidates]
+        return list(
+            announce_tried(compare_candidates(wanted, mail.corpus, folds, seed, False, jobs or all_cores()))
+        )
 
     try:
         tried, winner = search(judge, language)
@@ -139,7 +141,7 @@ def check_creatable(model: str) -> None:
 class SearchResult:
     """Settings that a search has found, and whether a model was trained with them."""
 
-    tried: list[Compared]
+    tried: list[ComparedCandidate]
     chosen: Candidate
     how: str
     model: str
@@ -176,7 +178,7 @@ class SearchResult:
 def options_for(chosen: Candidate) -> list[str]:
     """Give the settings as options of `spamnb train`.
 
-    >>> options_for(candidate("damping=4,ngrams=2,headers=no,smoothing=0.1"))
+    >>> options_for(parse_candidate("damping=4,ngrams=2,headers=no,smoothing=0.1"))
     ['--ngrams', '2', '--no-headers', '--view', 'damping=4,smoothing=0.1']
     """
     settings: list[str] = []

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A way to read mail and to judge it."""
+    """A way to read mail and to judge it, to be compared with others."""
 
     name: str
     settings: dict[str, Any]  # of the tokenizer, as far as they differ from the defaults
     view: View
 
 
-# The tokenizer's settings and the view's, by the names they have on the command line, and how each is read.
-def _yes(text: str) -> bool:
+def _yes_or_no(text: str) -> bool:
     if text not in ("yes", "no"):
         raise ValueError
     return text == "yes"
@@ -53,52 +52,55 @@ def _event(text: str) -> str:
     return text
 
 
-_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
+# Settings by their names on the command line: the name of the field, and the function that reads its value.
+_TOKENIZER_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "ngrams": ("ngrams", int),
     "stem": ("stem", str),
     "stop-words": ("stop_language", str),
-    "headers": ("headers", _yes),
-    "case": ("keep_case", _yes),
+    "headers": ("headers", _yes_or_no),
+    "case": ("keep_case", _yes_or_no),
 }
-_VIEW: dict[str, tuple[str, Callable[[str], Any]]] = {
+_VIEW_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "event": ("event", _event),
     "smoothing": ("smoothing", _smoothing),
     "prior": ("prior", _prior),
-    "tfidf": ("tfidf", _yes),
-    "numbers": ("numbers", _yes),
-    "pairs": ("pairs", _yes),
+    "tfidf": ("tfidf", _yes_or_no),
+    "numbers": ("numbers", _yes_or_no),
+    "pairs": ("pairs", _yes_or_no),
     "least-evidence": ("least_evidence", _amount),
     "damping": ("damping", _amount),
-    "split-head-body": ("split_head_body", _yes),
+    "split-head-body": ("split_head_body", _yes_or_no),
 }
-VIEW_NAMES = tuple(_VIEW)
-NAMES = (*_SETTINGS, *VIEW_NAMES)
+VIEW_NAMES = tuple(_VIEW_SETTINGS)
+SETTING_NAMES = (*_TOKENIZER_SETTINGS, *VIEW_NAMES)
 
 
-def candidate(text: str) -> Candidate:
-    """From `default`, or `NAME=VALUE,NAME=VALUE`: with an event on top of the textbook, else of the default.
+def parse_candidate(text: str) -> Candidate:
+    """Parse `default` or `NAME=VALUE,NAME=VALUE`; what is not named is as in the default view.
 
-    >>> candidate("event=bernoulli,smoothing=0.1,ngrams=2").settings
+    With an event or tf-idf it is as in the textbooks' view.
+
+    >>> parse_candidate("event=bernoulli,smoothing=0.1,ngrams=2").settings
     {'ngrams': 2}
     """
     settings: dict[str, Any] = {}
-    given: dict[str, Any] = {}
+    view_settings: dict[str, Any] = {}
     for item in text.split(",") if text != "default" else ():
         name, _, value = item.strip().partition("=")
         try:
-            if name in _SETTINGS:
-                key, kind = _SETTINGS[name]
+            if name in _TOKENIZER_SETTINGS:
+                key, kind = _TOKENIZER_SETTINGS[name]
                 settings[key] = kind(value)
             else:
-                key, kind = _VIEW[name]
-                given[key] = kind(value)
+                key, kind = _VIEW_SETTINGS[name]
+                view_settings[key] = kind(value)
         except (KeyError, ValueError):
             raise UsageError(
-                f"{item.strip()!r} is no setting; NAME=VALUE with a name of {', '.join(NAMES)}"
+                f"{item.strip()!r} is no setting; NAME=VALUE with a name of {', '.join(SETTING_NAMES)}"
             ) from None
     Settings(**settings)  # says what is wrong with it, if anything is
-    base = View() if "event" in given or given.get("tfidf") else DEFAULT_VIEW
-    return Candidate(text, settings, View.from_map({**base.as_map(), **given}))
+    base = View() if "event" in view_settings or view_settings.get("tfidf") else DEFAULT_VIEW
+    return Candidate(text, settings, View.from_map({**base.as_map(), **view_settings}))
 
 
 # What `--compare standard` compares: the textbooks' models, and the default without each of its rules.
@@ -115,20 +117,22 @@ STANDARD = (
 )
 
 
-def extended(best: Candidate, change: str) -> Candidate:
-    """A candidate with a setting changed, named by all that differs from the default."""
-    parts = dict(part.partition("=")[::2] for part in best.name.split(",") if part != "default")
+def with_change(candidate: Candidate, change: str) -> Candidate:
+    """Change a setting, as `NAME=VALUE`; the new candidate is named by all that differs from the default."""
+    settings = dict(part.partition("=")[::2] for part in candidate.name.split(",") if part != "default")
     name, _, value = change.partition("=")
-    parts[name] = value
-    default = {name: str(getattr(DEFAULT_VIEW, key)) for name, (key, _) in _VIEW.items()} | {
+    settings[name] = value
+    default = {name: str(getattr(DEFAULT_VIEW, key)) for name, (key, _) in _VIEW_SETTINGS.items()} | {
         "pairs": "yes",
         "split-head-body": "yes",
     }
-    kept = [f"{name}={value}" for name, value in parts.items() if default.get(name) != str(_plain(value))]
-    return candidate(",".join(kept) or "default")
+    changed = [
+        f"{name}={value}" for name, value in settings.items() if default.get(name) != str(_as_number(value))
+    ]
+    return parse_candidate(",".join(changed) or "default")
 
 
-def _plain(value: str) -> str:
+def _as_number(value: str) -> str:
     try:
         return str(float(value))
     except ValueError:

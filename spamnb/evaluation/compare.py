@@ -1,4 +1,4 @@
-"""Several settings held against each other on the same folds."""
+"""Compare settings on the same folds of the same mail."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spamnb.bayes.verdict import SPAM
-from spamnb.evaluation.folds import cross_validated, fold_of
+from spamnb.evaluation.folds import assign_folds, cross_validate
 from spamnb.evaluation.intervals import compare_auc, compare_verdicts
 from spamnb.evaluation.metrics import measure
 from spamnb.reading.settings import Settings
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 
     from spamnb.evaluation.candidates import Candidate
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.evaluation.results import Judged
+    from spamnb.evaluation.results import JudgedMessages
 
 CHANCE = 0.05  # a difference likelier than this by chance alone is none
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A candidate's figures, and how it did against the first, message by message."""
+class ComparedCandidate:
+    """The figures of a candidate, and how it did against the first one, message by message."""
 
     candidate: Candidate
     metrics: dict[str, Any]
-    won: int  # messages judged right here and not by the first
+    won: int  # messages judged right by this candidate and not by the first
     tied: int
     lost: int
-    verdicts_p: float | None  # how likely such a difference in verdicts is by chance
-    ranking_p: float | None  # and such a one in ranking, by (1-AUC)
+    verdicts_p: float | None  # how likely such a difference of the verdicts is by chance
+    ranking_p: float | None  # how likely such a difference of (1-AUC) is by chance
 
     def as_map(self) -> dict[str, Any]:
         against = {"won": self.won, "tied": self.tied, "lost": self.lost}
@@ -39,31 +39,34 @@ class Compared:
         return {"name": self.candidate.name, **self.metrics, "against_first": {**against, **chances}}
 
 
-def compared(
+def compare_candidates(
     candidates: Sequence[Candidate],
     read: Callable[[Settings], Corpus],
     folds: int,
     seed: int,
-    together: bool,
+    group_duplicates: bool,
     jobs: int,
-) -> Iterator[Compared]:
-    """Each on the same folds, the first first; mail is read again only for another tokenizer."""
-    theirs = candidates[0].settings
-    first: Judged | None = None
-    corpora: list[tuple[Settings, Corpus]] = []
-    for one in sorted(
-        candidates, key=lambda one: (one.settings != theirs, repr(sorted(one.settings.items())))
-    ):
-        settings = Settings(**one.settings)
-        if not corpora or corpora[0][0] != settings:
-            corpora[:] = [(settings, read(settings))]
-        corpus = corpora[0][1]
-        judged = cross_validated(corpus, fold_of(corpus, folds, seed, together), one.view, jobs)
+) -> Iterator[ComparedCandidate]:
+    """Cross-validate each candidate on the same folds, those with the tokenizer of the first one first.
+
+    The mail is read again only for another tokenizer.
+    """
+    first: JudgedMessages | None = None
+    settings: Settings | None = None
+    by_tokenizer = sorted(candidates, key=lambda candidate: repr(sorted(candidate.settings.items())))
+    for candidate in sorted(by_tokenizer, key=lambda candidate: candidate.settings != candidates[0].settings):
+        if settings != Settings(**candidate.settings):
+            settings = Settings(**candidate.settings)
+            corpus = read(settings)
+            assigned = assign_folds(corpus, folds, seed, group_duplicates)
+        judged = cross_validate(corpus, assigned, candidate.view, jobs)
         first = first or judged
-        yield against(first, judged, one)
+        yield compare_with_first(candidate, judged, first)
 
 
-def against(first: Judged, judged: Judged, one: Candidate) -> Compared:
+def compare_with_first(
+    candidate: Candidate, judged: JudgedMessages, first: JudgedMessages
+) -> ComparedCandidate:
     labels = judged.labels
     figures = measure(
         labels, judged.truth, judged.verdict, judged.score, judged.probability, resamples=0
@@ -73,8 +76,8 @@ def against(first: Judged, judged: Judged, one: Candidate) -> Compared:
     ranking = None
     if SPAM in labels:
         ranking = compare_auc(judged.truth == labels.index(SPAM), judged.score, first.score)
-    return Compared(
-        one,
+    return ComparedCandidate(
+        candidate,
         figures,
         verdicts.won,
         verdicts.tied,

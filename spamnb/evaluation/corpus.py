@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
+    """Labelled messages as sparse rows of counts, and what is known of each message."""
+
     labels: tuple[str, ...]
-    truth: Array  # place of each message's label
-    names: list[tuple[str, int | None]]
+    truth: Array  # index of each message's label
+    names: list[tuple[str, int | None]]  # path, and number in an mbox
     digests: Array
     dates: list[str]  # as they are written, "" where there is none
     rows: Rows
@@ -51,8 +53,9 @@ class Corpus:
             texts.append((batch.fingerprints, batch.ends, batch.text))
             unreadable += batch.unreadable
         fingerprints = np.unique(np.concatenate(vocabularies))
-        for at, own in enumerate(vocabularies[1:]):  # one after the other: never all of them twice
-            rows[at] = rows[at].renumbered(np.searchsorted(fingerprints, own).astype(np.int32))
+        for batch_index, known in enumerate(vocabularies[1:]):  # one after the other: never all of them twice
+            columns = np.searchsorted(fingerprints, known).astype(np.int32)
+            rows[batch_index] = rows[batch_index].renumbered(columns)
         return cls(
             tuple(labels),
             np.concatenate(truth),
@@ -65,14 +68,14 @@ class Corpus:
             texts,
         )
 
-    def tokens(self, places: Iterable[int]) -> list[str]:
-        """The text of some tokens of the vocabulary."""
-        return [self._token(self.fingerprints[place]) for place in places]
+    def tokens(self, columns: Iterable[int]) -> list[str]:
+        """The texts of tokens, given by where they stand in the vocabulary."""
+        return [self._token(self.fingerprints[column]) for column in columns]
 
-    def _token(self, number: np.uint64) -> str:
+    def _token(self, fingerprint: np.uint64) -> str:
         for fingerprints, ends, text in self.texts:
-            at = int(np.searchsorted(fingerprints, number))
-            if at < len(fingerprints) and fingerprints[at] == number:
+            at = int(np.searchsorted(fingerprints, fingerprint))
+            if at < len(fingerprints) and fingerprints[at] == fingerprint:
                 return text[ends[at - 1] if at else 0 : ends[at]].tobytes().decode()
         return ""
 
@@ -80,13 +83,13 @@ class Corpus:
         return len(self.names)
 
     def table(self, messages: Array) -> CountTable:
-        """The counts of some messages (a mask), of all tokens of the vocabulary, also where they are 0."""
+        """Count the messages of a mask: all tokens of the vocabulary, also those whose counts are 0."""
         many, size = len(self.labels), len(self.fingerprints)
         message_counts, occurrence_counts = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
-        for place in range(many):
-            rows = self.rows.chosen(np.flatnonzero(messages & (self.truth == place)))
-            message_counts[place] = np.bincount(rows.places, minlength=size)
-            occurrence_counts[place] = np.bincount(rows.places, rows.times, size)
+        for label_index in range(many):
+            rows = self.rows.chosen(np.flatnonzero(messages & (self.truth == label_index)))
+            message_counts[label_index] = np.bincount(rows.places, minlength=size)
+            occurrence_counts[label_index] = np.bincount(rows.places, rows.times, size)
         return CountTable(
             self.labels,
             tuple(np.bincount(self.truth[messages], minlength=many).tolist()),
@@ -100,6 +103,7 @@ class Corpus:
         )
 
     def _sums(self, values: Array, messages: Array) -> list[list[int | float]]:
-        there = messages & (values != MISSING)
-        by_label = [values[there & (self.truth == place)] for place in range(len(self.labels))]
+        """Sum a numeric feature by label: n, Σx and Σx²."""
+        measured = messages & (values != MISSING)
+        by_label = [values[measured & (self.truth == k)] for k in range(len(self.labels))]
         return [[len(x), int(x.sum()), int((x * x).sum())] for x in by_label]

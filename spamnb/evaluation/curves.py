@@ -20,7 +20,7 @@ ROC_POINTS = 2000  # more than a screen has dots
 
 
 def forecasts(labels: Sequence[str], truth: Array, probability: Array) -> tuple[Array, Array]:
-    """The probability to be judged of each message, and whether it came true."""
+    """The probability forecast for each message, of spam or of the likeliest label; and did it come true."""
     if len(labels) == 2 and SPAM in labels:
         spam = labels.index(SPAM)
         return probability[:, spam], truth == spam
@@ -28,10 +28,10 @@ def forecasts(labels: Sequence[str], truth: Array, probability: Array) -> tuple[
     return probability.max(axis=1), truth == best
 
 
-def bins(forecast: Array) -> Array:
+def bin_numbers(forecast: Array) -> Array:
     """Number the bin of each forecast."""
-    places: Array = np.clip((forecast * BINS).astype(int), 0, BINS - 1)
-    return places
+    numbers: Array = np.clip((forecast * BINS).astype(int), 0, BINS - 1)
+    return numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class CalibrationBin:
 def calibration_bins(labels: Sequence[str], truth: Array, probability: Array) -> list[CalibrationBin]:
     """The bins that the expected calibration error is taken over, empty ones too."""
     forecast, came_true = forecasts(labels, truth, probability)
-    where = bins(forecast)
-    columns = [np.bincount(where, weights, BINS).tolist() for weights in (None, forecast, came_true)]
+    numbers = bin_numbers(forecast)
+    columns = [np.bincount(numbers, weights, BINS).tolist() for weights in (None, forecast, came_true)]
     return [
         CalibrationBin(i / BINS, (i + 1) / BINS, many, *((p / many, true / many) if many else (None, None)))
         for i, (many, p, true) in enumerate(zip(*columns, strict=True))
@@ -61,23 +61,23 @@ def roc(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
     The corners of the curve, thinned to ROC_POINTS evenly on logarithmic axes; none without ham or spam.
     """
-    intervals.checked(is_spam, score)
+    intervals.check_scores(is_spam, score)
     levels, level = np.unique(score, return_inverse=True)
-    lost = falling(level[~is_spam], len(levels))
-    missed = is_spam.sum() - falling(level[is_spam], len(levels))
+    lost = counts_above(level[~is_spam], len(levels))
+    missed = is_spam.sum() - counts_above(level[is_spam], len(levels))
     if not lost[-1] or not missed[0]:
         return np.empty(0), np.empty(0)
-    along = (np.diff(lost) == 0), (np.diff(missed) == 0)
-    straight = np.logical_or(*(same[1:] & same[:-1] for same in along))
-    corners = np.flatnonzero(np.concatenate(([True], ~straight, [True])))
+    unchanged = (np.diff(lost) == 0), (np.diff(missed) == 0)
+    between_corners = np.logical_or(*(same[1:] & same[:-1] for same in unchanged))
+    corners = np.flatnonzero(np.concatenate(([True], ~between_corners, [True])))
     lost, missed = lost[corners], missed[corners]
-    way = np.log1p(lost) - np.log1p(missed)
-    if len(way) > ROC_POINTS:
-        kept = np.unique(np.searchsorted(way, np.linspace(way[0], way[-1], ROC_POINTS)))
-        lost, missed = lost[kept], missed[kept]
+    distance = np.log1p(lost) - np.log1p(missed)
+    if len(distance) > ROC_POINTS:
+        points = np.unique(np.searchsorted(distance, np.linspace(distance[0], distance[-1], ROC_POINTS)))
+        lost, missed = lost[points], missed[points]
     return 100 * lost / lost[-1], 100 * missed / missed[0]
 
 
-def falling(level: Array, levels: int) -> Array:
-    """How many lie above each cutoff, from the highest cutoff to the lowest."""
+def counts_above(level: Array, levels: int) -> Array:
+    """Count the messages above each cutoff, from the highest cutoff to the lowest."""
     return np.concatenate(([0], np.cumsum(np.bincount(level, minlength=levels)[::-1])))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
-from spamnb.evaluation.folds import CrossValidation, cross_validated, fold_of, held_out
+from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate, judge_by_model
 from spamnb.evaluation.metrics import measure
-from spamnb.evaluation.online import in_index_order, in_time_order, online
+from spamnb.evaluation.online import in_index_order, in_time_order, judge_online
 from spamnb.evaluation.results import Evaluation
-from spamnb.inspection.knowledge import Knowledge, most_telling
+from spamnb.inspection.model_summary import ModelSummary, most_telling_tokens
 from spamnb.model import DEFAULT_VIEW
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.evaluation.results import Judged
+    from spamnb.evaluation.online import OnlineProtocol
+    from spamnb.evaluation.results import JudgedMessages
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch
@@ -37,26 +38,17 @@ class Folds:
     group_duplicates: bool  # exact copies of a message into one fold
 
 
-@dataclass(frozen=True)
-class OnlineProtocol:
-    """What is learned as mail comes in; `first` is for the delayed protocol, `margin` for on-error."""
-
-    name: str
-    first: int
-    margin: float
-
-
 def evaluate_by_folds(
     corpus: Corpus, settings: Settings, view: View | None, folds: Folds, most_mistakes: int, jobs: int
 ) -> Evaluation:
     """Judge each fold by the counts of all the others."""
     view = view or DEFAULT_VIEW
-    assigned = fold_of(corpus, folds.count, folds.seed, folds.group_duplicates)
-    judged = cross_validated(corpus, assigned, view, jobs)
+    assigned = assign_folds(corpus, folds.count, folds.seed, folds.group_duplicates)
+    judged = cross_validate(corpus, assigned, view, jobs)
     work = CrossValidation(corpus, assigned, view)
     telling = {
-        label: most_telling(work.whole, view, corpus.tokens, place, TELLING)
-        for place, label in enumerate(corpus.labels)
+        label: most_telling_tokens(work.whole, view, corpus.tokens, label_index, TELLING)
+        for label_index, label in enumerate(corpus.labels)
     }
     return Evaluation(
         f"in {folds.count} folds",
@@ -74,9 +66,7 @@ def evaluate_online(
 ) -> Evaluation:
     """Judge each message by what was learned before it, in the order of an index, or else of the dates."""
     order = in_index_order(corpus, index) if index else in_time_order(corpus)
-    judged, curve = online(
-        corpus, order, view=view, protocol=protocol.name, first=protocol.first, margin=protocol.margin
-    )
+    judged, curve = judge_online(corpus, order, view, protocol)
     how = f"online ({protocol.name})"
     return Evaluation(how, judged, figures_of(judged), [], duplicates_in(corpus), {}, curve)
 
@@ -85,16 +75,16 @@ def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool, most_mistakes: int
 ) -> Evaluation:
     """Judge mail by a model that was trained on other mail."""
-    judged, learned = held_out(BatchJudge(model), labels, batches, skip_learned)
+    judged, learned = judge_by_model(BatchJudge(model), labels, batches, skip_learned)
     if not judged.names and learned:
         raise DataError(f"all {learned:,} messages are learned by the model already; name other mail")
     worst = mistakes.by_model(judged, model, most_mistakes)
-    telling = Knowledge.of(model, TELLING).telling
+    telling = ModelSummary.of(model, TELLING).telling
     found = Evaluation("by a model", judged, figures_of(judged), worst, 0, telling, [])
     return replace(found, learned=learned, skipped=skip_learned)
 
 
-def figures_of(judged: Judged) -> dict[str, Any]:
+def figures_of(judged: JudgedMessages) -> dict[str, Any]:
     """Measure all figures of an evaluation, ready for JSON."""
     found = measure(judged.labels, judged.truth, judged.verdict, judged.score, judged.probability)
     return {**found.as_map(), "folds": None}

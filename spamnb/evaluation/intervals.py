@@ -37,11 +37,11 @@ class Estimate(NamedTuple):
         return Estimate(*(factor * number for number in self))
 
     def widened(self, other: Estimate) -> Estimate:
-        """At least as wide as the other; not known if this one is not."""
+        """Widen the interval to hold another one; it stays unknown where it is."""
         return Estimate(self.value, min(self.low, other.low), max(self.high, other.high))
 
 
-NOTHING = Estimate(0.0, 0.0, 1.0)  # 0 of 0, where convention asks for a figure
+ZERO_OF_ZERO = Estimate(0.0, 0.0, 1.0)  # 0 of 0, where convention asks for a figure
 
 
 def bounded(value: float, low: float, high: float, most: float = 1.0) -> Estimate:
@@ -98,8 +98,8 @@ def logistic_average(errors: Sequence[tuple[int, int]]) -> Estimate | None:
     return bounded(logistic(middle), logistic(middle - reach), logistic(middle + reach))
 
 
-def checked(is_spam: Array, *scores: Array) -> None:
-    """Refuse what would give wrong figures silently: places of labels for booleans, and NaN."""
+def check_scores(is_spam: Array, *scores: Array) -> None:
+    """Refuse what would give wrong figures silently: label indices in place of booleans, and NaN."""
     if is_spam.dtype != bool:
         raise ValueError("is_spam must be booleans")
     for score in scores:
@@ -109,8 +109,8 @@ def checked(is_spam: Array, *scores: Array) -> None:
             raise ValueError("a score is not a number")
 
 
-def misplaced(is_spam: Array, score: Array) -> tuple[Array, Array]:
-    """For each spam the share of ham that scores higher, for each ham the share of spam lower; ties half."""
+def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
+    """The share of ham that scores above each spam, and of spam that scores below each ham; ties are half."""
     ham, spam = score[~is_spam], score[is_spam]
     below = ranks(np.sort(ham), spam)
     above = 2 * len(spam) - ranks(np.sort(spam), ham)
@@ -118,7 +118,7 @@ def misplaced(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def ranks(ordered: Array, values: Array) -> Array:
-    """Twice the number of `ordered` below each value, ties half: whole numbers."""
+    """Twice the number of `ordered` below each value, where a tie counts half: so these are whole numbers."""
     ranks: Array = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return ranks
 
@@ -130,8 +130,10 @@ def variance_of_means(*columns: Array) -> float:
 
 def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
     """1 - AUC: how often a ham scores above a spam. DeLong's variance, on the logit scale."""
-    checked(is_spam, score)
-    spam, ham = misplaced(is_spam, score) if 0 < is_spam.sum() < len(is_spam) else (score[:0], score[:0])
+    check_scores(is_spam, score)
+    spam, ham = (
+        misplaced_shares(is_spam, score) if 0 < is_spam.sum() < len(is_spam) else (score[:0], score[:0])
+    )
     fewer = min(len(ham), len(spam))
     if not fewer:
         return None
@@ -192,7 +194,7 @@ def at_cutoff(missed: float, drawn: Array, spam: int) -> Estimate | None:
 
 @dataclass(frozen=True, slots=True)
 class VerdictComparison:
-    """On how many messages A is right and B wrong (won), both alike (tied), B right and A wrong (lost)."""
+    """Messages on which A is right and B wrong (won), both alike (tied), or A wrong and B right (lost)."""
 
     won: int
     tied: int
@@ -201,7 +203,7 @@ class VerdictComparison:
 
 
 def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> VerdictComparison:
-    """A against B on the same messages. Unsure is not right."""
+    """Compare the verdicts of A and B on the same messages. Unsure is not right."""
     if not truth.shape == verdict_a.shape == verdict_b.shape:
         raise ValueError("one verdict a message is needed")
     right_a, right_b = verdict_a == truth, verdict_b == truth
@@ -210,7 +212,7 @@ def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> Verdic
 
 
 def mcnemar_exact_p(won: int, lost: int) -> float:
-    """Two-sided: how often a fair coin thrown won + lost times falls at least as unevenly."""
+    """McNemar's exact test: how often a fair coin thrown won + lost times falls at least as unevenly."""
     throws, fewer = won + lost, min(won, lost)
     term = comb(throws, fewer) / (1 << throws)
     tail = 0.0
@@ -231,11 +233,11 @@ class AucComparison:
 
 
 def compare_auc(is_spam: Array, score_a: Array, score_b: Array) -> AucComparison | None:
-    """A against B on the same messages, by DeLong's paired test; None with fewer than two ham or two spam."""
-    checked(is_spam, score_a, score_b)
+    """Compare the ranking of A and B by DeLong's paired test; None with fewer than two ham or two spam."""
+    check_scores(is_spam, score_a, score_b)
     if not 2 <= is_spam.sum() <= len(is_spam) - 2:
         return None
-    pairs = zip(misplaced(is_spam, score_a), misplaced(is_spam, score_b), strict=True)
+    pairs = zip(misplaced_shares(is_spam, score_a), misplaced_shares(is_spam, score_b), strict=True)
     spam, ham = (a - b for a, b in pairs)
     difference = float(spam.mean())
     error = sqrt(variance_of_means(spam, ham))

@@ -24,7 +24,7 @@ import numpy as np
 
 from spamnb.bayes.verdict import SPAM, UNSURE
 from spamnb.evaluation import intervals
-from spamnb.evaluation.curves import BINS, bins, forecasts
+from spamnb.evaluation.curves import BINS, bin_numbers, forecasts
 from spamnb.evaluation.intervals import Estimate
 
 if TYPE_CHECKING:
@@ -85,14 +85,14 @@ def measure(
     spam = labels.index(SPAM) if SPAM in labels else None
     scored = score if spam is not None else None
     figures: Figures = {
-        **of_verdicts(labels, counts),
-        **of_spam(counts, spam),
+        **verdict_figures(labels, counts),
+        **spam_figures(counts, spam),
         "one_minus_auc_percent": percent(
             None if scored is None else intervals.auc_loss(truth == spam, scored)
         ),
-        **of_messages(EachMessage(labels, truth, scored, probability), resamples),
+        **resampled_figures(PerMessageFigures(labels, truth, scored, probability), resamples),
     }
-    values = picked(figures, lambda estimate: estimate.value)
+    values = map_estimates(figures, lambda estimate: estimate.value)
     for name, support in zip(labels, counts.sum(axis=1).tolist(), strict=True):
         values["labels"][name]["support"] = support
     verdicts = (*labels, UNSURE)
@@ -103,7 +103,7 @@ def measure(
         messages=len(truth),
         confusion=table,
         unsure={name: table[name][UNSURE] for name in labels},
-        intervals=picked(figures, lambda estimate: estimate.interval),
+        intervals=map_estimates(figures, lambda estimate: estimate.interval),
         imbalance=imbalance(labels, counts.sum(axis=1)),
         **values,
     )
@@ -134,7 +134,8 @@ def percent(estimate: Estimate | None) -> Estimate | None:
     return estimate.scaled(100) if estimate else None
 
 
-def of_verdicts(labels: Sequence[str], counts: Array) -> Figures:
+def verdict_figures(labels: Sequence[str], counts: Array) -> Figures:
+    """Measure precision, recall, F1, accuracy and the unsure, from messages [true label, verdict]."""
     right = counts.diagonal().tolist()
     support = counts.sum(axis=1).tolist()
     decided = counts[:, :-1].sum(axis=0).tolist()
@@ -146,14 +147,14 @@ def of_verdicts(labels: Sequence[str], counts: Array) -> Figures:
         }
         for r, s, d in zip(right, support, decided, strict=True)
     ]
-    seen = [each for each, s, d in zip(of_label, support, decided, strict=True) if s or d]
+    present = [each for each, s, d in zip(of_label, support, decided, strict=True) if s or d]
     return {
         "labels": dict(zip(labels, of_label, strict=True)),
         "accuracy": intervals.share(sum(right), sum(support)),
         "macro": {
             # A wrong verdict takes from the recall of one label and the precision of one, but the F1 of two.
             name: intervals.macro(
-                [each[name] or intervals.NOTHING for each in seen], touched=2 if name == "f1" else 1
+                [each[name] or intervals.ZERO_OF_ZERO for each in present], touched=2 if name == "f1" else 1
             )
             for name in ("precision", "recall", "f1")
         },
@@ -161,7 +162,8 @@ def of_verdicts(labels: Sequence[str], counts: Array) -> Figures:
     }
 
 
-def of_spam(counts: Array, spam: int | None) -> Figures:
+def spam_figures(counts: Array, spam: int | None) -> Figures:
+    """Measure ham lost and spam missed, from messages [true label, verdict]."""
     if spam is None:
         return {"ham_lost_percent": None, "spam_missed_percent": None, "lam_percent": None}
     all_spam = int(counts[spam].sum())
@@ -175,7 +177,7 @@ def of_spam(counts: Array, spam: int | None) -> Figures:
     }
 
 
-class EachMessage:
+class PerMessageFigures:
     """Figures that need every message, each counted once, or as often as it was drawn."""
 
     def __init__(self, labels: Sequence[str], truth: Array, score: Array | None, probability: Array) -> None:
@@ -183,15 +185,15 @@ class EachMessage:
         probability = np.asarray(probability, float)
         chosen = probability[np.arange(len(truth)), truth]
         squares = (probability - (truth[:, None] == np.arange(len(labels)))) ** 2
-        place = labels.index(SPAM) if self.two and SPAM in labels else -1
+        spam = labels.index(SPAM) if self.two and SPAM in labels else -1
         self.losses = np.stack(
             [
                 -np.log(np.clip(chosen, LEAST, 1 - LEAST)),
-                squares[:, place] if self.two else squares.sum(axis=1),
+                squares[:, spam] if self.two else squares.sum(axis=1),
             ]
         )
         forecast, came_true = forecasts(labels, truth, probability)
-        self.bins, self.excess = bins(forecast), forecast - came_true
+        self.bins, self.excess = bin_numbers(forecast), forecast - came_true
         # Clipped: a probability a rounding error above 1 has no negative variance.
         variance = np.clip(forecast * (1 - forecast), 0, None)
         self.noise = np.sqrt(np.bincount(self.bins, variance, BINS)) / max(len(truth), 1)
@@ -221,7 +223,8 @@ class EachMessage:
         return share_missed
 
 
-def of_messages(each: EachMessage, resamples: int) -> Figures:
+def resampled_figures(each: PerMessageFigures, resamples: int) -> Figures:
+    """Measure the figures that need every message, with intervals from resampling."""
     if not each.messages:
         names = ("log_loss", "brier", "expected_calibration_error")
         return {**dict.fromkeys(names), "spam_missed_at_ham_lost": dict.fromkeys(HAM_LOSSES)}
@@ -240,6 +243,7 @@ def of_messages(each: EachMessage, resamples: int) -> Figures:
 
 
 def imbalance(labels: Sequence[str], support: Array) -> str | None:
+    """A warning where most messages are of one label; None where not."""
     messages, most = int(support.sum()), int(support.max(initial=0))
     if len(labels) < 2 or most < IMBALANCED * messages or not messages:
         return None
@@ -254,9 +258,13 @@ def imbalance(labels: Sequence[str], support: Array) -> str | None:
     )
 
 
-def picked(figures: Figures, pick: Callable[[Estimate], Any]) -> dict[str, Any]:
+def map_estimates(figures: Figures, pick: Callable[[Estimate], Any]) -> dict[str, Any]:
     """Copy a tree of figures with a part of each estimate: its value, or its interval."""
     return {
-        name: pick(each) if isinstance(each, Estimate) else picked(each, pick) if each is not None else None
+        name: pick(each)
+        if isinstance(each, Estimate)
+        else map_estimates(each, pick)
+        if each is not None
+        else None
         for name, each in figures.items()
     }

@@ -1,4 +1,4 @@
-"""The worst mistakes of an evaluation, and what made them: mislabelled mail is found so."""
+"""Show the worst mistakes of an evaluation and their evidence: so mislabelled mail is found."""
 
 from __future__ import annotations
 
@@ -9,78 +9,80 @@ import numpy as np
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import SPAM, UNSURE
 from spamnb.evaluation.results import UNDECIDED, Mistake
-from spamnb.inspection.knowledge import ahead
+from spamnb.inspection.model_summary import label_leads
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from spamnb.arrays import Array
     from spamnb.evaluation.folds import CrossValidation
-    from spamnb.evaluation.results import Judged
+    from spamnb.evaluation.results import JudgedMessages
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message
     from spamnb.reading.settings import Settings
 
-    Evidence = list[tuple[str, float]]
+    TokenWeights = list[tuple[str, float]]  # tokens, and their weight for spam
 
-TELLING = 8  # tokens shown of each
+EVIDENCE_SHOWN = 8  # tokens of each mistake
 
 
-def worst(judged: Judged, most: int) -> list[int]:
-    """The messages judged wrong, not merely unsure, by how sure that was."""
+def worst_mistakes(judged: JudgedMessages, most: int) -> list[int]:
+    """The numbers of the messages judged wrong, not merely unsure, the surest verdicts first."""
     wrong = np.flatnonzero((judged.verdict != judged.truth) & (judged.verdict != UNDECIDED))
     sure = judged.probability[wrong, judged.verdict[wrong]]
-    far = np.abs(judged.score[wrong]) if SPAM in judged.labels else sure
-    return wrong[np.lexsort((wrong, -far, -sure.round(3)))][:most].tolist()
+    distance = np.abs(judged.score[wrong]) if SPAM in judged.labels else sure
+    return wrong[np.lexsort((wrong, -distance, -sure.round(3)))][:most].tolist()
 
 
-def by_folds(judged: Judged, folds: CrossValidation, settings: Settings, most: int) -> list[Mistake]:
+def by_folds(judged: JudgedMessages, folds: CrossValidation, settings: Settings, most: int) -> list[Mistake]:
     """Mistakes of a cross-validation, with the evidence of the folds that judged them."""
     tokenizer = Tokenizer(settings)
-    chosen = worst(judged, most)
+    chosen = worst_mistakes(judged, most)
     weights: dict[int, Array] = {}
     found = []
-    for message, raw in zip(chosen, reread(judged, chosen), strict=True):
-        read_again = read(raw)
+    for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
+        parsed = read(raw)
         fold = int(folds.assigned[message])
         if fold not in weights:
             weights[fold] = BulkClassifier.of(folds.table(fold), folds.view).weights
-        features = tokenizer.features(read_again)
+        features = tokenizer.features(parsed)
         evidence = _evidence(
             features, folds.corpus.fingerprints, weights[fold], judged.labels, folds.view.pairs
         )
-        found.append(_mistake(judged, message, read_again, evidence))
+        found.append(_mistake(judged, message, parsed, evidence))
     return found
 
 
-def by_model(judged: Judged, model: Model, most: int) -> list[Mistake]:
-    """Mistakes of a model as it is."""
-    chosen = worst(judged, most)
+def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
+    """Mistakes of a model, with its evidence."""
+    chosen = worst_mistakes(judged, most)
     found = []
-    for message, raw in zip(chosen, reread(judged, chosen), strict=True):
+    for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
         features = model.features(raw)
         verdict = model.classify_features(features)
-        place = model.labels.index(SPAM) if SPAM in model.labels else 0
-        evidence = [(features.text_of(item.feature), ahead(item.weights)[place]) for item in verdict.evidence]
+        toward = model.labels.index(SPAM) if SPAM in model.labels else 0
+        evidence = [
+            (features.text_of(item.feature), label_leads(item.weights)[toward]) for item in verdict.evidence
+        ]
         found.append(_mistake(judged, message, read(raw), evidence))
     return found
 
 
-def reread(judged: Judged, chosen: Sequence[int]) -> list[bytes]:
-    """Some messages once more from where they were, each mailbox read once; empty if it is gone."""
+def raw_messages(judged: JudgedMessages, chosen: Sequence[int]) -> list[bytes]:
+    """Read messages from their mailboxes, each mailbox once; a message that is gone is empty."""
     wanted = {judged.names[message]: message for message in chosen}
     raw: dict[int, bytes] = {}
     for path in dict.fromkeys(path for path, _ in wanted):
-        missing = {index for own, index in wanted if own == path}
-        for one in messages([path]):
-            if not isinstance(one, Unreadable) and one.index in missing:
-                raw[wanted[path, one.index]] = one.data
-                missing.discard(one.index)
+        missing = {index for mailbox, index in wanted if mailbox == path}
+        for found in messages([path]):
+            if not isinstance(found, Unreadable) and found.index in missing:
+                raw[wanted[path, found.index]] = found.data
+                missing.discard(found.index)
             if not missing:
                 break
     return [raw.get(message, b"") for message in chosen]
@@ -88,27 +90,27 @@ def reread(judged: Judged, chosen: Sequence[int]) -> list[bytes]:
 
 def _evidence(
     features: Features, fingerprints: Array, weights: Array, labels: Sequence[str], pairs: bool
-) -> Evidence:
-    numbers = [token[0] for token in features.tokens] + [pair[0] for pair in features.pairs if pairs]
-    wanted = np.array(numbers, np.uint64)
+) -> TokenWeights:
+    known = [token[0] for token in features.tokens] + [pair[0] for pair in features.pairs if pairs]
+    wanted = np.array(known, np.uint64)
     at = np.minimum(np.searchsorted(fingerprints, wanted), len(fingerprints) - 1)
     logs = weights[:, at]
-    telling = (fingerprints[at] == wanted) & ~np.isnan(logs[0])
-    place = labels.index(SPAM) if SPAM in labels else 0
+    is_evidence = (fingerprints[at] == wanted) & ~np.isnan(logs[0])
+    toward = labels.index(SPAM) if SPAM in labels else 0
     return [
-        (features.text_of(numbers[n]), ahead(logs[:, n].tolist())[place])
-        for n in np.flatnonzero(telling).tolist()
+        (features.text_of(known[n]), label_leads(logs[:, n].tolist())[toward])
+        for n in np.flatnonzero(is_evidence).tolist()
     ]
 
 
-def _mistake(judged: Judged, message: int, again: Message, evidence: Iterable[tuple[str, float]]) -> Mistake:
+def _mistake(judged: JudgedMessages, message: int, parsed: Message, evidence: TokenWeights) -> Mistake:
     path, index = judged.names[message]
     verdict = judged.verdict[message]
-    strongest = sorted(evidence, key=lambda item: (-abs(item[1]), item[0]))[:TELLING]
+    strongest = sorted(evidence, key=lambda item: (-abs(item[1]), item[0]))[:EVIDENCE_SHOWN]
     return Mistake(
         path,
         index,
-        again.get("subject") or "",
+        parsed.get("subject") or "",
         judged.labels[judged.truth[message]],
         UNSURE if verdict == UNDECIDED else judged.labels[verdict],
         float(judged.score[message]),

@@ -1,15 +1,11 @@
-"""The TREC spam track's protocol: each message in turn is judged by what was learned before, then learned.
+"""`spamnb evaluate --online`: judge each message by what was learned before it, as in the TREC spam track.
 
-What is learned is a matter of the protocol:
-
-- immediate: every message, as soon as it is judged;
-- delayed: the first messages only, as if nobody had labelled mail since;
-- on-error: a message judged wrong or unsure, or right by less than a margin.
+Which messages are learned is the rule of the protocol: see OnlineProtocol.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -22,7 +18,7 @@ from spamnb.bayes.scoring import LogCounts, joints, weights_of
 from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import GLOBAL
 from spamnb.evaluation.intervals import auc_loss
-from spamnb.evaluation.results import CurvePoint, judged
+from spamnb.evaluation.results import CurvePoint, JudgedMessages
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
 
@@ -33,16 +29,39 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.evaluation.results import Judged
 
-PROTOCOLS = ("immediate", "delayed", "on-error")
-FIRST = 1000  # messages labelled under the delayed protocol
+PROTOCOLS = ("immediate", "delayed", "on-error")  # the rule of each: OnlineProtocol.learns
+FIRST_MESSAGES = 1000  # that the delayed protocol learns
 GROWTH = 1.1  # cutoffs are taken anew when the scores they rest on are this many times as many
 # Scores that cutoffs rest on: those by a filter that had learned less tell of another filter. With all of
 # them 24 % of the later spam in spamassassin was unsure, with the last 2,000 7 %; ham lost 0.00 and 0.08 %.
 LATEST = 2000
 POINTS = 100  # of the learning curve
 RECENT = 200  # messages that its recent error is taken over
+
+
+@dataclass(frozen=True)
+class OnlineProtocol:
+    """The rule of `spamnb evaluate --online --protocol`: which messages are learned after their verdict."""
+
+    name: str = "immediate"
+    first: int = FIRST_MESSAGES  # messages that "delayed" learns
+    margin: float = 0.0  # nats beyond the score that decides: a right verdict by less, "on-error" learns, too
+
+    def __post_init__(self) -> None:
+        if self.name not in PROTOCOLS:
+            raise ValueError(f"no such protocol: {self.name}")
+
+    def learns(self, judged_before: int, is_right: bool, lead: float) -> bool:
+        """Whether a message is learned, by how many were judged before it and by its verdict."""
+        if self.name == "immediate":  # every message, as soon as it is judged
+            return True
+        if self.name == "delayed":  # the first messages only, as if nobody had labelled mail since
+            return judged_before < self.first
+        return not is_right or lead < self.margin  # on-error: wrong or unsure, or right by less than a margin
+
+
+IMMEDIATE = OnlineProtocol()
 
 
 def in_time_order(corpus: Corpus) -> Array:
@@ -54,67 +73,54 @@ def in_time_order(corpus: Corpus) -> Array:
     dates = np.array([np.nan if (when := timestamp(date)) is None else when for date in corpus.dates])
     known = dates[~np.isnan(dates)]
     start, end = (known.min(), known.max()) if len(known) else (0, 1)
-    for place in range(len(corpus.labels)):
-        mine = np.flatnonzero(corpus.truth == place)
-        dated = ~np.isnan(dates[mine])
+    for label_index in range(len(corpus.labels)):
+        messages = np.flatnonzero(corpus.truth == label_index)
+        dated = ~np.isnan(dates[messages])
         if dated.any():
             before = np.maximum(0, np.cumsum(dated) - 1)
-            dates[mine] = dates[mine][dated][before]
+            dates[messages] = dates[messages][dated][before]
         else:
-            dates[mine] = np.linspace(start, end, len(mine))
+            dates[messages] = np.linspace(start, end, len(messages))
     return np.argsort(dates, kind="stable")
 
 
 def in_index_order(corpus: Corpus, index: Sequence[tuple[str, str]]) -> Array:
-    """The numbers of the messages in the order of an index; those of an mbox in it stay together."""
-    places = {path: place for place, (_, path) in enumerate(index)}
+    """The numbers of the messages in the order of an index; the messages of one mbox stay together."""
+    lines = {path: line for line, (_, path) in enumerate(index)}
     keys = [0]
     for path, _ in corpus.names:
-        keys.append(places.get(path, keys[-1]))  # a Maildir's file was renamed meanwhile: where it was read
+        keys.append(lines.get(path, keys[-1]))  # a Maildir's file was renamed meanwhile: where it was read
     return np.argsort(keys[1:], kind="stable")
 
 
-def online(
-    corpus: Corpus,
-    order: Iterable[int],
-    *,
-    view: View | None = None,
-    protocol: str = "immediate",
-    first: int = FIRST,
-    margin: float = 0.0,
-) -> tuple[Judged, list[CurvePoint]]:
-    """The verdicts in the order given, and how good they were in the course of it.
-
-    `first` is for the delayed protocol, `margin` for on-error: in nats beyond the score that decides.
-    """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"no such protocol: {protocol}")
+def judge_online(
+    corpus: Corpus, order: Iterable[int], view: View | None = None, protocol: OnlineProtocol = IMMEDIATE
+) -> tuple[JudgedMessages, list[CurvePoint]]:
+    """Judge messages in order, learning by a protocol; returns the verdicts and the learning curve."""
     labels, truth = corpus.labels, corpus.truth.tolist()
-    chosen = view or DEFAULT_VIEW
-    counts, rule = LearnedSoFar(corpus, chosen), Rule(labels, chosen)
-    seen: list[int] = []
+    view = view or DEFAULT_VIEW
+    counts, rule = RunningCounts(corpus, view), DecisionRule(labels, view)
+    messages: list[int] = []
     verdicts: list[Verdict] = []
     for message in map(int, order):
         score = Score(labels, counts.joint(message), [])
-        verdict = verdict_of(score, rule.cutoffs, rule.calibration)
-        if protocol == "on-error":
-            label = labels[truth[message]]
-            learned = verdict.label != label or rule.lead(score, verdict, label) < margin
-        else:
-            learned = protocol == "immediate" or len(seen) < first
-        if learned or protocol == "on-error":  # who corrects the wrong verdicts has confirmed the others
+        verdict, label = verdict_of(score, rule.cutoffs, rule.calibration), labels[truth[message]]
+        is_learned = protocol.learns(len(messages), verdict.label == label, rule.lead(score, verdict, label))
+        if is_learned or protocol.name == "on-error":  # who corrects wrong verdicts has confirmed the others
             rule.note(truth[message], verdict.score)
-        if learned:
+        if is_learned:
             counts.learn(message)
-        seen.append(message)
+        messages.append(message)
         verdicts.append(verdict)
-    names = [corpus.names[message] for message in seen]
-    found = judged(labels, corpus.truth[seen], verdicts, names, corpus.unreadable)
-    return replace(found, cutoffs=rule.pair), curve(found)
+    names = [corpus.names[message] for message in messages]
+    judged = JudgedMessages.of(
+        labels, corpus.truth[messages], verdicts, names, corpus.unreadable, rule.cutoff_pair
+    )
+    return judged, learning_curve(judged)
 
 
-class LearnedSoFar:
-    """The counts of what was learned so far, changed in place: a message costs what it has tokens."""
+class RunningCounts:
+    """Counts of the messages learned so far. Learning one takes time by its tokens, not by the vocabulary."""
 
     def __init__(self, corpus: Corpus, view: View) -> None:
         self.labels = corpus.labels
@@ -134,20 +140,21 @@ class LearnedSoFar:
         self.numbers: dict[str, list[list[int | float]]] = {
             name: [[0, 0, 0] for _ in range(many)] for name in (corpus.rows.numbers if view.numbers else ())
         }
-        self.alike: dict[tuple[int, ...], int] = {}  # kept up for global statistics only
+        self.tokens_by_counts: dict[tuple[int, ...], int] = {}  # only for Bernoulli with global smoothing
         self.words_by_count: list[dict[tuple[int, int], int]] = [{} for _ in self.labels]
         self.log_counts = LogCounts(Likelihood(self, view))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        return self.alike
+        """How many tokens have the same messages per label."""
+        return self.tokens_by_counts
 
     def joint(self, message: int) -> list[float]:
-        """The log-joint of each label."""
+        """The log-joint probability of a message and each label."""
         row = self._row(message)
         is_global = self.view.smoothing == GLOBAL
         likelihood = Likelihood(self, self.view, None if is_global else self.words_by_count)
         message_counts, occurrence_counts = (
-            own.take(row.places, axis=0).T for own in (self.message_counts, self.occurrence_counts)
+            table.take(row.places, axis=0).T for table in (self.message_counts, self.occurrence_counts)
         )
         counts = (
             np.concatenate((message_counts, occurrence_counts))
@@ -174,39 +181,39 @@ class LearnedSoFar:
         for name, sums in self.numbers.items():
             value = int(row.numbers[name][0])
             if value != MISSING:
-                own = sums[label]
-                own[:] = own[0] + 1, own[1] + value, own[2] + value * value
+                n, total, squares = sums[label]
+                sums[label] = [n + 1, total + value, squares + value * value]
         if self.view.event == "bernoulli" and self.view.smoothing == GLOBAL:
-            self._note_rows(before, label)
+            self._count_same_rows(before, label)
         elif self.view.event == "bernoulli":
-            self._note_counts(before[:, label], label, int(new.sum()))
+            self._count_same_counts(before[:, label], label, int(new.sum()))
 
-    def _note_counts(self, before: Array, label: int, new: int) -> None:
-        """Keep up how many words have so many messages of a label; new ones had none and were not known."""
-        for alike in self.words_by_count:
-            alike[0, 0] = alike.get((0, 0), 0) + new
-        alike = self.words_by_count[label]
+    def _count_same_counts(self, before: Array, label: int, new: int) -> None:
+        """Update how many words have so many messages of a label; `new` words were not known before."""
+        for by_count in self.words_by_count:
+            by_count[0, 0] = by_count.get((0, 0), 0) + new
+        by_count = self.words_by_count[label]
         counts, many = np.unique(before, return_counts=True)
         for count, words in zip(counts.tolist(), many.tolist(), strict=True):
-            alike[count, 0] -= words
-            alike[count + 1, 0] = alike.get((count + 1, 0), 0) + words
-        for key in [key for key, words in alike.items() if not words]:
-            del alike[key]
+            by_count[count, 0] -= words
+            by_count[count + 1, 0] = by_count.get((count + 1, 0), 0) + words
+        for key in [key for key, words in by_count.items() if not words]:
+            del by_count[key]
 
-    def _note_rows(self, before: Array, label: int) -> None:
-        """Keep up how many words share the same messages per label."""
+    def _count_same_rows(self, before: Array, label: int) -> None:
+        """Update how many words have the same messages per label."""
         for row in before.tolist():
             old = tuple(row)
             row[label] += 1
             new = tuple(row)
-            self.alike[new] = self.alike.get(new, 0) + 1
+            self.tokens_by_counts[new] = self.tokens_by_counts.get(new, 0) + 1
             if any(old):
-                self.alike[old] -= 1
-                if not self.alike[old]:
-                    del self.alike[old]
+                self.tokens_by_counts[old] -= 1
+                if not self.tokens_by_counts[old]:
+                    del self.tokens_by_counts[old]
 
     def _row(self, message: int) -> Rows:
-        """One message; Rows.chosen would do as well, in four times the time."""
+        """Take the row of a message; Rows.chosen would need four times the time."""
         rows = self.corpus_rows
         start, end = rows.starts[message], rows.starts[message + 1]
         return Rows(
@@ -218,11 +225,11 @@ class LearnedSoFar:
         )
 
 
-class Rule:
-    """What decides on a score: cutoffs and calibration from the scores of before, set as training does.
+class DecisionRule:
+    """Decide on a score by cutoffs and calibration, which are set from the scores before it as training does.
 
-    Each score was taken before its message was learned, so none needs to be left out again. A textbook's
-    view has neither, nor have labels other than ham and spam: there the likeliest label wins.
+    Each score was taken before its message was learned, so no message needs to be left out of the counts.
+    A textbook's view has neither, nor have labels other than ham and spam: there the likeliest label wins.
     """
 
     def __init__(self, labels: tuple[str, ...], view: View) -> None:
@@ -232,17 +239,18 @@ class Rule:
         self.calibration = Calibration() if by_score else None
         self.truth: list[int] = []
         self.scores: list[float] = []
-        self.due = 1.0  # scores
+        self.due = 1.0  # scores at which cutoffs are set next
 
     def note(self, truth: int, score: float) -> None:
+        """Add a score and its true label; set cutoffs anew when there are enough new ones."""
         if self.cutoffs is None:
             return
         self.truth.append(truth)
         self.scores.append(score)
         if len(self.scores) >= self.due:
             self.due = GROWTH * len(self.scores)
-            told, scores = np.array(self.truth[-LATEST:]), np.array(self.scores[-LATEST:])
-            ham, spam = ham_and_spam(self.labels, told, scores)
+            truths, scores = np.array(self.truth[-LATEST:]), np.array(self.scores[-LATEST:])
+            ham, spam = ham_and_spam(self.labels, truths, scores)
             self.cutoffs, self.calibration = cutoffs(ham, spam), calibrated(ham, spam)
 
     def lead(self, score: Score, verdict: Verdict, label: str) -> float:
@@ -252,26 +260,26 @@ class Rule:
         return verdict.score - self.cutoffs.spam if label == SPAM else self.cutoffs.ham - verdict.score
 
     @property
-    def pair(self) -> tuple[float, float] | None:
+    def cutoff_pair(self) -> tuple[float, float] | None:
         if self.cutoffs is None or not isfinite(self.cutoffs.spam):
             return None
         return self.cutoffs.ham, self.cutoffs.spam
 
 
-def curve(found: Judged) -> list[CurvePoint]:
-    """The figures up to some messages, evenly spread; None where there is nothing to take them of."""
-    messages = len(found.truth)
-    spam = found.labels.index(SPAM) if SPAM in found.labels else None
-    is_spam, called_spam = found.truth == spam, found.verdict == spam
-    unsure = found.verdict < 0
-    errors = np.concatenate(([0], np.cumsum(found.verdict != found.truth)))
+def learning_curve(judged: JudgedMessages) -> list[CurvePoint]:
+    """Measure the figures at points evenly spread over the messages, None where nothing can be measured."""
+    messages = len(judged.truth)
+    spam = judged.labels.index(SPAM) if SPAM in judged.labels else None
+    is_spam, called_spam = judged.truth == spam, judged.verdict == spam
+    unsure = judged.verdict < 0
+    errors = np.concatenate(([0], np.cumsum(judged.verdict != judged.truth)))
     points = []
     for end in np.unique(np.linspace(messages / POINTS, messages, POINTS).round().astype(int)).tolist():
         if not end:
             continue
         loss = lost = missed = None
         if spam is not None:
-            estimate = auc_loss(is_spam[:end], found.score[:end])
+            estimate = auc_loss(is_spam[:end], judged.score[:end])
             loss = 100 * estimate.value if estimate else None
             lost = _percent(called_spam[:end], ~is_spam[:end])
             missed = _percent(~called_spam[:end] & ~unsure[:end], is_spam[:end])
@@ -281,6 +289,6 @@ def curve(found: Judged) -> list[CurvePoint]:
     return points
 
 
-def _percent(those: Array, among: Array) -> float | None:
+def _percent(chosen: Array, among: Array) -> float | None:
     total = int(among.sum())
-    return 100 * int((those & among).sum()) / total if total else None
+    return 100 * int((chosen & among).sum()) / total if total else None

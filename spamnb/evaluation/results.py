@@ -1,4 +1,4 @@
-"""What an evaluation finds: the verdicts message by message, figures, mistakes, a learning curve."""
+"""Results of an evaluation: the verdicts message by message, figures, mistakes, a learning curve."""
 
 from __future__ import annotations
 
@@ -12,29 +12,53 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.bayes.verdict import Verdict
-    from spamnb.inspection.knowledge import TellingToken
+    from spamnb.inspection.model_summary import TellingToken
     from spamnb.mailboxes.skipped import Unreadable
 
 UNDECIDED = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedMessages:
     """The verdicts on labelled mail, message by message, in the order they were given."""
 
     labels: tuple[str, ...]
-    truth: Array
-    verdict: Array  # place of the label, UNDECIDED for unsure
+    truth: Array  # index of the label
+    verdict: Array  # index of the label, UNDECIDED for unsure
     score: Array
     probability: Array  # [message, label]
     names: list[tuple[str, int | None]]  # path, and number in an mbox
     unreadable: list[Unreadable]
     cutoffs: tuple[float, float] | None = None  # mean over the folds; None where the likeliest label wins
 
+    @classmethod
+    def of(
+        cls,
+        labels: tuple[str, ...],
+        truth: Array,
+        verdicts: Sequence[Verdict],
+        names: list[tuple[str, int | None]],
+        unreadable: list[Unreadable],
+        cutoffs: tuple[float, float] | None = None,
+    ) -> JudgedMessages:
+        """Put verdicts on labelled messages into columns."""
+        label_indices = {label: k for k, label in enumerate(labels)}
+        shares = [[verdict.probabilities.get(label, 0.0) for label in labels] for verdict in verdicts]
+        return cls(
+            labels,
+            truth,
+            np.array([label_indices.get(verdict.label, UNDECIDED) for verdict in verdicts], int),
+            np.array([verdict.score for verdict in verdicts], float),
+            np.array(shares, float).reshape(-1, len(labels)),
+            names,
+            unreadable,
+            cutoffs,
+        )
+
 
 @dataclass(frozen=True)
 class Mistake:
-    """A message judged against its label, and the tokens that speak loudest for that."""
+    """A message whose verdict is not its label, and the strongest evidence in it."""
 
     path: str
     index: int | None
@@ -47,7 +71,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """Of an online evaluation: how the filter did up to a message, and over the last ones before it."""
+    """Figures of an online evaluation up to a message, and the errors among the last ones before it."""
 
     messages: int
     one_minus_auc_percent: float | None
@@ -58,10 +82,10 @@ class CurvePoint:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Everything an evaluation found, for a terminal, a program or a page."""
+    """All results of an evaluation, for a terminal, a program or a page."""
 
     how: str  # "in 10 folds", "by a model", "online"
-    judged: Judged
+    judged: JudgedMessages
     metrics: dict[str, Any]  # Metrics.as_map() and more, JSON-ready
     mistakes: list[Mistake]
     duplicates: int
@@ -69,24 +93,3 @@ class Evaluation:
     curve: list[CurvePoint]
     learned: int | None = None  # how many of the messages the model that judges has learned; None without one
     skipped: bool = False  # whether those were left out
-
-
-def judged(
-    labels: tuple[str, ...],
-    truth: Array,
-    verdicts: Sequence[Verdict],
-    names: list[tuple[str, int | None]],
-    unreadable: list[Unreadable],
-) -> Judged:
-    """Put verdicts on labelled messages into columns."""
-    places = {label: place for place, label in enumerate(labels)}
-    shares = [[verdict.probabilities.get(label, 0.0) for label in labels] for verdict in verdicts]
-    return Judged(
-        labels,
-        truth,
-        np.array([places.get(verdict.label, UNDECIDED) for verdict in verdicts], int),
-        np.array([verdict.score for verdict in verdicts], float),
-        np.array(shares, float).reshape(-1, len(labels)),
-        names,
-        unreadable,
-    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.inspection.described import described
-from spamnb.inspection.explanation import Explanation, Share, explain
+from spamnb.inspection.explanation import Explanation, explain
 from spamnb.inspection.reason import Reason
 
-__all__ = ["Explanation", "Reason", "Share", "described", "explain"]
+__all__ = ["Explanation", "Reason", "explain"]

@@ -1,4 +1,4 @@
-"""What two models disagree on: weights of tokens, and verdicts on mail."""
+"""Compare two models: weights of tokens, and verdicts on mail. `here` is one of them, `there` the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spamnb.errors import DataError
-from spamnb.inspection.knowledge import highest, leads
+from spamnb.inspection.model_summary import indices_of_highest, token_leads
 from spamnb.tables.vocabulary import Vocabulary
 from spamnb.workers.local import LocalPool
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedToken:
     """A token that speaks more for a label there than here; what a model does not know has no weight."""
 
     token: str
@@ -33,7 +33,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangedVerdict:
     """A message that two models judge differently."""
 
     path: str
@@ -45,30 +45,40 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ModelDifference:
+    """Settings, tokens and verdicts in which two models differ."""
+
     here: str
     there: str
-    settings: dict[str, list[Any]]  # that differ, here and there
-    moved: list[Moved]
+    settings: dict[str, list[Any]]  # the values of those that differ, here and there
+    moved: list[MovedToken]
     messages: int  # judged by both
-    changed: list[Changed]
+    changed: list[ChangedVerdict]
 
     def as_map(self) -> dict[str, Any]:
         return asdict(self)
 
 
-class Weighed(NamedTuple):
+class WeighedTokens(NamedTuple):
     """The tokens of a model in order of their fingerprints."""
 
     keys: Array
-    places: Array
+    indices: Array  # in the vocabulary
     leads: Array  # [label, token] of the labels in common
-    messages: Array  # most of any label
+    messages: Array  # of the label that has most
+
+    def aligned_to(self, keys: Array) -> WeighedTokens:
+        """Align the columns to more tokens; unknown ones have the index -1 and no weight."""
+        at = np.searchsorted(keys, self.keys)
+        indices, messages = np.full(len(keys), -1), np.zeros(len(keys), np.int32)
+        leads = np.zeros((len(self.leads), len(keys)), np.float32)
+        indices[at], messages[at], leads[:, at] = self.indices, self.messages, self.leads
+        return WeighedTokens(keys, indices, leads, messages)
 
 
-def difference(
+def compare_models(
     here: Model, there: Model, top: int, mail: Sequence[str], jobs: int
-) -> tuple[Difference, list[Unreadable]]:
+) -> tuple[ModelDifference, list[Unreadable]]:
     """Compare two models, also on mail, if there is some; returns also the mail that could not be read.
 
     Tokens of models with different keys cannot be compared.
@@ -78,87 +88,84 @@ def difference(
         raise DataError(f"{there.stored.path}: has fewer than two labels in common with {here.stored.path}")
     settings = different_settings(here, there)
     comparable = here.stored.keyed == there.stored.keyed
-    moved = most_moved(here, there, labels, top) if comparable else []
+    moved = most_moved_tokens(here, there, labels, top) if comparable else []
     messages, changed, unreadable = changed_verdicts(here, there, mail, jobs) if mail else (0, [], [])
-    found = Difference(here.stored.path, there.stored.path, settings, moved, messages, changed)
+    found = ModelDifference(here.stored.path, there.stored.path, settings, moved, messages, changed)
     return found, unreadable
 
 
 def different_settings(here: Model, there: Model) -> dict[str, list[Any]]:
-    def described(model: Model) -> dict[str, Any]:
+    """The settings that differ, each with both values."""
+
+    def settings_of(model: Model) -> dict[str, Any]:
         cutoffs = [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs else None
         counted = {"labels": model.labels, "messages": model.stored.messages, "cutoffs": cutoffs}
         return {**counted, **model.settings.as_map(), **model.view.as_map()}
 
-    ours, theirs = described(here), described(there)
-    return {name: [ours[name], theirs[name]] for name in ours if ours[name] != theirs[name]}
+    first, second = settings_of(here), settings_of(there)
+    return {name: [first[name], second[name]] for name in first if first[name] != second[name]}
 
 
-def most_moved(here: Model, there: Model, labels: Sequence[str], top: int) -> list[Moved]:
-    """By how far times the root of the messages: a token seen twice moves nothing."""
+def most_moved_tokens(here: Model, there: Model, labels: Sequence[str], top: int) -> list[MovedToken]:
+    """The tokens whose weights differ most, times the root of their messages: one seen twice counts less."""
     vocabularies = [Vocabulary(model.stored) for model in (here, there)]
-    ours, theirs = (
-        weighed(model, vocabulary, labels)
+    sides = [
+        weigh_tokens(model, vocabulary, labels)
         for model, vocabulary in zip((here, there), vocabularies, strict=True)
-    )
-    keys = np.union1d(ours.keys, theirs.keys)
-    before, after = spread_over(keys, ours), spread_over(keys, theirs)
+    ]
+    keys = np.union1d(sides[0].keys, sides[1].keys)
+    before, after = (side.aligned_to(keys) for side in sides)
     moves = after.leads - before.leads
     rank = np.abs(moves).max(axis=0) * np.sqrt(np.maximum(before.messages, after.messages))
     found = []
-    for at in highest(rank, top).tolist():
+    for at in indices_of_highest(rank, top).tolist():
         if not rank[at]:
             break
-        vocabulary, place = next(
-            (own, int(side.places[at]))
-            for own, side in zip(vocabularies, (before, after), strict=True)
-            if side.places[at] >= 0
+        vocabulary, index = next(
+            (vocabulary, int(side.indices[at]))
+            for vocabulary, side in zip(vocabularies, (before, after), strict=True)
+            if side.indices[at] >= 0
         )
-        token = vocabulary.tokens([place])[0]
+        token = vocabulary.tokens([index])[0]
         label = int(moves[:, at].argmax())
         counts = [messages_of(model, int(keys[at])) for model in (here, there)]
         found.append(
-            Moved(
+            MovedToken(
                 token, labels[label], float(before.leads[label, at]), float(after.leads[label, at]), *counts
             )
         )
     return found
 
 
-def weighed(model: Model, vocabulary: Vocabulary, labels: Sequence[str]) -> Weighed:
+def weigh_tokens(model: Model, vocabulary: Vocabulary, labels: Sequence[str]) -> WeighedTokens:
+    """Weigh all tokens of a model for each of the labels."""
     chosen = [model.labels.index(label) for label in labels]
-    keys, ahead, messages = [np.empty(0, np.uint64)], [np.empty((len(labels), 0))], [np.empty(0, np.int32)]
+    keys, leads, messages = [np.empty(0, np.uint64)], [np.empty((len(labels), 0))], [np.empty(0, np.int32)]
     for block in vocabulary.blocks():
         keys.append(block.keys)
         messages.append(block.message_counts.max(axis=0))
-        lead = leads(model.classifier, block.message_counts, block.occurrence_counts)[chosen]
-        ahead.append((lead * (messages[-1] > 0)).astype(np.float32))
+        lead = token_leads(model.classifier, block.message_counts, block.occurrence_counts)[chosen]
+        leads.append((lead * (messages[-1] > 0)).astype(np.float32))
     joined = np.concatenate(keys)
     order = np.argsort(joined, kind="stable")
-    return Weighed(
-        joined[order], order, np.concatenate(ahead, axis=1)[:, order], np.concatenate(messages)[order]
+    return WeighedTokens(
+        joined[order], order, np.concatenate(leads, axis=1)[:, order], np.concatenate(messages)[order]
     )
 
 
-def spread_over(keys: Array, own: Weighed) -> Weighed:
-    """The same for more tokens; place -1 and no weight for those that are unknown."""
-    at = np.searchsorted(keys, own.keys)
-    places, messages = np.full(len(keys), -1), np.zeros(len(keys), np.int32)
-    ahead = np.zeros((len(own.leads), len(keys)), np.float32)
-    places[at], messages[at], ahead[:, at] = own.places, own.messages, own.leads
-    return Weighed(keys, places, ahead, messages)
-
-
-def messages_of(model: Model, number: int) -> dict[str, int]:
+def messages_of(model: Model, fingerprint: int) -> dict[str, int]:
     many = len(model.labels)
-    row = model.stored.rows([number]).get(number, (0,) * many)
+    row = model.stored.rows([fingerprint]).get(fingerprint, (0,) * many)
     return dict(zip(model.labels, row[:many], strict=True))
 
 
 def changed_verdicts(
     here: Model, there: Model, paths: Sequence[str], jobs: int
-) -> tuple[int, list[Changed], list[Unreadable]]:
-    """Messages judged, those judged differently, farthest first, and what could not be read."""
+) -> tuple[int, list[ChangedVerdict], list[Unreadable]]:
+    """Judge mail by both models: how many messages, the ones judged differently, and the unreadable ones.
+
+    Of the changed verdicts, those whose scores are farthest apart come first.
+    """
     before = {}
     unreadable: list[Unreadable] = []
     for verdicts, failed, _ in LocalPool(jobs).verdicts(here, paths):
@@ -169,6 +176,6 @@ def changed_verdicts(
         for path, index, now in verdicts:
             then = before.get((path, index))
             if then and then.label != now.label:
-                changed.append(Changed(path, index, then.label, now.label, then.score, now.score))
-    changed.sort(key=lambda one: -abs(one.score_there - one.score_here))
+                changed.append(ChangedVerdict(path, index, then.label, now.label, then.score, now.score))
+    changed.sort(key=lambda verdict: -abs(verdict.score_there - verdict.score_here))
     return len(before), changed, unreadable

@@ -1,4 +1,4 @@
-"""A verdict as a sum that can be checked by hand.
+"""Explain a verdict as a sum that can be checked by hand.
 
 Of two labels, one spam, the score is how far spam is ahead. Of more, what is explained is how far the verdict
 is ahead of the runner-up. Either way that lead is a sum over the evidence:
@@ -10,10 +10,11 @@ is ahead of the runner-up. Either way that lead is a sum over the evidence:
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.bayes.verdict import SPAM
-from spamnb.inspection.flips import flips
+from spamnb.inspection.flips import find_flips
+from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.places import PLACES
 from spamnb.inspection.reason import Reason
 from spamnb.reading.features import HEAD
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 4  # labels up to which each has a column in a table
 
 
-class Share(NamedTuple):
-    """A part of the sum: the evidence of head, body, whole message, or numbers."""
+class PartSum(NamedTuple):
+    """What head, body, whole message or numbers add to the sum."""
 
     name: str
     tokens: int
@@ -43,7 +44,7 @@ class Share(NamedTuple):
     adds: float
 
 
-class Weak(NamedTuple):
+class WeakToken(NamedTuple):
     """A known token that tells the labels too little apart to count."""
 
     token: str
@@ -52,31 +53,33 @@ class Weak(NamedTuple):
 
 
 class Explanation(NamedTuple):
+    """A verdict, the evidence that made it, and what was left out or would change it."""
+
     model: Model
     message: Message
     features: Features
     verdict: Verdict
-    toward: int  # the place of the label whose lead is explained
-    against: int
+    toward: int  # index of the label whose lead is explained
+    against: int  # index of the label that it leads
     joint: Sequence[float]  # per label; the lead is the difference of two
     lead: float
     prior: float
-    absent: float  # Bernoulli's words that are not there
-    shares: list[Share]
+    absent: float  # added by Bernoulli's words that the message does not have
+    part_sums: list[PartSum]
     reasons: list[Reason]  # strongest first
     unknown: list[str]  # tokens that no learned message has
     weak_rows: dict[str, Row]
-    silent_pairs: int  # of neighbours, unknown or weak
+    ignored_pairs: int  # pairs of neighbours that are unknown or weak
     flips: list[Flip]
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The two labels at issue: what a negative sum speaks for, and what a positive."""
+        """The two labels compared: the one that a negative sum speaks for, and the one of a positive sum."""
         return self.model.labels[self.against], self.model.labels[self.toward]
 
     @property
     def column_labels(self) -> Sequence[str]:
-        """The labels whose counts a table shows: all, or of many the two at issue."""
+        """The labels whose counts a table shows: all, or the two compared where there are many."""
         return self.model.labels if len(self.model.labels) <= MOST_COLUMNS else self.sides
 
     @property
@@ -86,41 +89,89 @@ class Explanation(NamedTuple):
 
     @property
     def cutoffs(self) -> Cutoffs | None:
-        """Those that decide; of more than two labels the likeliest does."""
+        """The cutoffs that decide; None for more than two labels, where the likeliest wins."""
         return self.model.cutoffs if len(self.model.labels) == 2 and SPAM in self.model.labels else None
 
     @property
     def is_finite(self) -> bool:
         """Whether the sum can be added up: counts of zero without smoothing make it infinite."""
         sums = (self.joint[self.toward], self.joint[self.against], self.prior, self.absent)
-        return all(map(isfinite, sums)) and all(isfinite(share.adds) for share in self.shares)
+        return all(map(isfinite, sums)) and all(isfinite(part.adds) for part in self.part_sums)
 
     @property
-    def weak(self) -> list[Weak]:
-        """Strongest first."""
+    def weak(self) -> list[WeakToken]:
+        """The tokens too weak to count, strongest first."""
         weights = self.model.classifier.weights
         weak = [
-            Weak(token, row, difference(weights(row), self.toward, self.against))
+            WeakToken(token, row, difference(weights(row), self.toward, self.against))
             for token, row in self.weak_rows.items()
         ]
-        return sorted(weak, key=lambda one: -abs(one.weight))
+        return sorted(weak, key=lambda token: -abs(token.weight))
+
+    def as_map(self, path: str) -> dict[str, Any]:
+        """The explanation of the message at a path as plain values, for programs."""
+        return {
+            "path": path,
+            **self.verdict.as_map(),
+            "cutoffs": [self.cutoffs.ham, self.cutoffs.spam] if self.cutoffs else None,
+            "toward": self.sides[1],
+            "against": self.sides[0],
+            "lead": self.lead,
+            "sum": {
+                "prior": self.prior,
+                "absent": self.absent,
+                "parts": [part._asdict() for part in self.part_sums],
+            },
+            "evidence": [self._reason_map(reason) for reason in self.reasons],
+            "ignored": {
+                "unknown": self.unknown,
+                "weak": [
+                    {"token": weak.token, **self._counts_map(weak.row), "weight": weak.weight}
+                    for weak in self.weak
+                ],
+                "pairs": self.ignored_pairs,
+                "hidden": hidden_words(self.features),
+                "headers": ignored_headers(self.message, self.model.settings.headers),
+                "parts": ignored_parts(self.message),
+            },
+            "flips": [flip._asdict() for flip in self.flips],
+        }
+
+    def _reason_map(self, reason: Reason) -> dict[str, Any]:
+        return {
+            "token": reason.token,
+            "where": reason.where,
+            **self._counts_map(reason.row),
+            "times": reason.evidence.times,
+            "weights": dict(zip(self.model.labels, reason.evidence.weights, strict=True)),
+            "weight": reason.weight,
+            "adds": reason.adds,
+        }
+
+    def _counts_map(self, row: Row) -> dict[str, Any]:
+        labels = self.model.labels
+        return {
+            "messages": dict(zip(labels, row[: len(labels)], strict=True)),
+            "occurrences": dict(zip(labels, row[len(labels) :], strict=False)),
+        }
 
     def by_place(self) -> dict[str, list[Reason]]:
         """The reasons of each place, places in the order of a message."""
         places: dict[str, list[Reason]] = {name: [] for name in PLACES}
         for reason in self.reasons:
             places[reason.where].append(reason)
-        return {name: own for name, own in places.items() if own}
+        return {name: reasons for name, reasons in places.items() if reasons}
 
 
 def explain(model: Model, raw: bytes) -> Explanation:
+    """Explain the verdict of a model on a message."""
     message = read(raw)
     features = model.tokenizer.features(message)
     classifier, view = model.classifier, model.view
     pairs = features.pairs if view.pairs else []
     score = classifier.score(features.tokens, features.numbers, pairs)
     verdict = model.decide(score)
-    toward, against = contest(score, verdict)
+    toward, against = compared_labels(score, verdict)
     lead = difference(score.joint, toward, against)
     prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
     background = difference(classifier.score([]).joint, toward, against)
@@ -128,19 +179,19 @@ def explain(model: Model, raw: bytes) -> Explanation:
     if view.numbers:
         measured = len(classifier.numeric_evidence(features.numbers))
         words, numbers = words[: len(words) - measured], words[len(words) - measured :]
-    reasons, shares = summed(view, words, features, toward, against)
+    reasons, part_sums = sum_evidence(view, words, features, toward, against)
     changes: list[Flip] = []
-    if toward != against and isfinite(lead) and all(isfinite(share.adds) for share in shares):
-        changes = flips(model, reasons, score, verdict, toward, against)
+    if toward != against and isfinite(lead) and all(isfinite(part.adds) for part in part_sums):
+        changes = find_flips(model, reasons, score, verdict, toward, against)
     if numbers:
-        reasons += numeric(numbers, toward, against)
+        reasons += numeric_reasons(numbers, toward, against)
         total = sum(reason.adds for reason in reasons[len(words) :])
-        shares.append(Share("numbers", len(numbers), total, 1.0, total))
+        part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
     counted = {item.feature for item in words}
-    rest = [token[0] for token in features.tokens if token[0] not in counted]
-    weak = model.stored.rows(rest)
+    others = [token[0] for token in features.tokens if token[0] not in counted]
+    weak = model.stored.rows(others)
     if view.event == "gaussian":
-        rest, weak = [], {}
+        others, weak = [], {}
     return Explanation(
         model,
         message,
@@ -152,17 +203,17 @@ def explain(model: Model, raw: bytes) -> Explanation:
         lead,
         prior,
         background - prior,
-        shares,
+        part_sums,
         sorted(reasons, key=lambda reason: -abs(reason.adds)),
-        [features.texts[number] for number in rest if number not in weak],
-        {features.texts[number]: weak[number] for number in rest if number in weak},
+        [features.texts[fingerprint] for fingerprint in others if fingerprint not in weak],
+        {features.texts[fingerprint]: weak[fingerprint] for fingerprint in others if fingerprint in weak},
         len(pairs) - sum([len(item.row) == len(model.labels) for item in words]) if pairs else 0,
         changes,
     )
 
 
-def contest(score: Score, verdict: Verdict) -> tuple[int, int]:
-    """The places of the two labels whose evidence is held against each other."""
+def compared_labels(score: Score, verdict: Verdict) -> tuple[int, int]:
+    """The indices of the two labels whose evidence is compared: the one explained, and the one it leads."""
     labels, joint = score.labels, score.joint
     if len(labels) == 1:
         return 0, 0
@@ -174,14 +225,14 @@ def contest(score: Score, verdict: Verdict) -> tuple[int, int]:
 
 
 def difference(values: Sequence[float], toward: int, against: int) -> float:
-    ours, theirs = values[toward], values[against]
-    return 0.0 if ours == theirs else ours - theirs
+    """How much more of a value one label has than another; 0 where both are infinite."""
+    return 0.0 if values[toward] == values[against] else values[toward] - values[against]
 
 
-def summed(
+def sum_evidence(
     view: View, words: Sequence[Evidence], features: Features, toward: int, against: int
-) -> tuple[list[Reason], list[Share]]:
-    """What each token adds, and each part of the message."""
+) -> tuple[list[Reason], list[PartSum]]:
+    """Sum the evidence: what each token adds to the lead, and what each part of the message does."""
     counts: dict[int, int] = {}
     for item in words:
         counts[item.part] = counts.get(item.part, 0) + 1
@@ -197,19 +248,21 @@ def summed(
         scaled = weight * times if times else 0.0
         totals[part] += scaled
         reasons.append(Reason(features.text_of(item.feature), item, weight, scaled / divisors[part]))
-    shares = [
-        Share(name_of(view, part), counts[part], totals[part], divisors[part], totals[part] / divisors[part])
+    part_sums = [
+        PartSum(
+            part_name(view, part), counts[part], totals[part], divisors[part], totals[part] / divisors[part]
+        )
         for part in parts
     ]
-    return reasons, shares
+    return reasons, part_sums
 
 
-def name_of(view: View, part: int) -> str:
+def part_name(view: View, part: int) -> str:
     return "message" if not view.split_head_body else "head" if part == HEAD else "body"
 
 
-def numeric(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:
-    """Each adds the logarithm of how much likelier its value is under the one label."""
+def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> list[Reason]:
+    """What each number adds: the logarithm of how much likelier its value is under the one label."""
     weights = [difference(item.weights, toward, against) for item in numbers]
     return [
         Reason(str(item.feature), item, weight, weight, True)

@@ -1,4 +1,4 @@
-"""What would change a verdict: the fewest tokens without which it would be another one."""
+"""Find what would flip a verdict: the fewest tokens without which it would be another one."""
 
 from __future__ import annotations
 
@@ -16,94 +16,95 @@ if TYPE_CHECKING:
     from spamnb.inspection.reason import Reason
     from spamnb.model import Model
 
-NOTHING = 1e-9  # nats: what rounding leaves of no evidence at all
+ROUNDING = 1e-9  # nats: what rounding leaves of no evidence at all
 
 
 class Flip(NamedTuple):
-    """Without these tokens the verdict is this one."""
+    """Another verdict, and the tokens without which a message would get it."""
 
     verdict: str
     score: float
     without: list[str]
 
 
-class Shrinking(NamedTuple):
-    """A part of a message that loses its strongest evidence for one side, token by token."""
+class WeakenedPart(NamedTuple):
+    """Head or body of a message that loses its strongest evidence for one side, token by token."""
 
-    reasons: list[Reason]  # in the order they are lost
-    leads: list[float]  # the least that is left of its lead without up to none, one, two … of them
+    reasons: list[Reason]  # in the order of their removal
+    leads: list[float]  # of the part: the least it can be without at most none, one, two … of them
 
 
-class Loss(NamedTuple):
-    """Tokens of each part that are lost, and the lead that is left."""
+class Removal(NamedTuple):
+    """Tokens removed from each part, and the lead that remains."""
 
-    lost: tuple[list[Reason], list[Reason]]
+    removed: tuple[list[Reason], list[Reason]]
     lead: float
 
 
-def flips(
+def find_flips(
     model: Model, reasons: Sequence[Reason], score: Score, verdict: Verdict, toward: int, against: int
 ) -> list[Flip]:
-    """For each verdict that can be reached by leaving tokens out, the fewest. All weights are finite."""
+    """Find the fewest tokens to leave out for each other verdict in reach; all weights are finite."""
     damping = model.view.damping
     lead = score.joint[toward] - score.joint[against]
     parts = [[reason for reason in reasons if reason.evidence.part == part] for part in (0, 1)]
-    smaller: dict[int, list[Shrinking]] = {}
+    weakened: dict[int, list[WeakenedPart]] = {}
     found: dict[str, Flip] = {}
     for sign, bound in bounds(model, verdict.label):
-        if sign not in smaller:
-            smaller[sign] = [shrinking(part, damping, sign) for part in parts]
-        first, second = smaller[sign]
-        loss = fewest(first, second, sign * lead, bound)
-        if loss:
+        if sign not in weakened:
+            weakened[sign] = [weaken_part(part, damping, sign) for part in parts]
+        first, second = weakened[sign]
+        removal = fewest_removals(first, second, sign * lead, bound)
+        if removal:
             if len(score.joint) == 2:  # only their difference counts
-                joint = [sign * loss.lead if k == toward else 0.0 for k in (0, 1)]
+                joint = [sign * removal.lead if k == toward else 0.0 for k in (0, 1)]
             else:
-                joint = left(parts, loss.lost, damping, score.joint)
-            now = model.decide(Score(score.labels, settled(joint), []))
-            tokens = [reason.token for part in loss.lost for reason in part]
+                joint = joint_without(parts, removal.removed, damping, score.joint)
+            now = model.decide(Score(score.labels, without_rounding(joint), []))
+            tokens = [reason.token for part in removal.removed for reason in part]
             found.setdefault(now.label, Flip(now.label, now.score, tokens))
     found.pop(verdict.label, None)  # a tie, to the last digit
     return list(found.values())
 
 
-def settled(joint: list[float]) -> list[float]:
-    """What rounding leaves of no evidence at all is nothing."""
-    return joint if max(joint) - min(joint) > NOTHING else [0.0 for _ in joint]
+def without_rounding(joint: list[float]) -> list[float]:
+    """Make log-joints equal where they differ by rounding only."""
+    return joint if max(joint) - min(joint) > ROUNDING else [0.0 for _ in joint]
 
 
 def bounds(model: Model, label: str) -> list[tuple[int, float]]:
-    """How small the lead must become, losing what speaks for it (1) or against it (-1, the lead negated)."""
+    """How small the lead must become for each other verdict, with its sign: 1, or -1 for the lead negated."""
     cutoffs, labels = model.cutoffs, model.labels
     if not cutoffs or len(labels) > 2 or SPAM not in labels:
         return [] if label == UNSURE else [(1, 0.0)]
     ham, spam = cutoffs.ham, cutoffs.spam
     if label == UNSURE:
         return [(1, ham), (-1, -spam)]
-    return [(1, below(spam)), (1, ham)] if label == SPAM else [(-1, below(-ham)), (-1, -spam)]
+    if label == SPAM:
+        return [(1, nextafter(spam, -inf)), (1, ham)]
+    return [(-1, nextafter(-ham, -inf)), (-1, -spam)]
 
 
-def below(value: float) -> float:
-    return nextafter(value, -inf)
+def weaken_part(part: list[Reason], damping: float | None, sign: int) -> WeakenedPart:
+    """Remove the evidence of a part, strongest first.
 
-
-def shrinking(part: list[Reason], damping: float | None, sign: int) -> Shrinking:
-    """Strongest first. To lose more than is best is no worse: then not all need be lost."""
+    To be allowed more removals than are best is no worse: not all need be made.
+    """
     if not part:
-        return Shrinking([], [0.0])
+        return WeakenedPart([], [0.0])
     ordered = sorted(part, key=attrgetter("adds"), reverse=sign > 0)
     adds = [sign * reason.adds for reason in ordered]
     many, whole = len(adds), sum(adds)
-    lost = accumulate(adds[:-1], initial=0.0)
+    removed = accumulate(adds[:-1], initial=0.0)
     if damping is None:
-        leads = [whole - gone for gone in lost]
+        leads = [whole - gone for gone in removed]
     else:
-        leads = [(whole - gone) * (many + damping) / (many + damping - k) for k, gone in enumerate(lost)]
-    return Shrinking(ordered, list(accumulate([*leads, 0.0], min)))
+        leads = [(whole - gone) * (many + damping) / (many + damping - k) for k, gone in enumerate(removed)]
+    return WeakenedPart(ordered, list(accumulate([*leads, 0.0], min)))
 
 
-def fewest(first: Shrinking, second: Shrinking, lead: float, bound: float) -> Loss | None:
-    """Of both parts, the fewest tokens without which the lead is within a bound; None where nothing does.
+def fewest_removals(first: WeakenedPart, second: WeakenedPart, lead: float, bound: float) -> Removal | None:
+    """The fewest tokens of both parts without which the lead is within a bound; None where it never is.
 
     For every number of tokens of the one part, the fewest of the other that suffice: these only ever become
     fewer, so all ways are tried in time linear in the evidence.
@@ -114,35 +115,38 @@ def fewest(first: Shrinking, second: Shrinking, lead: float, bound: float) -> Lo
         return None
     best = len(first.reasons), len(second.reasons)
     least, other = sum(best), best[1]
-    for one, smaller in enumerate(first.leads):
+    for many, smaller in enumerate(first.leads):
         while other and smaller + second.leads[other - 1] <= room:
             other -= 1
-        if one + other < least and smaller + second.leads[other] <= room:
-            best, least = (one, other), one + other
-    lost = first.reasons[: best[0]], second.reasons[: best[1]]
-    return Loss(lost, rest + first.leads[best[0]] + second.leads[best[1]])
+        if many + other < least and smaller + second.leads[other] <= room:
+            best, least = (many, other), many + other
+    removed = first.reasons[: best[0]], second.reasons[: best[1]]
+    return Removal(removed, rest + first.leads[best[0]] + second.leads[best[1]])
 
 
-def left(
-    parts: Sequence[list[Reason]], lost: Sequence[list[Reason]], damping: float | None, joint: Sequence[float]
+def joint_without(
+    parts: Sequence[list[Reason]],
+    removed: Sequence[list[Reason]],
+    damping: float | None,
+    joint: Sequence[float],
 ) -> list[float]:
-    """The log-joint of each label when some tokens of each part are lost."""
+    """The log-joint of each label when tokens of each part are removed."""
     now = list(joint)
-    for part, gone in zip(parts, lost, strict=True):
+    for part, gone in zip(parts, removed, strict=True):
         for k in range(len(now)) if gone else ():
-            whole = said(part, k)
-            now[k] -= mean(whole, len(part), damping)
-            now[k] += mean(whole - said(gone, k), len(part) - len(gone), damping)
+            whole = label_weight(part, k)
+            now[k] -= part_score(whole, len(part), damping)
+            now[k] += part_score(whole - label_weight(gone, k), len(part) - len(gone), damping)
     return now
 
 
-def said(reasons: list[Reason], place: int) -> float:
-    """For one label."""
-    return sum([reason.evidence.weights[place] * reason.evidence.times for reason in reasons])
+def label_weight(reasons: list[Reason], label_index: int) -> float:
+    """The weight of evidence for one label."""
+    return sum([reason.evidence.weights[label_index] * reason.evidence.times for reason in reasons])
 
 
-def mean(total: float, many: int, damping: float | None) -> float:
-    """Of the evidence of a part, as a view takes it: the sum, or its mean as if so many more were silent."""
+def part_score(total: float, many: int, damping: float | None) -> float:
+    """The score of a part: the sum of its evidence, or the mean with `damping` more tokens of no weight."""
     if damping is None:
         return total
     return total / (many + damping) if many else 0.0

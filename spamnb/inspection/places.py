@@ -1,4 +1,4 @@
-"""Where a token stands in a message: its tag tells."""
+"""Places of a message where tokens stand, as a reader knows them: subject, body, link …"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLACES = (
     "hidden",
     NUMBER,
 )
-_OF_TAG = {
+_PLACE_OF_TAG = {
     "subject": "subject",
     "from": "from",
     "sender": "from",
@@ -39,6 +39,6 @@ _OF_TAG = {
 
 
 def place_of(token: str) -> str:
-    """Of a pair of neighbours, that of the first."""
+    """The place where a token stands, by its tag; of a pair of neighbours, that of the first word."""
     tag, colon, _ = token.partition(":")
-    return _OF_TAG.get(tag, HEADER) if colon else BODY
+    return _PLACE_OF_TAG.get(tag, HEADER) if colon else BODY

@@ -16,7 +16,7 @@ class Reason(NamedTuple):
 
     token: str  # as it is spelled; of a pair both words, of a number its name
     evidence: Evidence
-    weight: float  # nats for `toward` against `against`
+    weight: float  # nats for the label that is explained, against the other one
     adds: float  # to the lead
     is_number: bool = False
 
@@ -27,9 +27,10 @@ class Reason(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """Messages by label; of a token, occurrences behind them."""
+        """Counts by label: messages, and of a token its occurrences after them."""
         return self.evidence.row
 
     @property
     def where(self) -> str:
+        """The place in the message, as `subject` or `body`."""
         return NUMBER if self.is_number else place_of(self.token)

@@ -1,4 +1,4 @@
-"""Messages made up by a model: naive Bayes says how probable each is, so it can also draw them.
+"""Draw synthetic messages: naive Bayes says how probable each message is, so it can also make them up.
 
 The length follows the sizes of a label's mail, about the mean number of its tokens; the tokens are drawn from
 P(token | label), by Bernoulli's model each by itself; the numbers from the label's Gaussians.
@@ -32,8 +32,8 @@ TENTH = log(2) / 10
 
 
 @dataclass(frozen=True)
-class Synthetic:
-    """A message that nobody wrote."""
+class SyntheticMessage:
+    """A message made up by a model."""
 
     label: str
     length: int
@@ -44,7 +44,9 @@ class Synthetic:
         return asdict(self)
 
 
-def draw(model: Model, view: View | None, label: str, many: int, seed: int) -> Iterator[Synthetic]:
+def draw_messages(
+    model: Model, view: View | None, label: str, many: int, seed: int
+) -> Iterator[SyntheticMessage]:
     """Draw messages of a label, by the view asked for."""
     if not model.stored.messages[model.labels.index(label)]:
         raise DataError(f"{model.stored.path}: no {label} has been learned; there is nothing to draw from")
@@ -60,20 +62,20 @@ class Sampler:
         self.stored = stored
         self.view = view
         self.label = label
-        self.place = stored.labels.index(label)
+        self.label_index = stored.labels.index(label)
         self.vocabulary = Vocabulary(stored)
         self.chance = np.random.default_rng(seed)
         self.p = self._probabilities()
         self._known: dict[int, str] = {}
 
     def _probabilities(self) -> Array:
-        """Of each token; none by Gaussians, which know numbers only."""
+        """The probability of each token; empty for Gaussians, which know numbers only."""
         if self.view.event == "gaussian":
             return np.empty(0)
         likelihood = Likelihood(self.stored, self.view)
         blocks = [
             by_row(
-                lambda row: [likelihood.probabilities(row)[self.place] if any(row) else 0.0],
+                lambda row: [likelihood.probabilities(row)[self.label_index] if any(row) else 0.0],
                 counts_for(self.view, block.message_counts, block.occurrence_counts),
                 1,
             )[0]
@@ -81,43 +83,47 @@ class Sampler:
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)
 
-    def messages(self, many: int) -> Iterator[Synthetic]:
+    def messages(self, many: int) -> Iterator[SyntheticMessage]:
         reach = np.cumsum(self.p)
-        messages = max(1, self.stored.messages[self.place])
+        messages = max(1, self.stored.messages[self.label_index])
         for _ in range(many):
             size = self.chance.standard_normal()
             if self.view.event == "bernoulli":
-                places = np.flatnonzero(self.chance.random(len(self.p)) < self.p)
+                drawn = np.flatnonzero(self.chance.random(len(self.p)) < self.p)
             else:
                 length = self._length(size) if len(reach) else 0
-                places = np.searchsorted(reach, self.chance.random(length) * reach[-1:], "right")
+                drawn = np.searchsorted(reach, self.chance.random(length) * reach[-1:], "right")
             numbers = self._numbers(size, messages)
-            found, times = np.unique(places, return_counts=True)
+            found, times = np.unique(drawn, return_counts=True)
             tokens = dict(zip(self._texts(found.tolist()), times.tolist(), strict=True))
-            yield Synthetic(self.label, len(places), tokens, numbers)
+            yield SyntheticMessage(self.label, len(drawn), tokens, numbers)
 
-    def _texts(self, places: list[int]) -> list[str]:
-        """Of tokens that come again and again."""
-        new = [place for place in places if place not in self._known]
+    def _texts(self, tokens: list[int]) -> list[str]:
+        """The texts of tokens, each read from the model once."""
+        new = [token for token in tokens if token not in self._known]
         self._known.update(zip(new, self.vocabulary.tokens(new), strict=True))
-        return [self._known[place] for place in places]
+        return [self._known[token] for token in tokens]
 
     def _length(self, size: float) -> int:
-        """Log-normal, as sizes are; `size` is how many standard deviations this one lies off the mean."""
+        """A log-normal length, as sizes are; `size` is how many standard deviations it lies off the mean."""
         stored = self.stored
         totals = stored.occurrences if self.view.event == "multinomial" else stored.presences
-        mean = totals[self.place] / max(1, stored.messages[self.place])
+        mean = totals[self.label_index] / max(1, stored.messages[self.label_index])
         sizes = stored.numbers.get(SIZE)
-        spread = TENTH * sqrt(variance_of(sizes[self.place])) if sizes and sizes[self.place][0] else 0.0
+        spread = (
+            TENTH * sqrt(variance_of(sizes[self.label_index]))
+            if sizes and sizes[self.label_index][0]
+            else 0.0
+        )
         return min(MOST_TOKENS, round(mean * exp(spread * size - spread * spread / 2)))
 
     def _numbers(self, size: float, messages: int) -> dict[str, float]:
-        """Each as often as the label's mail has it."""
+        """Draw the numeric features, each as often as the label's mail has it."""
         numbers = {}
         for name, by_label in sorted(self.stored.numbers.items()):
-            n, total, squares = by_label[self.place]
-            there, off = self.chance.random(), self.chance.standard_normal()
-            if there * messages < n:
+            n, total, squares = by_label[self.label_index]
+            chance, off = self.chance.random(), self.chance.standard_normal()
+            if chance * messages < n:
                 deviation = sqrt(variance_of((n, total, squares)))
                 numbers[name] = total / n + deviation * (size if name == SIZE else off)
         return numbers

@@ -1,4 +1,4 @@
-"""Tokens of a model that are spelled nearly like another one."""
+"""Find the tokens of a model that are spelled nearly like a word."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ MOST_LETTERS = 80  # of a word whose neighbours are looked for
 
 
 class Spelling(NamedTuple):
+    """A token that is spelled nearly like a word."""
+
     changes: int  # letters changed, left out or put in; 0 is the word itself
-    place: int
+    token_index: int  # in the vocabulary
 
 
 def spellings(vocabulary: Vocabulary, word: str) -> list[Spelling]:
@@ -26,35 +28,35 @@ def spellings(vocabulary: Vocabulary, word: str) -> list[Spelling]:
     letters = word.encode("utf-8", "replace")[:MOST_LETTERS]
     most = 1 if len(word.rpartition(":")[2]) <= SHORT else 2
     found = [
-        Spelling(changes, place)
+        Spelling(changes, index)
         for start, ends, text in vocabulary.texts()
-        for changes, place in near(letters, most, start, ends, text)
+        for changes, index in near_words(letters, most, start, ends, text)
     ]
     return sorted(found)
 
 
-def near(letters: bytes, most: int, start: int, ends: Array, text: Array) -> Iterator[tuple[int, int]]:
-    """Of one block, length by length: words of one length are a matrix."""
+def near_words(letters: bytes, most: int, start: int, ends: Array, text: Array) -> Iterator[tuple[int, int]]:
+    """Changes and indices of near words in a block, length by length: words of one length are a matrix."""
     lengths = np.diff(ends, prepend=0)
     for length in range(max(1, len(letters) - most), len(letters) + most + 1):
-        own = np.flatnonzero(lengths == length)
-        if len(own):
-            words = text[(ends[own] - length)[:, None] + np.arange(length)]
+        same_length = np.flatnonzero(lengths == length)
+        if len(same_length):
+            words = text[(ends[same_length] - length)[:, None] + np.arange(length)]
             changes = distances(letters, np.ascontiguousarray(words.T), most)
             for at in np.flatnonzero(changes <= most).tolist():
-                yield int(changes[at]), start + int(own[at])
+                yield int(changes[at]), start + int(same_length[at])
 
 
 def distances(letters: bytes, words: Array, most: int) -> Array:
-    """Levenshtein's distance of a word to each of others [letter, word], as far as it is no more than `most`.
+    """Levenshtein's distances of a word to others [letter, word], as too_far as they are no more than `most`.
 
     His table for all words at once, row by row, and of each row only what lies near its diagonal.
     """
     length, many = words.shape
-    far = np.full(many, most + 1, np.uint8)
+    too_far = np.full(many, most + 1, np.uint8)
     above = [np.full(many, min(j, most + 1), np.uint8) for j in range(length + 1)]
     for i, letter in enumerate(letters, 1):
-        row = [far] * (length + 1)
+        row = [too_far] * (length + 1)
         row[0] = np.full(many, min(i, most + 1), np.uint8)
         for j in range(max(1, i - most), min(length, i + most) + 1):
             changed = above[j - 1] + (words[j - 1] != letter)

@@ -14,7 +14,7 @@ from spamnb.report.plots import calibration, learning, legend, trade_off
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.evaluation.results import CurvePoint, Evaluation, Judged
+    from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
 
 
 def plots_section(evaluation: Evaluation) -> Markup | None:
@@ -34,7 +34,7 @@ def figure(name: str, plot: Markup, caption: str) -> Markup:
     return element("figure", element("h3", name), plot, element("figcaption", caption))
 
 
-def errors_figure(judged: Judged, metrics: Mapping[str, Any]) -> Markup | None:
+def errors_figure(judged: JudgedMessages, metrics: Mapping[str, Any]) -> Markup | None:
     plot = trade_off(judged, metrics["spam_missed_at_ham_lost"]) if SPAM in judged.labels else None
     if plot is None:
         return None
@@ -46,7 +46,7 @@ def errors_figure(judged: Judged, metrics: Mapping[str, Any]) -> Markup | None:
     )
 
 
-def scores_figure(judged: Judged) -> Markup:
+def scores_figure(judged: JudgedMessages) -> Markup:
     upper, lower = score_groups(judged)
     plot, beyond = histogram(upper, lower, judged.cutoffs)
     words = [
@@ -60,7 +60,7 @@ def scores_figure(judged: Judged) -> Markup:
     return figure("Scores", plot, joined(words))
 
 
-def score_groups(judged: Judged) -> tuple[ScoreGroup, ScoreGroup]:
+def score_groups(judged: JudgedMessages) -> tuple[ScoreGroup, ScoreGroup]:
     """Split messages into ham and spam; without spam, a score is the verdict's: into right and wrong."""
     if SPAM in judged.labels:
         is_spam = judged.truth == judged.labels.index(SPAM)
@@ -73,7 +73,7 @@ def score_groups(judged: Judged) -> tuple[ScoreGroup, ScoreGroup]:
     )
 
 
-def calibration_figure(judged: Judged, metrics: Mapping[str, Any]) -> Markup:
+def calibration_figure(judged: JudgedMessages, metrics: Mapping[str, Any]) -> Markup:
     error = metrics["expected_calibration_error"]
     off = "" if error is None else f" They are off by {share(error)} on average."
     return figure(

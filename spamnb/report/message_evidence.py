@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
+from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.report.colours import colour_of_weight
 from spamnb.report.elements import Markup, element, joined, label, untrusted
 from spamnb.report.formats import count, counted, signed
@@ -96,11 +96,11 @@ def sum_section(why: Explanation) -> Markup:
         for name, adds in (("prior", why.prior), ("words that are absent", why.absent))
         if adds
     ]
-    for share in why.shares:
+    for part in why.part_sums:
         divided = (
-            None if share.divisor == 1 else f"{count(share.tokens)} + {share.divisor - share.tokens:g} silent"
+            None if part.divisor == 1 else f"{count(part.tokens)} + {part.divisor - part.tokens:g} silent"
         )
-        rows.append(row(share.name, f"{share.weight:+.3f}", divided, f"{share.adds:+.4f}"))
+        rows.append(row(part.name, f"{part.weight:+.3f}", divided, f"{part.adds:+.4f}"))
     against, toward = why.sides
     name = "score" if why.lead == why.verdict.score else f"{toward} ahead of {against} by"
     rows.append(row(name, None, None, f"{why.lead:+.4f}"))
@@ -135,12 +135,12 @@ def flip_text(flip: Flip) -> Markup:
 def ignored_section(why: Explanation) -> Markup:
     hidden = hidden_words(why.features)
     weak = [f"{token.token} {signed(token.weight)}" for token in why.weak[:LISTED]]
-    headers = headers_unread(why.message, why.model.settings.headers)
-    parts = parts_unread(why.message)
+    headers = ignored_headers(why.message, why.model.settings.headers)
+    parts = ignored_parts(why.message)
     kinds: tuple[tuple[str, int, Iterable[str]], ...] = (
         ("unknown: in no message learned", len(why.unknown), why.unknown),
         (f"weak: less than {why.model.view.least_evidence:g} nats", len(why.weak_rows), weak),
-        ("pairs of neighbours, unknown or weak", why.silent_pairs, ()),
+        ("pairs of neighbours, unknown or weak", why.ignored_pairs, ()),
         ("words hidden from the reader: they count as hidden only", len(hidden), hidden),
         (
             "headers that are not read",

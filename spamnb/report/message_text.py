@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
-from spamnb.inspection.marked_text import FIRST, readable
+from spamnb.inspection.marked_text import SHOWN_HEADERS, marked_sections
 from spamnb.report.colours import colour_of_weight
 from spamnb.report.elements import Markup, element, joined, untrusted
 from spamnb.report.formats import count, counted, signed
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from spamnb.inspection import Explanation, Reason
-    from spamnb.inspection.marked_text import Block, Piece
+    from spamnb.inspection.marked_text import MarkedPiece, Section
 
 MOST = 60_000  # characters of text: some 30 pages
 NOTED = 4  # tokens that the note on a word names
@@ -36,7 +36,7 @@ class WordTinter:
         )
         self.noted: set[tuple[str, ...]] = set()
 
-    def tinted(self, piece: Piece) -> Markup:
+    def tinted(self, piece: MarkedPiece) -> Markup:
         """Tint a word that adds something, with a note; the tab key reaches only the first of its kind."""
         reasons = [self.reasons[token] for token in piece.tokens]
         weight = sum(reason.total_weight for reason in reasons)
@@ -74,10 +74,10 @@ class WordTinter:
 
 def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
     tinter = WordTinter(why, rows)
-    blocks = list(readable(why.message, why.model.tokenizer, tinter.reasons, MOST))
+    blocks = list(marked_sections(why.message, why.model.tokenizer, tinter.reasons, MOST))
     headers = [block for block in blocks if block.is_header]
-    first = [block for block in headers if block.title.text.lower() in FIRST]
-    others = [block for block in headers if block.title.text.lower() not in FIRST]
+    first = [block for block in headers if block.title.text.lower() in SHOWN_HEADERS]
+    others = [block for block in headers if block.title.text.lower() not in SHOWN_HEADERS]
     texts = [block for block in blocks if not block.is_header]
     against, toward = why.sides
     words = (
@@ -101,12 +101,12 @@ def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
     )
 
 
-def header(block: Block, tinter: WordTinter) -> Markup:
+def header(block: Section, tinter: WordTinter) -> Markup:
     name, value = tinter.tinted(block.title), [tinter.tinted(piece) for piece in block.pieces]
     return element("div", element("dt", name), element("dd", value, dir="auto"))
 
 
-def text(block: Block, tinter: WordTinter) -> Markup:
+def text(block: Section, tinter: WordTinter) -> Markup:
     return element(
         "div",
         element("p", untrusted(block.title.text, TITLE), class_="part"),
@@ -114,7 +114,7 @@ def text(block: Block, tinter: WordTinter) -> Markup:
     )
 
 
-def other_headers(headers: list[Block], tinter: WordTinter) -> Markup | None:
+def other_headers(headers: list[Section], tinter: WordTinter) -> Markup | None:
     if not headers:
         return None
     return element(

@@ -7,7 +7,7 @@ from math import log10
 from typing import TYPE_CHECKING
 
 from spamnb.bayes.verdict import SPAM
-from spamnb.inspection.portrait import FARTHEST, STEP
+from spamnb.inspection.model_curves import FARTHEST, STEP
 from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.report.document import sheet
 from spamnb.report.elements import Markup, element, joined
@@ -32,8 +32,8 @@ from spamnb.report.svg import (
 )
 
 if TYPE_CHECKING:
-    from spamnb.inspection.knowledge import TellingToken
-    from spamnb.inspection.portrait import Portrait
+    from spamnb.inspection.model_curves import ModelCurves
+    from spamnb.inspection.model_summary import TellingToken
 
 MARGIN, GAP, CAPTION = 24, 36, 30  # units around the pictures, between them, and for a name above each
 ROWS = 16  # tokens that are named
@@ -49,7 +49,7 @@ svg .head { font-size: 12px; font-weight: 600; fill: var(--ink); }
 """
 
 
-def model_plots(model: Portrait, title: str) -> str:
+def model_plots(model: ModelCurves, title: str) -> str:
     """Make the SVG file."""
     panels = (
         ("Most telling tokens", telling_tokens(model)),
@@ -91,13 +91,13 @@ def style() -> str:
     return re.sub(r"var\(--(\w+)\)", lambda name: values[name[1]], "\n".join(rules))
 
 
-def telling_tokens(model: Portrait) -> Markup:
+def telling_tokens(model: ModelCurves) -> Markup:
     """Draw bars of the strongest tokens, label by label; of many labels, of those with the most messages."""
-    known = model.knowledge
-    ranked = sorted(known.telling, key=lambda label: -known.messages[known.labels.index(label)])
-    listed = [label for label in known.labels if label in ranked[: ROWS // 2] and known.telling[label]]
+    summary = model.summary
+    ranked = sorted(summary.telling, key=lambda label: -summary.messages[summary.labels.index(label)])
+    listed = [label for label in summary.labels if label in ranked[: ROWS // 2] and summary.telling[label]]
     each = ROWS // max(1, len(listed))
-    rows = [(label, token) for label in listed for token in known.telling[label][:each]]
+    rows = [(label, token) for label in listed for token in summary.telling[label][:each]]
     largest = max((token.weight for _, token in rows), default=1.0)
     x = Linear(0, largest, NAMES, RIGHT - ROOM)
     return drawing(
@@ -126,14 +126,14 @@ def named_bar(row: int, label: str, token: TellingToken, x: Linear) -> Markup:
     )
 
 
-def weights(model: Portrait) -> Markup:
+def weights(model: ModelCurves) -> Markup:
     """Plot how many tokens have which weight, on a logarithmic scale; shaded, what is too weak to count."""
     bars = model.weights
     low, high = bars[0][0], bars[-1][0] + STEP
     most = max((many for _, many in bars), default=0)
     x = Linear(low, high, LEFT, RIGHT)
     y = Logarithmic(1.0, 10.0 ** max(1, len(str(most))), BOTTOM, TOP)
-    least = model.knowledge.view["least_evidence"]
+    least = model.summary.view["least_evidence"]
     weak = x.at(max(low, -least)), x.at(least)
     return drawing(
         "weights",
@@ -161,7 +161,7 @@ def weights(model: Portrait) -> Markup:
     )
 
 
-def zipf(model: Portrait) -> Markup:
+def zipf(model: ModelCurves) -> Markup:
     """Plot occurrences against rank, both logarithmic; dashed, the law: the n-th has 1/n of the first."""
     ranks, times = (max((point[k] for point in model.zipf), default=1) for k in (0, 1))
     x = Logarithmic(1.0, power_above(ranks), LEFT, RIGHT)
@@ -188,14 +188,14 @@ def power_above(value: float) -> float:
     return power
 
 
-def scores(model: Portrait) -> Markup:
+def scores(model: ModelCurves) -> Markup:
     """Draw how the mail learned scores, each message by the mail without it."""
-    known = model.knowledge
+    summary = model.summary
     if not len(model.ham) and not len(model.spam):
         why = "Scores are kept by models of ham and spam, once they have learned enough."
         return drawing("scores", "Scores", why, text(WIDTH / 2, HEIGHT / 2, why, class_="small"))
-    ham = next(label for label in known.labels if label != SPAM)
-    cutoffs = (known.cutoffs[0], known.cutoffs[1]) if known.cutoffs else None
+    ham = next(label for label in summary.labels if label != SPAM)
+    cutoffs = (summary.cutoffs[0], summary.cutoffs[1]) if summary.cutoffs else None
     plot, _beyond = histogram(
         ScoreGroup(ham, model.ham, HAM_COLOUR), ScoreGroup(SPAM, model.spam, SPAM_COLOUR), cutoffs
     )

@@ -32,7 +32,7 @@ from spamnb.report.svg import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.evaluation.results import CurvePoint, Judged
+    from spamnb.evaluation.results import CurvePoint, JudgedMessages
 
 CURVE_POINTS = 300  # as many as a plot has dots across
 MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter
@@ -45,7 +45,7 @@ SERIES = (  # of the learning curve: field, name, classes of the style sheet
 )
 
 
-def trade_off(judged: Judged, missed_at: Mapping[str, float | None]) -> Markup | None:
+def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> Markup | None:
     """Plot ham lost against spam missed for every cutoff, and where the verdicts themselves are."""
     spam_index = judged.labels.index(SPAM)
     is_spam = judged.truth == spam_index
@@ -92,7 +92,7 @@ def without_overlap(marks: Sequence[tuple[float, float]], y: Logarithmic) -> lis
     ]
 
 
-def calibration(judged: Judged) -> Markup:
+def calibration(judged: JudgedMessages) -> Markup:
     """Plot how often a forecast came true, with 95 % intervals, and of how many messages that is known."""
     bins = [
         each for each in calibration_bins(judged.labels, judged.truth, judged.probability) if each.messages

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.evaluation.results import Mistake
-    from spamnb.inspection.knowledge import TellingToken
+    from spamnb.inspection.model_summary import TellingToken
 
 SUBJECT, PATH, TOKEN = 160, 400, 60  # characters shown of each
 MISTAKES, EVIDENCE, TOKENS = 100, 12, 50  # shown of each, which keeps a page under 300 KB

@@ -12,7 +12,7 @@ from spamnb.bayes.scoring import BulkClassifier, LeaveOneOut
 from spamnb.bayes.verdict import Score
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.online import LearnedSoFar
+from spamnb.evaluation.online import RunningCounts
 
 WORDS, PAIRS = range(12), range(12, 18)  # places in the vocabulary
 SMOOTHINGS = (0.0, 1e-300, 0.01, 0.3, 1.0, GLOBAL)
@@ -125,7 +125,7 @@ def test_left_out(corpus, view):
 @examples_times(2)
 def test_online(question):
     corpus, view = question
-    counts = LearnedSoFar(corpus, view)
+    counts = RunningCounts(corpus, view)
     for message in range(len(corpus)):
         assert counts.joint(message) == one_by_one(corpus, view, range(message), message)
         counts.learn(message)

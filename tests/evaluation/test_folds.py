@@ -8,11 +8,11 @@ import pytest
 
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, UsageError
-from spamnb.evaluation.candidates import STANDARD, candidate, extended
-from spamnb.evaluation.compare import compared
+from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
+from spamnb.evaluation.compare import compare_candidates
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import CrossValidation, cross_validated, fold_of
-from spamnb.evaluation.mistakes import by_folds, by_model, worst
+from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate
+from spamnb.evaluation.mistakes import by_folds, by_model, worst_mistakes
 from spamnb.evaluation.search import steps_from
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
@@ -51,8 +51,8 @@ def corpus_of(mail, settings=None):
 def test_folds_are_separate_trainings(mail, view):
     """Every score, probability and verdict is that of a model trained on the other folds alone."""
     corpus = corpus_of(mail)
-    assigned = fold_of(corpus, 3, seed=7)
-    judged = cross_validated(corpus, assigned, view)
+    assigned = assign_folds(corpus, 3, seed=7)
+    judged = cross_validate(corpus, assigned, view)
     for fold in range(3):
         others = [corpus.names[n][0] for n in np.flatnonzero(assigned != fold)]
         path = str(mail / f"model{fold}")
@@ -70,8 +70,8 @@ def test_folds_are_separate_trainings(mail, view):
 
 def test_two_processes_give_the_same(mail):
     corpus = corpus_of(mail)
-    assigned = fold_of(corpus, 5, seed=1)
-    one, two = (cross_validated(corpus, assigned, jobs=jobs) for jobs in (1, 2))
+    assigned = assign_folds(corpus, 5, seed=1)
+    one, two = (cross_validate(corpus, assigned, jobs=jobs) for jobs in (1, 2))
     assert (one.score == two.score).all()
     assert (one.verdict == two.verdict).all()
     assert one.cutoffs == two.cutoffs
@@ -79,7 +79,7 @@ def test_two_processes_give_the_same(mail):
 
 def test_folds_are_stratified_and_seeded(mail):
     corpus = corpus_of(mail)
-    first, again, other = (fold_of(corpus, 5, seed) for seed in (1, 1, 2))
+    first, again, other = (assign_folds(corpus, 5, seed) for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
     for label in (0, 1):
@@ -90,7 +90,7 @@ def test_copies_can_be_kept_together(mail):
     for number in range(10):
         (mail / "ham" / f"copy{number}").write_bytes(text("ham", number))
     corpus = corpus_of(mail)
-    apart, together = (fold_of(corpus, 5, 1, together) for together in (False, True))
+    apart, together = (assign_folds(corpus, 5, 1, together) for together in (False, True))
     folds_of: dict[int, set[int]] = {}
     for digest, fold in zip(corpus.digests.tolist(), together.tolist(), strict=True):
         folds_of.setdefault(digest, set()).add(fold)
@@ -101,19 +101,19 @@ def test_copies_can_be_kept_together(mail):
 def test_too_few_messages(mail):
     corpus = corpus_of(mail)
     with pytest.raises(DataError, match="50 folds need 50 messages"):
-        fold_of(corpus, 50, 1)
+        assign_folds(corpus, 50, 1)
 
 
 def test_a_mislabelled_message_is_the_worst_mistake(mail):
     (mail / "ham" / "wrong").write_bytes(b"Subject: casino offer\n\n" + b" ".join(w.encode() for w in SPAM))
     corpus = corpus_of(mail)
-    assigned = fold_of(corpus, 5, 1)
-    judged = cross_validated(corpus, assigned)
+    assigned = assign_folds(corpus, 5, 1)
+    judged = cross_validate(corpus, assigned)
     found = by_folds(judged, CrossValidation(corpus, assigned, DEFAULT_VIEW), Settings(), 5)
     assert os.path.basename(found[0].path) == "wrong"
     assert (found[0].subject, found[0].truth, found[0].verdict) == ("casino offer", "ham", "spam")
     assert all(weight > 0 for _, weight in found[0].evidence)
-    assert worst(judged, 0) == []
+    assert worst_mistakes(judged, 0) == []
 
 
 def test_mistakes_of_a_model(mail):
@@ -122,7 +122,7 @@ def test_mistakes_of_a_model(mail):
     model = Model.open(path)
     (mail / "ham" / "wrong").write_bytes(text("spam", 3))
     corpus = corpus_of(mail)
-    judged = cross_validated(corpus, fold_of(corpus, 5, 1))
+    judged = cross_validate(corpus, assign_folds(corpus, 5, 1))
     found = by_model(judged, model, 3)
     assert os.path.basename(found[0].path) == "wrong"
     assert found[0].evidence
@@ -130,14 +130,14 @@ def test_mistakes_of_a_model(mail):
 
 class TestCandidates:
     def test_a_textbook_and_the_default(self):
-        textbook = candidate("event=bernoulli,smoothing=0.1,ngrams=2")
+        textbook = parse_candidate("event=bernoulli,smoothing=0.1,ngrams=2")
         assert (textbook.view.event, textbook.view.smoothing, textbook.settings) == (
             "bernoulli",
             0.1,
             {"ngrams": 2},
         )
         assert textbook.view.damping is None
-        changed = candidate("smoothing=0.1,pairs=no")
+        changed = parse_candidate("smoothing=0.1,pairs=no")
         assert (changed.view.smoothing, changed.view.pairs, changed.view.damping) == (
             0.1,
             False,
@@ -149,21 +149,23 @@ class TestCandidates:
     )
     def test_what_is_no_setting(self, text):
         with pytest.raises(UsageError):
-            candidate(text)
+            parse_candidate(text)
 
     def test_the_standard_ones(self):
-        assert len({candidate(name).name for name in STANDARD}) == len(STANDARD)
+        assert len({parse_candidate(name).name for name in STANDARD}) == len(STANDARD)
 
     def test_a_change_back_to_the_default_is_the_default(self):
-        changed = extended(candidate("default"), "damping=8")
+        changed = with_change(parse_candidate("default"), "damping=8")
         assert changed.name == "damping=8"
-        assert extended(changed, "damping=4").name == "default"
-        assert candidate("default").name in {one.name for one in steps_from(changed)}
+        assert with_change(changed, "damping=4").name == "default"
+        assert parse_candidate("default").name in {one.name for one in steps_from(changed)}
 
 
 def test_compared_on_the_same_folds(mail):
-    candidates = [candidate(name) for name in ("default", "event=multinomial", "headers=no")]
-    first, *others = compared(candidates, lambda settings: corpus_of(mail, settings), 5, 1, False, 1)
+    candidates = [parse_candidate(name) for name in ("default", "event=multinomial", "headers=no")]
+    first, *others = compare_candidates(
+        candidates, lambda settings: corpus_of(mail, settings), 5, 1, False, 1
+    )
     assert (first.won, first.lost, first.verdicts_p) == (0, 0, None)
     for one in others:
         assert one.won + one.tied + one.lost == 90

@@ -15,12 +15,13 @@ from spamnb.evaluation.online import (
     GROWTH,
     POINTS,
     RECENT,
-    curve,
+    OnlineProtocol,
     in_index_order,
     in_time_order,
-    online,
+    judge_online,
+    learning_curve,
 )
-from spamnb.evaluation.results import Judged
+from spamnb.evaluation.results import JudgedMessages
 from spamnb.mailboxes.trec_index import read_index
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
@@ -93,7 +94,7 @@ class TestEqualToTraining:
     def test_on_all_messages_before(self, corpus_of, view, labels):
         corpus = corpus_of(some_mail(labels, 20))
         order = np.random.default_rng(2).permutation(len(corpus))
-        judged, _ = online(corpus, order, view=view)
+        judged, _ = judge_online(corpus, order, view=view)
         assert judged.names == [corpus.names[message] for message in order]
         assert judged.truth.tolist() == corpus.truth[order].tolist()
         self.holds(corpus, view, judged, order, [order[:at] for at in range(len(order))])
@@ -102,14 +103,14 @@ class TestEqualToTraining:
     def test_delayed(self, corpus_of, view):
         corpus = corpus_of(some_mail(("ham", "spam"), 20))
         order = np.random.default_rng(3).permutation(len(corpus))
-        judged, _ = online(corpus, order, view=view, protocol="delayed", first=15)
+        judged, _ = judge_online(corpus, order, view=view, protocol=OnlineProtocol("delayed", first=15))
         self.holds(corpus, view, judged, order, [order[: min(at, 15)] for at in range(len(order))])
 
     @pytest.mark.parametrize("view", [None, VIEWS["multinomial"], VIEWS["bernoulli"]])
     def test_on_error(self, corpus_of, view):
         corpus = corpus_of(some_mail(("ham", "spam"), 40))
         order = np.random.default_rng(4).permutation(len(corpus))
-        judged, _ = online(corpus, order, view=view, protocol="on-error")
+        judged, _ = judge_online(corpus, order, view=view, protocol=OnlineProtocol("on-error"))
         wrong = judged.verdict != judged.truth
         assert 0 < wrong.sum() < len(order)
         self.holds(corpus, view, judged, order, [order[:at][wrong[:at]] for at in range(len(order))])
@@ -142,41 +143,41 @@ class TestByHand:
         ("protocol", "scores", "verdicts"),
         [
             # The last: 2/3 · 1/5 · 4/5 for spam (3 times money), 1/3 · 2/3 · 1/3 for ham (once meeting).
-            ({"protocol": "immediate"}, [0, LARGEST, 2 * log(2), log(1.44)], "unsure spam spam spam"),
+            (OnlineProtocol("immediate"), [0, LARGEST, 2 * log(2), log(1.44)], "unsure spam spam spam"),
             # By the first two alone it is as much the one as the other.
-            ({"protocol": "delayed", "first": 2}, [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
-            ({"protocol": "delayed", "first": 1}, [0, LARGEST, LARGEST, LARGEST], "unsure spam spam spam"),
-            ({"protocol": "delayed", "first": 0}, [0, 0, 0, 0], "unsure unsure unsure unsure"),
+            (OnlineProtocol("delayed", first=2), [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
+            (OnlineProtocol("delayed", first=1), [0, LARGEST, LARGEST, LARGEST], "unsure spam spam spam"),
+            (OnlineProtocol("delayed", first=0), [0, 0, 0, 0], "unsure unsure unsure unsure"),
             # The third is right, by 1.39: it is not learned, unless it had to be right by more.
-            ({"protocol": "on-error"}, [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
-            ({"protocol": "on-error", "margin": 1.3}, [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
+            (OnlineProtocol("on-error"), [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
+            (OnlineProtocol("on-error", margin=1.3), [0, LARGEST, 2 * log(2), 0], "unsure spam spam unsure"),
             (
-                {"protocol": "on-error", "margin": 1.4},
+                OnlineProtocol("on-error", margin=1.4),
                 [0, LARGEST, 2 * log(2), log(1.44)],
                 "unsure spam spam spam",
             ),
         ],
     )
     def test_scores(self, corpus, protocol, scores, verdicts):
-        judged, points = online(corpus, iter([2, 0, 3, 1]), view=View(), **protocol)
+        judged, points = judge_online(corpus, iter([2, 0, 3, 1]), view=View(), protocol=protocol)
         assert judged.score == pytest.approx(scores, rel=1e-12, abs=1e-12)
         assert [(*judged.labels, "unsure")[place] for place in judged.verdict] == verdicts.split()
         assert judged.cutoffs is None
         assert [point.messages for point in points] == [1, 2, 3, 4]
 
     def test_a_part_of_the_messages(self, corpus):
-        judged, _ = online(corpus, [3, 1], view=View())
+        judged, _ = judge_online(corpus, [3, 1], view=View())
         assert judged.names == [corpus.names[3], corpus.names[1]]
 
     def test_no_messages(self, corpus):
-        judged, points = online(corpus, [])
+        judged, points = judge_online(corpus, [])
         assert len(judged.truth) == 0
         assert judged.probability.shape == (0, 2)
         assert points == []
 
     def test_no_such_protocol(self, corpus):
         with pytest.raises(ValueError, match="on-tuesdays"):
-            online(corpus, [0], protocol="on-tuesdays")
+            judge_online(corpus, [0], protocol=OnlineProtocol("on-tuesdays"))
 
 
 class TestCutoffs:
@@ -186,7 +187,7 @@ class TestCutoffs:
     ORDER = [message for pair in zip(range(30), range(30, 60), strict=True) for message in pair]
 
     def test_unsure_until_there_are_enough(self, corpus_of):
-        judged, points = online(corpus_of(self.MAIL), self.ORDER)
+        judged, points = judge_online(corpus_of(self.MAIL), self.ORDER)
         decided = judged.verdict >= 0
         start = int(decided.argmax())
         assert 2 * FEWEST <= start <= 2 * FEWEST * GROWTH + 1
@@ -197,32 +198,36 @@ class TestCutoffs:
         assert points[-1].recent_error_percent == pytest.approx(100 * start / 60)
 
     def test_probabilities_are_calibrated(self, corpus_of):
-        judged, _ = online(corpus_of(self.MAIL), self.ORDER)
+        judged, _ = judge_online(corpus_of(self.MAIL), self.ORDER)
         assert judged.probability.sum(axis=1) == pytest.approx(1)
         assert judged.probability[-1, 1] > 0.9 > 0.1 > judged.probability[-2, 1]
 
     def test_never_enough(self, corpus_of):
-        judged, _ = online(corpus_of(self.MAIL), self.ORDER, protocol="delayed", first=2 * FEWEST - 1)
+        judged, _ = judge_online(
+            corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("delayed", first=2 * FEWEST - 1)
+        )
         assert (judged.verdict == -1).all()
         assert judged.cutoffs is None
 
     def test_delayed_keeps_what_it_has(self, corpus_of):
-        judged, _ = online(corpus_of(self.MAIL), self.ORDER, protocol="delayed", first=30)
+        judged, _ = judge_online(
+            corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("delayed", first=30)
+        )
         assert (judged.verdict == judged.truth)[22:].all()
         assert len(set(judged.score[30:].tolist())) == 2  # the same messages by the same counts
 
     def test_on_error_stops_learning(self, corpus_of):
-        judged, _ = online(corpus_of(self.MAIL), self.ORDER, protocol="on-error")
+        judged, _ = judge_online(corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("on-error"))
         assert len(set(judged.score[24:].tolist())) == 2
 
     def test_a_view_like_the_default(self, corpus_of):
         corpus = corpus_of(self.MAIL)
-        given, _ = online(corpus, self.ORDER, view=DEFAULT_VIEW)
-        assert given.cutoffs == online(corpus, self.ORDER)[0].cutoffs is not None
+        given, _ = judge_online(corpus, self.ORDER, view=DEFAULT_VIEW)
+        assert given.cutoffs == judge_online(corpus, self.ORDER)[0].cutoffs is not None
 
     def test_other_labels_have_none(self, corpus_of):
         corpus = corpus_of(some_mail(("home", "spam", "work"), 20))
-        judged, _ = online(corpus, np.random.default_rng(7).permutation(60))
+        judged, _ = judge_online(corpus, np.random.default_rng(7).permutation(60))
         assert (judged.verdict[: 2 * FEWEST] >= 0).any()
         assert judged.cutoffs is None
 
@@ -286,13 +291,13 @@ class TestCurve:
         verdict = np.where(random.random(messages) < 0.7, truth, random.integers(-1, len(labels), messages))
         score = (verdict + random.normal(size=messages)).round(1)  # with ties
         shares = np.full((messages, len(labels)), 1 / len(labels))
-        return Judged(labels, truth, verdict, score, shares, [("x", None)] * messages, [])
+        return JudgedMessages(labels, truth, verdict, score, shares, [("x", None)] * messages, [])
 
     @pytest.mark.parametrize("labels", [("ham", "spam"), ("spam", "news", "home")])
     @pytest.mark.parametrize("messages", [1, 7, 100, 101, 1234])
     def test_figures_are_those_of_measure(self, labels, messages):
         found = self.judged(labels, messages)
-        points = curve(found)
+        points = learning_curve(found)
         assert len(points) == min(messages, POINTS)
         assert points[-1].messages == messages
         for point in points[:: max(1, len(points) // 10)]:
@@ -308,11 +313,11 @@ class TestCurve:
             )
 
     def test_without_spam_there_is_the_error_only(self):
-        points = curve(self.judged(("home", "work"), 50))
+        points = learning_curve(self.judged(("home", "work"), 50))
         assert {(p.one_minus_auc_percent, p.ham_lost_percent, p.spam_missed_percent) for p in points} == {
             (None, None, None)
         }
         assert all(0 <= point.recent_error_percent <= 100 for point in points)
 
     def test_nothing_to_draw(self):
-        assert curve(self.judged(("ham", "spam"), 0)) == []
+        assert learning_curve(self.judged(("ham", "spam"), 0)) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spamnb.cli.tune import options_for
-from spamnb.evaluation.candidates import candidate
+from spamnb.evaluation.candidates import parse_candidate
 from spamnb.training import train as training
 from spamnb.workers.local import LocalPool
 
@@ -67,7 +67,7 @@ def test_a_model_that_is_there_is_replaced_if_asked(spamnb, mail, own):
 )
 def test_train_takes_what_was_found(spamnb, mail, tmp_path, name):
     """And makes the model that `tune` would."""
-    chosen = candidate(name)
+    chosen = parse_candidate(name)
     theirs, ours = str(tmp_path / "theirs"), str(tmp_path / "ours")
     sources = {"ham": [mail.ham], "spam": [mail.spam]}
     training.train(theirs, sources, chosen.settings, view=chosen.view, pool=LocalPool(1))
@@ -80,7 +80,7 @@ def test_train_takes_what_was_found(spamnb, mail, tmp_path, name):
 def test_a_language_as_options():
     pytest.importorskip("Stemmer", reason="without the extra `languages`")
     pytest.importorskip("stop_words", reason="without the extra `languages`")
-    chosen = candidate("stem=english,pairs=no,stop-words=english")
+    chosen = parse_candidate("stem=english,pairs=no,stop-words=english")
     assert options_for(chosen) == ["--stem", "english", "--stop-words", "english", "--view", "pairs=no"]
 
 

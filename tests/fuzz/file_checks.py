@@ -16,7 +16,7 @@ from spamnb.exchange.backup import exported, restore
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.imported import FORMATS, read_export
 from spamnb.inspection.check import check
-from spamnb.inspection.knowledge import Knowledge
+from spamnb.inspection.model_summary import ModelSummary
 from spamnb.model import Model
 from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge
@@ -70,7 +70,7 @@ def model(data: bytes) -> None:
         judge = Model.open(path)
         judge.classify(SPAM)
         judge.stored.histogram()
-        Knowledge.of(judge, 3)
+        ModelSummary.of(judge, 3)
         load_table(judge.stored)
     with suppress(*expected), patch("spamnb.training.learn.fold_aside"):  # begun where a journal is damaged
         learn(str(path), HAM + b"more\n", "ham")
@@ -84,7 +84,7 @@ def backup(data: bytes) -> None:
     if is_restored(path, forged):
         judge = Model.open(path)
         judge.classify(SPAM)
-        Knowledge.of(judge, 3)
+        ModelSummary.of(judge, 3)
         list(exported(path))
 
 

@@ -111,7 +111,7 @@ def test_a_model_of_many_blocks(own, monkeypatch):
     """Which are read as one."""
     for size in (1, 2, 7, 100):
         monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK", size)
-        monkeypatch.setattr("spamnb.inspection.check.STRETCHES", size)
+        monkeypatch.setattr("spamnb.inspection.check_columns.STRETCHES_AT_ONCE", size)
         assert check(own).damage == []
 
 
@@ -425,7 +425,7 @@ def test_content_that_cannot_be(spamnb, own, monkeypatch, said, change):
     assert all("damaged" not in line for line in found)
     for size in (1, 5):
         monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK", size)
-        monkeypatch.setattr("spamnb.inspection.check.STRETCHES", size)
+        monkeypatch.setattr("spamnb.inspection.check_columns.STRETCHES_AT_ONCE", size)
         assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
 
 

@@ -14,9 +14,16 @@ from hypothesis import strategies as st
 from spamnb.bayes.classifier import Classifier, Likelihood
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.bayes.view import View
-from spamnb.inspection.differences import most_moved
-from spamnb.inspection.knowledge import Knowledge, OwnMail, advice, highest, leads, most_telling
-from spamnb.inspection.portrait import Portrait, curve
+from spamnb.inspection.differences import most_moved_tokens
+from spamnb.inspection.model_curves import ModelCurves, zipf_curve
+from spamnb.inspection.model_summary import (
+    ModelSummary,
+    OwnMail,
+    advice,
+    indices_of_highest,
+    most_telling_tokens,
+    token_leads,
+)
 from spamnb.inspection.samples import Sampler
 from spamnb.inspection.spellings import distances, spellings
 from spamnb.model import Model
@@ -87,17 +94,17 @@ class TestVocabulary:
         for view in (model.view, View(), View("bernoulli"), View("binary", "global")):
             judge, words = Classifier(model.stored, view), Vocabulary(model.stored)
             for block in words.blocks():
-                ahead = leads(judge, block.message_counts, block.occurrence_counts)
+                ahead = token_leads(judge, block.message_counts, block.occurrence_counts)
                 for at, text in enumerate(words.tokens(range(block.start, block.start + len(block.days)))):
                     if block.occurrence_counts[:, at].any():
                         ham, spam = judge.weights(rows_of(model.stored, [text])[text])
                         assert ahead[1, at] == pytest.approx(spam - ham, abs=1e-9)
 
     def test_the_most_telling_are_those_of_the_whole_table(self, model):
-        known = Knowledge.of(model, 5)
+        known = ModelSummary.of(model, 5)
         for place, label in enumerate(model.labels):
             table = load_table(model.stored)
-            whole = most_telling(table, model.view, table.tokens, place, 5)
+            whole = most_telling_tokens(table, model.view, table.tokens, place, 5)
             assert [one.weight for one in known.telling[label]] == pytest.approx(
                 [one.weight for one in whole]
             )
@@ -106,9 +113,9 @@ class TestVocabulary:
 
 def test_the_highest():
     rank = np.array([1.0, 5, 3, 5, 0, 3])
-    assert highest(rank, 3).tolist() == [1, 3, 2]
-    assert highest(rank, 10).tolist() == [1, 3, 2, 5, 0, 4]
-    assert highest(rank[:0], 3).tolist() == []
+    assert indices_of_highest(rank, 3).tolist() == [1, 3, 2]
+    assert indices_of_highest(rank, 10).tolist() == [1, 3, 2, 5, 0, 4]
+    assert indices_of_highest(rank[:0], 3).tolist() == []
 
 
 def test_leads_of_several_labels(three):
@@ -116,7 +123,7 @@ def test_leads_of_several_labels(three):
     stored = Model.open(three).stored
     words = Vocabulary(stored)
     for block in words.blocks():
-        ahead = leads(Likelihood(stored, View()), block.message_counts, block.occurrence_counts)
+        ahead = token_leads(Likelihood(stored, View()), block.message_counts, block.occurrence_counts)
         assert ((ahead > 0).sum(axis=0) <= 1).all()
 
 
@@ -156,7 +163,7 @@ class TestSpellings:
             ("subject:meetink", {"subject:meeting"}),
         ):
             found = spellings(words, word)
-            assert near <= set(words.tokens([one.place for one in found]))
+            assert near <= set(words.tokens([one.token_index for one in found]))
         assert spellings(words, "qqqqqqqqqqqq") == []
 
 
@@ -241,7 +248,7 @@ def probabilities(model, view, place):
 
 def test_what_moved_is_measured_by_both_models(model, spamnb):
     other = Model.open(spamnb.model)
-    for one in most_moved(model, other, model.labels, 50):
+    for one in most_moved_tokens(model, other, model.labels, 50):
         for judge, weight in ((model, one.here), (other, one.there)):
             row = rows_of(judge.stored, [one.token]).get(one.token)
             weights = judge.classifier.weights(row) if row else [0.0, 0.0]
@@ -251,16 +258,16 @@ def test_what_moved_is_measured_by_both_models(model, spamnb):
 
 class TestPictures:
     def test_the_curve_falls_from_the_first_rank_to_the_last(self):
-        points = curve(np.array([3, 1, 7, 7, 2]))
+        points = zipf_curve(np.array([3, 1, 7, 7, 2]))
         assert points == [(1, 7), (2, 7), (3, 3), (4, 2), (5, 1)]
-        assert curve(np.array([], int)) == []
-        many = curve(np.arange(1, 1_000_000))
+        assert zipf_curve(np.array([], int)) == []
+        many = zipf_curve(np.arange(1, 1_000_000))
         assert len(many) <= 120
         assert (many[0], many[-1]) == ((1, 999_999), (999_999, 1))
 
     def test_what_is_drawn(self, model):
-        found = Portrait.of(model)
-        tokens = Knowledge.of(model, 0).vocabulary
+        found = ModelCurves.of(model)
+        tokens = ModelSummary.of(model, 0).vocabulary
         assert sum(many for _, many in found.weights) == tokens == found.zipf[-1][0]
         told = found.as_map()
         assert sum(told["scores"]["ham"]) == len(found.ham)
@@ -275,13 +282,13 @@ class TestPictures:
         empty = str(tmp_path / "empty")
         create(empty)
         for path in (three, few, empty):
-            text = model_plots(Portrait.of(Model.open(path)), path)
+            text = model_plots(ModelCurves.of(Model.open(path)), path)
             assert ET.fromstring(text).tag.endswith("svg")
             assert '"nan"' not in text
 
     def test_hostile_tokens_stay_text(self, own):
         learn(own, b"Subject: <script>alert(1)</script> ]]> &amp;\n\n<svg/onload=x>\n" * 3, "spam")
-        text = model_plots(Portrait.of(Model.open(own)), "<script>alert(1)</script>")
+        text = model_plots(ModelCurves.of(Model.open(own)), "<script>alert(1)</script>")
         tree = ET.fromstring(text)
         assert not [one for one in tree.iter() if one.tag.endswith("script")]
 

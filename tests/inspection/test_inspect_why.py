@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import View
-from spamnb.inspection import described, explain
-from spamnb.inspection.flips import fewest, mean, shrinking
-from spamnb.inspection.marked_text import calm, cuts, readable
+from spamnb.inspection import explain
+from spamnb.inspection.flips import fewest_removals, part_score, weaken_part
+from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
+from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections
 from spamnb.inspection.places import place_of
 from spamnb.inspection.reason import Reason
-from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
 from spamnb.model import Model
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
@@ -62,10 +62,10 @@ class TestSum:
         background = why.prior + why.absent
         near = 1e-12 * (1 + sum(1 + abs(one.adds) for one in why.reasons))  # each is rounded to 2⁻⁴⁰ nats
         assert background + sum(one.adds for one in why.reasons) == pytest.approx(why.lead, abs=near)
-        assert background + sum(share.adds for share in why.shares) == pytest.approx(why.lead, abs=near)
-        for share in why.shares:
-            assert share.weight / share.divisor == pytest.approx(share.adds)
-        assert sum(share.tokens for share in why.shares) == len(why.reasons)
+        assert background + sum(part.adds for part in why.part_sums) == pytest.approx(why.lead, abs=near)
+        for part in why.part_sums:
+            assert part.weight / part.divisor == pytest.approx(part.adds)
+        assert sum(part.tokens for part in why.part_sums) == len(why.reasons)
 
     def test_flips_hold(self, path, mail, view, name):
         """Each is another verdict, by a different set; nothing is listed that is not there."""
@@ -110,7 +110,7 @@ def test_no_smaller_set_of_tokens_would_do(head, body, damping, bound, sign):
 
     def lead(kept):
         return sign * sum(
-            mean(sum(one.weight for one in kept if one.evidence.part == part), count, damping)
+            part_score(sum(one.weight for one in kept if one.evidence.part == part), count, damping)
             for part in (0, 1)
             for count in [sum(one.evidence.part == part for one in kept)]
         )
@@ -119,11 +119,11 @@ def test_no_smaller_set_of_tokens_would_do(head, body, damping, bound, sign):
     whole = lead(every)
     if whole <= bound:
         return
-    first, second = (shrinking(part, damping, sign) for part in parts)
-    loss = fewest(first, second, whole, bound)
-    lost = list(chain.from_iterable(loss.lost)) if loss else []
-    if loss:
-        assert loss.lead == pytest.approx(lead([one for one in every if one not in lost]), abs=1e-9)
+    first, second = (weaken_part(part, damping, sign) for part in parts)
+    removal = fewest_removals(first, second, whole, bound)
+    lost = list(chain.from_iterable(removal.removed)) if removal else []
+    if removal:
+        assert removal.lead == pytest.approx(lead([one for one in every if one not in lost]), abs=1e-9)
     subsets = chain.from_iterable(combinations(every, size) for size in range(len(every) + 1))
     sizes = [len(gone) for gone in subsets if lead([one for one in every if one not in gone]) <= bound - 1e-9]
     least = min(sizes, default=None)
@@ -165,14 +165,14 @@ class TestReading:
     def test_the_words_are_those_that_are_counted(self, text):
         """However a text is cut to be shown: whole, in order, and with the same words."""
         words = Words()
-        found = cuts(text, words)
+        found = cut_text(text, words)
         assert "".join(cut.text for cut in found) == text
         assert [word for cut in found for word in cut.words] == words.of(text)
 
     @given(st.text(alphabet=" \n\t\r\fab", max_size=60))
     def test_empty_lines_are_few_and_no_word_is_lost(self, text):
-        assert calm(text).split() == text.split()
-        assert "\n\n\n" not in calm(text)
+        assert collapse_spaces(text).split() == text.split()
+        assert "\n\n\n" not in collapse_spaces(text)
 
     def test_tokens_stand_where_they_come_from(self):
         raw = (
@@ -190,7 +190,7 @@ class TestReading:
             "url:casino.example",
         }
         counted |= {"header:x-mailer", "received:.example.net", "buy viagra"}
-        blocks = list(readable(message, tokenizer, counted, 1000))
+        blocks = list(marked_sections(message, tokenizer, counted, 1000))
         assert [block.title.text for block in blocks] == [
             "From",
             "Subject",
@@ -219,18 +219,18 @@ class TestReading:
 
     def test_runs_of_more_than_two(self):
         tokenizer = Tokenizer(Settings(ngrams=3))
-        blocks = list(readable(read(b"order it now!"), tokenizer, {"order it now!"}, 100))
+        blocks = list(marked_sections(read(b"order it now!"), tokenizer, {"order it now!"}, 100))
         assert [piece.text for piece in blocks[0].pieces if piece.tokens] == ["order", "it", "now!"]
 
     def test_hidden_text_is_shown_as_such(self):
         raw = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>secret</p>"
-        *_, hidden, _header = readable(read(raw), Tokenizer(Settings()), {"hidden:secret"}, 100)
+        *_, hidden, _header = marked_sections(read(raw), Tokenizer(Settings()), {"hidden:secret"}, 100)
         assert hidden.title.text == "hidden from view"
         assert [piece for piece in hidden.pieces if piece.tokens] == [("secret", ("hidden:secret",))]
 
     def test_it_is_bounded(self):
         raw = b"\n\n" + b"word " * 10_000
-        (block,) = readable(read(raw), Tokenizer(Settings()), (), 100)
+        (block,) = marked_sections(read(raw), Tokenizer(Settings()), (), 100)
         assert sum(len(piece.text) for piece in block.pieces) <= 100
 
 
@@ -239,7 +239,7 @@ class TestIgnored:
         names = "X-Spam-Status X-Bogosity X-Mozilla-Status Resent-Date DKIM-Signature"
         names += " Subject Content-Type X-Spamnb"
         message = read("".join(f"{name}: x\n" for name in names.split()).encode() + b"\nbody")
-        assert headers_unread(message) == {
+        assert ignored_headers(message) == {
             "x-spam-status": "a filter's verdict",
             "x-bogosity": "bogofilter's verdict",
             "x-mozilla-status": "Thunderbird's notes",
@@ -248,11 +248,11 @@ class TestIgnored:
             "content-type": "read with the parts",
             "x-spamnb": "a filter's verdict",
         }
-        assert len(headers_unread(message, are_evidence=False)) == 8
+        assert len(ignored_headers(message, are_evidence=False)) == 8
 
     def test_parts_that_are_no_text(self):
         raw = b'Content-Type: image/png; name="a.png"\n\nbytes'
-        assert parts_unread(read(raw)) == {"a.png": "5 bytes, not a text; only its name and type are read"}
+        assert ignored_parts(read(raw)) == {"a.png": "5 bytes, not a text; only its name and type are read"}
 
     def test_hidden_words(self):
         page = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>secret code</p>"
@@ -263,13 +263,13 @@ class TestIgnored:
         told = [*(one.token for one in why.reasons if " " not in one.token), *why.unknown, *why.weak_rows]
         assert sorted(told) == sorted(why.features.texts.values())
         pairs = sum(" " in one.token for one in why.reasons)
-        assert why.silent_pairs == len(why.features.pairs) - pairs
+        assert why.ignored_pairs == len(why.features.pairs) - pairs
         assert all(abs(one.weight) < 2.5 for one in why.weak)
 
 
 def test_as_plain_values(spamnb, mail):
     why = explain(Model.open(spamnb.model), mail.messages["spam"])
-    told = described(why, "path")
+    told = why.as_map("path")
     assert [part["name"] for part in told["sum"]["parts"]] == ["body"]
     assert len(told["evidence"]) == len(why.reasons)
     assert told["flips"][0]["without"]

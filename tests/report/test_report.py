@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.evaluation.metrics import measure
-from spamnb.evaluation.results import CurvePoint, Evaluation, Judged, Mistake
-from spamnb.inspection.knowledge import TellingToken
+from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages, Mistake
+from spamnb.inspection.model_summary import TellingToken
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.report.elements import element, untrusted, visible
 from spamnb.report.evaluation_page import evaluation_page
@@ -54,7 +54,9 @@ def judged(messages=400, labels=("ham", "spam"), seed=1, **changes):
         probability = np.stack([1 - spam, spam], axis=1)
     names: list[tuple[str, int | None]] = [(f"mail/{place}", None) for place in range(messages)]
     cutoffs = (-0.5, 0.5) if len(labels) == 2 else None
-    return replace(Judged(tuple(labels), truth, verdict, score, probability, names, [], cutoffs), **changes)
+    return replace(
+        JudgedMessages(tuple(labels), truth, verdict, score, probability, names, [], cutoffs), **changes
+    )
 
 
 def evaluation(found=None, **changes):

@@ -13,10 +13,10 @@ from spamnb.files import complain, printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spamnb.inspection.check import Checked
+    from spamnb.inspection.check import CheckReport
 
 
-def show_check(found: Checked, as_json: bool) -> int:
+def show_check(found: CheckReport, as_json: bool) -> int:
     """Print each damage on a line; of a sound model, what was checked."""
     if as_json:
         print_json(found.as_map())
@@ -28,7 +28,7 @@ def show_check(found: Checked, as_json: bool) -> int:
     return DataError.exit_code if found.damage else 0
 
 
-def facts(found: Checked) -> Iterator[tuple[str, str]]:
+def facts(found: CheckReport) -> Iterator[tuple[str, str]]:
     yield "tokens", f"{found.tokens:,}"
     yield "pairs", f"{found.pairs:,}"
     yield "messages", f"{found.messages:,}"

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection.differences import Changed, Difference, Moved
+    from spamnb.inspection.differences import ChangedVerdict, ModelDifference, MovedToken
 
 TOP = 20  # tokens and messages by default
 
 
-def show_difference(found: Difference, top: int, keyed: bool, as_json: bool) -> None:
+def show_difference(found: ModelDifference, top: int, keyed: bool, as_json: bool) -> None:
     if as_json:
         print_json(found.as_map())
     else:
@@ -25,7 +25,7 @@ def show_difference(found: Difference, top: int, keyed: bool, as_json: bool) -> 
         show(*paths, *tables(found, top, keyed))
 
 
-def tables(found: Difference, top: int, keyed: bool) -> list[Grid | str]:
+def tables(found: ModelDifference, top: int, keyed: bool) -> list[Grid | str]:
     output: list[Grid | str] = []
     if found.settings:
         output.append(
@@ -51,7 +51,7 @@ def tables(found: Difference, top: int, keyed: bool) -> list[Grid | str]:
     return output
 
 
-def ways(changed: Sequence[Changed]) -> str:
+def ways(changed: Sequence[ChangedVerdict]) -> str:
     """Say from which verdict to which they change, the most frequent first."""
     counts: dict[str, int] = {}
     for message in changed:
@@ -66,7 +66,7 @@ def value_text(value: Any) -> str:
     return f"{value:,.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)
 
 
-def moved_table(moved: Sequence[Moved]) -> Grid:
+def moved_table(moved: Sequence[MovedToken]) -> Grid:
     return table(
         "weights that moved most",
         ("token", "for", "messages here", "there", "weight here", "there", "moved"),
@@ -86,7 +86,7 @@ def moved_table(moved: Sequence[Moved]) -> Grid:
     )
 
 
-def changed_table(changed: Sequence[Changed], of: int) -> Grid:
+def changed_table(changed: Sequence[ChangedVerdict], of: int) -> Grid:
     return table(
         f"verdicts that change ({len(changed):,} of {of:,})",
         ("message", "here", "there", "score here", "there"),

@@ -10,8 +10,8 @@ from spamnb.evaluation.compare import CHANCE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.evaluation.compare import Compared
-    from spamnb.evaluation.results import Evaluation, Judged, Mistake
+    from spamnb.evaluation.compare import ComparedCandidate
+    from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
 
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -146,7 +146,7 @@ def show_curve(evaluation: Evaluation) -> None:
     )
 
 
-def show_comparison(compared: Sequence[Compared], how: str) -> None:
+def show_comparison(compared: Sequence[ComparedCandidate], how: str) -> None:
     show(
         table(
             f"compared in {how}; won, tied and lost against the first, message by message",
@@ -166,7 +166,7 @@ def show_comparison(compared: Sequence[Compared], how: str) -> None:
     )
 
 
-def comparison_row(result: Compared) -> Sequence[str]:
+def comparison_row(result: ComparedCandidate) -> Sequence[str]:
     metrics = result.metrics
     spam = metrics["labels"].get("spam", metrics["macro"])
     return (
@@ -181,7 +181,7 @@ def comparison_row(result: Compared) -> Sequence[str]:
     )
 
 
-def chance(result: Compared) -> str:
+def chance(result: ComparedCandidate) -> str:
     """Say whether the difference to the first could be chance, in verdicts and in ranking."""
     if result.verdicts_p is None:
         return ""
@@ -189,7 +189,7 @@ def chance(result: Compared) -> str:
     return f"yes, p {low:.2f}" if low > CHANCE else f"no, p {low:.1g}"
 
 
-def as_tsv(judged: Judged) -> str:
+def as_tsv(judged: JudgedMessages) -> str:
     """Write path, label, score and verdict of each message on a line; what would break a line is escaped."""
     lines = ["path\tlabel\tscore\tverdict"]
     for (path, index), truth, score, verdict in zip(

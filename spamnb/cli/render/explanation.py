@@ -9,7 +9,7 @@ from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.message_text import colour_of, message_text
 from spamnb.cli.render.terminal import bar, bar_heading, console, listed, number, show, signed, table, wrapped
 from spamnb.files import printable
-from spamnb.inspection.unread import headers_unread, hidden_words, parts_unread
+from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -134,10 +134,10 @@ def sum_table(why: Explanation) -> RenderableType:
         rows.append((f"prior, log {' against '.join(reversed(why.sides))}", "", "", signed(why.prior, 4)))
     if why.absent:
         rows.append(("all other words, being absent", "", "", signed(why.absent, 4)))
-    for share in why.shares:
-        damping = share.divisor - share.tokens
-        divided = f"{share.tokens:,} + {damping:g} silent" if share.divisor != 1 else ""
-        rows.append((share.name, signed(share.weight, 3), divided, signed(share.adds, 4)))
+    for part in why.part_sums:
+        damping = part.divisor - part.tokens
+        divided = f"{part.tokens:,} + {damping:g} silent" if part.divisor != 1 else ""
+        rows.append((part.name, signed(part.weight, 3), divided, signed(part.adds, 4)))
     ahead = "score" if why.lead == why.verdict.score else f"{why.sides[1]} ahead of {why.sides[0]} by"
     rows.append([Text(cell, "bold") for cell in (ahead, "", "", signed(why.lead, 4))])
     return table("the sum", ("", "weights", "divided by", "adds"), rows)
@@ -147,12 +147,12 @@ def ignored(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
     """List what did not count, and why."""
     weak = [f"{token.token} {signed(token.weight, 2)}" for token in why.weak[:most]]
     hidden = hidden_words(why.features)
-    headers = headers_unread(why.message, why.model.settings.headers)
-    parts = parts_unread(why.message)
+    headers = ignored_headers(why.message, why.model.settings.headers)
+    parts = ignored_parts(why.message)
     kinds: tuple[tuple[str, str, int, Sequence[str]], ...] = (
         ("unknown", "in no message learned: ", len(why.unknown), why.unknown),
         ("weak", f"less than {why.model.view.least_evidence:g} nats: ", len(why.weak_rows), weak),
-        ("pairs", "neighbours, unknown or weak", why.silent_pairs, []),
+        ("pairs", "neighbours, unknown or weak", why.ignored_pairs, []),
         ("hidden", "from the reader, counted as hidden: only: ", len(hidden), hidden),
         ("headers", "not read: ", len(headers), [f"{name} ({reason})" for name, reason in headers.items()]),
         ("parts", "not read: ", len(parts), [f"{name} ({reason})" for name, reason in parts.items()]),

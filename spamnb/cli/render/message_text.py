@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from spamnb.bayes.verdict import SPAM
 from spamnb.cli.render.terminal import console, signed
 from spamnb.files import printable
-from spamnb.inspection.marked_text import FIRST, readable
+from spamnb.inspection.marked_text import SHOWN_HEADERS, marked_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from spamnb.inspection import Explanation
-    from spamnb.inspection.marked_text import Block, Piece
+    from spamnb.inspection.marked_text import MarkedPiece, Section
 
 MOST = 3000  # characters of a message that are printable
 LINES = 24  # and lines
@@ -40,8 +40,8 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
     most = len(why.message.data) if everything else MOST
     blocks = [
         block
-        for block in readable(why.message, why.model.tokenizer, marker.weights, most)
-        if everything or not block.is_header or block.title.text.lower() in FIRST
+        for block in marked_sections(why.message, why.model.tokenizer, marker.weights, most)
+        if everything or not block.is_header or block.title.text.lower() in SHOWN_HEADERS
     ]
     several = sum(not block.is_header for block in blocks) > 1
     lines = [line for block in blocks for line in marker.lines(block, several)]
@@ -65,7 +65,7 @@ class WordMarker:
                 self.weights[reason.token] = reason.total_weight
         self.largest = max(filter(isfinite, map(abs, self.weights.values())), default=0.0)
 
-    def lines(self, block: Block, titled: bool) -> list[Text]:
+    def lines(self, block: Section, titled: bool) -> list[Text]:
         """Lay out a header on a line of its own; a text below an empty line and perhaps its title."""
         from rich.text import Text
 
@@ -78,7 +78,7 @@ class WordMarker:
             whole.append_text(self.marked(piece))
         return list(whole.split("\n", allow_blank=True))
 
-    def marked(self, piece: Piece, style: str = "") -> Text:
+    def marked(self, piece: MarkedPiece, style: str = "") -> Text:
         from rich.text import Text
 
         text = "\n".join(printable(line) for line in piece.text.expandtabs(4).split("\n"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection.knowledge import Knowledge, TellingToken
+    from spamnb.inspection.model_summary import ModelSummary, TellingToken
 
 TOP = 10  # tokens of each label by default
 WIDEST = 4  # labels up to which each has a column
@@ -24,7 +24,7 @@ WIDTH = 10  # of a bar
 NO_WORDS = "none are kept, so tokens have numbers: #…; --token WORD looks one up"
 
 
-def show_model(known: Knowledge) -> None:
+def show_model(known: ModelSummary) -> None:
     show(
         f"model: {printable(known.path)}",
         labels_table(known),
@@ -33,7 +33,7 @@ def show_model(known: Knowledge) -> None:
     )
 
 
-def labels_table(known: Knowledge) -> Grid:
+def labels_table(known: ModelSummary) -> Grid:
     columns = ("label", "messages", "prior", "tokens", "occurrences", "a message")
     rows = zip(known.labels, known.messages, known.priors, known.tokens, known.occurrences, strict=True)
     return table(
@@ -53,7 +53,7 @@ def labels_table(known: Knowledge) -> Grid:
     )
 
 
-def facts(known: Knowledge) -> Iterator[tuple[str, str]]:
+def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "trained", "well" if not known.missing else "; ".join(known.missing)
     yield "cutoffs", cutoffs(known)
     if known.own_mail:
@@ -69,7 +69,7 @@ def facts(known: Knowledge) -> Iterator[tuple[str, str]]:
     yield "journal", journal(known)
 
 
-def cutoffs(known: Knowledge) -> str:
+def cutoffs(known: ModelSummary) -> str:
     if known.cutoffs is None:
         return "none: the verdict is the likeliest label"
     ham, spam = known.cutoffs
@@ -82,7 +82,7 @@ def cutoffs(known: Knowledge) -> str:
     return f"{other} up to {ham:.4f}, {SPAM} from {spam:.4f} on, between them unsure; {loss}"
 
 
-def own_mail(known: Knowledge) -> str:
+def own_mail(known: ModelSummary) -> str:
     """Say how the cutoffs do on the mail learned, each message judged by the others."""
     own = known.own_mail
     assert own
@@ -98,7 +98,7 @@ def part(some: int, whole: int) -> str:
     return f"{some:,} of {whole:,} ({100 * some / max(1, whole):.2f} %)"
 
 
-def age(known: Knowledge) -> str:
+def age(known: ModelSummary) -> str:
     if known.last_learned is None:
         return "nothing yet"
     last = f"last {ago(known.last_learned)}"
@@ -141,14 +141,14 @@ def view(chosen: dict[str, Any]) -> str:
     return ", ".join([*words, *(text for name, text in flags.items() if chosen[name])])
 
 
-def journal(known: Knowledge) -> str:
+def journal(known: ModelSummary) -> str:
     if not known.journal:
         return "empty: all that was learned is in the model file"
     share = 100 * known.journal_size / known.journal_limit
     return f"{known.journal:,} messages since the model file was written; {share:.0f} % full, then folded in"
 
 
-def telling_table(known: Knowledge, label: str, tokens: list[TellingToken]) -> Grid:
+def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -> Grid:
     """Show a label's most telling tokens, counted in each label, or of many labels in this one."""
     has_room = len(known.labels) <= WIDEST
     label_indexes = range(len(known.labels)) if has_room else [known.labels.index(label)]

@@ -11,13 +11,13 @@ from spamnb.inspection.places import PLACES, place_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spamnb.inspection.samples import Synthetic
+    from spamnb.inspection.samples import SyntheticMessage
 
 LISTED = 25  # tokens of each place
 
 
 def show_samples(
-    samples: Iterable[Synthetic], many: int, seed: int, keyed: bool, everything: bool, as_json: bool
+    samples: Iterable[SyntheticMessage], many: int, seed: int, keyed: bool, everything: bool, as_json: bool
 ) -> None:
     if as_json:
         print_json({"seed": seed, "messages": [sample.as_map() for sample in samples]})
@@ -28,7 +28,7 @@ def show_samples(
         show("tokens are numbers: this model keeps no words")
 
 
-def lines(sample: Synthetic, serial: int, many: int, seed: int, everything: bool) -> Iterator[str]:
+def lines(sample: SyntheticMessage, serial: int, many: int, seed: int, everything: bool) -> Iterator[str]:
     """Describe a drawn message: its tokens by where they would stand, the most frequent first."""
     size = f"{sample.length:,} tokens, {len(sample.tokens):,} different"
     yield f"{sample.label} {serial} of {many}: {size} (--seed {seed})"

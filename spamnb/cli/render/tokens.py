@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection.lookup import Known, Other
+    from spamnb.inspection.token_lookup import OtherToken, TokenFacts
     from spamnb.model import Model
 
 LISTED = 8  # near spellings
@@ -22,7 +22,7 @@ NEAREST = 3  # of an unknown token
 NO_WORDS = "unknown: this model keeps no words"
 
 
-def show_tokens(model: Model, found: Sequence[Known], as_json: bool) -> int:
+def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int:
     """Show the tokens that are known; complain of the others."""
     if as_json:
         print_json([token.as_map() for token in found])
@@ -41,7 +41,7 @@ def show_tokens(model: Model, found: Sequence[Known], as_json: bool) -> int:
     return DataError.exit_code if unknown else 0
 
 
-def counts_table(model: Model, token: Known) -> Grid:
+def counts_table(model: Model, token: TokenFacts) -> Grid:
     return table(
         None,
         ("label", "messages", "of", "share", "occurrences", "weight"),
@@ -59,7 +59,7 @@ def counts_table(model: Model, token: Known) -> Grid:
     )
 
 
-def facts(model: Model, token: Known) -> Iterator[tuple[str, str]]:
+def facts(model: Model, token: TokenFacts) -> Iterator[tuple[str, str]]:
     least = model.view.least_evidence
     no = f"less than {least:g} nats between the labels" if token.weights else "this view reads no pairs"
     yield "evidence", "yes" if token.counts else f"no: {no}"
@@ -72,16 +72,16 @@ def facts(model: Model, token: Known) -> Iterator[tuple[str, str]]:
     yield "near", NO_WORDS if model.stored.keyed else others(token.near[:LISTED])
 
 
-def others(found: Sequence[Other]) -> str:
+def others(found: Sequence[OtherToken]) -> str:
     """List other tokens, each with the messages that have it."""
     return ", ".join(f"{other.token} ({messages(other)})" for other in found) or "nothing"
 
 
-def messages(other: Other) -> str:
+def messages(other: OtherToken) -> str:
     return ", ".join(f"{many:,} {label}" for label, many in other.messages.items() if many)
 
 
-def estimates_table(token: Known) -> Grid:
+def estimates_table(token: TokenFacts) -> Grid:
     return table(
         "P(token | label)",
         ("event model, smoothing", *token.messages),

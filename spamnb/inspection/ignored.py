@@ -1,4 +1,4 @@
-"""What of a message is no evidence at all, and why: headers and parts that are not read, text not seen."""
+"""Parts of a message that are no evidence, and why: headers and attachments not read, words not shown."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ if TYPE_CHECKING:
 HIDDEN = "hidden:"
 
 
-def headers_unread(message: Message, are_evidence: bool = True) -> dict[str, str]:
-    """Names of headers, each with the reason."""
+def ignored_headers(message: Message, are_evidence: bool = True) -> dict[str, str]:
+    """The names of the headers that are no evidence, each with the reason."""
     if not are_evidence:
         return dict.fromkeys((name for name, _ in message.headers), "the model reads no headers")
-    return {name: why_unread(name) for name, _ in message.headers if is_ignored(name)}
+    return {name: why_ignored(name) for name, _ in message.headers if is_ignored(name)}
 
 
-def why_unread(name: str) -> str:
+def why_ignored(name: str) -> str:
+    """The reason why a header is no evidence."""
     for known, why in (VOLATILE | IGNORED).items():
         if name == known or (known.startswith("x-") and name.startswith(known + "-")):
             return why
     return "a filter's verdict" if "spam" in name else "a date tells old mail from new, not ham from spam"
 
 
-def parts_unread(message: Message) -> dict[str, str]:
-    """Parts that are no text, by name or type."""
+def ignored_parts(message: Message) -> dict[str, str]:
+    """The parts that are no text, by name or type, each with a remark."""
     return {
         part.filename
         or part.content_type: f"{part.size:,} bytes, not a text; only its name and type are read"

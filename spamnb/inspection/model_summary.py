@@ -1,4 +1,4 @@
-"""What a model knows, at a glance. Read in blocks: five million tokens take no more room than five."""
+"""A summary of what a model knows. Read in blocks: five million tokens take no more room than five."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ DAYS = 1 << 16  # that a column can hold
 INFINITE = 99.0  # nats, in place of an infinite weight
 
 
-def missing(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
-    """What mail a model lacks to be well trained."""
-    there = [label for label, count in zip(labels, messages, strict=True) if count]
-    if len(there) == 1:
-        other = next((label for label in labels if label not in there), None)
-        return [f"only {there[0]} so far; learn other mail, too: {how_to_train(other)}"]
+def missing_mail(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
+    """Mail that a model lacks to be well trained, a sentence for each label."""
+    learned = [label for label, count in zip(labels, messages, strict=True) if count]
+    if len(learned) == 1:
+        other = next((label for label in labels if label not in learned), None)
+        return [f"only {learned[0]} so far; learn other mail, too: {how_to_train(other)}"]
     return [
         f"{ENOUGH - count} more {label} would help"
         for label, count in zip(labels, messages, strict=True)
@@ -61,7 +61,7 @@ def how_to_train(label: str | None) -> str:
 
 @dataclass(frozen=True)
 class TellingToken:
-    """A token that speaks for a label: its weight is the log of how much likelier than in any other."""
+    """A token that speaks for a label: the weight is the log of how much likelier than under any other."""
 
     token: str
     messages: list[int]
@@ -89,13 +89,15 @@ class OwnMail:
 
     @property
     def doubtful(self) -> float:
-        """The share that is not judged right."""
+        """The share of the mail that is judged wrong or unsure."""
         wrong = self.ham_lost + self.ham_unsure + self.spam_missed + self.spam_unsure
         return wrong / max(1, self.ham + self.spam)
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class ModelSummary:
+    """A model's labels, counts, settings, ages, most telling tokens, and what it lacks."""
+
     path: str
     size: int
     labels: list[str]
@@ -111,39 +113,39 @@ class Knowledge:
     settings: dict[str, Any]
     view: dict[str, Any]
     cutoffs: list[float] | None
-    ham_loss: float  # that they were set for
+    ham_loss: float  # that the cutoffs were set for
     own_mail: OwnMail | None
-    last_learned: str | None  # days, as 2026-11-15; the vocabulary by the day each token was last seen
-    seen_since: str | None  # half of it
-    oldest: str | None
-    missing: list[str]  # to be well trained
+    last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
+    seen_since: str | None  # the day since when half of the tokens were seen
+    oldest: str | None  # the first of these days
+    missing: list[str]  # what would help, a sentence each
     telling: dict[str, list[TellingToken]]
 
     @classmethod
-    def of(cls, model: Model, top: int) -> Knowledge:
+    def of(cls, model: Model, top: int) -> ModelSummary:
         stored = model.stored
         vocabulary = Vocabulary(stored)
         vocabulary.check("tokens", "days")  # which `blocks` reads
-        known = np.zeros(len(stored.labels), np.int64)
+        tokens_by_label = np.zeros(len(stored.labels), np.int64)
         days = np.zeros(DAYS, np.int64)
-        best = [Best(top) for _ in stored.labels]
+        top_tokens = [TopTokens(top) for _ in stored.labels]
         for block in vocabulary.blocks():
-            known += np.count_nonzero(block.occurrence_counts, axis=1)
+            tokens_by_label += np.count_nonzero(block.occurrence_counts, axis=1)
             days += np.bincount(block.days, minlength=DAYS)
             if top and model.view.event != "gaussian":
-                lead = leads(model.classifier, block.message_counts, block.occurrence_counts)
-                for place, own in enumerate(best):
-                    own.add(block, lead[place], place)
+                leads = token_leads(model.classifier, block.message_counts, block.occurrence_counts)
+                for label_index, tokens in enumerate(top_tokens):
+                    tokens.add(block, leads[label_index], label_index)
         settings = model.settings.as_map()
         settings["stop_words"] = len(settings["stop_words"])
-        own_mail = judged_without_itself(model)
+        own_mail = judge_own_mail(model)
         return cls(
             stored.path,
             os.path.getsize(stored.path),
             list(stored.labels),
             list(stored.messages),
             bayes.prior(stored.labels, stored.messages, model.view.prior),
-            known.tolist(),
+            tokens_by_label.tolist(),
             list(stored.occurrences),
             stored.vocabulary,
             stored.pair_vocabulary,
@@ -155,17 +157,20 @@ class Knowledge:
             [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs and has_spam(stored.labels) else None,
             stored.head["ham_loss"],
             own_mail,
-            *ages(days),
-            [*missing(stored.labels, stored.messages), *advice(stored, own_mail, newest(days))],
-            {label: own.telling(vocabulary) for label, own in zip(stored.labels, best, strict=True)},
+            *token_days(days),
+            [*missing_mail(stored.labels, stored.messages), *advice(stored, own_mail, last_day(days))],
+            {
+                label: tokens.telling_tokens(vocabulary)
+                for label, tokens in zip(stored.labels, top_tokens, strict=True)
+            },
         )
 
     def as_map(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def judged_without_itself(model: Model) -> OwnMail | None:
-    """None where there are no cutoffs to judge by."""
+def judge_own_mail(model: Model) -> OwnMail | None:
+    """Judge the mail learned, each message by the mail without itself; None where there are no cutoffs."""
     if not model.cutoffs or not isfinite(model.cutoffs.spam) or not has_spam(model.labels):
         return None
     return OwnMail.of(*left_out_scores(model.stored), model.cutoffs)
@@ -177,101 +182,106 @@ def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
     return ham_and_spam(stored.labels, learned.labels, learned.scores)
 
 
-def newest(days: Array) -> int:
+def last_day(days: Array) -> int:
     """The last day on which something was learned; 0 for never."""
     return int(np.flatnonzero(days)[-1]) if days.any() else 0
 
 
-def ages(days: Array) -> tuple[str | None, str | None, str | None]:
-    """The last day that tokens were seen, the day since when half of them were, and the first."""
+def token_days(days: Array) -> tuple[str | None, str | None, str | None]:
+    """The last day on which a token was last seen, the day since when half of them were, and the first."""
     if not days.any():
         return None, None, None
     half = int(np.searchsorted(np.cumsum(days), days.sum() / 2))
-    return date(newest(days)), date(half), date(int(np.flatnonzero(days)[0]))
+    return day_text(last_day(days)), day_text(half), day_text(int(np.flatnonzero(days)[0]))
 
 
-def date(day: int) -> str:
+def day_text(day: int) -> str:
+    """Write a day, counted from 1970, as 2026-11-15."""
     return time.strftime("%Y-%m-%d", time.gmtime(DAY * day))
 
 
 def advice(stored: StoredModel, own_mail: OwnMail | None, last: int) -> list[str]:
-    """What else would help, beside more mail of a label."""
-    said = []
+    """Advice beside more mail of a label, a sentence each."""
+    sentences = []
     most, fewest = max(stored.messages), min(stored.messages)
     if fewest >= ENOUGH and most > LOPSIDED * fewest:
         few, many = (stored.labels[stored.messages.index(count)] for count in (fewest, most))
-        said.append(f"{most // fewest} times as many {many} as {few}: more {few} would help")
-    quiet = today() - last
-    if last and quiet > STALE:
-        said.append(f"nothing learned for {quiet} days: spam changes")
+        sentences.append(f"{most // fewest} times as many {many} as {few}: more {few} would help")
+    idle = today() - last
+    if last and idle > STALE:
+        sentences.append(f"nothing learned for {idle} days: spam changes")
     if own_mail and own_mail.doubtful > DOUBTFUL:
         share = f"{100 * own_mail.doubtful:.0f} %"
-        said.append(
+        sentences.append(
             f"{share} of its own mail it judges wrong or not at all: look for mail under the wrong label"
         )
-    return said
+    return sentences
 
 
-class Best:
-    """The tokens that tell most for a label, of all blocks seen so far."""
+class TopTokens:
+    """The most telling tokens of a label, of all blocks added so far."""
 
     def __init__(self, top: int) -> None:
         self.top = top
-        self.found: list[tuple[float, int, list[int], float]] = []  # rank, place, messages, weight
+        self.found: list[
+            tuple[float, int, list[int], float]
+        ] = []  # negative importance, index, messages, weight
 
-    def add(self, block: Block, ahead: Array, place: int) -> None:
-        rank = headline(block.message_counts[place], ahead)
+    def add(self, block: Block, leads: Array, label_index: int) -> None:
+        importances = importance(block.message_counts[label_index], leads)
         self.found += [
-            (-float(rank[at]), block.start + at, block.message_counts[:, at].tolist(), float(ahead[at]))
-            for at in highest(rank, self.top).tolist()
-            if rank[at] > 0
+            (-float(importances[k]), block.start + k, block.message_counts[:, k].tolist(), float(leads[k]))
+            for k in indices_of_highest(importances, self.top).tolist()
+            if importances[k] > 0
         ]
         self.found = sorted(self.found)[: self.top]
 
-    def telling(self, vocabulary: Vocabulary) -> list[TellingToken]:
-        texts = vocabulary.tokens([at for _, at, _, _ in self.found])
+    def telling_tokens(self, vocabulary: Vocabulary) -> list[TellingToken]:
+        texts = vocabulary.tokens([index for _, index, _, _ in self.found])
         return [
             TellingToken(text, messages, weight)
             for text, (_, _, messages, weight) in zip(texts, self.found, strict=True)
         ]
 
 
-def headline(messages: Array, ahead: Array) -> Array:
-    """By weight times the root of the messages: a token seen twice is no headline."""
-    return ahead * np.sqrt(messages)
+def importance(messages: Array, leads: Array) -> Array:
+    """Rank tokens by weight times the root of their messages: a token seen twice is not important."""
+    return leads * np.sqrt(messages)
 
 
-def highest(rank: Array, top: int) -> Array:
-    """Where the highest stand, highest first; of equals the first."""
-    if top < len(rank):
-        least = np.partition(rank, -top)[-top]
-        candidates = np.flatnonzero(rank >= least)
+def indices_of_highest(values: Array, top: int) -> Array:
+    """The indices of the highest values, highest first; of equal ones the first."""
+    if top < len(values):
+        least = np.partition(values, -top)[-top]
+        candidates = np.flatnonzero(values >= least)
     else:
-        candidates = np.arange(len(rank))
-    return candidates[np.argsort(-rank[candidates], kind="stable")][:top]
+        candidates = np.arange(len(values))
+    return candidates[np.argsort(-values[candidates], kind="stable")][:top]
 
 
-def leads(likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> Array:
-    """How far each label [label, token] is ahead of the best other one."""
+def token_leads(likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> Array:
+    """How far each label is ahead of the best other one for each token, as [label, token]."""
     counts = counts_for(likelihood.view, message_counts, occurrence_counts)
-    return by_row(lambda row: ahead(likelihood.weights(row)), counts, len(likelihood.labels))
+    return by_row(lambda row: label_leads(likelihood.weights(row)), counts, len(likelihood.labels))
 
 
-def ahead(weights: Sequence[float]) -> list[float]:
+def label_leads(weights: Sequence[float]) -> list[float]:
     """How far each label is ahead of the best other one, at most INFINITE."""
-    return [max(-INFINITE, min(INFINITE, lead_of(weights, place))) for place in range(len(weights))]
+    return [max(-INFINITE, min(INFINITE, lead_of(weights, k))) for k in range(len(weights))]
 
 
-def most_telling(
-    table: CountTable, view: View, texts: Callable[[Sequence[int]], list[str]], place: int, top: int
+def most_telling_tokens(
+    table: CountTable, view: View, texts: Callable[[Sequence[int]], list[str]], label_index: int, top: int
 ) -> list[TellingToken]:
-    """The tokens of a table that tell most for a label; of equal weight, the most frequent first."""
+    """The tokens of a table that speak most for a label; of equal weight, the most frequent first."""
     if not len(table) or view.event == "gaussian":
         return []
-    lead = leads(bayes.Likelihood(table, view), table.message_counts, table.occurrence_counts)[place]
-    chosen = highest(headline(table.message_counts[place], lead) * table.words, top)
-    chosen = chosen[lead[chosen] > 0].tolist()
+    likelihood = bayes.Likelihood(table, view)
+    leads = token_leads(likelihood, table.message_counts, table.occurrence_counts)[label_index]
+    importances = importance(table.message_counts[label_index], leads) * table.words
+    chosen = indices_of_highest(importances, top)
+    chosen = chosen[leads[chosen] > 0].tolist()
     return [
-        TellingToken(text, table.message_counts[:, at].tolist(), float(lead[at]))
-        for text, at in zip(texts(chosen), chosen, strict=True)
+        TellingToken(text, table.message_counts[:, k].tolist(), float(leads[k]))
+        for text, k in zip(texts(chosen), chosen, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""All that a model knows of a single token, or of a pair of neighbours."""
+"""Look up all that a model knows of a token, or of a pair of neighbours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.verdict import spread
 from spamnb.bayes.view import GLOBAL, View
-from spamnb.inspection.knowledge import ahead, date
+from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.inspection.spellings import spellings
 from spamnb.tables.vocabulary import Vocabulary, number_of
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.store.counts import Row
 
-    Words = tuple[str, str]
+    WordPair = tuple[str, str]
 
 Value = TypeVar("Value", int, float)
 
 SMOOTHINGS = (0.0, 1.0, GLOBAL)  # beside the model's own: none, Laplace's, global statistics
 EVENTS = ("multinomial", "binary", "bernoulli")  # Gaussians are of numbers, not of tokens
 TAGS = ("", "subject:", "from:", "to:", "hidden:", "url:", "url:/", "file:", "header:")
-NEAR = 20  # spellings that are told
+NEAR = 20  # near spellings that are listed
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TokenProbabilities:
     """P(token | label) by one event model and smoothing."""
 
     event: str
@@ -38,7 +38,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Other:
+class OtherToken:
     """Another token, and the messages that have it."""
 
     token: str
@@ -46,26 +46,28 @@ class Other:
 
 
 @dataclass(frozen=True)
-class Known:
+class TokenFacts:
+    """All that a model knows of a token or of a pair of neighbours."""
+
     token: str
     known: bool
     messages: dict[str, int]
     occurrences: dict[str, int] | None  # of a pair only messages are counted
     probabilities: dict[str, float] | None  # by the model's own view
     weights: dict[str, float] | None  # how far each label is ahead of the best other one, in nats
-    counts: bool  # whether that is enough to be evidence
-    estimates: list[Estimate]
+    counts: bool  # whether the weights are far enough apart to be evidence
+    estimates: list[TokenProbabilities]
     first_seen: str | None
     last_seen: str | None
-    elsewhere: list[Other]  # the same word in other places of a message
-    near: list[Other]  # spelled nearly so
+    elsewhere: list[OtherToken]  # the same word in other places of a message
+    near: list[OtherToken]  # spelled nearly so
     is_pair: bool = False  # two words side by side
 
     def as_map(self) -> dict[str, Any]:
         return asdict(self)
 
 
-class Lookup:
+class TokenLookup:
     """Looks tokens up in a model."""
 
     def __init__(self, model: Model) -> None:
@@ -75,104 +77,104 @@ class Lookup:
         views = [View(event, smoothing) for event in EVENTS for smoothing in smoothings]
         self.classifiers = [Classifier(model.stored, view) for view in views]
 
-    def known(self, asked: str) -> Known:
+    def look_up(self, asked: str) -> TokenFacts:
+        """Look up a token, or two neighbours with a space between, as a user writes them."""
         model = self.model
         token = folded(model, asked)
         if token not in (known := self._rows([token, asked])) or asked in known:
             token = asked  # people ask for `Viagra` and `Subject:Free`, too
-        number = number_of(asked) if model.stored.keyed else None
-        if number is None:
-            number = model.tokenizer.fingerprints.tokens([token])[0]
-        row = model.stored.rows([number]).get(number)
-        if row is None and (pair := self._known_pair(asked)):
+        fingerprint = number_of(asked) if model.stored.keyed else None
+        if fingerprint is None:
+            fingerprint = model.tokenizer.fingerprints.tokens([token])[0]
+        row = model.stored.rows([fingerprint]).get(fingerprint)
+        if row is None and (pair := self._pair_facts(asked)):
             return pair
-        near = self._near(token)
+        near = self._near_spellings(token)
         if row is None:
             nothing = dict.fromkeys(model.labels, 0)
-            return Known(token, False, nothing, nothing, None, None, False, [], None, None, [], near)
-        many, classifier = len(model.labels), model.classifier
-        weights = classifier.weights(row)
+            return TokenFacts(token, False, nothing, nothing, None, None, False, [], None, None, [], near)
+        many, weights = len(model.labels), model.classifier.weights(row)
         elsewhere = [tag + token.rpartition(":")[2].lstrip("/") for tag in TAGS]
-        return Known(
+        return TokenFacts(
             token,
             True,
             self._named(row[:many]),
             self._named(row[many:]),
-            self._named(classifier.probabilities(row)),
-            self._named(ahead(weights)),
+            self._named(model.classifier.probabilities(row)),
+            self._named(label_leads(weights)),
             spread(weights) >= model.view.least_evidence,
-            [self._estimate(one, row) for one in self.classifiers],
-            *self._seen(self.vocabulary.place(number)),
+            [self._estimate(classifier, row) for classifier in self.classifiers],
+            *self._days_seen(self.vocabulary.place(fingerprint)),
             self._others([other for other in elsewhere if other != token]),
             near,
         )
 
-    def _known_pair(self, asked: str) -> Known | None:
+    def _pair_facts(self, asked: str) -> TokenFacts | None:
         """Look up two neighbours, written as evidence writes them; None if they are not known as such."""
         model, classifier = self.model, self.model.classifier
-        rows = self._pair_rows(spellings_of_pair(model, asked))
+        rows = self._pair_rows(pair_spellings(model, asked))
         if not rows:
             return None
         pair, row = next(iter(rows.items()))
         weights = classifier.weights(row) if model.view.pairs else None
-        bare = [word.rpartition(":")[2].lstrip("/") for word in pair]
-        tagged = [(tag + bare[0], tag + bare[1]) for tag in TAGS]
+        untagged = [word.rpartition(":")[2].lstrip("/") for word in pair]
+        tagged = [(tag + untagged[0], tag + untagged[1]) for tag in TAGS]
         elsewhere = self._pair_rows([other for other in tagged if other != pair])
-        return Known(
+        return TokenFacts(
             " ".join(pair),
             True,
             self._named(row),
             None,
             self._named(classifier.probabilities(row)) if weights else None,
-            self._named(ahead(weights)) if weights else None,
+            self._named(label_leads(weights)) if weights else None,
             weights is not None and spread(weights) >= model.view.least_evidence,
             [],
             None,
             None,
-            [Other(" ".join(other), self._named(counts)) for other, counts in elsewhere.items()],
+            [OtherToken(" ".join(other), self._named(counts)) for other, counts in elsewhere.items()],
             [],
             is_pair=True,
         )
 
     def _rows(self, tokens: Sequence[str]) -> dict[str, Row]:
-        """The counts of those tokens that are known."""
-        numbers = self.model.tokenizer.fingerprints.tokens(tokens)
-        rows = self.model.stored.rows(numbers)
-        return {token: rows[number] for token, number in zip(tokens, numbers, strict=True) if number in rows}
+        """The counts of the tokens that are known."""
+        fingerprints = self.model.tokenizer.fingerprints.tokens(tokens)
+        rows = self.model.stored.rows(fingerprints)
+        found = zip(tokens, fingerprints, strict=True)
+        return {token: rows[fingerprint] for token, fingerprint in found if fingerprint in rows}
 
-    def _pair_rows(self, pairs: Iterable[Words]) -> dict[Words, Row]:
-        """The counts of those pairs of neighbours that are known."""
-        numbers = {pair: self.model.tokenizer.fingerprints.pair(*pair) for pair in pairs}
-        rows = self.model.stored.pair_rows(list(numbers.values()))
-        return {pair: rows[number] for pair, number in numbers.items() if number in rows}
+    def _pair_rows(self, pairs: Iterable[WordPair]) -> dict[WordPair, Row]:
+        """The counts of the pairs of neighbours that are known."""
+        fingerprints = {pair: self.model.tokenizer.fingerprints.pair(*pair) for pair in pairs}
+        rows = self.model.stored.pair_rows(list(fingerprints.values()))
+        return {pair: rows[fingerprint] for pair, fingerprint in fingerprints.items() if fingerprint in rows}
 
     def _named(self, values: Sequence[Value]) -> dict[str, Value]:
         return dict(zip(self.model.labels, values, strict=True))
 
-    def _estimate(self, classifier: Classifier, row: Row) -> Estimate:
+    def _estimate(self, classifier: Classifier, row: Row) -> TokenProbabilities:
         view = classifier.view
-        return Estimate(view.event, view.smoothing, self._named(classifier.probabilities(row)))
+        return TokenProbabilities(view.event, view.smoothing, self._named(classifier.probabilities(row)))
 
-    def _others(self, tokens: list[str]) -> list[Other]:
+    def _others(self, tokens: list[str]) -> list[OtherToken]:
         many = len(self.model.labels)
-        return [Other(token, self._named(row[:many])) for token, row in self._rows(tokens).items()]
+        return [OtherToken(token, self._named(row[:many])) for token, row in self._rows(tokens).items()]
 
-    def _near(self, token: str) -> list[Other]:
-        """By changes, then by messages."""
+    def _near_spellings(self, token: str) -> list[OtherToken]:
+        """Tokens that are spelled nearly so, by the number of changed letters, then by messages."""
         found = spellings(self.vocabulary, token)
-        changes = [one.changes for one in found]
-        texts = self.vocabulary.tokens([one.place for one in found])
-        far = dict(zip(texts, changes, strict=True))
+        texts = self.vocabulary.tokens([spelling.token_index for spelling in found])
+        changes = dict(zip(texts, [spelling.changes for spelling in found], strict=True))
         others = self._others([text for text in texts if text != token])
-        return sorted(others, key=lambda one: (far[one.token], -sum(one.messages.values())))[:NEAR]
+        return sorted(others, key=lambda other: (changes[other.token], -sum(other.messages.values())))[:NEAR]
 
-    def _seen(self, place: int) -> tuple[str | None, str | None]:
-        first, last = self.vocabulary.days(place)
-        return date(first), date(last)
+    def _days_seen(self, index: int) -> tuple[str, str]:
+        first, last = self.vocabulary.days(index)
+        return day_text(first), day_text(last)
 
 
-def spellings_of_pair(model: Model, asked: str) -> Iterator[Words]:
-    """Two words as they are written, and as the tokenizer would write them; nothing of one or of many."""
+def pair_spellings(model: Model, asked: str) -> Iterator[WordPair]:
+    """Two words as they are written, and as the tokenizer writes them; nothing where they are not two."""
     match asked.split():
         case [first, second]:
             yield first, second

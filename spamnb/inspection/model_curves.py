@@ -1,4 +1,4 @@
-"""What is drawn of a model: how its tokens weigh, how often they occur, and how its own mail scores."""
+"""Curves of a model, to be drawn: how its tokens weigh, how often they occur, and how its own mail scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.verdict import SPAM
-from spamnb.inspection.knowledge import Knowledge, leads, left_out_scores
+from spamnb.inspection.model_summary import ModelSummary, left_out_scores, token_leads
 from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -24,8 +24,10 @@ SCORES = 100  # bins of scores, for programs; a drawing makes its own
 
 
 @dataclass(frozen=True, eq=False)
-class Portrait:
-    knowledge: Knowledge
+class ModelCurves:
+    """Histogram of weights, Zipf's curve and scores of a model's own mail."""
+
+    summary: ModelSummary
     toward: str  # the label that weights speak for
     weights: list[tuple[float, int]]  # from here to STEP more, so many tokens
     zipf: list[tuple[int, int]]  # the n-th most frequent token, and its occurrences
@@ -33,30 +35,32 @@ class Portrait:
     spam: Array
 
     @classmethod
-    def of(cls, model: Model) -> Portrait:
-        """Of two labels, how far spam is ahead; of more, how far the likeliest is."""
+    def of(cls, model: Model) -> ModelCurves:
+        """Take the curves of a model. Weights are for spam, or for the likeliest of more than two labels."""
         vocabulary = Vocabulary(model.stored)
         two = has_spam(model.labels)
         edges = np.arange(-FARTHEST if two else 0.0, FARTHEST + STEP, STEP)
         heights = np.zeros(len(edges) - 1, np.int64)
         occurrences = [np.empty(0, np.int64)]
         for block in vocabulary.blocks():
-            there = block.occurrence_counts.max(axis=0) > 0
-            occurrences.append(block.occurrence_counts.sum(axis=0)[there])
+            occurs = block.occurrence_counts.max(axis=0) > 0
+            occurrences.append(block.occurrence_counts.sum(axis=0)[occurs])
             if model.view.event != "gaussian":
-                ahead = leads(model.classifier, block.message_counts, block.occurrence_counts)[:, there]
-                own = ahead[model.labels.index(SPAM)] if two else ahead.max(axis=0)
-                heights += np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0]
+                leads = token_leads(model.classifier, block.message_counts, block.occurrence_counts)[
+                    :, occurs
+                ]
+                weights = leads[model.labels.index(SPAM)] if two else leads.max(axis=0)
+                heights += np.histogram(np.clip(weights, edges[0], edges[-1]), edges)[0]
         return cls(
-            Knowledge.of(model, NAMED),
+            ModelSummary.of(model, NAMED),
             SPAM if two else "the likeliest label",
             list(zip(edges[:-1].tolist(), heights.tolist(), strict=True)),
-            curve(np.concatenate(occurrences)),
+            zipf_curve(np.concatenate(occurrences)),
             *left_out_scores(model.stored),
         )
 
     def as_map(self) -> dict[str, Any]:
-        """The curves, for who draws them himself."""
+        """The curves as plain values, for programs."""
         both = np.concatenate((self.ham, self.spam))
         edges = np.histogram_bin_edges(both, SCORES) if len(both) else np.empty(0)
         scores = {
@@ -73,8 +77,8 @@ class Portrait:
         }
 
 
-def curve(occurrences: Array) -> list[tuple[int, int]]:
-    """Ranks evenly spaced on a logarithmic axis, and the occurrences there."""
+def zipf_curve(occurrences: Array) -> list[tuple[int, int]]:
+    """Zipf's curve: ranks evenly spaced on a logarithmic axis, and the occurrences there."""
     falling = np.sort(occurrences)[::-1]
     if not len(falling):
         return []
