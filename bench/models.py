@@ -9,7 +9,7 @@ import numpy as np
 
 from spamnb.arrays import Texts
 from spamnb.model import settings_of
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
@@ -25,7 +25,7 @@ TOKENS_A_MESSAGE = 20  # new ones; as in corpora.resampled
 
 def make(path: str, trained: str, tokens: int) -> None:
     """The most frequent words of a trained model, filled up with made-up ones to a number of tokens."""
-    stored = Stored.open(trained)
+    stored = StoredModel.open(trained)
     known = frequent(load_table(stored), min(SMALL, tokens))
     more = tokens - len(known.fingerprints)
     write(path, sum_tables([known, made_up(known, more)]) if more > 0 else known, settings_of(stored))

@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
-from spamnb.reading.batch import Gathering
+from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.header_rules import header_tokens
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -63,11 +63,11 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
                 for message in messages:
                     header_tokens(message.headers, tokenizer.words)
             with stages.of("numbering, counting, pairs"):
-                gathering = Gathering()
+                builder = BatchBuilder()
                 for each in features:
-                    gathering.add(each)
+                    builder.add(each)
                 names = [(raw.path, raw.index) for raw in raws]
-                batch = Batch(label, names, digests, [], *gathering.finished(), [], chunk.size)
+                batch = Batch(label, names, digests, [], *builder.build(), [], chunk.size)
             with stages.of("summing tables"):
                 steps = seen.steps(batch, False, Summary())
                 total.add(batch.table(LABELS, steps, 1))

@@ -17,7 +17,7 @@ BITS = 64  # of a fingerprint or a digest
 BLOCK = 1 << 16  # texts gathered at once: bounds the index array, 8 bytes a character
 KEY_BITS = 63  # of one number that stands for the counts of a token
 MISSING = -1  # of a numeric feature; those that are there are not negative
-UNITS = 2.0**40  # in a nat: what `bayes.rounded` rounds weights to
+UNITS = 2.0**40  # in a nat: what `bayes.classifier.rounded` rounds weights to
 WHOLE = 2.0**62  # sums below it are exact in 64 bits
 
 

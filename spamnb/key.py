@@ -1,7 +1,7 @@
-"""The key of a model that keeps no words, and what it makes of fingerprints and digests.
+"""Keys of models that keep no words: they replace fingerprints and digests by keyed ones.
 
-Anybody can work out the fingerprint of a word, and look for it in a model. So in such a model stands in its
-place its BLAKE2b by a key, which lies in another file: who has only the model cannot try words out.
+Anybody can work out the fingerprint of a word, and look for it in a model. So such a model has in its place
+the BLAKE2b of it by a key, which lies in another file: who has only the model cannot try words out.
 """
 
 from __future__ import annotations
@@ -15,53 +15,53 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SIZE = 32  # bytes of a key
-NUMBER = 8  # bytes of a fingerprint or a digest
+KEY_SIZE = 32  # bytes
+DIGEST_SIZE = 8  # bytes of a fingerprint or a digest
 WHAT_TO_DO = "put its own there, or its place in $SPAMNB_KEY; if it is lost, begin anew with --fresh --keyed"
 
 
 class Key:
-    """Hides numbers of 64 bits behind others."""
+    """Makes keyed fingerprints and digests of plain ones; all have 64 bits."""
 
     __slots__ = ("_messages", "_secret", "_tokens", "id")
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        # By this a model knows its key again; it tells nothing about what the key hides, nor do the others.
-        self.id = blake2b(key=secret, digest_size=NUMBER, person=b"key").hexdigest()
-        self._tokens = blake2b(key=secret, digest_size=NUMBER, person=b"token")
-        self._messages = blake2b(key=secret, digest_size=NUMBER, person=b"message")
+        # Stored in the model, to recognise its key by; it gives away nothing of the key.
+        self.id = blake2b(key=secret, digest_size=DIGEST_SIZE, person=b"key").hexdigest()
+        self._tokens = blake2b(key=secret, digest_size=DIGEST_SIZE, person=b"token")
+        self._messages = blake2b(key=secret, digest_size=DIGEST_SIZE, person=b"message")
 
     def __reduce__(self) -> tuple[type[Key], tuple[bytes]]:
-        """For processes that are not forked."""
+        """Pickle the secret only, for processes that are not forked: a hash cannot be pickled."""
         return Key, (self._secret,)
 
-    def fingerprints(self, numbers: Iterable[int]) -> list[int]:
-        """Hide the fingerprints of tokens and pairs."""
-        return _hidden(self._tokens, numbers)
+    def fingerprints(self, plain: Iterable[int]) -> list[int]:
+        """Return the keyed fingerprints of tokens and pairs."""
+        return _keyed(self._tokens, plain)
 
-    def digests(self, numbers: Iterable[int]) -> list[int]:
-        """Hide the digests of messages."""
-        return _hidden(self._messages, numbers)
+    def digests(self, plain: Iterable[int]) -> list[int]:
+        """Return the keyed digests of messages."""
+        return _keyed(self._messages, plain)
 
 
-def _hidden(start: blake2b, numbers: Iterable[int]) -> list[int]:
-    """A copy of what has taken the key in needs 1.0 µs a number; the key taken in each time, 1.4."""
+def _keyed(keyed_hash: blake2b, plain: Iterable[int]) -> list[int]:
+    """Hash integers by copies of a keyed hash: 1.0 µs each; with the key taken in each time it is 1.4."""
     found = []
-    for number in numbers:
-        one = start.copy()
-        one.update(number.to_bytes(NUMBER, "little"))
-        found.append(int.from_bytes(one.digest(), "little"))
+    for value in plain:
+        copy = keyed_hash.copy()
+        copy.update(value.to_bytes(DIGEST_SIZE, "little"))
+        found.append(int.from_bytes(copy.digest(), "little"))
     return found
 
 
 def key_path(model: str) -> str:
-    """Where the key of a model lies: beside it, or, say on another disk, where $SPAMNB_KEY tells."""
+    """Return where the key of a model lies: beside it, or, say on another disk, where $SPAMNB_KEY tells."""
     return os.environ.get("SPAMNB_KEY") or model + ".key"
 
 
-def key_known_as(model: str, known_as: str) -> Key:
-    """The key that a model was made with."""
+def read_model_key(model: str, key_id: str) -> Key:
+    """Read the key that a model was made with."""
     path = key_path(model)
     try:
         key = read_key(path)
@@ -69,21 +69,23 @@ def key_known_as(model: str, known_as: str) -> Key:
         raise ModelError(model, f"its key is not there: {path}; {WHAT_TO_DO}") from None
     except OSError as error:
         raise ModelError(model, f"its key cannot be read: {path}: {error.strerror}") from error
-    if key.id != known_as:
+    if key.id != key_id:
         raise ModelError(model, f"made with another key than {path}; {WHAT_TO_DO}")
     return key
 
 
 def read_key(path: str) -> Key:
+    """Read a key file."""
     # Not to wait for a writer, should it be a pipe: users may put anything in place of theirs.
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        secret = os.read(handle, SIZE + 1)
+        secret = os.read(handle, KEY_SIZE + 1)
     finally:
         os.close(handle)
-    if len(secret) != SIZE:
+    if len(secret) != KEY_SIZE:
         raise ModelError(
             path,
-            f"not a key, which has {SIZE} bytes; restore it from a backup, or remove it if no model needs it",
+            f"not a key, which has {KEY_SIZE} bytes; "
+            "restore it from a backup, or remove it if no model needs it",
         )
     return Key(secret)

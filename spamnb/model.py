@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.verdict import Calibration, Cutoffs, decided
+from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.reading.message import read
 from spamnb.reading.settings import REVISION, Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import Score
-    from spamnb.bayes.verdict import Verdict
+    from spamnb.bayes.verdict import Score, Verdict
     from spamnb.key import Key
     from spamnb.reading.features import Features
 
@@ -32,11 +31,11 @@ DEFAULT_VIEW = View(
 
 
 class Model:
-    """Judges messages. By another view than its own it is that textbook's model, cutoffs left aside."""
+    """A model that judges messages; with another view than its own it decides by the likeliest label."""
 
     def __init__(
         self,
-        stored: Stored,
+        stored: StoredModel,
         view: View | None = None,
         cutoffs: Cutoffs | None = None,
         key: Key | None = None,
@@ -48,9 +47,9 @@ class Model:
         self.tokenizer = Tokenizer(self.settings, self.key)
         self.view = view or view_of(stored)
         self.classifier = Classifier(stored, self.view)
-        own = view is None and self.view.has_cutoffs
-        self.cutoffs = cutoffs or (Cutoffs(*stored.head["cutoffs"]) if own else None)
-        self.calibration = Calibration(*stored.head["calibration"]) if own else None
+        has_cutoffs = view is None and self.view.has_cutoffs  # they hold for the model's own view only
+        self.cutoffs = cutoffs or (Cutoffs(*stored.head["cutoffs"]) if has_cutoffs else None)
+        self.calibration = Calibration(*stored.head["calibration"]) if has_cutoffs else None
 
     @classmethod
     def open(
@@ -58,7 +57,7 @@ class Model:
     ) -> Model:
         if os.path.isdir(path):
             raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
-        return cls(Stored.open(os.fspath(path)), view, cutoffs)
+        return cls(StoredModel.open(os.fspath(path)), view, cutoffs)
 
     def features(self, raw: bytes) -> Features:
         return self.tokenizer.features(read(raw))
@@ -71,27 +70,28 @@ class Model:
         return self.decide(self.classifier.score(features.tokens, features.numbers, pairs))
 
     def decide(self, score: Score) -> Verdict:
-        return decided(score, self.cutoffs, self.calibration)
+        return verdict_of(score, self.cutoffs, self.calibration)
 
 
-def key_of(stored: Stored) -> Key | None:
+def key_of(stored: StoredModel) -> Key | None:
     """Read the key of a model that keeps no words; any other has none."""
     if not stored.keyed:
         return None
-    from spamnb.key import key_known_as
+    from spamnb.key import read_model_key
 
-    return key_known_as(stored.path, stored.keyed)
+    return read_model_key(stored.path, stored.keyed)
 
 
-def view_of(stored: Stored) -> View:
-    """The view a model was made for."""
+def view_of(stored: StoredModel) -> View:
+    """Return the view a model was made for."""
     try:
         return View.from_map(stored.head["view"])
     except (KeyError, TypeError) as error:
         raise ModelError(stored.path, f"its view is damaged; {WHAT_TO_DO}") from error
 
 
-def settings_of(stored: Stored) -> Settings:
+def settings_of(stored: StoredModel) -> Settings:
+    """Return the tokenizer settings a model was made with."""
     try:
         settings = Settings.from_map(stored.head["settings"])
     except (KeyError, TypeError) as error:

@@ -1,6 +1,6 @@
-"""How cutoffs are chosen, and probabilities calibrated.
+"""Choice of cutoffs, and calibration of probabilities.
 
-Both from the scores that training mail gets when each message is left out of the counts it is judged by.
+Both use the scores that training mail gets when each message is left out of the counts it is judged by.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
 NEAR = 0.75  # of a gap between ham and spam lies on this side of a cutoff
-FEWEST = 5  # messages of each label; below that the cutoffs would be chance
+FEWEST = 5  # messages of each label; with fewer, chance would decide the cutoffs
 IMPORTED = Cutoffs(0.0, 2.5)  # of another filter's counts, where no scores are known (docs/importing.md)
 
 
 def has_spam(labels: Sequence[str]) -> bool:
-    """Whether a message is either spam or one other thing, so that cutoffs can tell them apart."""
+    """Tell whether there are two labels, one of them spam, so that cutoffs can tell the two apart."""
     return len(labels) == 2 and SPAM in labels
 
 
 def spam_scores(labels: Sequence[str], second_against_first: Array) -> Array:
-    """Of two labels, how far spam is ahead."""
+    """Return how far spam is ahead, of two labels of which the second one's lead is given."""
     return second_against_first if labels.index(SPAM) else -second_against_first
 
 
-def ham_and_spam(labels: Sequence[str], places: Array, scores: Array) -> tuple[Array, Array]:
-    """Scores of ham and of spam, as far as they were taken; in order: digests have no say in sums."""
+def ham_and_spam(labels: Sequence[str], label_indices: Array, scores: Array) -> tuple[Array, Array]:
+    """Return the known scores of ham and of spam, sorted: so sums do not depend on the order of messages."""
     if not has_spam(labels):
         return scores[:0], scores[:0]
     taken = ~np.isnan(scores)
-    spam = places == labels.index(SPAM)
+    spam = label_indices == labels.index(SPAM)
     return np.sort(scores[taken & ~spam]).astype(float), np.sort(scores[taken & spam]).astype(float)
 
 
 def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: float = SPAM_LOSS) -> Cutoffs:
-    """The lowest spam cutoff that loses no more ham than accepted, and the highest ham cutoff likewise."""
+    """Choose the lowest spam cutoff that loses no more ham than accepted, the highest ham cutoff likewise."""
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
     upper = _above(ham, ham_loss, spam)
@@ -53,11 +53,11 @@ def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: floa
 
 
 def _above(scores: Array, loss: float, others: Array) -> float:
-    """A cutoff that no more than a share of the scores lies above, and as few of the others below as can be.
+    """Return a cutoff with no more than the share `loss` of the scores above it, and few of the others below.
 
-    Between the next of the others and the score under it, nearer to the former: what may be lost need not be,
-    and what scores in a wide gap between ham and spam is like neither, so it is unsure. Where there are too
-    few scores to lose even one, not below what a normal distribution of them says.
+    It lies between the next of the others and the score under it, nearer to the former: what may be lost need
+    not be, and a score in a wide gap between ham and spam is like neither, so it is unsure. Where there are
+    too few scores to lose even one, it is not below what a normal distribution of them gives.
     """
     last = np.sort(scores)[::-1][int(loss * len(scores))]  # the first that must not be lost
     other = others[others > last].min(initial=np.inf)
@@ -69,7 +69,7 @@ def _above(scores: Array, loss: float, others: Array) -> float:
 
 
 def calibrated(ham: Array, spam: Array) -> Calibration:
-    """Logistic regression of the label on the score (Platt's targets keep it from being too sure)."""
+    """Fit a logistic regression of the label on the score (Platt's targets keep it from being too sure)."""
     if not len(ham) or not len(spam):
         return Calibration()
     score = np.concatenate((ham, spam))

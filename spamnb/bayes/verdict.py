@@ -1,4 +1,4 @@
-"""From a score to a decision: cutoffs and calibrated probability."""
+"""Scores and the evidence they rest on; and how cutoffs and calibration make a verdict of a score."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from spamnb.bayes.classifier import Evidence, Score
+    from spamnb.store.counts import Row
 
 SPAM, HAM, UNSURE = "spam", "ham", "unsure"
 LARGEST = 1.7976931348623157e308  # JSON has no infinity
@@ -17,8 +17,50 @@ REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on it
 MOST_POINTS = 100.0
 
 
+class Score:
+    """The log-joint of each label for a message, and the evidence it rests on."""
+
+    __slots__ = ("evidence", "joint", "labels")
+
+    def __init__(self, labels: Sequence[str], joint: list[float], evidence: list[Evidence]) -> None:
+        self.labels = labels
+        self.joint = joint
+        self.evidence = evidence
+
+    def of(self, label: str) -> float:
+        """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
+        return lead_of(self.joint, self.labels.index(label))
+
+    @property
+    def posterior(self) -> list[float]:
+        return posterior_of(self.joint)
+
+    @property
+    def best(self) -> str:
+        return self.labels[max(range(len(self.joint)), key=self.joint.__getitem__)]
+
+
+class Evidence:
+    """A token, a pair or a number: its counts, how often the message has it, its weight per label."""
+
+    __slots__ = ("feature", "part", "row", "times", "weights")
+
+    def __init__(
+        self, feature: int | str, row: Row, times: float, weights: list[float], part: int = 0
+    ) -> None:
+        self.feature = feature  # the fingerprint of a token or a pair, the name of a number
+        self.part = part
+        self.row = row
+        self.times = times
+        self.weights = weights
+
+    @property
+    def strength(self) -> float:
+        return spread(self.weights)
+
+
 class Cutoffs:
-    """Up to `ham` a score is ham, from `spam` on it is spam, and between the two it is unsure."""
+    """Two limits: a score up to `ham` is ham, from `spam` on it is spam, and between the two it is unsure."""
 
     __slots__ = ("ham", "spam")
 
@@ -27,7 +69,7 @@ class Cutoffs:
         self.spam = spam
 
     def verdict(self, score: float, ham: str = HAM) -> str:
-        """`ham` is the name of what is not spam."""
+        """Return the verdict for a score; `ham` is the label of what is not spam."""
         if score >= self.spam and score != self.ham:
             return SPAM
         return ham if score <= self.ham else UNSURE
@@ -48,7 +90,7 @@ class Calibration:
 
 
 class Verdict:
-    """What is said of a message."""
+    """The label decided on for a message, with its score, its probability and the evidence."""
 
     __slots__ = ("cutoffs", "evidence", "label", "probabilities", "probability", "score")
 
@@ -66,7 +108,7 @@ class Verdict:
         self.probability = probability
         self.probabilities = probabilities
         self.evidence = evidence
-        self.cutoffs = cutoffs  # those it was decided by
+        self.cutoffs = cutoffs  # that decided, if any did
 
     @property
     def points(self) -> float:
@@ -84,7 +126,7 @@ class Verdict:
 
 
 def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
-    """A score on SpamAssassin's scale: 5.0 at the spam cutoff, and one point a nat.
+    """Return a score on SpamAssassin's scale: 5.0 at the spam cutoff, and one point a nat.
 
     Half of the ham of spamassassin is below -5 then, half of its spam above 15. In whole tenths, rounded
     down, so that what is printed is 5.0 only from the cutoff on.
@@ -94,24 +136,49 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
     return floor(10 * min(max(points, -MOST_POINTS), MOST_POINTS)) / 10
 
 
-def decided(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """The verdict for a score: by cutoffs where they are given and there is ham and spam, else by argmax.
+def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
+    """Decide on a score: by cutoffs where they are given and there is ham and spam, else by the best label.
 
-    Score and probability are those of spam, wherever there is such a label; else the winner's.
+    Score and probability are those of spam, wherever there is such a label; else those of the best label.
     """
     labels = score.labels
-    ranked = SPAM if SPAM in labels else score.best
-    rank = min(max(score.of(ranked), -LARGEST), LARGEST)
+    scored_label = SPAM if SPAM in labels else score.best
+    value = min(max(score.of(scored_label), -LARGEST), LARGEST)
     shares = score.posterior
-    pair = len(labels) == 2 and SPAM in labels
-    if calibration and pair:
-        spam = calibration.probability(rank)
+    ham_or_spam = len(labels) == 2 and SPAM in labels
+    if calibration and ham_or_spam:
+        spam = calibration.probability(value)
         shares = [spam if label == SPAM else 1 - spam for label in labels]
     probabilities = dict(zip(labels, shares, strict=True))
     label = score.best
-    cutoffs = cutoffs if pair else None
+    cutoffs = cutoffs if ham_or_spam else None
     if len(labels) > 1 and max(score.joint) == min(score.joint):
         label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem
     elif cutoffs:
-        label = cutoffs.verdict(rank, labels[1 - labels.index(SPAM)])
-    return Verdict(label, rank, probabilities[ranked], probabilities, score.evidence, cutoffs)
+        label = cutoffs.verdict(value, labels[1 - labels.index(SPAM)])
+    return Verdict(label, value, probabilities[scored_label], probabilities, score.evidence, cutoffs)
+
+
+def posterior_of(joint: Sequence[float]) -> list[float]:
+    """Turn log-joints into a posterior by log-sum-exp; where no label is possible (0/0), all are equal."""
+    top = max(joint)
+    if top == -inf:
+        return [1 / len(joint) for _ in joint]
+    if top == inf:
+        return posterior_of([0.0 if j == inf else -inf for j in joint])
+    shares = [exp(j - top) for j in joint]
+    total = sum(shares)
+    return [share / total for share in shares]
+
+
+def lead_of(values: Sequence[float], label_index: int) -> float:
+    """Return how far the value of one label is ahead of the best other one."""
+    value = values[label_index]
+    best_other = max((other for k, other in enumerate(values) if k != label_index), default=value)
+    return 0.0 if value == best_other else value - best_other
+
+
+def spread(weights: Sequence[float]) -> float:
+    """Return how far the highest weight is above the lowest."""
+    low, high = min(weights), max(weights)
+    return 0.0 if low == high else high - low

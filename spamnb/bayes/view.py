@@ -1,4 +1,4 @@
-"""How a table is read: the event model, its smoothing, the prior, and what evidence counts."""
+"""Views of a count table: the event model, its smoothing, the prior, and what evidence counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 
 
 class View:
-    """How to read a table: the event model, its smoothing, the prior, and what evidence counts."""
+    """A way to read a count table: event model, smoothing, prior, and what evidence counts."""
 
     __slots__ = (
         "damping",
@@ -45,13 +45,13 @@ class View:
         self.numbers = numbers or event == "gaussian"
         self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
         self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
-        # Not the sum of the evidence but its mean, as if so many tokens more said nothing.
+        # Not the sum of the evidence but its mean, as if there were so many more tokens of weight 0.
         self.damping = damping if event in ("multinomial", "binary") else None
         self.split_head_body = split_head_body  # the mean of each part of a message, added up
 
     @property
     def has_cutoffs(self) -> bool:
-        """Whether it decides by cutoffs on the score, and not by the likeliest label."""
+        """Whether cutoffs on the score decide, and not the likeliest label."""
         return self.damping is not None and self.event == "binary" and self.smoothing != GLOBAL
 
     @classmethod

@@ -10,7 +10,7 @@ from spamnb.files import complain
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.reading.message import canonical, header_start
-from spamnb.store.stored import FRONT
+from spamnb.store.stored_model import FRONT
 
 START = 4096  # bytes that are searched for headers
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, write_all
-from spamnb.store.stored import FRONT
+from spamnb.store.stored_model import FRONT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -28,7 +28,7 @@ from spamnb.files import complain
 from spamnb.inspection.model_summary import missing_mail
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.known_messages import Summary
 from spamnb.workers.pools import open_pool
@@ -139,7 +139,7 @@ def train(
         if fresh:
             check_replaceable(model)
         if forget:
-            Stored.open(model)  # or it says what to do
+            StoredModel.open(model)  # or it says what to do
         with (
             open_pool(paths, cluster, jobs, skip_unreadable) as pool,
             progress(
@@ -215,6 +215,6 @@ def show_summary(summary: Summary, sources: Sources, model: str) -> None:
     click.echo(f"unreadable: {len(summary.unreadable):,}")
     for line in model_location(model):
         click.echo(line)
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     if lacking := missing_mail(stored.labels, stored.messages):
         click.echo(f"still little mail: {', '.join(lacking)}")

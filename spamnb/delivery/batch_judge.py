@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.bayes.classifier import Score
 from spamnb.bayes.scoring import BulkClassifier
+from spamnb.bayes.verdict import Score
 from spamnb.tables.learned import NOT_LEARNED
 from spamnb.tables.loading import load_table
 from spamnb.training.batches import batch_of

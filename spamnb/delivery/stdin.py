@@ -110,7 +110,7 @@ class LearnCommand:
     @property
     def fits_journal(self) -> bool:
         """Whether a record in the journal is enough; a new label changes the whole model."""
-        from spamnb.store.stored import labels_of
+        from spamnb.store.stored_model import labels_of
 
         try:
             return self.forget or self.label in labels_of(self.model)

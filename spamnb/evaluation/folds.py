@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
-from spamnb.bayes.scoring import BulkClassifier, LeftOut
-from spamnb.bayes.verdict import Calibration, Cutoffs, decided
+from spamnb.bayes.scoring import BulkClassifier, LeaveOneOut
+from spamnb.bayes.verdict import Calibration, Cutoffs, Score, verdict_of
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
 from spamnb.model import DEFAULT_VIEW
@@ -67,7 +67,7 @@ class CrossValidation:
         joints = (
             BulkClassifier(likelihood, table.message_counts, table.occurrence_counts).joints(rows).tolist()
         )
-        verdicts = [decided(Score(corpus.labels, joint, []), limits, calibration) for joint in joints]
+        verdicts = [verdict_of(Score(corpus.labels, joint, []), limits, calibration) for joint in joints]
         return verdicts, (limits.ham, limits.spam) if limits else None
 
 
@@ -105,7 +105,7 @@ def cutoffs_and_calibration(
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
     truth = corpus.truth[messages]
-    left_out = LeftOut(likelihood, table.message_counts, table.occurrence_counts)
+    left_out = LeaveOneOut(likelihood, table.message_counts, table.occurrence_counts)
     scores = spam_scores(corpus.labels, left_out.scores(corpus.rows.chosen(messages), truth))
     ham, spam = ham_and_spam(corpus.labels, truth, scores.astype(np.float32))
     return cutoffs(ham, spam), calibrated(ham, spam)

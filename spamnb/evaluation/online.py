@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.arrays import MISSING, Rows
-from spamnb.bayes.classifier import Likelihood, Score
+from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam
 from spamnb.bayes.scoring import LogCounts, joints, weights_of
-from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, decided
+from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import GLOBAL
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
@@ -104,7 +104,7 @@ def judge_online(
     verdicts: list[Verdict] = []
     for message in map(int, order):
         score = Score(labels, counts.joint(message), [])
-        verdict, label = decided(score, rule.cutoffs, rule.calibration), labels[truth[message]]
+        verdict, label = verdict_of(score, rule.cutoffs, rule.calibration), labels[truth[message]]
         is_learned = protocol.learns(len(messages), verdict.label == label, rule.lead(score, verdict, label))
         if is_learned or protocol.name == "on-error":  # who corrects wrong verdicts has confirmed the others
             rule.note(truth[message], verdict.score)

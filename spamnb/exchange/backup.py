@@ -18,11 +18,11 @@ import numpy as np
 
 from spamnb.arrays import Texts, stable_order
 from spamnb.errors import CannotCreate, ModelError, UsageError
-from spamnb.key import key_known_as
+from spamnb.key import read_model_key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.fingerprint import fingerprints_of
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
@@ -63,7 +63,7 @@ def sealed(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _content(path: str) -> Iterator[str]:
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     table = load_table(stored).clipped()
     head = {name: stored.head[name] for name in ABOUT}
     head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
@@ -103,7 +103,7 @@ def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -
             raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
         table, about = _parse(lines)
         key_id = about["settings"].get("keyed", "")
-        key = key_known_as(path, key_id) if key_id else key_for(path, keyed)
+        key = read_model_key(path, key_id) if key_id else key_for(path, keyed)
         if key and not key_id:
             table, about["settings"]["keyed"] = table.keyed(key), key.id
         with removed_at_end(f"{path}.new"):
@@ -116,7 +116,7 @@ def _save_and_try(path: str, table: CountTable, about: dict[str, Any], lines: Li
     known = table.tokens(np.flatnonzero(table.words)[:TRIED_TOKENS].tolist())
     try:
         new = save(path, [table], table.learned, {**about, "labels": list(table.labels)})
-        Model(Stored(new), key=key).classify(" ".join(known).encode())
+        Model(StoredModel(new), key=key).classify(" ".join(known).encode())
     except (ModelError, UsageError, *MALFORMED) as error:
         raise lines.error(DAMAGED) from error
     return new

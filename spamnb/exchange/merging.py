@@ -16,7 +16,7 @@ import numpy as np
 from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 from spamnb.tables.loading import load_shard
@@ -103,18 +103,18 @@ def location(path: str) -> str:
     return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 
-def open_once(path: str, opened: dict[str, Stored]) -> Stored:
+def open_once(path: str, opened: dict[str, StoredModel]) -> StoredModel:
     """Open a model. Named as input and output it is one: what it learns meanwhile is carried over once."""
     key = location(path)
     if key not in opened:
         try:
-            opened[key] = Stored.open(path)
+            opened[key] = StoredModel.open(path)
         except NoModel as error:
             raise NoInput(f"{path}: no such model") from error
     return opened[key]
 
 
-def check_alike(models: Sequence[Stored]) -> None:
+def check_alike(models: Sequence[StoredModel]) -> None:
     """Refuse models that are the same file, or that count different things."""
     first = models[0]
     settings, view = settings_of(first).as_map(), view_of(first).as_map()
@@ -136,7 +136,7 @@ def check_alike(models: Sequence[Stored]) -> None:
 class ModelSum:
     """Sum of models with their journals, shard by shard; the base that they began with counts once."""
 
-    def __init__(self, models: Sequence[Stored], base: Stored | None, shards: int) -> None:
+    def __init__(self, models: Sequence[StoredModel], base: StoredModel | None, shards: int) -> None:
         self.models, self.base, self.shards = models, base, shards
         everything = [*([base] if base else []), *models]
         self.labels = list(dict.fromkeys(label for model in everything for label in model.labels))
@@ -155,7 +155,7 @@ class ModelSum:
             total = replace(total, messages=tuple((self.restored + total.messages).tolist()))
         return total.clipped()
 
-    def _table(self, model: Stored, shard: int) -> CountTable:
+    def _table(self, model: StoredModel, shard: int) -> CountTable:
         return load_shard(model, shard, self.shards).clipped().relabelled(self.labels)
 
     def learned(self) -> LearnedMessages:
@@ -166,7 +166,7 @@ class ModelSum:
         self.merged.messages = len(learned)
         return learned
 
-    def _check_base(self, base: Stored) -> None:
+    def _check_base(self, base: StoredModel) -> None:
         """Refuse a model without any message of the base, or without counts that the base has imported."""
         known = len(LearnedMessages.load(base))
         for model, counts in zip(self.models, self.merged.models, strict=True):
@@ -193,7 +193,7 @@ class ModelSum:
         np.add.at(self.restored, base.label_indices(digests[of_base]), times[of_base] - 1)
         return united
 
-    def _learned(self, model: Stored, shard: int) -> LearnedMessages:
+    def _learned(self, model: StoredModel, shard: int) -> LearnedMessages:
         label_indices = [self.labels.index(label) for label in model.labels]
         return LearnedMessages.load_shard(model, shard, self.shards).relabelled(label_indices)
 

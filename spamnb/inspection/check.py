@@ -10,7 +10,7 @@ from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.inspection.check_columns import ColumnChecker
 from spamnb.inspection.model_summary import day_text
 from spamnb.store.journal import Journal
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.replacing import DAMAGED_COPY
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class CheckReport:
         return asdict(self)
 
 
-class UnrepairedModel(Stored):
+class UnrepairedModel(StoredModel):
     """A model that does not repair its journal when it is opened: the report says what is damaged."""
 
     def _mend_journal(self) -> None:
@@ -60,7 +60,7 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
     journal, columns = stored.journal, ColumnChecker(stored, progress)
     found.size, found.columns = stored.file.size, len(columns.names)
     found.tokens, found.pairs = len(stored.column("tokens")), len(stored.column("pairs"))
-    found.journal, found.journal_size = len(journal.entries), journal.size
+    found.journal, found.journal_size = len(journal.records), journal.size
     try:
         found.messages = sum(stored.head["messages"])
         columns.check()
@@ -73,8 +73,8 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
 def journal_damage(journal: Journal) -> Iterator[str]:
     """Say where a journal is damaged, and between which days that part was written."""
     for start, end in journal.damaged:
-        before = [f" from {day_text(entry.day)}" for entry in journal.entries if entry.end <= start][-1:]
-        after = [f" to {day_text(entry.day)}" for entry in journal.entries if entry.end > start][:1]
+        before = [f" from {day_text(entry.day)}" for entry in journal.records if entry.end <= start][-1:]
+        after = [f" to {day_text(entry.day)}" for entry in journal.records if entry.end > start][:1]
         days = "".join([", lessons", *before, *after]) if before or after else ""
         damage = f"its journal is damaged at bytes {start}-{end - 1}{days}"
         yield f"{damage}; learn the messages of that time again"

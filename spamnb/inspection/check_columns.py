@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
-from spamnb.store import packing
+from spamnb.store import msgpack_codec
 from spamnb.store.records import checksum_of
 from spamnb.tables.layout import record_type
 from spamnb.tables.vocabulary import column_blocks
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spamnb.arrays import Array
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 BIN = b"\xc6"  # msgpack: binary data, its length in four bytes
 STRETCHES_AT_ONCE = 1 << 12  # of records, each with a checksum in the directory
@@ -30,7 +30,7 @@ STRETCHES_AT_ONCE = 1 << 12  # of records, each with a checksum in the directory
 class ColumnChecker:
     """Reads all columns of a model in blocks, and notes what is wrong with them."""
 
-    def __init__(self, stored: Stored, progress: Callable[[int, int], object]) -> None:
+    def __init__(self, stored: StoredModel, progress: Callable[[int, int], object]) -> None:
         self.stored = stored
         self.head = stored.head
         self.many = len(stored.labels)
@@ -69,7 +69,7 @@ class ColumnChecker:
             if name not in self.names:
                 raise ModelError(self.stored.path, f"its column {name} is missing; {WHAT_TO_DO}")
             column = self.stored.column(name)
-            prefix = packing.pack(name) + BIN + column.size.to_bytes(4, "big")
+            prefix = msgpack_codec.pack(name) + BIN + column.size.to_bytes(4, "big")
             if column.file.read(column.at - len(prefix), len(prefix)) != prefix:
                 raise ModelError(self.stored.path, f"the name of its column {name} is damaged; {WHAT_TO_DO}")
             for block in column_blocks(self.stored, name):

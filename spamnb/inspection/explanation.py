@@ -23,8 +23,7 @@ from spamnb.reading.message import read
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bayes.classifier import Evidence, Score
-    from spamnb.bayes.verdict import Cutoffs, Verdict
+    from spamnb.bayes.verdict import Cutoffs, Evidence, Score, Verdict
     from spamnb.bayes.view import View
     from spamnb.inspection.flips import Flip
     from spamnb.model import Model

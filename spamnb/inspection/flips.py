@@ -7,8 +7,7 @@ from math import inf, nextafter
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.bayes.classifier import Score
-from spamnb.bayes.verdict import SPAM, UNSURE
+from spamnb.bayes.verdict import SPAM, UNSURE, Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.reading.header_rules import IGNORED, ignored
+from spamnb.reading.header_rules import IGNORED, is_ignored
 from spamnb.reading.identity import VOLATILE
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def ignored_headers(message: Message, are_evidence: bool = True) -> dict[str, st
     """The names of the headers that are no evidence, each with the reason."""
     if not are_evidence:
         return dict.fromkeys((name for name, _ in message.headers), "the model reads no headers")
-    return {name: why_ignored(name) for name, _ in message.headers if ignored(name)}
+    return {name: why_ignored(name) for name, _ in message.headers if is_ignored(name)}
 
 
 def why_ignored(name: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from spamnb.bayes import classifier as bayes
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
-from spamnb.bayes.verdict import HAM, SPAM
+from spamnb.bayes.verdict import HAM, SPAM, lead_of
 from spamnb.clock import DAY, today
 from spamnb.store.journal import LIMIT
 from spamnb.tables.learned import LearnedMessages
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Cutoffs
     from spamnb.bayes.view import View
     from spamnb.model import Model
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.vocabulary import Block
 
@@ -149,7 +149,7 @@ class ModelSummary:
             list(stored.occurrences),
             stored.vocabulary,
             stored.pair_vocabulary,
-            len(stored.journal.entries),
+            len(stored.journal.records),
             stored.journal.size,
             LIMIT,
             settings,
@@ -176,7 +176,7 @@ def judge_own_mail(model: Model) -> OwnMail | None:
     return OwnMail.of(*left_out_scores(model.stored), model.cutoffs)
 
 
-def left_out_scores(stored: Stored) -> tuple[Array, Array]:
+def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
     """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
     learned = LearnedMessages.load(stored)
     return ham_and_spam(stored.labels, learned.labels, learned.scores)
@@ -200,7 +200,7 @@ def day_text(day: int) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(DAY * day))
 
 
-def advice(stored: Stored, own_mail: OwnMail | None, last: int) -> list[str]:
+def advice(stored: StoredModel, own_mail: OwnMail | None, last: int) -> list[str]:
     """Advice beside more mail of a label, a sentence each."""
     sentences = []
     most, fewest = max(stored.messages), min(stored.messages)
@@ -267,7 +267,7 @@ def token_leads(likelihood: Likelihood, message_counts: Array, occurrence_counts
 
 def label_leads(weights: Sequence[float]) -> list[float]:
     """How far each label is ahead of the best other one, at most INFINITE."""
-    return [max(-INFINITE, min(INFINITE, bayes.lead(weights, k))) for k in range(len(weights))]
+    return [max(-INFINITE, min(INFINITE, lead_of(weights, k))) for k in range(len(weights))]
 
 
 def most_telling_tokens(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bayes.classifier import Likelihood, variance
+from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.gaussian import variance_of
 from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.view import View
 from spamnb.errors import DataError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.model import Model
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 SIZE = "size"  # the numeric feature that tells of lengths, in tenths of a doubling
 TENTH = log(2) / 10
@@ -57,7 +58,7 @@ def draw_messages(
 class Sampler:
     """Draws messages of one label."""
 
-    def __init__(self, stored: Stored, view: View, label: str, seed: int) -> None:
+    def __init__(self, stored: StoredModel, view: View, label: str, seed: int) -> None:
         self.stored = stored
         self.view = view
         self.label = label
@@ -110,7 +111,9 @@ class Sampler:
         mean = totals[self.label_index] / max(1, stored.messages[self.label_index])
         sizes = stored.numbers.get(SIZE)
         spread = (
-            TENTH * sqrt(variance(sizes[self.label_index])) if sizes and sizes[self.label_index][0] else 0.0
+            TENTH * sqrt(variance_of(sizes[self.label_index]))
+            if sizes and sizes[self.label_index][0]
+            else 0.0
         )
         return min(MOST_TOKENS, round(mean * exp(spread * size - spread * spread / 2)))
 
@@ -121,6 +124,6 @@ class Sampler:
             n, total, squares = by_label[self.label_index]
             chance, off = self.chance.random(), self.chance.standard_normal()
             if chance * messages < n:
-                deviation = sqrt(variance((n, total, squares)))
+                deviation = sqrt(variance_of((n, total, squares)))
                 numbers[name] = total / n + deviation * (size if name == SIZE else off)
         return numbers

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spamnb.bayes.classifier import Classifier, spread
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.verdict import spread
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.inspection.spellings import spellings

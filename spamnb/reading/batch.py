@@ -1,8 +1,8 @@
-"""The features of many messages as sparse rows.
+"""Features of many messages as sparse rows.
 
 Words of texts do not become Python objects here. The texts of a batch lie one behind the other; where words
-begin and end, which are the same, how often each message has them and what stands beside what is found by a
-few sorts of numbers, in half the time that dictionaries of strings take.
+begin and end, which are the same, how often each message has them and which are neighbours is found by a few
+sorts of integers, in half the time that dictionaries of strings take.
 """
 
 from __future__ import annotations
@@ -23,29 +23,30 @@ if TYPE_CHECKING:
     from spamnb.reading.features import Features
 
 SPACE = ord(" ")
-FIRST = np.array([(1 << (8 * n)) - 1 for n in range(EIGHT + 1)], np.uint64)  # masks for the first n of them
+FIRST = np.array([(1 << (8 * n)) - 1 for n in range(EIGHT + 1)], np.uint64)  # masks for the first n bytes
 
 
 class _Numbering(dict[str, int]):
-    """Numbers tokens in the order they come."""
+    """A dictionary that numbers tokens in the order they come."""
 
     def __missing__(self, token: str) -> int:
         self[token] = number = len(self)
         return number
 
 
-class Gathering:
-    """Messages of a batch as they come."""
+class BatchBuilder:
+    """Takes the features of messages one by one, and makes rows of them."""
 
     def __init__(self, key: Key | None = None) -> None:
-        self.key = key  # by which a model hides them; then they have no texts
-        self.head_numbering, self.body_numbering = _Numbering(), _Numbering()  # of all but words of texts
+        self.key = key  # of a model that keeps no words
+        # Of all tokens but words of texts.
+        self.head_numbering, self.body_numbering = _Numbering(), _Numbering()
         self.head: list[int] = []
         self.body: list[int] = []
         self.subjects: list[int] = []
         self.texts: list[bytes] = []
-        self.shares: list[tuple[int, int, int, int]] = []  # how much of each of these is a message's
-        self.measured: list[dict[str, int]] = []
+        self.sizes: list[tuple[int, int, int, int]] = []  # how many of each list are a message's
+        self.numbers: list[dict[str, int]] = []
 
     def add(self, features: Features) -> None:
         of_head, of_body = self.head_numbering.__getitem__, self.body_numbering.__getitem__
@@ -53,32 +54,37 @@ class Gathering:
         self.body += map(of_body, features.body)
         self.subjects += map(of_head, features.subject)
         self.texts += features.spaced
-        own = features.head, features.body, features.subject, features.spaced
-        self.shares.append((len(own[0]), len(own[1]), len(own[2]), len(own[3])))
-        self.measured.append(features.numbers)
-
-    def finished(self) -> tuple[Rows, Array, Texts]:
-        """Make rows of all messages; return them, and the fingerprints and the texts of their vocabulary."""
-        messages = len(self.shares)
-        shares = np.array(self.shares, np.int64).reshape(-1, 4)
-        of_head, of_body, of_subjects, of_texts = (
-            np.repeat(np.arange(messages), share) for share in shares.T
+        self.sizes.append(
+            (len(features.head), len(features.body), len(features.subject), len(features.spaced))
         )
-        tags = Tags(list(self.head_numbering), list(self.body_numbering))
-        words = Words(self.texts, of_texts)
-        many = len(tags.fingerprints)
+        self.numbers.append(features.numbers)
+
+    def build(self) -> tuple[Rows, Array, Texts]:
+        """Return rows of all messages, and the fingerprints and texts of their vocabulary."""
+        messages = len(self.sizes)
+        sizes = np.array(self.sizes, np.int64).reshape(-1, 4)
+        head_owners, body_owners, subject_owners, text_owners = (
+            np.repeat(np.arange(messages), size) for size in sizes.T
+        )
+        tags = TaggedTokens(list(self.head_numbering), list(self.body_numbering))
+        words = TextWords(self.texts, text_owners)
+        tag_count = len(tags.fingerprints)
         fingerprints = np.concatenate((tags.fingerprints, words.fingerprints))
         parts = np.concatenate((tags.parts, np.full(len(words.fingerprints), BODY, np.uint8)))
 
-        head, body, subjects = (np.array(own, np.int64) for own in (self.head, self.body, self.subjects))
-        tagged, subjects = tags.ranks[np.concatenate((head, tags.of_head + body))], tags.ranks[subjects]
-        runs = np.concatenate((words.text, len(self.texts) + of_subjects))
-        sequence = np.concatenate((many + words.which, subjects))
-        pairs, pair_owners, first, second = neighbours(
-            sequence, np.concatenate((words.owners, of_subjects)), runs, len(fingerprints)
+        head, body, subjects = (
+            np.array(tokens, np.int64) for tokens in (self.head, self.body, self.subjects)
         )
-        tagged, tag_owners, tag_times = counted(tagged, np.concatenate((of_head, of_body)), many)
-        entries = np.concatenate((tagged, many + words.entries, len(fingerprints) + pairs))
+        tagged, subjects = tags.ranks[np.concatenate((head, tags.head_count + body))], tags.ranks[subjects]
+        runs = np.concatenate((words.text, len(self.texts) + subject_owners))
+        sequence = np.concatenate((tag_count + words.which, subjects))
+        pairs, pair_owners, first, second = neighbour_pairs(
+            sequence, np.concatenate((words.owners, subject_owners)), runs, len(fingerprints)
+        )
+        tagged, tag_owners, tag_times = count_tokens(
+            tagged, np.concatenate((head_owners, body_owners)), tag_count
+        )
+        entries = np.concatenate((tagged, tag_count + words.entries, len(fingerprints) + pairs))
         times = np.concatenate((tag_times, words.times, np.zeros(len(pairs), np.uint16)))
         owners = np.concatenate((tag_owners, words.entry_owners, pair_owners))
         owners = owners.astype(np.min_scalar_type(messages))
@@ -92,14 +98,14 @@ class Gathering:
             fingerprints = np.array(self.key.fingerprints(fingerprints.tolist()), np.uint64)
         parts = np.concatenate((parts, parts[first]))
         order = stable_order(fingerprints)
-        place_of = np.empty(len(order), np.int32)
-        place_of[order] = np.arange(len(order), dtype=np.int32)
+        rank_of = np.empty(len(order), np.int32)
+        rank_of[order] = np.arange(len(order), dtype=np.int32)
         rows = Rows(
             np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=messages)))),
-            place_of[entries],
+            rank_of[entries],
             times[by_owner],
             parts[entries],
-            self._numbers(),
+            self._number_columns(),
         )
         starts = np.concatenate((tags.starts, len(tags.data) + words.starts))
         ends = np.concatenate((tags.ends, len(tags.data) + words.ends))
@@ -111,20 +117,23 @@ class Gathering:
         data = gather_texts(text, starts[with_text], lengths[with_text])
         return rows, fingerprints[order], Texts(np.cumsum(lengths[order]), data)
 
-    def _numbers(self) -> dict[str, Array]:
-        names = dict.fromkeys(name for own in self.measured for name in own)
-        return {name: np.array([own.get(name, MISSING) for own in self.measured], np.int64) for name in names}
+    def _number_columns(self) -> dict[str, Array]:
+        names = dict.fromkeys(name for numbers in self.numbers for name in numbers)
+        return {
+            name: np.array([numbers.get(name, MISSING) for numbers in self.numbers], np.int64)
+            for name in names
+        }
 
 
-class Tags:
-    """Distinct tokens but words of texts: where each stands in `data`, its fingerprint and its part.
+class TaggedTokens:
+    """Distinct tokens other than words of texts: where each stands in `data`, its fingerprint and its part.
 
-    In order of their fingerprints, and `ranks` tells which comes where: so the tokens of a message have the
-    same order whatever else is in the batch, and sums over them do not differ in the last digit.
+    They are in order of their fingerprints, and `ranks` tells which comes where: so the tokens of a message
+    have the same order whatever else is in the batch, and sums over them do not differ in the last digit.
     """
 
     def __init__(self, head: list[str], body: list[str]) -> None:
-        self.of_head = len(head)  # those of the body are numbered behind them
+        self.head_count = len(head)  # tokens of the body are numbered behind those of the head
         texts = [token.encode() for token in head + body]
         self.data = b"".join(texts) + b" " * EIGHT
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
@@ -137,11 +146,12 @@ class Tags:
         self.parts = np.repeat(np.array((HEAD, BODY), np.uint8), (len(head), len(body)))[order]
 
 
-class Words:
-    """The words between the spaces of texts, and whose they are.
+class TextWords:
+    """Words between the spaces of texts, and the messages that own them, as three tables of columns.
 
-    Of each its text and its owner, and which word it is; of each message's words, once each, which it is,
-    whose and how often; of each distinct word its fingerprint and where it stands in `data`.
+    An item a word as it comes: `text` and `owners` (indices), `which` of the distinct words it is.
+    An item a word of a message: `entries` (which of the distinct words), `entry_owners`, `times`.
+    An item a distinct word: `fingerprints`, and `starts` and `ends` in `data`.
     """
 
     def __init__(self, texts: list[bytes], owners: Array) -> None:
@@ -160,16 +170,16 @@ class Words:
         which = np.cumsum(new) - 1
         self.which = np.empty(len(order), np.int64)
         self.which[order] = which
-        of_order = self.owners[order]
-        entries = np.flatnonzero(new | run_starts(of_order))
-        self.entries, self.entry_owners = which[entries], of_order[entries]
+        ordered_owners = self.owners[order]
+        entries = np.flatnonzero(new | run_starts(ordered_owners))
+        self.entries, self.entry_owners = which[entries], ordered_owners[entries]
         self.times = np.diff(entries, append=len(order)).astype(np.uint16)
         distinct = order[new]
         self.fingerprints, self.starts, self.ends = fingerprints[distinct], starts[distinct], ends[distinct]
 
 
 def short_forms(data: bytes, starts: Array, ends: Array) -> bytes:
-    """Those of over-long words, to be put behind the data: there these words now start and end."""
+    """Return the short forms of over-long words, to be put behind the data, and let these words lie there."""
     forms = []
     at = len(data)
     for long in np.flatnonzero(ends - starts > LONGEST).tolist():  # of bytes; characters may be fewer
@@ -182,7 +192,7 @@ def short_forms(data: bytes, starts: Array, ends: Array) -> bytes:
 
 
 def fingerprints_in(data: bytes, starts: Array, ends: Array) -> Array:
-    """reading.fingerprint for tokens in a text, with at least eight bytes behind the last."""
+    """Return what fingerprints_of does, for tokens in data that goes on for eight bytes behind the last."""
     eights = np.ndarray(len(data) - EIGHT + 1, "<u8", data, strides=(1,))
     found = np.zeros(len(starts), np.uint64)
     tokens, at, left = np.arange(len(starts)), starts, ends - starts
@@ -194,22 +204,27 @@ def fingerprints_in(data: bytes, starts: Array, ends: Array) -> Array:
     return found
 
 
-def counted(tokens: Array, owners: Array, many: int) -> tuple[Array, Array, Array]:
-    """The tokens of each message once, whose they are, and how often each occurs."""
-    keys = np.sort(owners * many + tokens)
+def count_tokens(tokens: Array, owners: Array, token_count: int) -> tuple[Array, Array, Array]:
+    """Return the tokens of each message once, the owner of each, and how often it occurs."""
+    keys = np.sort(owners * token_count + tokens)
     first = np.flatnonzero(run_starts(keys))
     times = np.diff(first, append=len(keys)).astype(np.uint16)
-    owners, tokens = np.divmod(keys[first], max(1, many))
+    owners, tokens = np.divmod(keys[first], max(1, token_count))
     return tokens, owners, times
 
 
-def neighbours(words: Array, owners: Array, runs: Array, many: int) -> tuple[Array, Array, Array, Array]:
-    """The pairs of words side by side in a run: of each message's pairs, once each, which it is and whose;
-    and the first and the second word of every pair there is."""
+def neighbour_pairs(
+    words: Array, owners: Array, runs: Array, word_count: int
+) -> tuple[Array, Array, Array, Array]:
+    """Return the pairs of words side by side in a run.
+
+    As four columns: of each message's pairs, once each, which of the distinct pairs it is, and its owner; of
+    each distinct pair, its first and its second word.
+    """
     beside = runs[1:] == runs[:-1]
     messages = int(owners.max(initial=0)) + 1
-    keys = np.sort(((words[:-1] * many + words[1:]) * messages + owners[1:])[beside])
+    keys = np.sort(((words[:-1] * word_count + words[1:]) * messages + owners[1:])[beside])
     pairs, owners = np.divmod(keys[run_starts(keys)], messages)
     new = run_starts(pairs)
-    first, second = np.divmod(pairs[new], max(1, many))
+    first, second = np.divmod(pairs[new], max(1, word_count))
     return np.cumsum(new) - 1, owners, first, second

@@ -1,4 +1,4 @@
-"""Bytes and the charset a message declares for them → text; never raises.
+"""Text from bytes and the charset a message declares for them; never raises.
 
 Only the codecs named here are ever looked up: a charset comes from a stranger, and Python's registry also
 holds codecs that are not charsets (base64, zlib), take quadratic time (punycode, idna) or interpret escapes.
@@ -69,7 +69,7 @@ ASCII_ONLY = ALL_BYTES[:128] + b"?" * 128
 
 
 def codec(declared: str) -> str:
-    """Python's name of the codec to use for a declared charset; "" if there is none: guess."""
+    """Return Python's name of the codec for a declared charset; "" if there is none: guess."""
     if not declared or len(declared) > MAX_NAME or not declared.isascii():
         return ""
     words = "".join([c if c.isalnum() else " " for c in declared.lower()]).split()
@@ -79,6 +79,7 @@ def codec(declared: str) -> str:
 
 
 def decode(data: bytes, declared: str = "") -> str:
+    """Decode bytes by their declared charset, or by a guess."""
     if data.isascii() and (not declared or declared in ("us-ascii", "iso-8859-1", "utf-8")):
         return data.decode("ascii")  # four texts of five need no look at the name
     name = codec(declared)

@@ -1,4 +1,4 @@
-"""The Date of a message → seconds since 1970, as far as what senders write there can be understood."""
+"""Dates of messages as seconds since 1970, as far as what senders write can be understood."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DAY = 86400  # seconds
 
 
 def timestamp(date: str) -> int | None:
-    """Seconds since 1970; None where there is no date, or none such. A time without a zone is taken for UTC.
+    """Return seconds since 1970; None where there is no valid date. A time without a zone is taken for UTC.
 
     >>> timestamp("Mon, 16 Nov 2026 01:02:03 +0100 (CET)")
     1794787323

@@ -1,4 +1,4 @@
-"""The features of a message: tokens and pairs of neighbours as numbers, each with the part it stands in."""
+"""Features of a message: fingerprints of tokens and pairs of neighbours, each with the part that has it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 from _collections import _count_elements  # type: ignore[import-not-found]
 from itertools import pairwise
 
-from spamnb.reading.words import cut
+from spamnb.reading.words import words_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     Token = tuple[int, int, int]  # fingerprint, how often it occurs, HEAD or BODY
     Pair = tuple[int, int]  # fingerprint, HEAD or BODY
 
-HEAD, BODY = 1, 0  # the two parts of a message that are weighed apart
+HEAD, BODY = 1, 0  # the two parts of a message, weighed separately
 
 
 class Features:
-    """What is counted of a message. The texts are cut and fingerprinted once, when first asked for."""
+    """All that is counted of a message. Texts are cut and fingerprinted once, when first asked for."""
 
     __slots__ = (
         *("_fingerprints", "_pair_texts", "_pairs", "_plain", "_runs", "_texts", "_tokens"),
@@ -44,7 +44,7 @@ class Features:
         self.numbers = numbers
         self._fingerprints = fingerprints
         self._runs: list[list[str]] = []  # the words of each text
-        self._plain: dict[str, int] = {}  # fingerprints before a key hides them
+        self._plain: dict[str, int] = {}  # fingerprints by token, not keyed
         self._tokens: list[Token] | None = None
         self._pairs: list[Pair] | None = None
         self._texts: dict[int, str] = {}
@@ -52,45 +52,44 @@ class Features:
 
     @property
     def tokens(self) -> list[Token]:
-        """Each token once; those whose fingerprints collide are one."""
+        """Return each token once; tokens whose fingerprints collide count as one."""
         if self._tokens is None:
             head: dict[str, int] = {}
             body: dict[str, int] = {}
-            self._runs = [cut(text) for text in self.spaced]
+            self._runs = [words_in(text) for text in self.spaced]
             _count_elements(head, self.head)
             for run in (self.body, *self._runs):
                 _count_elements(body, run)
-            self._plain, kept = self._fingerprints.remembered([*head, *body])
-            found = [(kept[token], times, HEAD) for token, times in head.items()]
-            found += [(kept[token], times, BODY) for token, times in body.items()]
-            self._tokens = found if len({token[0] for token in found}) == len(found) else united(found)
+            self._plain, fingerprint_of = self._fingerprints.look_up([*head, *body])
+            found = [(fingerprint_of[token], times, HEAD) for token, times in head.items()]
+            found += [(fingerprint_of[token], times, BODY) for token, times in body.items()]
+            self._tokens = found if len({token[0] for token in found}) == len(found) else merged(found)
         return self._tokens
 
     @property
     def pairs(self) -> list[Pair]:
-        """Each pair of neighbours, in the subject or in a text, once."""
+        """Return each pair of neighbours, in the subject or in a text, once."""
         if self._pairs is None and self.tokens is not None:  # which cuts the texts
-            number, pairs = self._plain.__getitem__, self._fingerprints.pairs
+            fingerprint_of, pairs = self._plain.__getitem__, self._fingerprints.pairs
             found: dict[int, int] = {}
             for run in self._runs:
-                found |= dict.fromkeys(pairs(map(number, run)), BODY)
-            found |= dict.fromkeys(pairs(map(number, self.subject)), HEAD)
+                found |= dict.fromkeys(pairs(map(fingerprint_of, run)), BODY)
+            found |= dict.fromkeys(pairs(map(fingerprint_of, self.subject)), HEAD)
             self._pairs = list(found.items())
         return self._pairs or []
 
     @property
     def texts(self) -> dict[int, str]:
-        """Tokens by their fingerprints, for who learns or explains; of those that collide, the first."""
+        """Return tokens by their fingerprints, to learn or explain them; of those that collide, the first."""
         if not self._texts and self.tokens:
-            spelled = list(
-                dict.fromkeys([*self.head, *self.body, *(word for run in self._runs for word in run)])
-            )
-            numbers = self._fingerprints.tokens(spelled)
-            self._texts = dict(zip(reversed(numbers), reversed(spelled), strict=True))
+            words = (word for run in self._runs for word in run)
+            tokens = list(dict.fromkeys([*self.head, *self.body, *words]))
+            fingerprints = self._fingerprints.tokens(tokens)
+            self._texts = dict(zip(reversed(fingerprints), reversed(tokens), strict=True))
         return self._texts
 
     def text_of(self, feature: int | str) -> str:
-        """A token or, with a space between them, the two words of a pair; of a number its name."""
+        """Return a token or, with a space between them, the two words of a pair; of a number its name."""
         if isinstance(feature, str):
             return feature
         if not self._pair_texts and feature not in self.texts:
@@ -99,10 +98,10 @@ class Features:
         return self.texts.get(feature) or self._pair_texts[feature]
 
 
-def united(tokens: Iterable[Token]) -> list[Token]:
-    """Tokens with those of one fingerprint as one, in the part of the first."""
+def merged(tokens: Iterable[Token]) -> list[Token]:
+    """Merge tokens of one fingerprint into one, in the part of the first."""
     found: dict[int, Token] = {}
-    for number, times, part in tokens:
-        _, earlier, first = found.get(number, (number, 0, part))
-        found[number] = number, earlier + times, first
+    for fingerprint, times, part in tokens:
+        _, earlier, first = found.get(fingerprint, (fingerprint, 0, part))
+        found[fingerprint] = fingerprint, earlier + times, first
     return list(found.values())

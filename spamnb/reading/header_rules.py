@@ -1,9 +1,9 @@
-"""Which headers are evidence, and how each is cut into tokens."""
+"""Rules for headers: what is evidence, and how each is cut into tokens."""
 
 from __future__ import annotations
 
 from spamnb.reading.identity import is_volatile
-from spamnb.reading.word_rules import remembered
+from spamnb.reading.word_rules import remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
     from spamnb.reading.words import Words
 
-    Rule = Callable[[str, str, Words], list[str]]
+    HeaderRule = Callable[[str, str, Words], list[str]]
 
 LONGEST_NAME = 80  # characters of a header's name, an address or a host
 MOST_HEADER_WORDS = 200  # of one header; To: with ten thousand addresses says no more than with fifty
 MOST_KNOWN = 4_000  # headers, names or hosts that are remembered
 LONGEST_KNOWN = 200  # characters of each
 
-# Beside those that come and go (mail.identity).
+# Beside those that come and go (reading.identity).
 IGNORED = {
     "content-type": "read with the parts",
     "content-disposition": "read with the parts",
@@ -39,14 +39,15 @@ ZONES = frozenset(
 )
 
 
-def ignored(name: str) -> bool:
+def is_ignored(name: str) -> bool:
+    """Tell whether a header is no evidence."""
     # Resent-Date, X-Original-Date … : training mail is older than new mail, and that is all they would tell.
     a_date = name.endswith("date") and name != "date"
     return a_date or name in IGNORED or is_volatile(name)
 
 
 def header_tokens(headers: list[tuple[str, str]], words: Words) -> list[str]:
-    """Words of the headers, each tagged with its header's name.
+    """Return the words of headers, each tagged with its header's name.
 
     Half of all headers, and three in four that are not made anew for each message, have been seen before.
     """
@@ -61,32 +62,32 @@ def header_tokens(headers: list[tuple[str, str]], words: Words) -> list[str]:
 def _tokens(header: tuple[str, str], words: Words) -> list[str]:
     name, value = header
     rule = _known_rules.get(name) or _rule_of(name)
-    if rule is _nothing:
+    if rule is _no_tokens:
         return []
     name = name[:LONGEST_NAME]
     tokens = [f"header:{name}", *rule(name, value, words)]
     if rule not in _OF_ONE_MESSAGE and len(header[0]) + len(value) <= LONGEST_KNOWN:
-        remembered(words.known_headers, header, tokens, MOST_KNOWN)
+        remember(words.known_headers, header, tokens, MOST_KNOWN)
     return tokens
 
 
-def _rule_of(name: str) -> Rule:
-    """How a header of this name is cut."""
-    rule = _nothing if ignored(name) else _RULES.get(name, _plain)
-    return remembered(_known_rules, name, rule, MOST_KNOWN) if len(name) <= LONGEST_KNOWN else rule
+def _rule_of(name: str) -> HeaderRule:
+    """Return the rule that cuts headers of a name."""
+    rule = _no_tokens if is_ignored(name) else _RULES.get(name, _plain)
+    return remember(_known_rules, name, rule, MOST_KNOWN) if len(name) <= LONGEST_KNOWN else rule
 
 
 def subject_tokens(value: str, words: Words) -> list[str]:
-    """The words of a subject and their n-grams."""
+    """Return the words of a subject and their n-grams."""
     return _subject("subject", value, words)
 
 
 def subject_words(value: str, words: Words) -> list[str]:
-    """The same in order, without n-grams."""
+    """Return the words of a subject in order, without n-grams."""
     return _plain("subject", value, words)
 
 
-def _nothing(_name: str, _value: str, _words: Words) -> list[str]:
+def _no_tokens(_name: str, _value: str, _words: Words) -> list[str]:
     return []
 
 
@@ -99,9 +100,9 @@ def _subject(name: str, value: str, words: Words) -> list[str]:
 
 
 def _addresses(name: str, value: str, words: Words) -> list[str]:
-    """The words of the names, and each address with its domain."""
+    """Return the words of names, and each address with its domain."""
     tokens = _plain(name, value, words)
-    for address in cut(value, _ADDRESS_ENDS)[:MOST_HEADER_WORDS]:
+    for address in split_at(_ADDRESS_SEPARATORS, value)[:MOST_HEADER_WORDS]:
         if "@" in address and len(address) <= LONGEST_NAME:
             domain = address.rpartition("@")[2]
             tokens += (f"{name}:{address}", f"{name}:@{domain}")
@@ -109,27 +110,27 @@ def _addresses(name: str, value: str, words: Words) -> list[str]:
 
 
 def _hosts(name: str, value: str, _words: Words) -> list[str]:
-    """Hosts and addresses a message came through, and the domains and networks they lie in."""
+    """Return the hosts and addresses a message came through, and the domains and networks they lie in."""
     tokens: list[str] = []
     known = _known_hosts.setdefault(name, {})
     route = value.rpartition(";")[0] or value
-    for host in cut(route, _HOST_ENDS)[:MOST_HEADER_WORDS]:
+    for host in split_at(_HOST_SEPARATORS, route)[:MOST_HEADER_WORDS]:
         found = known.get(host)
         if found is None and ("." in host or ":" in host) and len(host) <= LONGEST_NAME:
-            found = remembered(known, host, _host(name, host), MOST_KNOWN)
+            found = remember(known, host, _host_tokens(name, host), MOST_KNOWN)
         if found:
             tokens += found
     return tokens
 
 
-def _host(name: str, host: str) -> list[str]:
-    """A host with its domain, or an address with its networks; nothing if it is neither."""
+def _host_tokens(name: str, host: str) -> list[str]:
+    """Return a host with its domain, or an address with its networks; nothing if it is neither."""
     host = host.removeprefix("ipv6:").strip(".")
     groups = host.split(":")
     if ("::" in host or len(groups) == 8) and not host.strip("0123456789abcdef:"):
         return [f"{name}:{host}", f"{name}:{groups[0]}:{groups[1]}:"] if groups[1] else [f"{name}:{host}"]
     if len(groups) > 1:  # a port, a time, helo:host
-        return [token for group in groups for token in _host(name, group)]
+        return [token for group in groups for token in _host_tokens(name, group)]
     labels = host.split(".")
     if len(labels) == 1 or "" in labels:
         return []
@@ -139,13 +140,15 @@ def _host(name: str, host: str) -> list[str]:
 
 
 def _domain(name: str, value: str, _words: Words) -> list[str]:
-    """Of an identifier, or the last of many, only the host that made it; the rest is random."""
-    hosts = [word.rpartition("@")[2].strip(".") for word in cut(value, _IDENTIFIER_ENDS) if "@" in word]
+    """Return the host that made an identifier, or the last of many; the rest is random."""
+    hosts = [
+        word.rpartition("@")[2].strip(".") for word in split_at(_IDENTIFIER_SEPARATORS, value) if "@" in word
+    ]
     return [f"{name}:@{hosts[-1][:LONGEST_NAME]}"] if hosts else [f"{name}:none"]
 
 
 def _zone(name: str, value: str, _words: Words) -> list[str]:
-    """Of a date only its zone: the day tells old mail from new, not ham from spam."""
+    """Return the zone of a date only: the day tells old mail from new, not ham from spam."""
     words = value.partition("(")[0].split()
     if not words:
         return []
@@ -154,20 +157,20 @@ def _zone(name: str, value: str, _words: Words) -> list[str]:
     return [f"{name}:{zone}"] if numeric or zone.upper() in ZONES else [f"{name}:none"]
 
 
-def cut(value: str, ends: bytes) -> list[str]:
-    """A header's value, in lower case, cut at certain characters; what is not ASCII does not count."""
-    return value.encode("ascii", "replace").translate(ends).decode().split()
+def split_at(separators: bytes, value: str) -> list[str]:
+    """Split a header's value, in lower case, by a table of separators; what is not ASCII does not count."""
+    return value.encode("ascii", "replace").translate(separators).decode().split()
 
 
-def _ends(letters: str) -> bytes:
-    """A table that lowers letters and turns some characters, and all that are not printed, into spaces."""
-    return bytes(32 if c < 33 or c > 126 or chr(c) in letters else ord(chr(c).lower()) for c in range(256))
+def _separators(chars: str) -> bytes:
+    """Return a table that lowers letters and makes spaces of these and all unprintable characters."""
+    return bytes(32 if c < 33 or c > 126 or chr(c) in chars else ord(chr(c).lower()) for c in range(256))
 
 
-_ADDRESS_ENDS = _ends("<>,;:\"'()[]")
-_HOST_ENDS = _ends("()[]<>,;=\"'@/")
-_IDENTIFIER_ENDS = _ends('<>()"')
-_RULES: dict[str, Rule] = {
+_ADDRESS_SEPARATORS = _separators("<>,;:\"'()[]")
+_HOST_SEPARATORS = _separators("()[]<>,;=\"'@/")
+_IDENTIFIER_SEPARATORS = _separators('<>()"')
+_RULES: dict[str, HeaderRule] = {
     "subject": _subject,
     "from": _addresses,
     "to": _addresses,
@@ -184,5 +187,5 @@ _RULES: dict[str, Rule] = {
     "date": _zone,
 }
 _OF_ONE_MESSAGE = (_hosts, _domain, _zone)  # hardly ever the same in another
-_known_rules: dict[str, Rule] = {}
+_known_rules: dict[str, HeaderRule] = {}
 _known_hosts: dict[str, dict[str, list[str]]] = {}  # of each header that has hosts, of which there are few

@@ -1,4 +1,4 @@
-"""Header blocks → fields; the values inside them: encoded words (RFC 2047) and parameters (RFC 2045, 2231).
+"""Fields of header blocks; their values: encoded words (RFC 2047) and parameters (RFC 2045, 2231).
 
 A field's value is "raw" first: unfolded, a character a byte (latin-1), so that the bytes of a boundary or of
 an encoded word can be had again. `readable` makes of it what a person would see.
@@ -25,7 +25,7 @@ NOT_BASE64 = bytes(set(range(256)) - set(BASE64_ALPHABET))
 
 
 def split_fields(block: bytes) -> tuple[Fields, int]:
-    """The raw fields of a header block, lower-case names, and where in the block they end.
+    """Return the raw fields of a header block, lower-case names, and where in the block they end.
 
     They end early at the first line that can be no header: the body starts there when the blank line was
     forgotten. Taking headers for body loses no word; taking body for headers would.
@@ -35,7 +35,7 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
         text = text.replace("\r\n", "\n")
     fields: Fields = []
     known = _known_names
-    for number, line in enumerate(text.replace("\n ", " ").replace("\n\t", "\t").split("\n", MAX_FIELDS)):
+    for index, line in enumerate(text.replace("\n ", " ").replace("\n\t", "\t").split("\n", MAX_FIELDS)):
         name, colon, value = line.partition(":")
         lower = known.get(name)  # nearly always; this loop is nearly half of reading a message
         if lower is None or not colon:
@@ -43,7 +43,7 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
                 continue
             lower = name.rstrip(" \t")  # RFC 822 allowed a space before the colon
             if not colon or not is_name(lower):
-                return fields, _start_of_field(block, number)
+                return fields, _start_of_field(block, index)
             lower = lower.lower()
             if len(known) >= MAX_KNOWN:
                 known.clear()
@@ -56,34 +56,36 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
 _known_names: dict[str, str] = {}  # as written: in lower case
 
 
-def _start_of_field(block: bytes, number: int) -> int:
+def _start_of_field(block: bytes, index: int) -> int:
+    """Return the offset of a field in a header block, folded lines counted with their field."""
     at = 0
     for line in block.split(b"\n"):
         if at and line.startswith((b" ", b"\t")):
-            number += 1
-        if number == 0:
+            index += 1
+        if index == 0:
             break
-        number -= 1
+        index -= 1
         at += len(line) + 1
     return at
 
 
 def is_name(name: str) -> bool:
+    """Tell whether a text can be the name of a header."""
     return bool(name) and name.isascii() and name.isprintable() and " " not in name
 
 
 def is_envelope(line: bytes) -> bool:
-    """The line an mbox puts before a message; quoted where a mailbox was put into a mailbox."""
+    """Recognise the line an mbox puts before a message; quoted where a mailbox was put into a mailbox."""
     return line.startswith((b"From ", b">From "))
 
 
 def readable(fields: Fields) -> Fields:
-    """The fields with their values as a person would see them."""
+    """Return the fields with their values as a person would see them."""
     return [(name, readable_value(value)) for name, value in fields]
 
 
 def readable_value(value: str) -> str:
-    """A raw value with each `=?charset?B or Q?text?=` replaced.
+    """Return a raw value with each `=?charset?B or Q?text?=` replaced.
 
     Neighbours of one charset are decoded together: many senders cut a multi-byte character in two.
     """
@@ -102,7 +104,7 @@ def readable_value(value: str) -> str:
             break
         between = value[copied:start]
         if copied and not between.strip(WHITE):
-            between = ""  # white space between two words only keeps them apart
+            between = ""  # white space between two words only separates them
         name = value[start + 2 : mark].partition("*")[0].strip().lower()  # charset*language
         if between or name != charset:
             out += decode(b"".join(words), charset), decode(between.encode("latin-1"))
@@ -115,17 +117,17 @@ def readable_value(value: str) -> str:
 
 
 def decode_base64(data: bytes) -> bytes:
-    """Base64 with junk in it, or cut off anywhere."""
+    """Decode base64 with junk in it, or cut off anywhere."""
     try:
         return a2b_base64(data)
     except Error:
         letters = data.translate(None, NOT_BASE64)
-        whole = len(letters) - (len(letters) % 4 == 1)  # a lone last letter holds no byte
-        return a2b_base64(letters[:whole] + b"==")
+        used = len(letters) - (len(letters) % 4 == 1)  # a lone last letter holds no byte
+        return a2b_base64(letters[:used] + b"==")
 
 
 def parameters(value: str) -> dict[str, str]:
-    """What follows the first `;` of a raw value: lower-case names, readable values (but a raw boundary)."""
+    """Return the parameters of a raw value: lower-case names, readable values (but a raw boundary)."""
     found: dict[str, str] = {}
     value = value[:MAX_VALUE]
     at = value.find(";")
@@ -144,18 +146,18 @@ def parameters(value: str) -> dict[str, str]:
         if equals:
             found.setdefault(name.strip().lower(), text)
         at = semicolon
-    shown = {}
+    readable_parameters = {}
     for name, text in found.items():
         base, star, _ = name.partition("*")
         if star:
-            shown[base] = _extended(found, base)
+            readable_parameters[base] = _extended(found, base)
         elif name + "*" not in found:
-            shown.setdefault(name, text if name == "boundary" else readable_value(text))
-    return shown
+            readable_parameters.setdefault(name, text if name == "boundary" else readable_value(text))
+    return readable_parameters
 
 
 def _quoted(value: str, start: int) -> tuple[str, int]:
-    """The quoted string whose text starts here, and where it ends."""
+    """Return the quoted string whose text starts at an offset, and where it ends."""
     end = value.find('"', start)
     if end < 0:  # never closed: the next parameter is the better guess for its end
         return value[start:].partition(";")[0].rstrip(WHITE), start
@@ -173,7 +175,7 @@ def _quoted(value: str, start: int) -> tuple[str, int]:
 
 
 def _extended(found: dict[str, str], base: str) -> str:
-    """RFC 2231: `base*=charset'language'%41`, or in sections `base*0*=…; base*1=…`."""
+    """Decode a parameter by RFC 2231: `base*=charset'language'%41`, or in sections `base*0*=…; base*1=…`."""
     section = base + "*"
     if section in found:
         sections = [(found[section], True)]

@@ -1,4 +1,4 @@
-"""What makes a message the same message, however it was delivered, stored and read since.
+"""Identity of a message: a digest that stays the same however it was delivered, stored and read since.
 
 The digest covers all that is evidence: two messages of one digest have the same tokens. So what is learned
 from one copy can be forgotten by another.
@@ -65,33 +65,33 @@ _PREFIXES = tuple(name + "-" for name in VOLATILE if name.startswith("x-"))
 MAX_KNOWN = 1000  # names remembered
 MAX_KNOWN_NAME = 80  # characters of each
 
-_known: dict[
-    str, bool
-] = {}  # deciding takes 1.5 µs, a message has 20 headers, and nearly all names come again
+# Deciding takes 1.5 µs, a message has 20 headers, and nearly all names come again.
+_known_names: dict[str, bool] = {}
 
 
 def is_volatile(name: str) -> bool:
-    known = _known.get(name)
+    """Tell whether a header comes and goes with delivery, filters and mail readers."""
+    known = _known_names.get(name)
     if known is None:
         known = name in VOLATILE or name.startswith(_PREFIXES) or (name.startswith("x-") and "spam" in name)
         if len(name) <= MAX_KNOWN_NAME:
-            if len(_known) >= MAX_KNOWN:
-                _known.clear()
-            _known[name] = known
+            if len(_known_names) >= MAX_KNOWN:
+                _known_names.clear()
+            _known_names[name] = known
     return known
 
 
 def digest(message: Message, key: Key | None = None) -> int:
-    """64 bits that stay the same for a message, hidden by the key of a model that has one."""
-    from _blake2 import blake2b  # for learning; who judges needs only the names above
+    """Return 64 bits that stay the same for a message, keyed for a model that has a key."""
+    from _blake2 import blake2b  # for learning; judging needs only the names above
 
-    identity = blake2b(b"" if message.fields is None else _lasting(message.fields), digest_size=8)
+    identity = blake2b(b"" if message.fields is None else _lasting_fields(message.fields), digest_size=8)
     identity.update(memoryview(message.data)[message.body :])
-    number = int.from_bytes(identity.digest(), "little")
-    return key.digests([number])[0] if key else number
+    plain = int.from_bytes(identity.digest(), "little")
+    return key.digests([plain])[0] if key else plain
 
 
-def _lasting(fields: Fields) -> bytes:
-    """The fields of a header block that stay, as the reader of messages sees them."""
-    kept = [f"{name}:{value}\n" for name, value in fields if not is_volatile(name)]
-    return ("".join(kept) + "\n").encode("latin-1", "replace")
+def _lasting_fields(fields: Fields) -> bytes:
+    """Return the bytes of those fields of a header block that stay the same."""
+    lasting = [f"{name}:{value}\n" for name, value in fields if not is_volatile(name)]
+    return ("".join(lasting) + "\n").encode("latin-1", "replace")

@@ -1,4 +1,4 @@
-"""Characters that look like others, or like nothing: how they are read, and whether they are a trick."""
+"""Characters that look like others, or are invisible: how they are read, and whether they are a trick."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from itertools import pairwise
 
 ASCII = bytes(range(128))
 
-# Characters that are not seen: in Latin, Greek and Cyrillic they only serve to break words for a filter.
+# Invisible characters: in Latin, Greek and Cyrillic they only serve to break words for a filter.
 # Persian and Hindi are spelled with some, pictures are joined and coloured by them.
-_UNSEEN_CODES = (
+_INVISIBLE_CODES = (
     *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x3164, 0xFEFF, 0xFFA0),
     *range(0x200B, 0x2010),
     *range(0x202A, 0x202F),
@@ -17,8 +17,8 @@ _UNSEEN_CODES = (
     *range(0xE0000, 0xE0080),
     *range(0xE0100, 0xE01F0),
 )
-_UNSEEN = frozenset(map(chr, _UNSEEN_CODES))
-_GAPS = dict.fromkeys(_UNSEEN_CODES, " ")
+_INVISIBLE = frozenset(map(chr, _INVISIBLE_CODES))
+_GAPS = dict.fromkeys(_INVISIBLE_CODES, " ")
 _TURNED = frozenset("\u202d\u202e")  # what follows is shown from the other side
 
 # What makes most texts that are not ASCII so, and what it is read as. Without it two in three of them are
@@ -27,7 +27,7 @@ TYPOGRAPHY = (("\xa0", " "), *zip("‘’“”–—…•©®", "''        ", 
 
 # Letters that normalisation (NFKC) leaves, or makes worse: ™ would be TM, ´ a space. Put right before it.
 PLAINER: dict[int, int | None] = {
-    **dict.fromkeys(_UNSEEN_CODES),
+    **dict.fromkeys(_INVISIBLE_CODES),
     **str.maketrans("ʼ´‐‑™℠", "''--  "),
     **str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),
     **{first + n: 65 + n for first in (0x1F150, 0x1F170) for n in range(26)},  # white on black
@@ -40,43 +40,43 @@ _ALIKE = str.maketrans(
 )
 _LOOK_ALIKES = frozenset(map(chr, _ALIKE)) - {"ı"}  # in Turkish no trick
 _LATIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_SUSPECTS = _UNSEEN | _LOOK_ALIKES
+_SUSPECTS = _INVISIBLE | _LOOK_ALIKES
 
 
 def unmasked(word: str) -> str:
-    """Look-alike letters put right where Latin ones stand beside them; Russian stays Russian."""
+    """Replace look-alike letters where Latin ones stand beside them; Russian stays Russian."""
     if "-" in word:  # SMS-сообщение
         return "-".join(map(unmasked, word.split("-")))
     return word if _LATIN.isdisjoint(word) else word.translate(_ALIKE)
 
 
-def masked(text: str) -> bool:
-    """Whether a text hides words from a filter, by look-alike letters or characters not seen."""
+def has_masked_words(text: str) -> bool:
+    """Tell whether a text hides words from a filter, by look-alike letters or invisible characters."""
     if text.isascii() or _SUSPECTS.isdisjoint(beyond_ascii(text)):
         return False
-    return any(_broken(chunk) or _mixed(chunk) for chunk in set(text.split()) if not chunk.isascii())
+    return any(_is_broken(chunk) or _is_mixed(chunk) for chunk in set(text.split()) if not chunk.isascii())
 
 
 def beyond_ascii(text: str) -> str:
-    """The characters of a text that are not ASCII, 100 times faster than by looking at each."""
+    """Return the characters of a text that are not ASCII, 100 times faster than by looking at each."""
     return text.encode("utf-8", "replace").translate(None, ASCII).decode()
 
 
-def _broken(chunk: str) -> bool:
-    """Whether something not seen stands between two letters, or turns them round."""
-    if _UNSEEN.isdisjoint(chunk):
+def _is_broken(chunk: str) -> bool:
+    """Tell whether something invisible stands between two letters, or turns them round."""
+    if _INVISIBLE.isdisjoint(chunk):
         return False
     runs = pairwise(chunk.translate(_GAPS).split())
-    return not _TURNED.isdisjoint(chunk) or any(_western(a[-1]) and _western(b[0]) for a, b in runs)
+    return not _TURNED.isdisjoint(chunk) or any(_is_western(a[-1]) and _is_western(b[0]) for a, b in runs)
 
 
-def _western(char: str) -> bool:
-    """A letter of the Latin, Greek or Cyrillic script."""
+def _is_western(char: str) -> bool:
+    """Tell whether a character is a letter of the Latin, Greek or Cyrillic script."""
     return char < "\u0530" and char.isalpha()
 
 
-def _mixed(chunk: str) -> bool:
-    """Whether letters that look Latin stand beside Latin ones, in a word without a hyphen."""
+def _is_mixed(chunk: str) -> bool:
+    """Tell whether letters that look Latin stand beside Latin ones, in a word without a hyphen."""
     if _LATIN.isdisjoint(chunk) or _LOOK_ALIKES.isdisjoint(chunk):
         return False
     words = "".join([char if char.isalpha() else " " for char in chunk]).split()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.reading.word_rules import remembered
+from spamnb.reading.word_rules import remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,87 +24,89 @@ _WWW = ("www.", "WWW.", "Www.")
 _NOT_BEFORE_WWW = frozenset("/.@-_%&")
 
 
-class _Ends(dict[int, int]):
+class _LinkEnds(dict[int, int]):
     """A translation table that makes a space of all that ends a link in a text."""
 
     def __missing__(self, code: int) -> int:
         char = chr(code)
         ends = char in "<>\"'`{}|^," or not (char.isascii() or char.isalnum() or is_mark(char))
-        return remembered(self, code, 32 if ends else code)
+        return remember(self, code, 32 if ends else code)
 
 
 def is_mark(char: str) -> bool:
+    """Tell whether a character is a combining mark."""
     from unicodedata import category
 
     return category(char)[0] == "M"
 
 
-_ENDS = _Ends()
+_LINK_ENDS = _LinkEnds()
 
 
 def links_in(text: str) -> list[str]:
-    """The addresses that stand in a plain text."""
+    """Return the links that stand in a plain text."""
     links: list[str] = []
     at = text.find("://")
     while at >= 0 and len(links) < MOST_LINKS:
         before = text[max(0, at - LONGEST_SCHEME) : at]
         scheme = before[len(before.rstrip(_SCHEME_LETTERS)) :].lstrip(_NOT_FIRST)
         if scheme:
-            links.append(scheme + _run(text, at))
+            links.append(scheme + _link_at(text, at))
         at = text.find("://", at + 3)
     for form in _WWW:
         at = text.find(form)
         while at >= 0 and len(links) < MOST_LINKS:
             before = text[at - 1 : at]
             if not (before.isascii() and before.isalnum()) and before not in _NOT_BEFORE_WWW:
-                links.append("http://" + _run(text, at))
+                links.append("http://" + _link_at(text, at))
             at = text.find(form, at + 4)
     return links
 
 
-def _run(text: str, at: int) -> str:
-    """The rest of a link, without the marks of the sentence it stands in."""
+def _link_at(text: str, at: int) -> str:
+    """Return the rest of a link, without the marks of the sentence it stands in."""
     run = text[at : at + LONGEST_LINK].split(None, 1)[0]
-    return run.translate(_ENDS).partition(" ")[0].rstrip(".;:!?)]")
+    return run.translate(_LINK_ENDS).partition(" ")[0].rstrip(".;:!?)]")
 
 
 def link_tokens(links: list[str], words: Words) -> list[str]:
-    """For each link its host, the domains above it, the words of its path, and what is odd about it."""
+    """Return the tokens of links: host, the domains above it, words of the path, and what is odd."""
     tokens: list[str] = []
     for link in links[:MOST_LINKS]:
         link = link[:LONGEST_LINK].replace("\\", "/")  # as browsers do
         scheme, colon, rest = link.partition(":")
         if link.startswith("//"):
-            tokens += _absolute("http", link, words)
+            tokens += _absolute_link("http", link, words)
         elif not colon or not scheme or scheme[0] in _NOT_FIRST or not _SCHEME.issuperset(scheme):
             tokens.append("url:relative")
             for inner in links_in(link):  # /go?to=http://elsewhere
                 scheme, _, rest = inner.partition(":")
-                tokens += _absolute(scheme, rest, words)
+                tokens += _absolute_link(scheme, rest, words)
         elif rest.startswith("//"):
-            tokens += _absolute(scheme, rest, words)
+            tokens += _absolute_link(scheme, rest, words)
         else:
             tokens.append(f"url:{scheme.lower()[:LONGEST_SCHEME]}:")
     return tokens
 
 
-def _absolute(scheme: str, rest: str, words: Words) -> list[str]:
+def _absolute_link(scheme: str, rest: str, words: Words) -> list[str]:
+    """Return the tokens of a link with a host; `rest` is what follows the scheme."""
     authority = rest[2:].partition("/")[0].partition("?")[0].partition("#")[0]
     path = rest[2 + len(authority) :]
     where = f"{scheme}:{authority}"
-    found = _known.get(where)
+    found = _known_authorities.get(where)
     if found is None:
-        found = remembered(_known, where, _authority(scheme.lower(), authority), MOST_KNOWN)
+        found = remember(_known_authorities, where, _authority_tokens(scheme.lower(), authority), MOST_KNOWN)
     if len(path) < 2:
         return found
     return found + [f"url:/{word}" for word in words.of(unquoted(path))[:MOST_PATH_WORDS]]
 
 
-_known: dict[str, list[str]] = {}
+_known_authorities: dict[str, list[str]] = {}
 
 
-def _authority(scheme: str, authority: str) -> list[str]:
-    """What a link says before its path."""
+def _authority_tokens(scheme: str, authority: str) -> list[str]:
+    """Return the tokens of what a link has before its path."""
     user, _, host = authority.rpartition("@")
     if host.startswith("["):
         host, _, port = host[1:].partition("]")
@@ -117,11 +119,11 @@ def _authority(scheme: str, authority: str) -> list[str]:
         tokens.append("url:port")
     if scheme not in ("http", "https"):
         tokens.append(f"url:{scheme[:LONGEST_SCHEME]}:")
-    return tokens + _host(plain_host(host))
+    return tokens + _host_tokens(plain_host(host))
 
 
-def _host(host: str) -> list[str]:
-    """A host with the domains it lies in; a number with its network."""
+def _host_tokens(host: str) -> list[str]:
+    """Return a host with the domains it lies in, an address with its network."""
     labels = host.split(".")
     if ":" in host:
         return ["url:number", f"url:{host[:LONGEST_HOST]}"]
@@ -132,7 +134,7 @@ def _host(host: str) -> list[str]:
 
 
 def plain_host(host: str) -> str:
-    """A host can be written in many ways, too."""
+    """Return a host in its usual form: it can be written in many ways."""
     host = unquoted(host)
     if not host.isascii():
         from unicodedata import normalize
@@ -146,7 +148,7 @@ def plain_host(host: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """%41 as A: a path can be written in many ways."""
+    """Return a text with %41 as A: a path can be written in many ways."""
     if "%" not in text:
         return text
     first, *escaped = text.encode("utf-8", "replace").split(b"%")

@@ -1,6 +1,6 @@
-"""Raw bytes → the headers and decoded text parts of a message: one forward pass, any bytes, bounded work.
+"""Messages read from raw bytes: headers and decoded text parts, in one forward pass and bounded work.
 
-What no standard allows is read so that most is seen: no text is dropped because a boundary is wrong, missing
+What no standard allows is read so that no text is missed: none is dropped because a boundary is wrong, absent
 or never closed, a type is malformed, or the header block ends without a blank line.
 """
 
@@ -57,6 +57,8 @@ class Part:
 
 
 class Message:
+    """A message as it was read: its headers, and its parts."""
+
     __slots__ = ("body", "data", "fields", "headers", "parts")
 
     def __init__(
@@ -73,7 +75,7 @@ class Message:
         return self.fields is not None
 
     def get(self, name: str) -> str | None:
-        """The first header of this lower-case name."""
+        """Return the first header of a lower-case name."""
         for header, value in self.headers:
             if header == name:
                 return value
@@ -81,10 +83,10 @@ class Message:
 
 
 def read(raw: bytes) -> Message:
-    """Any bytes are a message: without a header block, all of them are body."""
+    """Read a message. Any bytes are one: without a header block, all of them are body."""
     data = canonical(raw)
     start = header_start(data)
-    reader = _Reader(data)
+    reader = _MessageReader(data)
     if start < 0:
         reader.add_leaf("", {}, [], 0, len(data))
         return Message(data, None, [], 0, reader.parts)
@@ -93,16 +95,15 @@ def read(raw: bytes) -> Message:
 
 
 def canonical(raw: bytes) -> bytes:
-    """The form in which copies of a message are the same: line feeds, and no empty lines at the end."""
+    """Return the form in which copies of a message are the same: line feeds, no empty lines at the end."""
     if b"\r" in raw:
-        raw = (
-            raw.replace(b"\r\n", b"\n") if b"\n" in raw else raw.replace(b"\r", b"\n")
-        )  # as old Macs end them
+        # Old Macs end lines with a carriage return alone.
+        raw = raw.replace(b"\r\n", b"\n") if b"\n" in raw else raw.replace(b"\r", b"\n")
     return raw.rstrip(b"\n")
 
 
 def header_start(data: bytes) -> int:
-    """Where the header block starts: after the mbox envelope; -1 if there is no header block."""
+    """Return where the header block starts: after the mbox envelope; -1 if there is no header block."""
     at = 0
     for _ in range(2):  # an mbox in an mbox leaves two
         if is_envelope(data[at : at + 6]):
@@ -125,19 +126,12 @@ def _is_textual(content_type: str) -> bool:
     return content_type.startswith(("text/", "message/")) or content_type in ("", "application/xhtml+xml")
 
 
-class _Reader:
+class _MessageReader:
     """One pass over a message. `at` is always the start of a line; the searches only ever move forward."""
 
     __slots__ = (
-        "blank",
-        "blank_crlf",
-        "dashed_left",
-        "data",
-        "header_left",
-        "levels",
-        "parts",
-        "text_left",
-        "types",
+        *("blank", "blank_crlf", "dashed_left", "data", "header_left"),
+        *("levels", "parts", "text_left", "types"),
     )
 
     def __init__(self, data: bytes) -> None:
@@ -189,7 +183,7 @@ class _Reader:
         return outermost or ([], [], at)
 
     def header_block(self, at: int) -> tuple[Fields, Fields, int]:
-        """The header block that starts here: its raw fields, the same readable, and where the body starts."""
+        """Read the header block at an offset: raw fields, the readable ones, and where the body starts."""
         data = self.data
         if data.startswith((b"\n", b"\r\n"), at):
             return [], [], data.index(b"\n", at) + 1
@@ -207,7 +201,7 @@ class _Reader:
         return fields, fields if block.isascii() and b"=?" not in block else readable(fields), body
 
     def next_blank_line(self, at: int) -> tuple[int, int]:
-        """The end of the line before it, the start of the line after it."""
+        """Return the end of the line before the next blank line, and the start of the line after it."""
         data = self.data
         # -1 % (n + 1) is n: not found is found at the end, and never looked for again
         if self.blank < at:
@@ -219,7 +213,7 @@ class _Reader:
         return self.blank_crlf, self.blank_crlf + 3
 
     def open(self, content_type: str, value: str) -> int:
-        """Look for a multipart's boundary from now on; its depth, or -1 if that cannot be done."""
+        """Look for a multipart's boundary from now on; return its depth, or -1 if that cannot be done."""
         delimiter = b"--" + parameters(value).get("boundary", "").rstrip(" \t").encode("latin-1", "replace")
         depth = len(self.types)
         if not 2 < len(delimiter) < MAX_DELIMITER or delimiter in self.levels or depth == MAX_NESTING:
@@ -235,8 +229,8 @@ class _Reader:
             self.levels.popitem()  # the last one put in
 
     def next_entity(self, at: int) -> tuple[int, int, int]:
-        """Where the body that starts here ends, the depth of the multipart that a part begins in there (-1:
-        it was closed, or the message ends), and where the next part starts (-1: there is none).
+        """Find the end of the body that starts here, the depth of the multipart that a part begins in there
+        (-1: it was closed, or the message ends), and where the next part starts (-1: there is none).
 
         A delimiter of an outer multipart closes the inner ones.
         """
@@ -251,7 +245,7 @@ class _Reader:
         return end, begins, after
 
     def next_delimiter(self, at: int) -> tuple[int, int, int, bool]:
-        """The next delimiter of any open multipart: the end of the text before it, the start of the line
+        """Find the next delimiter of any open multipart: the end of the text before it, the start of the line
         after it, the depth of that multipart (-1: there is none) and whether this closes it."""
         data, levels = self.data, self.levels
         dashes = at - 1
@@ -270,6 +264,7 @@ class _Reader:
     def add_leaf(
         self, content_type: str, first: dict[str, str], headers: Fields, start: int, end: int
     ) -> None:
+        """Add the part whose body lies from `start` to `end`; `first` has its raw fields."""
         declared = parameters(first.get("content-type", ""))
         disposition = first.get("content-disposition", "")
         filename = parameters(disposition).get("filename") or declared.get("name", "")
@@ -283,6 +278,7 @@ class _Reader:
         self.parts.append(Part(content_type, headers, text, end - start, charset, disposition, filename))
 
     def text(self, start: int, end: int, encoding: str, charset: str) -> str:
+        """Decode the text of a part, up to the most a message may have."""
         most = self.text_left
         body = self.data[start : min(end, start + 2 * most)]  # base64 needs a third more than its text
         if encoding.startswith("base64"):

@@ -5,7 +5,7 @@ A feature is missing where the mail does not have what it measures.
 
 from __future__ import annotations
 
-# As in the tokenizer: what counts in C.
+# What collections.Counter counts with, in C (see reading.features).
 from _collections import _count_elements  # type: ignore[import-not-found]
 from math import log2
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from spamnb.reading.html.markup import Page
     from spamnb.reading.message import Message
 
-MOST = 100  # of what is counted
+MOST = 100  # links, recipients or exclamation marks
 
 _KINDS = [bytes(range(ord(a), ord(z) + 1)) for a, z in ("AZ", "az", "09")]  # capitals, small letters, digits
 
 
-def measured(message: Message, pages: dict[int, Page]) -> dict[str, int]:
+def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
+    """Return the numeric features of a message; `pages` are its HTML parts by their id()."""
     numbers: dict[str, int] = {}
     size = sum(part.size for part in message.parts)
     if size:
@@ -27,7 +28,7 @@ def measured(message: Message, pages: dict[int, Page]) -> dict[str, int]:
     shown = [pages[id(part)].text if id(part) in pages else part.text or "" for part in message.parts]
     text = "".join(shown)
     if text:
-        numbers.update(_written(text))
+        numbers.update(_numbers_of_text(text))
         html = sum(len(page.text) for page in pages.values())
         numbers["html"] = 1000 * html // len(text)
         links = sum(len(page.links) for page in pages.values())
@@ -41,8 +42,8 @@ def measured(message: Message, pages: dict[int, Page]) -> dict[str, int]:
     return numbers
 
 
-def _written(text: str) -> dict[str, int]:
-    """How a text is written: capitals per mille of the letters that have them, digits of all characters."""
+def _numbers_of_text(text: str) -> dict[str, int]:
+    """Return capitals per mille of the letters that have case, digits per mille of all, and exclamations."""
     plain = text.encode("ascii", "ignore")
     # Counted by what is left without them: bytes.count looks for each one anew.
     capitals, small, digits = (len(plain) - len(plain.translate(None, kind)) for kind in _KINDS)
@@ -63,7 +64,7 @@ def _written(text: str) -> dict[str, int]:
 
 
 def hour_of(date: str) -> int | None:
-    """The hour on the sender's clock, from `Mon, 15 Nov 2026 01:02:03 +0100`."""
+    """Return the hour on the sender's clock, from `Mon, 15 Nov 2026 01:02:03 +0100`."""
     before, colon, _ = date.partition(":")
     hour = before[-2:].strip() if colon else ""
     return int(hour) if hour.isascii() and hour.isdigit() and int(hour) < 24 else None

@@ -1,4 +1,4 @@
-"""Words that are not all ASCII: what a reader takes for the same word becomes the same word."""
+"""Words that are not all ASCII: those that look the same to a reader become the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from unicodedata import category, normalize
 
 from spamnb.reading.letters import PLAINER, unmasked
-from spamnb.reading.word_rules import JOINERS, LONGEST, MOST_WORDS, remembered
+from spamnb.reading.word_rules import JOINERS, LONGEST, MOST_WORDS, remember
 
 PIECE = 512  # characters normalised at once
 
@@ -19,6 +19,7 @@ class Scripts:
         self._known: dict[str, list[str]] = {}
 
     def words(self, chunks: list[str]) -> list[str]:
+        """Return the words of chunks between spaces."""
         known = self._known
         words: list[str] = []
         for chunk in chunks:
@@ -30,11 +31,11 @@ class Scripts:
         return words[:MOST_WORDS]
 
     def _cut(self, chunk: str) -> list[str]:
-        words = [word for piece in pieces(chunk[:MOST_WORDS]) for word in self._seen(piece)]
-        return remembered(self._known, chunk, words) if len(chunk) <= LONGEST else words
+        words = [word for piece in pieces(chunk[:MOST_WORDS]) for word in self._visible_words(piece)]
+        return remember(self._known, chunk, words) if len(chunk) <= LONGEST else words
 
-    def _seen(self, piece: str) -> list[str]:
-        """What a reader sees of it: NFKC, without what is not seen, look-alikes put right."""
+    def _visible_words(self, piece: str) -> list[str]:
+        """Return the words that a reader sees: NFKC, without invisible characters, look-alikes replaced."""
         words: list[str] = []
         for word in normalize("NFKC", piece.translate(PLAINER)).translate(_SEPARATORS).split():
             word = unmasked(word.strip("'"))
@@ -51,19 +52,19 @@ class _Separators(dict[int, int]):
     def __missing__(self, code: int) -> int:
         char = chr(code)
         inside = char.isalnum() or char in JOINERS or category(char)[0] == "M"
-        return remembered(self, code, code if inside else 32)
+        return remember(self, code, code if inside else 32)
 
 
 _SEPARATORS = _Separators()
 
 
 def pieces(chunk: str) -> list[str]:
-    """Over a long run of combining marks normalisation takes quadratic time, so it goes piece by piece."""
+    """Split a chunk: over a long run of combining marks normalisation takes quadratic time."""
     return [chunk[start : start + PIECE] for start in range(0, len(chunk), PIECE)]
 
 
 def syllables(word: str) -> list[str]:
-    """Scripts written without spaces as pairs of neighbouring characters; the rest of the word as it is."""
+    """Split scripts written without spaces into pairs of neighbouring characters; leave the rest as it is."""
     units: list[str] = []
     for dense, chars in groupby(word, _DENSE.__getitem__):
         run = "".join(chars)
@@ -75,10 +76,10 @@ def syllables(word: str) -> list[str]:
 
 
 class _Dense(dict[str, bool]):
-    """Which characters are of a script written without spaces, decided once each."""
+    """A dictionary that decides once for each character whether its script is written without spaces."""
 
     def __missing__(self, char: str) -> bool:
-        return remembered(self, char, any(first <= char <= last for first, last in _DENSE_SCRIPTS))
+        return remember(self, char, any(first <= char <= last for first, last in _DENSE_SCRIPTS))
 
 
 _FIRST_DENSE = "\u0e00"

@@ -1,4 +1,4 @@
-"""Tokenizer settings: chosen when a model is made, stored in it, and the same ever after."""
+"""Tokenizer settings: chosen when a model is made, stored in it, and never changed."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ MOST_NGRAMS = 5
 
 
 class Settings:
+    """The choices by which a model's mail is tokenized."""
+
     __slots__ = (
         "closed",
         "headers",
@@ -48,7 +50,8 @@ class Settings:
         self.headers = headers
         self.keep_case = keep_case
         # The words themselves, not only the language: a later release of the list changes no model.
-        self.stop_words = folded(stop_words or (stop_words_of(stop_language) if stop_language else ()))
+        listed = stop_words or (stop_words_of(stop_language) if stop_language else ())
+        self.stop_words = folded_stop_words(listed)
         self.revision = revision
         self.closed = closed  # no new tokens are learned: a model of another filter's counts
         self.keyed = keyed  # the id of the key, in a model that keeps no words
@@ -66,12 +69,13 @@ class Settings:
     __hash__ = None  # type: ignore[assignment]
 
     def words(self) -> Words:
+        """Return what cuts texts by these settings."""
         stem = stemmer(self.stem) if self.stem else None
         return Words(self.ngrams, self.keep_case, frozenset(self.stop_words), stem)
 
 
 def stemmer(language: str) -> Any:
-    """The Snowball stemmer of a language, as a function from word to stem."""
+    """Return the Snowball stemmer of a language, as a function from word to stem."""
     try:
         import Stemmer
     except ImportError:
@@ -82,6 +86,7 @@ def stemmer(language: str) -> Any:
 
 
 def stop_words_of(language: str) -> Sequence[str]:
+    """Return the stop words of a language."""
     try:
         import stop_words
     except ImportError:
@@ -93,7 +98,7 @@ def stop_words_of(language: str) -> Sequence[str]:
     return listed
 
 
-def folded(entries: Sequence[str]) -> list[str]:
-    """Stop words as the tokenizer will meet them; what it cuts in several can stop none."""
+def folded_stop_words(stop_words: Sequence[str]) -> list[str]:
+    """Return stop words as the tokenizer will meet them, without those that it cuts in several."""
     words = Words()
-    return sorted({found[0] for found in map(words.of, entries) if len(found) == 1})
+    return sorted({found[0] for found in map(words.of, stop_words) if len(found) == 1})

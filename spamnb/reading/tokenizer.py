@@ -1,4 +1,4 @@
-"""A message to its features: tokens of the head and of the body, texts, and a few numbers."""
+"""Tokenizer: makes features of a message, which are tokens of head and body, texts, and a few numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from spamnb.reading.fingerprint import Fingerprints
 from spamnb.reading.header_rules import header_tokens, subject_tokens, subject_words
 from spamnb.reading.links import MOST_LINKS, link_tokens, links_in
 from spamnb.reading.message import EMBEDDED
-from spamnb.reading.numbers import measured
-from spamnb.reading.words import cut
+from spamnb.reading.numbers import numbers_of
+from spamnb.reading.words import words_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ class Tokenizer:
         self.fingerprints = Fingerprints(key)
 
     def features(self, message: Message) -> Features:
-        """All tokens, up to the most a message may bring, and what is measured."""
+        """Return all features of a message, up to the most it may bring."""
         head, like_body, subject = self._head(message)
-        parts: list[str] = []
+        part_tokens: list[str] = []
         tags: list[str] = []
         links: list[list[str]] = []
         hidden: list[list[str]] = []
         texts: list[bytes] = []
         pages = pages_of(message)
         for part in message.parts:
-            parts += self._structure(part)
+            part_tokens += self._part_tokens(part)
             page = pages.get(id(part))
             text = part.text if page is None else page.text
             if page is not None:
@@ -57,19 +57,21 @@ class Tokenizer:
                 links.append(links_in(text))
                 texts.append(self.words.spaced(text))
                 if is_masked(text):
-                    parts.append("trick:masked")
-        body = like_body + parts[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
-        body += link_tokens(joined(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
-        body += joined(hidden, MOST_OF_A_KIND)
-        texts = shares(texts, (MOST_TOKENS - len(head) - len(body)) // self.words.ngrams)
+                    part_tokens.append("trick:masked")
+        body = like_body + part_tokens[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
+        body += link_tokens(first_items(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
+        body += first_items(hidden, MOST_OF_A_KIND)
+        texts = limited_texts(texts, (MOST_TOKENS - len(head) - len(body)) // self.words.ngrams)
         if self.words.ngrams > 1:
-            for words in map(cut, texts):
+            for words in map(words_in, texts):
                 body += self.words.grams(words)[len(words) :]
-        return Features(head, body, subject, texts, measured(message, pages), self.fingerprints)
+        return Features(head, body, subject, texts, numbers_of(message, pages), self.fingerprints)
 
     def _head(self, message: Message) -> tuple[list[str], list[str], list[str]]:
-        """Tokens of the headers, subjects of embedded messages among them; of these tokens, apart, those that
-        the body may have, too; and the words of the subject."""
+        """Return tokens of the headers, those that the body may have, too, and the words of the subject.
+
+        Subjects of embedded messages are among the first.
+        """
         if not self.settings.headers:
             return [], [], []
         tokens = header_tokens(message.headers, self.words)
@@ -86,37 +88,38 @@ class Tokenizer:
         like_body = [token for token in tokens if token.partition(":")[0] in BODY_TAGS]
         return [token for token in tokens if token.partition(":")[0] not in BODY_TAGS], like_body, subject
 
-    def _structure(self, part: Part) -> list[str]:
-        """The kind of a part, and the name of an attachment."""
+    def _part_tokens(self, part: Part) -> list[str]:
+        """Return tokens of a part's type and charset, and of the name of an attachment."""
         tokens = []
         if part.content_type:
-            tokens.append(f"type:{printed(part.content_type[:60])}")
+            tokens.append(f"type:{printable(part.content_type[:60])}")
         if part.charset:
-            tokens.append(f"charset:{printed(part.charset[:30])}")
+            tokens.append(f"charset:{printable(part.charset[:30])}")
         if part.filename:
             stem, dot, ending = part.filename.rpartition(".")
             tokens += [f"file:{word}" for word in self.words.of(stem if dot else ending)]
             if dot:
-                tokens.append(f"file:.{printed(ending[:12].lower())}")
+                tokens.append(f"file:.{printable(ending[:12].lower())}")
         return tokens
 
 
 def pages_of(message: Message) -> dict[int, Page]:
-    """HTML as a reader sees it, by the part it stands in."""
-    written = [part for part in message.parts if part.text and is_html(part)]
-    if not written:
+    """Return HTML as a reader sees it, by the id() of its part."""
+    html_parts = [part for part in message.parts if part.text and is_html(part)]
+    if not html_parts:
         return {}
     from spamnb.reading.html.markup import render  # six modules that plain mail has no use for
 
-    return {id(part): render(part.text or "") for part in written}
+    return {id(part): render(part.text or "") for part in html_parts}
 
 
 def is_masked(text: str) -> bool:
+    """Tell whether a text hides words from a filter; for ASCII without loading what decides."""
     if text.isascii():
         return False
-    from spamnb.reading.letters import masked
+    from spamnb.reading.letters import has_masked_words
 
-    return masked(text)
+    return has_masked_words(text)
 
 
 def is_html(part: Part) -> bool:
@@ -124,38 +127,39 @@ def is_html(part: Part) -> bool:
 
 
 def tag_tokens(tags: dict[str, int]) -> list[str]:
-    """Each tag once before any comes again: a flood of one hides no other."""
-    names = [f"html:{printed(tag)}" for tag in tags]
+    """Return each tag once before any comes again: a flood of one hides no other."""
+    names = [f"html:{printable(tag)}" for tag in tags]
     tokens = list(names)
     for name, times in zip(names, tags.values(), strict=True):
         tokens += [name] * min(times - 1, MOST_TIMES)
     return tokens
 
 
-def printed(text: str) -> str:
-    """Without spaces, and without what no terminal should be sent."""
+def printable(text: str) -> str:
+    """Return a text without spaces, and without what no terminal should be sent."""
     if text.isprintable() and " " not in text:
         return text
     return "".join([char for char in text if char.isprintable() and char != " "])
 
 
-def joined(runs: list[list[str]], most: int) -> list[str]:
-    return [one for run in fairly(runs, most) for one in run]
+def first_items(runs: list[list[str]], most: int) -> list[str]:
+    """Return the first items of each run, `most` in all."""
+    return [item for run in limited_runs(runs, most) for item in run]
 
 
-def shares(texts: list[bytes], most: int) -> list[bytes]:
-    """The texts, cut to so many words in all."""
+def limited_texts(texts: list[bytes], most: int) -> list[bytes]:
+    """Return the texts, the long ones cut, with `most` words in all."""
     if sum(map(len, texts)) <= most:
         return texts
-    return [" ".join(run).encode() for run in fairly([cut(text) for text in texts], most)]
+    return [" ".join(run).encode() for run in limited_runs([words_in(text) for text in texts], most)]
 
 
-def fairly(runs: list[list[str]], most: int) -> list[list[str]]:
-    """All of them, or if that is too much, the long ones cut: a flood in one part hides no other part."""
+def limited_runs(runs: list[list[str]], most: int) -> list[list[str]]:
+    """Return the runs, the long ones cut, with `most` items in all: a flood in one part hides no other."""
     if sum(map(len, runs)) <= most:
         return runs
-    kept = []
+    limited = []
     for following, run in zip(reversed(range(len(runs))), sorted(runs, key=len), strict=True):
-        kept.append(run[: most // (following + 1)])
-        most -= len(kept[-1])
-    return kept
+        limited.append(run[: most // (following + 1)])
+        most -= len(limited[-1])
+    return limited

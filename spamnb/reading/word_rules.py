@@ -1,4 +1,4 @@
-"""What a word is made of, how long it may be, how many a text may have; and memories that stay bounded."""
+"""Limits and characters of words, and memories that stay bounded."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MOST_KNOWN = 20_000  # words, stems, or characters that are remembered
 JOINERS = "'$!-_"
 
 
-def remembered(memory: dict[Key, Value], key: Key, value: Value, most: int = MOST_KNOWN) -> Value:
-    """The value, put into a memory. A full one is emptied: what is common is soon there again."""
+def remember(memory: dict[Key, Value], key: Key, value: Value, most: int = MOST_KNOWN) -> Value:
+    """Put a value into a memory and return it; a full one is emptied: what is common is soon there again."""
     if len(memory) >= most:
         memory.clear()
     memory[key] = value

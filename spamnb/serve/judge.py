@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from spamnb.errors import ModelError, SpamnbError
 from spamnb.files import complain
 from spamnb.model import Model
-from spamnb.serve.memory import opened
+from spamnb.serve.memory import open_in_memory
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
@@ -98,7 +98,7 @@ class ReloadingModel:
 
     def _open(self, stamp: Stamp) -> Model:
         if self.shared:
-            return opened(self.path, self._model)
+            return open_in_memory(self.path, self._model)
         model = Model.open(self.path)
         if stamp[0] is None or stamp[0][0] != model.stored.file.inode:
             raise ModelError(self.path, "changed while it was opened")  # it may be a link by now

@@ -1,4 +1,4 @@
-"""What one message changes in a model: the records of a journal."""
+"""Records of a journal: what a message, learned or forgotten, changes in a model."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.store.counts import Row
-    from spamnb.store.journal_record import Entry
-    from spamnb.store.stored import Stored
+    from spamnb.store.journal_record import JournalRecord
+    from spamnb.store.stored_model import StoredModel
 
 
 def change(
-    stored: Stored,
+    stored: StoredModel,
     digest: int,
     before: str | None,
     after: str | None,
@@ -23,19 +23,19 @@ def change(
     numbers: Mapping[str, int | float],
     score: float,
 ) -> dict[str, Any]:
-    """A record: of each token its fingerprint, how often it occurs, and itself, in that order."""
+    """Return the fields of a record; a token is given by its fingerprint, occurrences and text."""
     if stored.head["settings"]["closed"]:
-        known, neighbours = stored.rows([token[0] for token in tokens]), stored.pair_rows(pairs)
+        known, known_pairs = stored.rows([token[0] for token in tokens]), stored.pair_rows(pairs)
         tokens = [token for token in tokens if token[0] in known]
-        pairs = [pair for pair in pairs if pair in neighbours]
-    fingerprints = [number for number, _, _ in tokens]
+        pairs = [pair for pair in pairs if pair in known_pairs]
+    fingerprints = [fingerprint for fingerprint, _, _ in tokens]
     return {
         "digest": digest,
         "before": before,
         "after": after,
         "day": day,
-        "new_tokens": _new(stored, fingerprints, stored.rows(fingerprints).values(), after),
-        "new_pairs": _new(stored, pairs, stored.pair_rows(pairs).values(), after),
+        "new_tokens": _growth(stored, fingerprints, stored.rows(fingerprints).values(), after),
+        "new_pairs": _growth(stored, pairs, stored.pair_rows(pairs).values(), after),
         "fingerprints": _column(8, fingerprints),
         "occurrences": _column(2, [times for _, times, _ in tokens]),
         "text": "".join(f"{token}\n" for _, _, token in tokens).encode(),
@@ -45,29 +45,31 @@ def change(
     }
 
 
-def carried_over(entry: Entry, stored: Stored) -> dict[str, Any] | None:
-    """The same change made to another model; None if it is in it, or cannot be."""
-    before = stored.label_of(entry.digest)
-    if before == entry.after or (entry.after is not None and entry.after not in stored.labels):
+def carried_over(record: JournalRecord, stored: StoredModel) -> dict[str, Any] | None:
+    """Return the fields of a change to be made in another model, too; None if it is there, or cannot be."""
+    before = stored.label_of(record.digest)
+    if before == record.after or (record.after is not None and record.after not in stored.labels):
         return None
-    tokens = bytes(entry.text).decode().split("\n")[:-1]
+    tokens = bytes(record.text).decode().split("\n")[:-1]
     return change(
         stored,
-        entry.digest,
+        record.digest,
         before,
-        entry.after,
-        entry.day,
-        list(zip(entry.fingerprints, entry.occurrences, tokens, strict=True)),
-        list(entry.pairs),
-        entry.numbers,
-        entry.score,
+        record.after,
+        record.day,
+        list(zip(record.fingerprints, record.occurrences, tokens, strict=True)),
+        list(record.pairs),
+        record.numbers,
+        record.score,
     )
 
 
-def _new(stored: Stored, numbers: Sequence[int], known: Collection[Row], after: str | None) -> int:
-    """By how many the vocabulary grows; on forgetting it loses what stands in this message only."""
+def _growth(
+    stored: StoredModel, fingerprints: Sequence[int], known: Collection[Row], after: str | None
+) -> int:
+    """Return by how many the vocabulary grows; on forgetting it loses what only this message has."""
     if after is not None:
-        return len(numbers) - len(known)
+        return len(fingerprints) - len(known)
     return -sum(sum(row[: len(stored.labels)]) == 1 for row in known)
 
 

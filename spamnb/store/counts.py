@@ -1,4 +1,4 @@
-"""What a view needs of raw counts, wherever they lie: in memory, in a file, or in many columns."""
+"""Types of raw counts, as views read them: in memory, in a file, or in many columns."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ if TYPE_CHECKING:
         def pair_rows(self, fingerprints: Sequence[int]) -> Mapping[int, Row]: ...
 
     Sums = Sequence[int | float]  # n, Σx, Σx²
-    Row = tuple[int, ...]  # messages containing the token, label by label; then occurrences likewise
-    Token = tuple[int, int, int]  # fingerprint, how often it occurs, the part of the message it stands in
-    Pair = tuple[int, int]  # two neighbours: fingerprint, part; only the messages containing them are counted
+    Row = tuple[int, ...]  # messages with the token, label by label; then occurrences likewise
+    Token = tuple[int, int, int]  # fingerprint, how often it occurs, the part of the message that has it
+    Pair = tuple[int, int]  # two neighbours: fingerprint, part; only the messages with them are counted

@@ -1,11 +1,11 @@
-"""The journal beside a model: what was learned since the file was written, one record a message.
+"""Journals, each beside its model file: what was learned since that was written, one record a message.
 
 Each record names the generation of the model that it belongs to. So a journal that was folded in and not yet
-removed is known as stale, and what is learned
-while a new model is made can be carried over to it before it takes the old one's place.
+removed is known as stale, and what is learned while a new model is made can be carried over to it before it
+takes the old one's place.
 
-A torn last record is dropped: it was never acknowledged. A damaged one is passed over, and reading goes on
-behind it.
+A last record that is cut off is dropped: it was never acknowledged. A damaged one is passed over, and reading
+goes on behind it.
 """
 
 from __future__ import annotations
@@ -14,45 +14,45 @@ import os
 
 from spamnb.errors import InputOutputError
 from spamnb.files import sync_folder, write_all
-from spamnb.store.journal_record import Entry, record_at, sealed
+from spamnb.store.journal_record import JournalRecord, record_at, sealed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from spamnb.store.journal_record import Stretch
+    from spamnb.store.journal_record import ByteRange
 
-    Answer = tuple[frozenset[int], dict[int, list[int]]]  # to what was asked last
+    Answer = tuple[frozenset[int], dict[int, list[int]]]  # the fingerprints asked for last, and their rows
 
 # Beyond this the journal is folded into the model. A reader goes through all of it: some 25 messages.
 LIMIT = 1 << 18
 
 
 class Journal:
-    """The records of one generation."""
+    """The records of one generation of a model."""
 
-    __slots__ = ("_pair_rows", "_rows", "damaged", "entries", "labels", "learned", "size")
+    __slots__ = ("_pair_rows", "_rows", "damaged", "labels", "learned", "records", "size")
 
     def __init__(
         self,
         labels: Sequence[str],
-        entries: Sequence[Entry] = (),
+        records: Sequence[JournalRecord] = (),
         size: int = 0,
-        damaged: Sequence[Stretch] = (),
+        damaged: Sequence[ByteRange] = (),
     ) -> None:
         self.labels = labels
-        self.entries = list(entries)
+        self.records = list(records)
         # Up to the last record of this generation, or the last damaged one; what follows is of no use.
         self.size = size
         self.damaged = list(damaged)
-        self.learned = {entry.digest: entry.after for entry in entries}
+        self.learned = {record.digest: record.after for record in records}
         self._rows: Answer = frozenset(), {}
         self._pair_rows: Answer = frozenset(), {}
 
     @classmethod
     def read(cls, path: str, generation: int, labels: Sequence[str]) -> Journal:
-        """The sound records of a generation; an absent or stale journal is empty."""
+        """Read the sound records of a generation; an absent or stale journal is empty."""
         try:
             with open(path, "rb") as file:
                 data = file.read()
@@ -64,98 +64,100 @@ class Journal:
 
     @classmethod
     def of(cls, data: bytes, generation: int, labels: Sequence[str]) -> Journal:
-        entries, damaged, size = [], [], 0
-        for fields, start, end in _records(data):
+        """Read a journal from its bytes."""
+        records, damaged, size = [], [], 0
+        for fields, start, end in _frames(data):
             try:
                 if fields is None:
                     raise ValueError("not what its checksum says")
                 if fields["model"] != generation:
                     continue
-                entries.append(Entry(fields, labels, end))
+                records.append(JournalRecord(fields, labels, end))
             except (KeyError, TypeError, ValueError, AttributeError):
                 damaged.append((start, end))
             size = end
-        return cls(labels, entries, size, damaged)
+        return cls(labels, records, size, damaged)
 
     def add(self, fields: Mapping[str, Any]) -> None:
-        """One more entry, here only."""
-        entry = Entry(fields, self.labels)
-        self.entries.append(entry)
-        self.learned[entry.digest] = entry.after
+        """Add a record in memory only."""
+        record = JournalRecord(fields, self.labels)
+        self.records.append(record)
+        self.learned[record.digest] = record.after
         self._rows = self._pair_rows = frozenset(), {}
 
-    def rows(self, numbers: Iterable[int]) -> Mapping[int, list[int]]:
-        """What the journal adds to the counts of some tokens.
+    def rows(self, fingerprints: Iterable[int]) -> Mapping[int, list[int]]:
+        """Return what the journal adds to the counts of some tokens.
 
-        Who learns a message asks twice, to judge it and for what is new: the last answer is kept.
+        Learning a message asks twice, to judge it and for what is new: so the last answer is remembered.
         """
-        if not self.entries:
+        if not self.records:
             return {}
         asked, rows = self._rows
-        wanted = frozenset(numbers)
+        wanted = frozenset(fingerprints)
         if asked != wanted:
             rows = {}
-            for entry in self.entries:
-                entry.add_to(rows, wanted.intersection(entry.fingerprints), len(self.labels))
+            for record in self.records:
+                record.add_to(rows, wanted.intersection(record.fingerprints), len(self.labels))
             self._rows = wanted, rows
         return rows
 
-    def pair_rows(self, numbers: Iterable[int]) -> Mapping[int, list[int]]:
-        """The same of some pairs."""
-        if not self.entries:
+    def pair_rows(self, fingerprints: Iterable[int]) -> Mapping[int, list[int]]:
+        """Return what the journal adds to the counts of some pairs of neighbours."""
+        if not self.records:
             return {}
         asked, rows = self._pair_rows
-        wanted = frozenset(numbers)
+        wanted = frozenset(fingerprints)
         if asked != wanted:
             rows = {}
-            for entry in self.entries:
-                entry.add_pairs_to(rows, wanted.intersection(entry.pairs), len(self.labels))
+            for record in self.records:
+                record.add_pairs_to(rows, wanted.intersection(record.pairs), len(self.labels))
             self._pair_rows = wanted, rows
         return rows
 
-    def everything(self) -> dict[int, list[int]]:
+    def all_rows(self) -> dict[int, list[int]]:
+        """Return what the journal adds to the counts of all its tokens."""
         rows: dict[int, list[int]] = {}
-        for entry in self.entries:
-            entry.add_to(rows, entry.fingerprints, len(self.labels))
+        for record in self.records:
+            record.add_to(rows, record.fingerprints, len(self.labels))
         return rows
 
     def append(self, path: str, generation: int, changes: Iterable[Mapping[str, Any]]) -> int:
         """Write more records, synced; the caller holds the lock. Returns the journal's new size."""
-        records = b"".join([sealed({"model": generation, **fields}) for fields in changes])
+        data = b"".join([sealed({"model": generation, **fields}) for fields in changes])
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            os.ftruncate(handle, self.size)  # off with a torn record, and with those of no model there is
+            os.ftruncate(handle, self.size)  # without a record that was cut off, and those of other models
             os.lseek(handle, self.size, os.SEEK_SET)
-            write_all(handle, records)
+            write_all(handle, data)
             os.fsync(handle)
             if not self.size:
                 sync_folder(path)
         except OSError:
             try:  # noqa: SIM105 (contextlib costs a delivery 3 ms)
-                os.ftruncate(handle, self.size)  # what is said not to be learned must not be there
+                os.ftruncate(handle, self.size)  # what was reported as not learned must not be there
             except OSError:
                 pass
             raise
         finally:
             os.close(handle)
-        return self.size + len(records)
+        return self.size + len(data)
 
 
-def _records(data: bytes) -> list[tuple[dict[str, Any] | None, int, int]]:
-    """The fields of each record, None of a damaged one; where it starts and ends. A torn one is left out."""
+def _frames(data: bytes) -> list[tuple[dict[str, Any] | None, int, int]]:
+    """Return each record's fields, None if damaged, its start and its end, but of none that is cut off."""
     view = memoryview(data)
-    records, search = [], None
+    frames, search = [], None
     at = 0
     while at < len(data):
         fields, end = record_at(view, at)
         if not end:
             if search is None:
-                from spamnb.store.damage import Search  # a sound journal has no use for it
+                from spamnb.store.damage import SoundRecordSearch  # a sound journal has no use for it
 
-                search = Search(data)
-            end = search.behind(at)
-            if end == len(data) and search.is_torn(at):
+                search = SoundRecordSearch(data)
+            end = search.next_after(at)
+            if end == len(data) and search.is_cut_off(at):
                 break
-        records.append((fields, at, end))
+        frames.append((fields, at, end))
         at = end
-    return records
+    return frames

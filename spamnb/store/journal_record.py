@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from binascii import crc32  # zlib's, without loading zlib
 
-from spamnb.store import packing
+from spamnb.store import msgpack_codec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    Stretch = tuple[int, int]  # bytes of a journal: where it starts, and where it ends
+    ByteRange = tuple[int, int]  # of a journal: where it starts, and where it ends
 
 PAIR = 0x92  # the first byte of a record: an array of two
-NUMBERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # what a checksum may begin with, and the bytes behind that
-BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}
+INTEGERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # what a checksum may begin with, and the bytes behind that
+BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # … and a map's bytes, and the bytes of its length
 
 
-class Entry:
+class JournalRecord:
     """One message that was learned, forgotten, or moved from one label to another."""
 
     __slots__ = (
@@ -44,7 +44,7 @@ class Entry:
     )
 
     def __init__(self, fields: Mapping[str, Any], labels: Sequence[str], end: int = 0) -> None:
-        self.end = end  # where its record does
+        self.end = end  # of its bytes in the journal
         self.digest: int = fields["digest"]
         self.after: str | None = fields["after"]
         self.day: int = fields["day"]
@@ -60,47 +60,49 @@ class Entry:
         self.move_from(fields["before"], labels)
 
     def move_from(self, before: str | None, labels: Sequence[str]) -> None:
-        """What is to be added, and taken away, if the message had this label."""
+        """Note what is to be added and subtracted, if the message had this label before."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:
             self.steps.append((labels.index(before), -1))
 
-    def add_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
+    def add_to(self, rows: dict[int, list[int]], fingerprints: Iterable[int], label_count: int) -> None:
         """Add this message's counts of some tokens to their rows."""
         times = dict(zip(self.fingerprints, self.occurrences, strict=True))
-        for number in numbers:
-            row = rows.get(number)
+        for fingerprint in fingerprints:
+            row = rows.get(fingerprint)
             if row is None:
-                row = rows[number] = [0] * (2 * many)
-            for place, sign in self.steps:
-                row[place] += sign
-                row[many + place] += sign * times[number]
+                row = rows[fingerprint] = [0] * (2 * label_count)
+            for label_index, sign in self.steps:
+                row[label_index] += sign
+                row[label_count + label_index] += sign * times[fingerprint]
 
-    def add_pairs_to(self, rows: dict[int, list[int]], numbers: Iterable[int], many: int) -> None:
-        for number in numbers:
-            row = rows.get(number)
+    def add_pairs_to(self, rows: dict[int, list[int]], fingerprints: Iterable[int], label_count: int) -> None:
+        """Add this message's counts of some pairs of neighbours to their rows."""
+        for fingerprint in fingerprints:
+            row = rows.get(fingerprint)
             if row is None:
-                row = rows[number] = [0] * many
-            for place, sign in self.steps:
-                row[place] += sign
+                row = rows[fingerprint] = [0] * label_count
+            for label_index, sign in self.steps:
+                row[label_index] += sign
 
 
 def sealed(fields: Mapping[str, Any]) -> bytes:
-    payload = packing.pack(fields)
-    return packing.pack([crc32(payload), payload])
+    """Return the bytes of a record, its checksum in front."""
+    payload = msgpack_codec.pack(fields)
+    return msgpack_codec.pack([crc32(payload), payload])
 
 
 def record_at(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
-    """The fields of the record at an offset, None if they are damaged, and its end.
+    """Return the fields of the record at an offset, None if they are damaged, and its end.
 
     The end is 0 if it is not to be trusted: the map in it ends elsewhere, or no other record begins there.
     """
     checksum, start, end = frame_at(data, at)
     payload = data[start:end]
     try:
-        fields, size = packing.unpack(payload)
-    except packing.Damaged:
+        fields, size = msgpack_codec.unpack(payload)
+    except msgpack_codec.Damaged:
         return None, 0
     if start + size != end or not isinstance(fields, dict):
         return None, 0
@@ -110,15 +112,15 @@ def record_at(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
 
 
 def frame_at(data: memoryview, at: int) -> tuple[int, int, int]:
-    """Of a record that begins at an offset: its checksum, where its map starts, and where it ends.
+    """Return the checksum of the record at an offset, where its map starts, and where it ends.
 
-    All are 0 if none can begin here. If it is cut off, its end lies behind that of the data.
+    All are 0 if none can begin there. If it is cut off, its end lies behind that of the data.
     """
     cut_off = 0, len(data), len(data) + 1
     try:
         kind = data[at + 1]
-        behind = at + 2 + NUMBERS.get(kind, 0)
-        if data[at] != PAIR or (kind > 0x7F and kind not in NUMBERS):
+        behind = at + 2 + INTEGERS.get(kind, 0)
+        if data[at] != PAIR or (kind > 0x7F and kind not in INTEGERS):
             return 0, 0, 0
         width = BINARIES.get(data[behind])
     except IndexError:
@@ -128,5 +130,5 @@ def frame_at(data: memoryview, at: int) -> tuple[int, int, int]:
     start = behind + 1 + width
     if start > len(data):
         return cut_off
-    checksum = int.from_bytes(data[at + 2 : behind], "big") if kind in NUMBERS else kind
+    checksum = int.from_bytes(data[at + 2 : behind], "big") if kind in INTEGERS else kind
     return checksum, start, start + int.from_bytes(data[behind + 1 : start], "big")

@@ -1,17 +1,15 @@
-"""What becomes of a message that is to be learned or forgotten."""
+"""Outcomes of learning or forgetting a message."""
 
 from __future__ import annotations
 
 LEARNED, KNOWN, MOVED = "learned", "known", "moved"
 FORGOTTEN, UNKNOWN = "forgotten", "unknown"
-DUPLICATE, CONFLICTING = (
-    "duplicate",
-    "conflicting",
-)  # a second copy in the same run, under the same label or another one
+# A second copy in the same run, under the same label or another one.
+DUPLICATE, CONFLICTING = "duplicate", "conflicting"
 
 
 def outcome(before: str | None, after: str | None) -> str:
-    """What it means for a message to go from one label to another, None standing for not learned."""
+    """Return the outcome when a message goes from one label to another; None stands for not learned."""
     if before == after:
         return UNKNOWN if after is None else KNOWN
     if after is None:

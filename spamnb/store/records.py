@@ -1,4 +1,4 @@
-"""Columns of a model file, read where they lie: an entry, a record by its fingerprint, or the whole."""
+"""Columns of a model file: read in full, or record by record, found by its fingerprint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}
 EINVAL = 22  # a read of fewer bytes than none
 KEY = 8  # bytes of a fingerprint
-MOST_KNOWN = 100_000  # records that are remembered
+MOST_REMEMBERED = 100_000  # records
 ENTRY = 8  # bytes of a directory's entry: where a stretch starts, and its checksum
 BLOCK = 1 << 16  # records read at once
 LOW = 0xFFFFFFFF  # the bits of half an entry
@@ -25,10 +25,10 @@ LONG = 64  # records of a stretch that are searched one after the other; the usu
 
 
 class File:
-    """An open model file. What was opened stays whole when another takes its place.
+    """An open model file. What was opened stays complete when another takes its place.
 
     Read, not mapped: of a map each look-up makes 64 KB resident, 80 MB for one message; it needs a file
-    system that can map; and a file cut short kills who looks. A read costs 0.6 µs.
+    system that can map; and if the file is cut short, the process dies. A read costs 0.6 µs.
     """
 
     __slots__ = ("handle", "inode", "path", "size")
@@ -58,7 +58,7 @@ class File:
 
 
 class Column:
-    """Numbers, or records of them: `kind` names their types, a letter each."""
+    """A column of integers, floats, or records of integers: `kind` names their types, a letter each."""
 
     __slots__ = ("at", "checksum", "file", "kind", "name", "size", "width")
 
@@ -76,33 +76,39 @@ class Column:
     def __len__(self) -> int:
         return self.size // self.width
 
-    def __getitem__(self, place: int) -> int:
-        if place >= len(self):
-            raise IndexError(place)
-        return int.from_bytes(self.file.read(self.at + place * self.width, self.width), "little")
+    def __getitem__(self, index: int) -> int:
+        if index >= len(self):
+            raise IndexError(index)
+        return int.from_bytes(self.file.read(self.at + index * self.width, self.width), "little")
 
-    def whole(self) -> bytes:
-        """All of it, verified."""
+    def read(self) -> bytes:
+        """Read the column in full, and verify its checksum."""
         data = self.file.read(self.at, self.size)
         if crc32(data) != self.checksum:
             raise ModelError(self.file.path, f"its column {self.name} is damaged; {WHAT_TO_DO}")
         return data
 
-    def numbers(self) -> Any:
-        return memoryview(self.whole()).cast(self.kind)  # type: ignore[call-overload]
+    def values(self) -> Any:
+        """Read the column in full, as a sequence of integers or floats."""
+        return memoryview(self.read()).cast(self.kind)  # type: ignore[call-overload]
 
 
-def checksum_of(stretch: bytes | memoryview, place: int) -> int:
-    """Of the records that an entry of a directory leads to. No two empty stretches share it, and none has
-    that of a block of zeros."""
-    return crc32(stretch) ^ place + 1
+def checksum_of(stretch: bytes | memoryview, index: int) -> int:
+    """Return the checksum of the records that a directory's entry leads to.
+
+    No two empty stretches share it, and none has that of a block of zeros.
+    """
+    return crc32(stretch) ^ index + 1
 
 
-class Records:
-    """Counts in order of their fingerprints, and a directory: where each stretch of fingerprints starts, and
-    its checksum."""
+class CountRecords:
+    """Counts in order of their fingerprints, with a directory.
 
-    __slots__ = ("column", "directory", "known", "shift", "sound")
+    Records whose fingerprints begin with the same bits are a stretch. The directory tells where each stretch
+    starts, and its checksum.
+    """
+
+    __slots__ = ("column", "directory", "remembered", "shift", "verified")
 
     def __init__(self, column: Column, directory: Column) -> None:
         self.column = column
@@ -110,42 +116,45 @@ class Records:
         self.shift = 64 - (len(directory) - 1).bit_length() + 1
         if len(directory) - 1 != 1 << (64 - self.shift) or directory.width != ENTRY:
             raise ValueError("not a directory")
-        self.known: dict[int, Row] = {}
-        self.sound: set[tuple[int, int]] = set()  # long stretches that were verified, and by which entry
+        self.remembered: dict[int, Row] = {}  # by fingerprint; empty if there is no such record
+        self.verified: set[tuple[int, int]] = set()  # long stretches: index and entry in the directory
 
-    def rows(self, numbers: Iterable[int]) -> dict[int, Row]:
-        """The counts of those fingerprints that are there."""
-        known = self.known
-        if len(known) > MOST_KNOWN:
-            known = self.known = {}  # not emptied: another thread may be reading it
-        self._look_up([number for number in numbers if number not in known], known)
-        return {number: row for number in numbers if (row := known[number])}
+    def rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
+        """Return the counts of those fingerprints that have a record."""
+        rows = self.remembered
+        if len(rows) > MOST_REMEMBERED:
+            rows = self.remembered = {}  # not emptied: another thread may be reading it
+        self._look_up([fingerprint for fingerprint in fingerprints if fingerprint not in rows], rows)
+        return {fingerprint: row for fingerprint in fingerprints if (row := rows[fingerprint])}
 
-    def _look_up(self, numbers: list[int], known: dict[int, Row]) -> None:
-        """Two reads for each: where its stretch lies, and the stretch, verified. One loop: calls would
-        double it."""
+    def _look_up(self, fingerprints: list[int], rows: dict[int, Row]) -> None:
+        """Read the record of each fingerprint into `rows`.
+
+        Each takes two reads: where its stretch lies, and the stretch, verified. All in one loop: calls would
+        double its time.
+        """
         shift, width, handle = self.shift, self.column.width, self.column.file.handle
         directory, start = self.directory.at, self.column.at
         kind: Any = self.column.kind[-1:]
-        pread, number_of = os.pread, int.from_bytes
+        pread, integer_of = os.pread, int.from_bytes
         try:
-            for number in numbers:
-                place = number >> shift
-                entry = number_of(pread(handle, 12, directory + place * ENTRY), "little")
+            for fingerprint in fingerprints:
+                index = fingerprint >> shift
+                entry = integer_of(pread(handle, 12, directory + index * ENTRY), "little")
                 first, last = entry & LOW, entry >> 64  # the next one's start
                 if last - first > LONG:
-                    self._verify(place, entry)
-                    first, last = self._narrowed(number, first, last)
+                    self._verify(index, entry)
+                    first, last = self._narrowed(fingerprint, first, last)
                     stretch = pread(handle, (last - first) * width, start + first * width)
                 else:
                     stretch = pread(handle, (last - first) * width, start + first * width)
-                    if crc32(stretch) ^ place + 1 != entry >> 32 & LOW:  # as checksum_of
+                    if crc32(stretch) ^ index + 1 != entry >> 32 & LOW:  # as checksum_of
                         raise ValueError("another checksum")
-                key = number.to_bytes(KEY, "little")
+                key = fingerprint.to_bytes(KEY, "little")
                 at = stretch.find(key)
                 while at > 0 and at % width:  # not where a record begins
                     at = stretch.find(key, at + 1)
-                known[number] = (
+                rows[fingerprint] = (
                     tuple(memoryview(stretch)[at + KEY : at + width].cast(kind)) if at >= 0 else ()
                 )
         except (OSError, OverflowError, TypeError, ValueError) as error:
@@ -154,31 +163,31 @@ class Records:
                 raise InputOutputError(f"{path}: {error.strerror}") from error
             raise ModelError(path, f"its column {names} is damaged; {WHAT_TO_DO}") from error
 
-    def _verify(self, place: int, entry: int) -> None:
-        """A long stretch, once."""
-        if (place, entry) in self.sound:
+    def _verify(self, index: int, entry: int) -> None:
+        """Verify the checksum of a long stretch, once."""
+        if (index, entry) in self.verified:
             return
         first, last, width = entry & LOW, entry >> 64, self.column.width
         if last > len(self.column):
             raise ValueError("no such records")
-        found = 0
+        checksum = 0
         for at in range(first, last, BLOCK):
-            many = min(BLOCK, last - at)
-            found = crc32(self.column.file.read(self.column.at + at * width, many * width), found)
-        if found ^ place + 1 != entry >> 32 & LOW:
+            size = min(BLOCK, last - at) * width
+            checksum = crc32(self.column.file.read(self.column.at + at * width, size), checksum)
+        if checksum ^ index + 1 != entry >> 32 & LOW:
             raise ValueError("another checksum")
-        self.sound.add((place, entry))
+        self.verified.add((index, entry))
 
-    def _narrowed(self, number: int, first: int, last: int) -> tuple[int, int]:
-        """Part of a stretch that somebody filled with words made to lie there."""
+    def _narrowed(self, fingerprint: int, first: int, last: int) -> tuple[int, int]:
+        """Bisect a long stretch, which somebody filled with words made to lie there, to a short one."""
         while last - first > LONG:
             middle = (first + last) // 2
-            if self._key(middle) <= number:
+            if self._fingerprint(middle) <= fingerprint:
                 first = middle
             else:
                 last = middle
         return first, last
 
-    def _key(self, place: int) -> int:
-        at = self.column.at + place * self.column.width
+    def _fingerprint(self, index: int) -> int:
+        at = self.column.at + index * self.column.width
         return int.from_bytes(self.column.file.read(at, KEY), "little")

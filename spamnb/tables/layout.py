@@ -11,7 +11,7 @@ import msgpack
 import numpy as np
 
 from spamnb.store.records import checksum_of
-from spamnb.store.stored import FORMAT, VERSION
+from spamnb.store.stored_model import FORMAT, VERSION
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.key import Key
-    from spamnb.store.journal_record import Entry
-    from spamnb.store.stored import Stored
+    from spamnb.store.journal_record import JournalRecord
+    from spamnb.store.stored_model import StoredModel
 
 NOT_LEARNED = -1  # in place of a label index
 
@@ -42,12 +42,12 @@ class LearnedMessages:
         )
 
     @classmethod
-    def load(cls, stored: Stored) -> LearnedMessages:
+    def load(cls, stored: StoredModel) -> LearnedMessages:
         """Load the messages of a model file and its journal; checksums are not verified."""
         return cls.load_shard(stored, 0, 1)
 
     @classmethod
-    def load_shard(cls, stored: Stored, shard: int, shards: int) -> LearnedMessages:
+    def load_shard(cls, stored: StoredModel, shard: int, shards: int) -> LearnedMessages:
         """Load messages whose digests are in one of so many equal ranges."""
         digests = stored.column("digests")
         within = range(*shard_range(shard, shards))
@@ -59,11 +59,11 @@ class LearnedMessages:
             return np.frombuffer(data, f"<{own.kind}")
 
         file = cls(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores"))
-        later = [entry for entry in stored.journal.entries if entry.digest in within]
+        later = [entry for entry in stored.journal.records if entry.digest in within]
         return merge_learned([file, *(cls.of_entry(entry, stored.labels) for entry in later)]).remaining()
 
     @classmethod
-    def of_entry(cls, entry: Entry, labels: Sequence[str]) -> LearnedMessages:
+    def of_entry(cls, entry: JournalRecord, labels: Sequence[str]) -> LearnedMessages:
         """Make a list of the one message that a journal record is about."""
         label_index = NOT_LEARNED if entry.after is None else labels.index(entry.after)
         return cls.of([entry.digest], [label_index], [entry.score])

@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.store.journal_record import Entry
+    from spamnb.store.journal_record import JournalRecord
     from spamnb.store.records import Column
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.number_sums import NumberSums
 
 
-def load_table(stored: Stored) -> CountTable:
+def load_table(stored: StoredModel) -> CountTable:
     """Load the whole of a model file, its checksums verified, and add its journal."""
     column = _read_columns(stored)
     learned = LearnedMessages(
         column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"]
     )
     base = replace(_table_of(stored, column), learned=learned)
-    return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.entries)])
+    return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.records)])
 
 
-def _read_columns(stored: Stored) -> dict[str, Array]:
+def _read_columns(stored: StoredModel) -> dict[str, Array]:
     """Read all columns of a model file, and verify them."""
     columns = {}
     for name, kind, size, _ in stored.head["columns"]:
         column = stored.column(name)
         header = column_header(name, size)
-        data = column.whole()
+        data = column.read()
         if stored.file.read(column.at - len(header), len(header)) != header:
             raise ModelError(stored.path, f"its column {name} is damaged; {WHAT_TO_DO}")
         columns[name] = np.frombuffer(data, record_type(kind))
     return columns
 
 
-def load_shard(stored: Stored, shard: int, shards: int) -> CountTable:
+def load_shard(stored: StoredModel, shard: int, shards: int) -> CountTable:
     """Load one of so many equal ranges of fingerprints, without messages learned, checksums unverified."""
 
     def stretch(name: str, first: int, end: int) -> Array:
@@ -70,11 +70,11 @@ def load_shard(stored: Stored, shard: int, shards: int) -> CountTable:
         "pair_days": stretch("pair_days", first_pair, end_pair),
     }
     base = _table_of(stored, column).as_shard(shard)
-    later = (table_of_record(entry, base.labels).shard(shard, shards) for entry in stored.journal.entries)
+    later = (table_of_record(entry, base.labels).shard(shard, shards) for entry in stored.journal.records)
     return replace(sum_tables([base, *later]), learned=NOTHING_LEARNED)
 
 
-def _table_of(stored: Stored, column: Mapping[str, Array]) -> CountTable:
+def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
     """Make a table of columns of a file, whole ones or a stretch of each."""
     many, head = len(stored.labels), stored.head
 
@@ -112,7 +112,7 @@ def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
     return place(first), place(end)
 
 
-def table_of_record(entry: Entry, labels: Sequence[str]) -> CountTable:
+def table_of_record(entry: JournalRecord, labels: Sequence[str]) -> CountTable:
     """Make a table of one journal record: what the message adds to a label, and takes away from another."""
     many, words, size = len(labels), len(entry.fingerprints), len(entry.fingerprints) + len(entry.pairs)
     messages = [0] * many

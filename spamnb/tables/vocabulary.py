@@ -13,14 +13,14 @@ import numpy as np
 
 from spamnb.arrays import Texts
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.records import KEY, Records
+from spamnb.store.records import KEY, CountRecords
 from spamnb.tables.layout import record_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from spamnb.arrays import Array
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 SIGN = "#"  # of a fingerprint that is shown
 BLOCK = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
@@ -48,11 +48,11 @@ class JournalToken(NamedTuple):
 class Vocabulary:
     """All tokens of a model file and its journal, in the order of their places."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: StoredModel) -> None:
         self.stored = stored
         self.size = len(stored.column("tokens"))  # of the file alone
         self.in_journal = tokens_of_journal(stored)
-        known = Records(stored.column("tokens"), stored.column("starts")).rows(list(self.in_journal))
+        known = CountRecords(stored.column("tokens"), stored.column("starts")).rows(list(self.in_journal))
         self.new = {key: token for key, token in self.in_journal.items() if key not in known}
         self._new_tokens = list(self.new.values())
         self._new_keys = list(self.new)
@@ -141,7 +141,7 @@ class Vocabulary:
         return column_blocks(self.stored, name)
 
 
-def column_blocks(stored: Stored, name: str) -> Iterator[Array]:
+def column_blocks(stored: StoredModel, name: str) -> Iterator[Array]:
     """Read a column in blocks, and verify its checksum at the end."""
     column = stored.column(name)
     expected = next(checksum for each, _, _, checksum in stored.head["columns"] if each == name)
@@ -167,11 +167,11 @@ def parse_fingerprint(shown: str) -> int | None:
     return int(digits, 16) if well_formed else None
 
 
-def tokens_of_journal(stored: Stored) -> dict[int, JournalToken]:
+def tokens_of_journal(stored: StoredModel) -> dict[int, JournalToken]:
     """Collect the tokens of a journal by their fingerprints."""
-    counts = stored.journal.everything()
+    counts = stored.journal.all_rows()
     tokens: dict[int, JournalToken] = {}
-    for entry in stored.journal.entries:
+    for entry in stored.journal.records:
         words = bytes(entry.text).split(b"\n")
         for key, word in zip(entry.fingerprints, words, strict=False):
             first = min(entry.day, tokens[key].first_day) if key in tokens else entry.day

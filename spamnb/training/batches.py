@@ -14,7 +14,7 @@ import numpy as np
 
 from spamnb.arrays import MISSING, Rows
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.reading.batch import Gathering
+from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.dates import MAX_DATE
 from spamnb.reading.features import Features
 from spamnb.reading.fingerprint import Fingerprints
@@ -140,7 +140,7 @@ class Batch:
 
 def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known | None = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
-    gathering = Gathering(tokenizer.key)
+    builder = BatchBuilder(tokenizer.key)
     names, digests, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
@@ -151,11 +151,11 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known
         digests.append(digest(message, tokenizer.key))
         dates.append((message.get("date") or "")[:MAX_DATE])
         if known is not None and known(digests[-1], label):
-            gathering.add(NOTHING)
+            builder.add(NOTHING)
         else:
-            gathering.add(tokenizer.features(message))
+            builder.add(tokenizer.features(message))
     found = np.array(digests, np.uint64)
-    return Batch(label, names, found, dates, *gathering.finished(), unreadable, chunk.size)
+    return Batch(label, names, found, dates, *builder.build(), unreadable, chunk.size)
 
 
 class ChunkReader:

@@ -16,7 +16,7 @@ from spamnb.reading.message import read
 from spamnb.store import journal
 from spamnb.store.changes import change
 from spamnb.store.outcomes import KNOWN, LEARNED, UNKNOWN, outcome
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 # Modules are looked for where this process finds them, not in whatever folder it stands in.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
@@ -27,7 +27,7 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
     """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
     message = read(raw)
     with Lock(path):
-        stored = Stored(path)
+        stored = StoredModel(path)
         if label is not None and label not in stored.labels:
             raise DataError(f"{path}: has no label {label!r}; there are: {', '.join(stored.labels)}")
         key = key_of(stored)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import CannotCreate, ModelError, SpamnbError
 from spamnb.files import sync_folder, write_all
-from spamnb.key import SIZE, WHAT_TO_DO, key_path, read_key
-from spamnb.store.stored import Stored
+from spamnb.key import KEY_SIZE, WHAT_TO_DO, key_path, read_key
+from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from spamnb.key import Key
@@ -36,7 +36,7 @@ def key_for(model: str, wanted: bool = False) -> Key | None:
 
 def _keeps_no_words(model: str) -> bool:
     try:
-        return bool(Stored.open(model).keyed)
+        return bool(StoredModel.open(model).keyed)
     except SpamnbError:
         return False  # there is none, or none that can be read
 
@@ -48,7 +48,7 @@ def make_key(path: str) -> None:
     except FileExistsError:
         return  # another was faster
     try:
-        write_all(handle, os.urandom(SIZE))
+        write_all(handle, os.urandom(KEY_SIZE))
         os.fsync(handle)
         sync_folder(path)
     except OSError:

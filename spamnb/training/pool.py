@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.labelled import Sources
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.saving import MapShards
     from spamnb.training.batches import Batch, Known, SampledMessages
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         @property
         def map_shards(self) -> MapShards: ...
         def batches(self, mail: MailToRead) -> Iterator[Counted]: ...
-        def table_sum(self, base: Stored | None, labels: Sequence[str]) -> TableSum: ...
+        def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> TableSum: ...
         def status(self) -> str: ...
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spamnb.clock import today
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.loading import load_table
 from spamnb.training.train import write
@@ -32,10 +32,10 @@ class Pruned:
 def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = False) -> Pruned:
     """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
     with Lock(path, kind=TRAINING):
-        stored = Stored.open(path)
+        stored = StoredModel.open(path)
         table, size = load_table(stored).clipped(), os.path.getsize(path)
         kept = table.only(~expired(table, today() - days, rare))
-        if not try_only and (len(kept) < len(table) or stored.journal.entries):
+        if not try_only and (len(kept) < len(table) or stored.journal.records):
             view, settings = view_of(stored), settings_of(stored)
             write(path, kept, settings, view, stored.head["ham_loss"], stored)
         words, left = int(table.words.sum()), int(kept.words.sum())

@@ -12,18 +12,18 @@ from spamnb.lock import Lock
 from spamnb.model import settings_of
 from spamnb.store.changes import carried_over
 from spamnb.store.journal import Journal
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from spamnb.store.journal_record import Entry
+    from spamnb.store.journal_record import JournalRecord
 
 DAMAGED_COPY = ".damaged"  # ending of its name
 
 
-def replace_model(path: str, new: str, before: Stored | None) -> None:
+def replace_model(path: str, new: str, before: StoredModel | None) -> None:
     """Put a new model file in place of the old one; `before` is that one when the new was begun.
 
     At every moment there is a model and a journal of all that it does not know: what was learned since then
@@ -31,7 +31,7 @@ def replace_model(path: str, new: str, before: Stored | None) -> None:
     """
     journal = path + ".journal"
     with removed_at_end(new):
-        model = Stored(new)
+        model = StoredModel(new)
         with Lock(path):
             old, later = learned_since(path, before)
             changes = []
@@ -79,7 +79,7 @@ def keep_damaged_copy(journal: str) -> None:
         os.fsync(copy.fileno())
 
 
-def same_tokens(old: Stored, new: Stored) -> bool:
+def same_tokens(old: StoredModel, new: StoredModel) -> bool:
     """Tell whether both models make the same tokens of a message."""
     try:
         return settings_of(old) == settings_of(new)
@@ -87,7 +87,7 @@ def same_tokens(old: Stored, new: Stored) -> bool:
         return False
 
 
-def shorten_journal(journal: str, model: Stored, changes: list[dict[str, Any]]) -> None:
+def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, Any]]) -> None:
     """Remove from the journal what is in the model. Were it left, it would do no harm."""
     if changes:
         Journal(model.labels).append(journal + ".new", model.generation, changes)
@@ -99,14 +99,14 @@ def shorten_journal(journal: str, model: Stored, changes: list[dict[str, Any]]) 
                 os.unlink(path)
 
 
-def learned_since(path: str, before: Stored | None) -> tuple[Stored | None, list[Entry]]:
+def learned_since(path: str, before: StoredModel | None) -> tuple[StoredModel | None, list[JournalRecord]]:
     """Open the model as it is now, and list the entries of its journal that were not there before."""
     if before is None:
         return None, []
     try:
-        old = Stored(path)
+        old = StoredModel(path)
     except (NoModel, ModelError):
         return None, []  # gone or damaged meanwhile
     if old.generation != before.generation:
         return None, []  # somebody put another file there
-    return old, [entry for entry in old.journal.entries if entry.end > before.journal.size]
+    return old, [entry for entry in old.journal.records if entry.end > before.journal.size]

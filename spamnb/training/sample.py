@@ -8,7 +8,7 @@ import numpy as np
 
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import has_spam, spam_scores
-from spamnb.bayes.scoring import LeftOut
+from spamnb.bayes.scoring import LeaveOneOut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,7 +81,7 @@ class Sample:
             return learned
         pieces = self._lowest()
         fingerprints = np.unique(np.concatenate([piece.fingerprints for piece in pieces]))
-        left_out = LeftOut(Likelihood(totals, view), *counts(fingerprints))
+        left_out = LeaveOneOut(Likelihood(totals, view), *counts(fingerprints))
         for piece in pieces:
             rows = piece.rows.renumbered(np.searchsorted(fingerprints, piece.fingerprints))
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))

@@ -16,7 +16,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
 from spamnb.reading.settings import Settings
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 from spamnb.tables.loading import load_table
@@ -128,15 +128,15 @@ class Cleanup:
         return table.only(table.message_counts.sum(axis=0) > self.rare) if self.rare else table
 
 
-def existing(path: str) -> Stored | None:
+def existing(path: str) -> StoredModel | None:
     """Open a model; None if there is none."""
     try:
-        return Stored.open(path)
+        return StoredModel.open(path)
     except NoModel:
         return None
 
 
-def replaceable(path: str) -> Stored | None:
+def replaceable(path: str) -> StoredModel | None:
     """Open a model that is to be replaced; None if there is none, or none that can be read."""
     try:
         return existing(path)
@@ -145,7 +145,7 @@ def replaceable(path: str) -> Stored | None:
 
 
 def same_settings(
-    stored: Stored, wanted: Mapping[str, Any], keyed: bool = False, view: View | None = None
+    stored: StoredModel, wanted: Mapping[str, Any], keyed: bool = False, view: View | None = None
 ) -> Settings:
     """Read the settings of a model; raise an error if others were asked for."""
     settings = settings_of(stored)
@@ -167,7 +167,7 @@ def write_shards(
     settings: Settings,
     view: View = DEFAULT_VIEW,
     ham_loss: float = HAM_LOSS,
-    before: Stored | None = None,
+    before: StoredModel | None = None,
     sample: Sample | None = None,
     map_shards: MapShards = map,
 ) -> None:
@@ -204,7 +204,7 @@ def write(
     settings: Settings,
     view: View = DEFAULT_VIEW,
     ham_loss: float = HAM_LOSS,
-    before: Stored | None = None,
+    before: StoredModel | None = None,
 ) -> None:
     """Write a model of one table, as `write_shards` does of many."""
     write_shards(path, table.labels, [table], table.learned, settings, view, ham_loss, before)
@@ -212,8 +212,8 @@ def write(
 
 def fold(path: str) -> None:
     """Fold the journal into the model. The caller holds the lock on training."""
-    stored = Stored.open(path)
-    if stored.journal.entries:
+    stored = StoredModel.open(path)
+    if stored.journal.records:
         table, view, settings = load_table(stored).clipped(), view_of(stored), settings_of(stored)
         write(path, table, settings, view, stored.head["ham_loss"], stored)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from spamnb.delivery.batch_judge import Judgement
     from spamnb.model import Model
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.training.batches import Batch
     from spamnb.training.pool import Finish, MailToRead
 
@@ -41,7 +41,7 @@ class LocalPool:
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
             yield batch.numbered_from(before)
 
-    def table_sum(self, base: Stored | None, labels: Sequence[str]) -> LocalTableSum:
+    def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> LocalTableSum:
         return LocalTableSum(load_table(base).relabelled(labels) if base else CountTable.empty(labels))
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:

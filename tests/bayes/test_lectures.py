@@ -8,7 +8,9 @@ import pytest
 from helpers.tables import assert_same, table_of_message
 from helpers.textbook import bag, rows_of
 
-from spamnb.bayes.classifier import Classifier, gaussian, normalised
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.gaussian import log_densities
+from spamnb.bayes.verdict import posterior_of
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.settings import Settings
@@ -185,13 +187,13 @@ class TestLaptops:
 
 class TestNormalisation:
     def test_scaled_to_add_up_to_one(self):
-        assert normalised([math.log(0.02), math.log(0.06)]) == pytest.approx([0.25, 0.75])
+        assert posterior_of([math.log(0.02), math.log(0.06)]) == pytest.approx([0.25, 0.75])
 
     def test_an_outlier_is_comparable(self):
-        assert normalised([-1000.0, -1000.0 + math.log(3)]) == pytest.approx([0.25, 0.75])
+        assert posterior_of([-1000.0, -1000.0 + math.log(3)]) == pytest.approx([0.25, 0.75])
 
     def test_zero_over_zero(self):
-        assert normalised([-math.inf, -math.inf]) == [0.5, 0.5]
+        assert posterior_of([-math.inf, -math.inf]) == [0.5, 0.5]
 
     def test_zero_frequency_in_both_labels(self):
         """A word seen in one label, and one seen in the other: neither label can be."""
@@ -255,7 +257,7 @@ class TestAdultsAndChildren:
         assert odds[2] - odds[1] == pytest.approx(odds[1] - odds[0])
 
     def test_no_spread_at_all_says_nothing(self):
-        assert gaussian(1, [[2, 10, 50], [1, 5, 25]]) is None
+        assert log_densities(1, [[2, 10, 50], [1, 5, 25]]) is None
 
     def test_the_product_of_words_and_numbers(self, six):
         counts = six

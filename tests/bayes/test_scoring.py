@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import MISSING, Rows
-from spamnb.bayes.classifier import Classifier, Likelihood, Score
-from spamnb.bayes.scoring import BulkClassifier, LeftOut
+from spamnb.bayes.classifier import Classifier, Likelihood
+from spamnb.bayes.scoring import BulkClassifier, LeaveOneOut
+from spamnb.bayes.verdict import Score
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.online import RunningCounts
@@ -113,7 +114,7 @@ def test_many_at_once(question, chance):
 @examples_times(2)
 def test_left_out(corpus, view):
     table = corpus.table(np.ones(len(corpus), bool))
-    left_out = LeftOut(Likelihood(table, view), table.message_counts, table.occurrence_counts)
+    left_out = LeaveOneOut(Likelihood(table, view), table.message_counts, table.occurrence_counts)
     everyone = range(len(corpus))
     expected = [one_by_one(corpus, view, [n for n in everyone if n != left], left) for left in everyone]
     scores = [Score(corpus.labels, joint, []).of("spam") for joint in expected]

@@ -5,10 +5,9 @@ from math import log
 import numpy as np
 import pytest
 
-from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import FEWEST, has_spam
 from spamnb.bayes.scoring import BulkClassifier
-from spamnb.bayes.verdict import LARGEST, decided
+from spamnb.bayes.verdict import LARGEST, Score, verdict_of
 from spamnb.bayes.view import View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
@@ -69,7 +68,7 @@ def by_a_model(corpus, view, learned, message):
     rows = corpus.rows.chosen(np.array([message]))
     with np.errstate(divide="ignore", invalid="ignore"):  # tf-idf without any message
         joint = BulkClassifier.of(corpus.table(mask), view).joints(rows)[0]
-    return decided(Score(corpus.labels, joint.tolist(), []), None, None)
+    return verdict_of(Score(corpus.labels, joint.tolist(), []), None, None)
 
 
 VIEWS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fuzz.sealing import sealed_backup
 
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
@@ -41,7 +41,7 @@ def test_the_journal_comes_along(spamnb, own, tmp_path):
     back = str(tmp_path / "back")
     spamnb("import", "--model", back, "-", stdin=text).succeeds()
     assert spamnb("export", "--model", back).succeeds().out == text
-    assert Stored.open(back).messages == Stored.open(own).messages == [15, 14]
+    assert StoredModel.open(back).messages == StoredModel.open(own).messages == [15, 14]
     assert spamnb("classify", "--model", back, stdin=tea) == spamnb("classify", "--model", own, stdin=tea)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spamnb.errors import DataError
 from spamnb.exchange.importing.exports import LONGEST_LINE, Lines
 from spamnb.exchange.importing.imported import FORMATS, read_export
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 # bogofilter: spam, then ham; SpamBayes and spamprobe: ham, then spam.
 BOGOFILTER = b"""\
@@ -153,7 +153,7 @@ def model(tmp_path):
 
 def known(model, *tokens):
     """Ham and spam of some tokens."""
-    return {token: tuple(row[:2]) for token, row in rows_of(Stored.open(model), tokens).items()}
+    return {token: tuple(row[:2]) for token, row in rows_of(StoredModel.open(model), tokens).items()}
 
 
 @pytest.mark.parametrize("name", EXPORTS)
@@ -162,7 +162,7 @@ def test_an_export_becomes_a_model(spamnb, model, name):
     assert done.lines[0] == f"{name}: 10 ham, 20 spam"
     assert f"model: {model}" in done.lines
     assert known(model, "free") == {"free": {"bogofilter": (2, 20)}.get(name, (1, 9))}
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert stored.messages == [10, 20]
     assert stored.head["cutoffs"] == [0.0, 2.5]
 
@@ -248,8 +248,8 @@ def test_no_new_tokens_are_learned_and_those_there_are_can_be_forgotten(spamnb, 
 def test_what_is_learned_later_does_not_move_the_cutoffs(spamnb, model, mail):
     spamnb("import", "-", "--model", model, stdin=BOGOFILTER).succeeds()
     spamnb("train", "--jobs", "1", "--model", model, mail.ham, mail.spam).succeeds()
-    assert Stored.open(model).messages == [24, 34]
-    assert Stored.open(model).head["cutoffs"] == [0.0, 2.5]
+    assert StoredModel.open(model).messages == [24, 34]
+    assert StoredModel.open(model).head["cutoffs"] == [0.0, 2.5]
     assert b"imported counts" in spamnb("inspect", "--model", model).succeeds().out
 
 

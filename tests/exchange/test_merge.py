@@ -22,7 +22,7 @@ from spamnb.exchange import merging
 from spamnb.exchange.merging import Changes, merge
 from spamnb.inspection.check import check
 from spamnb.model import Model
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import replacing
 from spamnb.training import train as training
@@ -40,7 +40,7 @@ LABELS = ("ham", "spam", "work")
 
 def change(path, number, label, alone=True):
     """Learn a message under a label, or forget it: by the journal, or by training."""
-    if alone and (label is None or label in Stored.open(path).labels):
+    if alone and (label is None or label in StoredModel.open(path).labels):
         learn(path, MAIL[number], label)
     else:
         mail = Path(f"{path}.mail")
@@ -64,7 +64,7 @@ def model(path, outcome=(), began_with=None):
 def table_of(path):
     """A model that is sound, with no token in more messages than there are."""
     assert check(path).damage == []
-    table = load_table(Stored.open(path)).clipped()
+    table = load_table(StoredModel.open(path)).clipped()
     assert (table.message_counts <= np.array(table.messages)[:, None]).all()
     return table
 
@@ -212,7 +212,7 @@ def test_what_is_learned_while_models_are_merged_is_carried_over(base, tmp_path,
     original = replacing.replace_model
     monkeypatch.setattr(training, "replace_model", meanwhile)
     merge(one, [two, one], base)
-    assert Stored.open(one).head["ham_loss"] == 0.05
+    assert StoredModel.open(one).head["ham_loss"] == 0.05
     expected = model(tmp_path / "expected", {3: "ham", 6: "spam", 4: "ham", 7: "ham", 8: "spam"})
     assert content(one) == content(expected)
 
@@ -276,7 +276,7 @@ def test_models_that_do_not_fit_or_are_damaged_change_nothing(spamnb, base, own,
     spamnb("merge", out, own, other).fails(65, other, "other settings", "ngrams")
     for column in ("tokens", "pairs", "text", "ends", "first_days", "digests", "digest_scores"):
         data = bytearray(Path(own).read_bytes())
-        data[Stored.open(own).column(column).at + 3] ^= 0x40
+        data[StoredModel.open(own).column(column).at + 3] ^= 0x40
         Path(other).write_bytes(data)
         spamnb("merge", out, base, other).fails(65, other, f"column {column} is damaged")
     assert not [name for name in os.listdir(tmp_path) if name.startswith("out") and name != "out.training"]

@@ -35,7 +35,7 @@ from spamnb.exchange.backup import exported
 from spamnb.lock import TRAINING, WRITING, Lock
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
@@ -207,7 +207,7 @@ class World:
             settle(model)
             if operation.aside:
                 took = time.monotonic() - begun
-                assert not Stored.open(model).journal.entries, "it started nothing aside"
+                assert not StoredModel.open(model).journal.records, "it started nothing aside"
             fold(model)
             after = state(model)
             assert after.counts != self.before(operation).counts

@@ -8,14 +8,14 @@ from spamnb.reading.html import styles, tags
 
 MEMORIES: list[dict] = [
     headers._known_names,
-    identity._known,
-    styles._looks,
-    styles._within,
+    identity._known_names,
+    styles._known_styles,
+    styles._known_nested,
     tags.KNOWN,
     tags._leads,
     header_rules._known_rules,
     header_rules._known_hosts,
-    urls._known,
+    urls._known_authorities,
 ]
 
 

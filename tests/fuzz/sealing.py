@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import msgpack
 
-from spamnb.store import packing
+from spamnb.store import msgpack_codec
 from spamnb.store.records import ENTRY, WIDTHS, checksum_of
 
 
@@ -20,8 +20,8 @@ def sealed_model(data: bytes, stretches: bool = False) -> bytes:
     view, fields, at = memoryview(data), {}, start
     try:
         for _ in range(4):
-            key, at = packing.unpack(view, at)
-            fields[key], at = packing.unpack(view, at)
+            key, at = msgpack_codec.unpack(view, at)
+            fields[key], at = msgpack_codec.unpack(view, at)
         head = fields["head"]
         end, places = at, {}
         for name, kind, size, _ in head["columns"]:
@@ -36,7 +36,7 @@ def sealed_model(data: bytes, stretches: bool = False) -> bytes:
             start_of, size, _ = places[column[0]]
             column[3] = crc32(changed[start_of : start_of + size])
         packed = msgpack.packb(head)
-    except (packing.Damaged, LookupError, TypeError, ValueError, AttributeError, OverflowError):
+    except (msgpack_codec.Damaged, LookupError, TypeError, ValueError, AttributeError, OverflowError):
         return data
     front = [b"format", b"version", b"crc32", b"head"]
     values = [msgpack.packb(fields.get(key.decode())) for key in front]
@@ -58,9 +58,9 @@ def sealed_journal(data: bytes) -> bytes:
     view, at, records = memoryview(data), 0, []
     try:
         while at < len(data):
-            (_, payload), at = packing.unpack(view, at)
-            records.append(packing.pack([crc32(payload), bytes(payload)]))
-    except (packing.Damaged, TypeError, ValueError):
+            (_, payload), at = msgpack_codec.unpack(view, at)
+            records.append(msgpack_codec.pack([crc32(payload), bytes(payload)]))
+    except (msgpack_codec.Damaged, TypeError, ValueError):
         return b"".join(records) + data[at:]
     return b"".join(records)
 

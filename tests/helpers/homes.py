@@ -11,7 +11,7 @@ import pytest
 
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 # Some programs refuse to work for root. In his place, an ordinary user who may read the tests' files.
 NOBODY = 65534
@@ -92,4 +92,4 @@ class Home:
 
     def label_of(self, raw):
         """What the model has learned a message as, also while its journal is folded."""
-        return Stored.open(str(self.model)).label_of(digest(read(raw)))
+        return StoredModel.open(str(self.model)).label_of(digest(read(raw)))

@@ -9,7 +9,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.workers.local import LocalPool
 
@@ -52,7 +52,7 @@ def train_bulk(folder, mail):
 
 def seen(path, mail=MAIL, tokens=TOKENS):
     """All that can be asked of a model's counts."""
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     return {
         "labels": stored.labels,
         "messages": stored.messages,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from helpers.simple_table import SimpleTable
 from spamnb.arrays import Texts
 from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.saving import save
@@ -85,7 +85,7 @@ def stored(folder, rows, pairs=None):
         np.zeros(len(both), np.uint16),
         np.zeros(len(both), np.uint16),
     )
-    return Stored.open(saved(str(folder / "model"), table))
+    return StoredModel.open(saved(str(folder / "model"), table))
 
 
 def counts_of(number):

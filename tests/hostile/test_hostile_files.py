@@ -12,8 +12,8 @@ from fuzz.file_checks import backup
 from fuzz.sealing import sealed_backup, sealed_model
 
 from spamnb.exchange.backup import exported
-from spamnb.store import packing
-from spamnb.store.stored import Stored
+from spamnb.store import msgpack_codec
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
 ODD: list = [None, -1, 1 << 200, "x", [], {}]
@@ -58,7 +58,7 @@ def test_a_backup_with_other_settings_is_refused_and_the_model_stays(spamnb, own
 def test_a_damaged_histogram_is_told(spamnb, own, mail):
     """It is read by one view only, and not verified as a whole; what was learned later is taken from it."""
     learn(own, mail.messages["spam"], "spam")
-    column = Stored.open(own).column("histogram.0")
+    column = StoredModel.open(own).column("histogram.0")
     with open(own, "r+b") as file:
         file.seek(column.at)
         file.write(bytes(200 for _ in range(column.size)))
@@ -71,7 +71,7 @@ def test_a_damaged_histogram_is_told(spamnb, own, mail):
 def test_a_forged_model_gives_no_verdict(spamnb, own, mail, key):
     """Its checksums hold, its content does not: an error, and no answer that could be taken for one."""
     data = Path(own).read_bytes()
-    head = msgpack.packb(Stored.open(own).head[key])
+    head = msgpack.packb(StoredModel.open(own).head[key])
     name = msgpack.packb(key)
     Path(own).write_bytes(resealed(data.replace(name + head, name + msgpack.packb(None), 1)))
     done = spamnb("classify", "--model", own, stdin=mail.messages["spam"])
@@ -84,8 +84,8 @@ def resealed(data: bytes) -> bytes:
     made = sealed_model(data)
     front, at = {}, 3
     for _ in range(4):
-        key, at = packing.unpack(memoryview(made), at)
+        key, at = msgpack_codec.unpack(memoryview(made), at)
         start = at
-        front[key], at = packing.unpack(memoryview(made), at)
+        front[key], at = msgpack_codec.unpack(memoryview(made), at)
     assert crc32(made[start:at]) == front["crc32"]  # it is a forgery, not damage
     return made

@@ -13,7 +13,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.reading.batch import fingerprints_in
 from spamnb.reading.tokenizer import MOST_TOKENS
 from spamnb.store.records import LONG, LOW
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.train import fold
 
 # Bytes that one message can add to a model. Of each of its words: fingerprint, four counts, text, its end
@@ -34,13 +34,13 @@ def size(model: str) -> int:
 
 
 def test_a_flood_of_words_adds_no_more_than_stated(spamnb, mail, own):
-    before, known = size(own), Stored.open(own).vocabulary
+    before, known = size(own), StoredModel.open(own).vocabulary
     assert verdict(spamnb, own, mail.messages["ham"]) == b"ham"
     library.learn(own, flood(1), "spam")
     assert size(own) - before <= MOST_GROWTH
     fold(own)
     assert size(own) - before <= MOST_GROWTH
-    assert MOST_TOKENS / 2 < Stored.open(own).vocabulary - known <= MOST_TOKENS
+    assert MOST_TOKENS / 2 < StoredModel.open(own).vocabulary - known <= MOST_TOKENS
     assert verdict(spamnb, own, mail.messages["ham"]) == b"ham"
 
 
@@ -49,12 +49,12 @@ def verdict(spamnb, model: str, raw: bytes) -> bytes:
 
 
 def test_a_flood_of_words_is_forgotten_again(own):
-    known = Stored.open(own).vocabulary
+    known = StoredModel.open(own).vocabulary
     library.learn(own, flood(1), "ham")
     assert library.learn(own, flood(1), None) == "forgotten"
     with Lock(own, kind=TRAINING):  # so much of a journal is folded at once, by another process
         fold(own)
-    assert Stored.open(own).vocabulary == known
+    assert StoredModel.open(own).vocabulary == known
 
 
 def words_in_one_stretch(bits: int, many: int) -> list[str]:
@@ -84,7 +84,7 @@ def test_words_made_to_lie_together_are_found_as_fast_as_others(own):
     message = b"Subject: crafted\n\n" + " ".join(crafted).encode()
     library.learn(own, message, "spam")
     fold(own)
-    stored = Stored.open(own)
+    stored = StoredModel.open(own)
     assert stored.column("starts")[1] & LOW >= len(crafted)  # they do lie together
     asked = crafted[::8]
     bytes_before, calls_before = reads()

@@ -14,9 +14,9 @@ from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.inspection.check import check
 from spamnb.model import Model
-from spamnb.serve.memory import opened
+from spamnb.serve.memory import open_in_memory
 from spamnb.store import damage
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
@@ -38,7 +38,7 @@ def lines(done):
 
 def test_a_sound_model(spamnb, own):
     done = spamnb("inspect", "--check", "--model", own).succeeds()
-    stored = Stored.open(own)
+    stored = StoredModel.open(own)
     assert done.lines == [
         f"{own}: sound",
         f" tokens    {stored.vocabulary:,}",
@@ -90,7 +90,7 @@ def test_every_kind_of_model_is_sound(spamnb, mail, tmp_path, how):
     path = made(spamnb, mail, tmp_path, how)
     found = spamnb("inspect", "--check", "--json", "--model", path).succeeds().json
     assert found["damage"] == []
-    assert found["tokens"] == len(Stored.open(path).column("tokens"))
+    assert found["tokens"] == len(StoredModel.open(path).column("tokens"))
 
 
 def test_a_model_that_came_back_from_a_backup(spamnb, own, tmp_path):
@@ -127,7 +127,7 @@ def test_progress_on_a_terminal(spamnb, own):
 
 
 def columns_of(path):
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     return {name: stored.column(name) for name, *_ in stored.head["columns"]}
 
 
@@ -217,7 +217,7 @@ LOOKED_UP = ("starts", "tokens", "pair_starts", "pairs")  # where a delivery rea
 # What is done with a model, and which columns it reads whole.
 USES = {
     "training": (lambda path, ham: training.train(path, {"spam": [ham]}, pool=LocalPool(1)), lambda _: True),
-    "a server": (lambda path, ham: opened(path).classify(ham).score, lambda name: name in LOOKED_UP),
+    "a server": (lambda path, ham: open_in_memory(path).classify(ham).score, lambda name: name in LOOKED_UP),
     "a lesson": (
         lambda path, ham: learn(path, ham, "ham"),
         lambda name: name in ("digests", "digest_labels"),
@@ -256,7 +256,7 @@ def test_all_of_it_is_said(spamnb, own):
             first = os.path.getsize(own + ".journal")
         if number == 1:
             end = os.path.getsize(own + ".journal")
-    days = sorted({entry.day for entry in Stored.open(own).journal.entries})
+    days = sorted({entry.day for entry in StoredModel.open(own).journal.records})
     assert len(days) <= 2
     columns = columns_of(own)
     for name in ("tokens", "text", "digests"):
@@ -302,7 +302,7 @@ def test_a_journal_that_was_put_aside_is_named(spamnb, own):
 
 
 def test_it_is_told_once_and_not_beside_the_report(spamnb, own, monkeypatch):
-    monkeypatch.setattr(damage, "_told", {})
+    monkeypatch.setattr(damage, "_warned", {})
     learn(own, b"Subject: lesson\n\nwords", "spam")
     flip(own + ".journal", 50)
     assert len(lines(spamnb("inspect", "--check", "--model", own))) == 1
@@ -462,8 +462,8 @@ def test_a_token_that_ends_within_a_character(spamnb, own, tmp_path):
     (tmp_path / "mail").write_bytes("Subject: x\n\nпривет привет\n".encode())
     spamnb("train", "--jobs", "1", "--ham", tmp_path / "mail", "--model", own).succeeds()
     columns = columns_of(own)
-    text = columns["text"].whole()
-    ends = columns["ends"].numbers().tolist()
+    text = columns["text"].read()
+    ends = columns["ends"].values().tolist()
     at = text.index("привет".encode())
     place = ends.index(at + len("привет".encode()))
     reforged(own, lambda data: written(data, columns["ends"], place, at + 3))
@@ -474,7 +474,7 @@ def test_a_token_that_ends_within_a_character(spamnb, own, tmp_path):
 def changed_head(path, **changes):
     """Other numbers in the head, of the same size."""
     data = Path(path).read_bytes()
-    head = Stored.open(path).head
+    head = StoredModel.open(path).head
     for name, change in changes.items():
         packed, value = msgpack.packb(name), msgpack.packb(head[name])
         other = msgpack.packb(change(head[name]))
@@ -519,6 +519,6 @@ def test_a_feature_of_too_many_messages(spamnb, own):
 @pytest.mark.parametrize("key", ["messages", "presences", "numbers", "settings", "vocabulary"])
 def test_a_head_that_makes_no_sense(spamnb, own, key):
     data = Path(own).read_bytes()
-    name, value = msgpack.packb(key), msgpack.packb(Stored.open(own).head[key])
+    name, value = msgpack.packb(key), msgpack.packb(StoredModel.open(own).head[key])
     Path(own).write_bytes(sealed_model(data.replace(name + value, name + msgpack.packb("x"), 1)))
     assert lines(spamnb("inspect", "--check", "--model", own))

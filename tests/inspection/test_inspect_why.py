@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.classifier import Evidence
+from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import View
 from spamnb.inspection import explain
 from spamnb.inspection.flips import fewest_removals, part_score, weaken_part

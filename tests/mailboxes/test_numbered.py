@@ -12,7 +12,7 @@ from spamnb.mailboxes import sources
 from spamnb.mailboxes.stores import LocalStore
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 
@@ -37,7 +37,7 @@ def plain(tmp_path):
 
 
 def label_of(model, raw):
-    return Stored.open(model).label_of(digest(read(raw)))
+    return StoredModel.open(model).label_of(digest(read(raw)))
 
 
 def test_classify(spamnb, box):

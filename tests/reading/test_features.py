@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from spamnb.reading.message import read
 from spamnb.reading.settings import MOST_NGRAMS, Settings
-from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer, fairly
-from spamnb.reading.words import cut
+from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer, limited_runs
+from spamnb.reading.words import words_in
 
 TOKENIZER = Tokenizer(Settings())
 MULTIPART = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
@@ -59,7 +59,7 @@ def test_a_message():
 def test_words_of_texts_are_kept_apart_from_what_is_tagged():
     raw = MULTIPART.replace("\n\n", "\nSubject: Hello you\n\n", 1) + "\nOne, two\n--b\n\nTHREE\n--b--\n"
     found = features(raw)
-    assert [cut(text) for text in found.spaced] == [["one", "two"], ["three"]]
+    assert [words_in(text) for text in found.spaced] == [["one", "two"], ["three"]]
     assert found.subject == ["subject:hello", "subject:you"]
     assert pairs_in(found) == {("one", "two"), ("subject:hello", "subject:you")}
     assert sorted(found.head) == ["header:subject", "subject:hello", "subject:you"]
@@ -320,8 +320,8 @@ def test_no_token_occurs_more_often_than_can_be_counted(flood):
         ([1] * 20, 10, [0] * 10 + [1] * 10),
     ],
 )
-def test_what_is_too_much_is_cut_fairly(sizes, most, kept):
-    assert [len(run) for run in fairly([["x"] * size for size in sizes], most)] == kept
+def test_what_is_too_much_is_cut_limited_runs(sizes, most, kept):
+    assert [len(run) for run in limited_runs([["x"] * size for size in sizes], most)] == kept
 
 
 def test_a_flood_of_one_tag_hides_no_other():
@@ -368,7 +368,8 @@ def test_a_flood_of_headers_hides_no_subject():
 @examples_times(0.1)
 def test_what_has_neighbours_is_a_token(flood, ngrams):
     found = features(FLOODS[flood], ngrams=ngrams)
-    assert {word for text in found.spaced for word in cut(text)} | {*found.subject} <= set(counted(found))
+    words = {word for text in found.spaced for word in words_in(text)}
+    assert words | {*found.subject} <= set(counted(found))
 
 
 @pytest.mark.parametrize("ngrams", [1, 2])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reading.header_rules import MOST_HEADER_WORDS, header_tokens, ignored
+from spamnb.reading.header_rules import MOST_HEADER_WORDS, header_tokens, is_ignored
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
 
@@ -73,7 +73,7 @@ def test_verdicts_and_leftovers_are_ignored(name):
     ],
 )
 def test_more_verdicts_and_leftovers_are_ignored(name):
-    assert ignored(name)
+    assert is_ignored(name)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_more_verdicts_and_leftovers_are_ignored(name):
     ],
 )
 def test_evidence_is_not_ignored(name):
-    assert not ignored(name)
+    assert not is_ignored(name)
     assert f"header:{name}" in header_tokens([(name, "some.example")], WORDS)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
-from spamnb.reading.letters import masked
+from spamnb.reading.letters import has_masked_words
 from spamnb.reading.scripts import syllables
 from spamnb.reading.settings import Settings
 from spamnb.reading.word_rules import LONGEST, MOST_WORDS
@@ -211,7 +211,7 @@ def test_a_compound_of_a_latin_and_a_russian_word_stays(text, words):
     ],
 )
 def test_masked(text):
-    assert masked(text)
+    assert has_masked_words(text)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_masked(text):
     ],
 )
 def test_not_masked(text):
-    assert not masked(text)
+    assert not has_masked_words(text)
 
 
 # Scripts without spaces

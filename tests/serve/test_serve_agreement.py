@@ -14,7 +14,7 @@ from helpers.serving import request
 import spamnb as library
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 TRAINED, ASKED = 150, 150  # of each label
 
@@ -121,7 +121,7 @@ def test_lessons_are_those_of_train(serving, spamnb, corpus, tmp_path):
 
 def known(path):
     """All that a model knows; but for how it judged each before: neighbours add up in any order."""
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     entries = [
         (
             entry.digest,
@@ -131,7 +131,7 @@ def known(path):
             list(entry.pairs),
             bytes(entry.text),
         )
-        for entry in stored.journal.entries
+        for entry in stored.journal.records
     ]
     totals = (stored.messages, stored.presences, stored.occurrences, stored.vocabulary, stored.numbers)
     return {"entries": entries, "totals": totals}

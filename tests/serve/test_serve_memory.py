@@ -12,7 +12,7 @@ from spamnb.errors import ModelError
 from spamnb.model import Model
 from spamnb.serve import memory
 from spamnb.serve.judge import ReloadingModel
-from spamnb.serve.memory import HeldRecords, opened
+from spamnb.serve.memory import CountRecordsInMemory, open_in_memory
 from spamnb.training.learn import learn
 from spamnb.training.train import fold
 
@@ -42,29 +42,29 @@ def said(messages):
 
 
 def test_the_same_as_from_disk(spamnb, said):
-    kept = opened(spamnb.model)
-    assert isinstance(kept.stored._tokens, HeldRecords)
+    kept = open_in_memory(spamnb.model)
+    assert isinstance(kept.stored._tokens, CountRecordsInMemory)
     assert said(kept) == said(kept) == said(Model.open(spamnb.model))
 
 
 @pytest.mark.parametrize("most", [0, 1, 20, 100])
 def test_whatever_has_to_be_forgotten(spamnb, said, monkeypatch, most):
     monkeypatch.setattr(memory, "MOST_REMEMBERED", most)
-    kept = opened(spamnb.model)
+    kept = open_in_memory(spamnb.model)
     assert said(kept) == said(Model.open(spamnb.model))
-    assert isinstance(kept.classifier, memory.Remembering)
+    assert isinstance(kept.classifier, memory.RememberingClassifier)
     assert len(kept.classifier._known) <= max(most, 60)  # a message's own are kept while it is judged
 
 
 def test_too_large_for_the_memory(spamnb, said, monkeypatch):
-    monkeypatch.setattr(memory, "MOST_HELD", 1000)
-    kept = opened(spamnb.model)
-    assert not isinstance(kept.stored._tokens, HeldRecords)
+    monkeypatch.setattr(memory, "MOST_BYTES", 1000)
+    kept = open_in_memory(spamnb.model)
+    assert not isinstance(kept.stored._tokens, CountRecordsInMemory)
     assert said(kept) == said(Model.open(spamnb.model))
 
 
 def test_other_labels(three, said):
-    assert said(opened(three)) == said(Model.open(three))
+    assert said(open_in_memory(three)) == said(Model.open(three))
 
 
 def test_through_a_life_of_learning(own, spamnb, messages, said):
@@ -87,16 +87,16 @@ def test_through_a_life_of_learning(own, spamnb, messages, said):
 def test_what_is_held_is_not_read_again(tmp_path):
     """Not even where words made for it lie together."""
     stored, crowd = crowded(tmp_path)
-    held = HeldRecords(stored._tokens)
+    held = CountRecordsInMemory(stored._tokens)
     os.truncate(stored.path, 0)
     asked = crowd[::99]
     assert held.rows([*asked, crowd[0] - 1]) == {number: counts_of(number) for number in asked}
 
 
 def test_a_damaged_directory_is_told(spamnb, mail):
-    kept = opened(spamnb.model)
+    kept = open_in_memory(spamnb.model)
     records = kept.stored._tokens
-    assert isinstance(records, HeldRecords)
+    assert isinstance(records, CountRecordsInMemory)
     records.starts = memoryview(bytes(4))
     with pytest.raises(ModelError, match="damaged"):
         kept.classify(mail.messages["ham"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.failing import failed, failing, needs_strace
 
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
 pytestmark = needs_strace
@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(spamnb, own, mail, tmp_pat
         done.succeeds()
         assert any(f"<{folder}>" in line for line in failed(log))
         if synced == learned:
-            assert Stored.open(own).messages == Stored.open(synced).messages == [14, 15]
+            assert StoredModel.open(own).messages == StoredModel.open(synced).messages == [14, 15]
             os.unlink(own + ".journal")
     assert Path(own).read_bytes() == Path(trained).read_bytes()
 

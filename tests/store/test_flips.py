@@ -8,7 +8,7 @@ import pytest
 
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
 LONG = bool(os.environ.get("SPAMNB_LONG"))
@@ -56,7 +56,7 @@ def read_by(act, path, raw):
 
 def spans(path):
     """Where each column lies."""
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     columns = {name: stored.column(name) for name in COLUMNS}
     return {name: range(column.at, column.at + column.size) for name, column in columns.items()}
 

@@ -18,7 +18,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.journal import Journal
 from spamnb.store.journal_record import sealed
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
@@ -98,7 +98,7 @@ def test_torn_at_every_byte_it_keeps_what_came_before(model):
     whole = journal_of(model).read_bytes()
     for size in reversed(range(len(whole) + 1)):
         os.truncate(model + ".journal", size)
-        stored = Stored.open(model)
+        stored = StoredModel.open(model)
         kept = sum(size >= end for end in ends)
         assert stored.messages == [kept, 0], size
         assert [stored.label_of(digest(read(raw))) for raw in MAIL] == ["ham"] * kept + [None] * (3 - kept), (
@@ -120,7 +120,7 @@ def test_torn_anywhere_learning_goes_on(model, monkeypatch):
             journal_of(model).write_bytes(whole[:size] + garbage)
             kept = sum(size >= end for end in ends)
             assert learn(model, b"Subject: new\n\nand later", "spam") == "learned"
-            assert Stored.open(model).messages == [kept, 1], size
+            assert StoredModel.open(model).messages == [kept, 1], size
             if not garbage:
                 assert len(records(model)) == kept + 1
 
@@ -137,16 +137,16 @@ sys.exit(main())
 @pytest.mark.parametrize("room", [0, 1, 60])
 def test_where_there_is_no_room_nothing_is_learned_and_nothing_lost(model, room):
     learn(model, MAIL[0], "ham")
-    before = Stored.open(model)
+    before = StoredModel.open(model)
     limit = str(journal_of(model).stat().st_size + room)
     command = [sys.executable, "-c", LIMITED, limit, "train", "--spam", "-", "--model", model]
     done = subprocess.run(command, input=MAIL[1], capture_output=True)
     assert (done.returncode, done.stdout) == (73, b"")
     assert b"the message was not learned" in done.stderr
-    after = Stored.open(model)
+    after = StoredModel.open(model)
     assert (after.messages, after.vocabulary) == (before.messages, before.vocabulary)
     assert learn(model, MAIL[1], "spam") == "learned"
-    assert Stored.open(model).messages == [1, 1]
+    assert StoredModel.open(model).messages == [1, 1]
 
 
 def test_a_stale_journal_is_ignored_and_replaced(model):
@@ -156,13 +156,13 @@ def test_a_stale_journal_is_ignored_and_replaced(model):
     fold(model)
     assert not journal_of(model).exists()
     journal_of(model).write_bytes(stale)
-    assert Stored.open(model).messages == [1, 0]
+    assert StoredModel.open(model).messages == [1, 0]
     assert learn(model, MAIL[0], "ham") == "known"
     assert learn(model, MAIL[1], "spam") == "learned"
-    assert Stored.open(model).messages == [1, 1]
+    assert StoredModel.open(model).messages == [1, 1]
     assert len(records(model)) == 1
     fold(model)
-    assert Stored.open(model).messages == [1, 1]
+    assert StoredModel.open(model).messages == [1, 1]
 
 
 def test_a_stale_journal_does_not_come_back_with_training(model, tmp_path):
@@ -172,7 +172,7 @@ def test_a_stale_journal_does_not_come_back_with_training(model, tmp_path):
     journal_of(model).write_bytes(stale)
     (tmp_path / "mail").write_bytes(MAIL[1])
     training.train(model, {"spam": [str(tmp_path / "mail")]}, pool=LocalPool(1))
-    assert Stored.open(model).messages == [1, 1]
+    assert StoredModel.open(model).messages == [1, 1]
     assert not journal_of(model).exists()
 
 
@@ -185,7 +185,7 @@ def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
     fold(model)
     assert Path(model).read_bytes() == before
     journal_of(model).write_bytes(journal)
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
 
 
@@ -195,7 +195,7 @@ def test_bulk_training_takes_the_journal_in(model, tmp_path):
     summary = training.train(model, {"spam": [str(tmp_path / "mail")]}, pool=LocalPool(1))
     assert summary.outcomes == {"spam": {"learned": 1}}
     assert not journal_of(model).exists()
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert stored.messages == [1, 1]
     assert stored.label_of(digest(read(MAIL[0]))) == "ham"
 
@@ -213,7 +213,7 @@ def test_a_fresh_model_has_none(model, tmp_path):
     (tmp_path / "mail").write_bytes(MAIL[1])
     training.train(model, {"spam": [str(tmp_path / "mail")]}, fresh=True, pool=LocalPool(1))
     assert not journal_of(model).exists()
-    assert Stored.open(model).messages == [0, 1]
+    assert StoredModel.open(model).messages == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_record_that_makes_no_sense_is_a_damaged_one(model, changed):
     (later,) = learned(model, (MAIL[1], "spam"))
     for senseless in (sealed(fields), sealed({}), sealed({"digest": 1, "model": fields["model"]})):
         journal_of(model).write_bytes(content + senseless + later)
-        stored = Stored.open(model)
+        stored = StoredModel.open(model)
         assert stored.messages == [1, 1]
         assert stored.journal.damaged == [(len(content), len(content) + len(senseless))]
 
@@ -234,13 +234,13 @@ def test_a_record_that_makes_no_sense_is_a_damaged_one(model, changed):
 def test_a_journal_that_cannot_be_read_is_an_error(model):
     os.mkdir(model + ".journal")
     with pytest.raises(InputOutputError, match=r"model\.journal: "):
-        Stored.open(model)
+        StoredModel.open(model)
 
 
 def test_no_journal_is_an_empty_one(tmp_path):
     journal = Journal.read(str(tmp_path / "none"), 1, ["ham"])
-    assert (journal.entries, journal.size, journal.learned) == ([], 0, {})
-    assert (journal.rows([1]), journal.everything()) == ({}, {})
+    assert (journal.records, journal.size, journal.learned) == ([], 0, {})
+    assert (journal.rows([1]), journal.all_rows()) == ({}, {})
 
 
 # Of other models
@@ -266,7 +266,7 @@ def of_another(record):
 
 
 def test_only_the_records_of_its_generation_count(model):
-    generation = Stored.open(model).generation
+    generation = StoredModel.open(model).generation
     one, two, three = learned(model, *((raw, "ham") for raw in MAIL))
     for content, expected in (
         (one + two, "12"),
@@ -278,43 +278,43 @@ def test_only_the_records_of_its_generation_count(model):
     ):
         journal_of(model).write_bytes(content)
         found = Journal.read(model + ".journal", generation, ["ham", "spam"])
-        numbers = [MAIL_DIGESTS.index(entry.digest) + 1 for entry in found.entries]
+        numbers = [MAIL_DIGESTS.index(entry.digest) + 1 for entry in found.records]
         assert "".join(map(str, numbers)) == expected
-        assert Stored.open(model).messages == [len(expected), 0]
+        assert StoredModel.open(model).messages == [len(expected), 0]
 
 
 def test_records_of_a_model_that_never_came_are_dropped(model):
     """They are there if putting that one in place was stopped. It may still come, and with less to add."""
-    generation = Stored.open(model).generation
+    generation = StoredModel.open(model).generation
     one, two, _ = learned(model, *((raw, "ham") for raw in MAIL))
     journal_of(model).write_bytes(one + of_another(two))
     assert learn(model, MAIL[1], "spam") == "learned"
     assert told(model) == [(generation, None, "ham"), (generation, None, "spam")]
-    assert Journal.read(model + ".journal", 5, ["ham", "spam"]).entries == []
-    assert Stored.open(model).messages == [1, 1]
+    assert Journal.read(model + ".journal", 5, ["ham", "spam"]).records == []
+    assert StoredModel.open(model).messages == [1, 1]
 
 
 def test_learning_goes_on_behind_the_records_of_an_older_model(model):
     """They are there if the tidying up after a new model was stopped."""
-    generation = Stored.open(model).generation
+    generation = StoredModel.open(model).generation
     one, two, _ = learned(model, *((raw, "ham") for raw in MAIL))
     journal_of(model).write_bytes(of_another(one) + two)
     assert learn(model, MAIL[2], "spam") == "learned"
     assert told(model) == [(5, None, "ham"), (generation, None, "ham"), (generation, None, "spam")]
-    assert Stored.open(model).messages == [1, 1]
+    assert StoredModel.open(model).messages == [1, 1]
     fold(model)
-    assert Stored.open(model).messages == [1, 1]
+    assert StoredModel.open(model).messages == [1, 1]
     assert not journal_of(model).exists()
 
 
 def test_another_s_record_may_be_of_other_labels(model):
     foreign = sealed({**unsealed(learned(model, (MAIL[0], "ham"))[0]), "after": "holiday"})
     journal_of(model).write_bytes(of_another(foreign))
-    assert Stored.open(model).messages == [0, 0]
-    assert Stored.open(model).journal.damaged == []
+    assert StoredModel.open(model).messages == [0, 0]
+    assert StoredModel.open(model).journal.damaged == []
     journal_of(model).write_bytes(foreign)
-    assert Stored.open(model).messages == [0, 0]
-    assert len(Stored.open(model).journal.damaged) == 1
+    assert StoredModel.open(model).messages == [0, 0]
+    assert len(StoredModel.open(model).journal.damaged) == 1
 
 
 def unsealed(record):
@@ -331,11 +331,11 @@ def test_tokens_that_collide_are_one_record(model, alike):
     assert fingerprints == sorted(set(fingerprints))
     pairs = memoryview(record["pairs"]).cast("Q").tolist()
     assert pairs == sorted(set(pairs))
-    before = Stored.open(model)
+    before = StoredModel.open(model)
     assert rows_of(before, [one, other]) == {one: (0, 1, 0, 5)}
     fold(model)
-    after = Stored.open(model)
+    after = StoredModel.open(model)
     assert rows_of(after, [one, other]) == rows_of(before, [one, other])
     assert (after.vocabulary, after.presences) == (before.vocabulary, before.presences)
     assert learn(model, raw, None) == "forgotten"
-    assert (Stored.open(model).vocabulary, rows_of(Stored.open(model), alike)) == (0, {})
+    assert (StoredModel.open(model).vocabulary, rows_of(StoredModel.open(model), alike)) == (0, {})

@@ -24,7 +24,7 @@ from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store import damage
 from spamnb.store.journal import Journal
 from spamnb.store.journal_record import sealed
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
@@ -78,7 +78,7 @@ def model(start, tmp_path):
 
 @pytest.fixture(scope="module")
 def generation(start):
-    return Stored.open(start[0]).generation
+    return StoredModel.open(start[0]).generation
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def without(tmp_path_factory):
 
 def check(path, expected, damaged):
     found = counts_of(path)
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     found["labels_of"] = {name: stored.label_of(digest(read(raw))) for name, raw in MAIL.items()}
     assert found == expected
     assert stored.journal.damaged == damaged
@@ -131,7 +131,7 @@ def check(path, expected, damaged):
 def test_any_byte_wrong_costs_its_record_and_no_other(start, generation):
     """A bit of each; of the bytes in front of a record's map and of its first and last ones, every bit."""
     whole, stretches = journal_of(start[0]).read_bytes(), start[1]
-    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).entries]
+    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).records]
     assert len(lessons) == len(LESSONS)
     for number, (first, end) in enumerate(stretches):
         left = [one for place, one in enumerate(lessons) if place != number]
@@ -142,7 +142,7 @@ def test_any_byte_wrong_costs_its_record_and_no_other(start, generation):
                 content[place] ^= 1 << bit
                 found = Journal.of(bytes(content), generation, LABELS)
                 assert found.damaged == [(first, end)], (number, place - first, bit)
-                assert [entry.digest for entry in found.entries] == left
+                assert [entry.digest for entry in found.records] == left
 
 
 @pytest.mark.usefixtures("no_fold")
@@ -171,7 +171,7 @@ def test_cut_at_every_length_it_is_torn_and_nothing_is_told(start, model, withou
     for size in range(len(whole) + 1):
         found = Journal.of(whole[:size], generation, LABELS)
         assert found.damaged == [], size
-        assert len(found.entries) == sum(end <= size for _, end in stretches), size
+        assert len(found.records) == sum(end <= size for _, end in stretches), size
         assert found.size == max([0, *(end for _, end in stretches if end <= size)])
     for number, (_, end) in enumerate(stretches[:-1]):
         journal_of(model).write_bytes(whole[: end + 20 * number])
@@ -204,7 +204,7 @@ def test_any_two_records(start, model, without):
         for first, end in (stretches[one], stretches[other]):
             content[chance.choice([first, first + 2, first + 7, chance.randrange(first, end)])] ^= 0x20
         journal_of(model).write_bytes(content)
-        found = Stored.open(model).journal.damaged
+        found = StoredModel.open(model).journal.damaged
         apart = [stretches[one], stretches[other]]
         # Of two neighbours with damaged frames nobody knows where the one ends.
         assert found == apart or (other == one + 1 and found == [(apart[0][0], apart[1][1])])
@@ -214,7 +214,7 @@ def test_any_two_records(start, model, without):
 def test_blocks_that_are_lost(start, generation):
     """Zeros, or anything else, in place of some bytes: what lies elsewhere stays."""
     whole, stretches = journal_of(start[0]).read_bytes(), start[1]
-    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).entries]
+    lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).records]
     chance = random.Random(2)
     for place in range(0, len(whole), 40):
         size = chance.choice((8, 64, 512))
@@ -223,7 +223,7 @@ def test_blocks_that_are_lost(start, generation):
             hit = [content[first:end] != whole[first:end] for first, end in stretches]
             found = Journal.of(content, generation, LABELS)
             left = [one for one, is_hit in zip(lessons, hit, strict=True) if not is_hit]
-            assert [entry.digest for entry in found.entries] == left
+            assert [entry.digest for entry in found.records] == left
             assert bool(found.damaged) == any(hit)
 
 
@@ -236,7 +236,7 @@ def test_bytes_that_are_missing_or_too_many(start, generation):
                 whole[: place + 1] + b"?!" + whole[place + 1 :],
             ):
                 found = Journal.of(content, generation, LABELS)
-                assert len(found.entries) == len(LESSONS) - 1, place - first
+                assert len(found.records) == len(LESSONS) - 1, place - first
                 assert len(found.damaged) == 1
 
 
@@ -250,7 +250,7 @@ def test_a_length_that_leads_to_the_end_of_another_record(start, generation):
     content = whole[: at + 1] + (last - start_of_map).to_bytes(2, "big") + whole[start_of_map:]
     found = Journal.of(content, generation, LABELS)
     assert found.damaged == [(first, end)]
-    assert len(found.entries) == len(LESSONS) - 1
+    assert len(found.records) == len(LESSONS) - 1
 
 
 def test_what_looks_like_a_record_within_a_record_is_none(start, generation):
@@ -261,7 +261,7 @@ def test_what_looks_like_a_record_within_a_record_is_none(start, generation):
     content = outer[:40] + b"?" + outer[41:] + three
     found = Journal.of(content, generation, LABELS)
     assert found.damaged == [(0, len(outer))]
-    assert [entry.after for entry in found.entries] == ["spam"]
+    assert [entry.after for entry in found.records] == ["spam"]
 
 
 @pytest.mark.slow
@@ -277,7 +277,7 @@ def test_a_search_ends_in_time(start, generation):
     found = Journal.of(b"\x93" + b"\x92" * many + sound, generation, LABELS)
     assert time.process_time() - begun < 10
     assert found.damaged == [(0, many + 1)]
-    assert len(found.entries) == len(LESSONS)
+    assert len(found.records) == len(LESSONS)
 
 
 # Beside other models' records
@@ -308,7 +308,7 @@ def test_what_lies_around_damage_is_known(records, generation):
         found = Journal.of(content, generation, LABELS)
         assert len(found.damaged) == content.count(lost)
         wanted = [msgpack.unpackb(msgpack.unpackb(record)[1])["digest"] for record in expected]
-        assert [entry.digest for entry in found.entries] == wanted
+        assert [entry.digest for entry in found.records] == wanted
 
 
 @pytest.mark.usefixtures("no_fold")
@@ -326,12 +326,12 @@ def test_what_is_learned_behind_damage_is_known(model, records):
         (one + bytes(100), b""),
     ):
         journal_of(model).write_bytes(kept + dropped)
-        before = Stored.open(model).messages
+        before = StoredModel.open(model).messages
         assert learn(model, MORE, "spam") == "learned"
         content = journal_of(model).read_bytes()
         assert content.startswith(kept)
         assert not dropped or not content.startswith(kept + dropped)
-        assert Stored.open(model).messages == [before[0], before[1] + 1]
+        assert StoredModel.open(model).messages == [before[0], before[1] + 1]
         assert learn(model, MORE, "spam") == "known"
         assert digest(read(MORE)) not in Journal.read(model + ".journal", 5, LABELS).learned
 
@@ -392,16 +392,16 @@ def test_where_it_cannot_be_kept_aside_it_stays(start, model, without):
 @pytest.mark.usefixtures("no_fold")
 def test_what_is_learned_while_it_is_folded_comes_along(start, model):
     """Even if the damage comes meanwhile, in a record that was read when it was sound."""
-    before = Stored.open(model)
+    before = StoredModel.open(model)
     table = training.load_table(before).clipped()
     damage_a_record(model, start[1][2])
     assert learn(model, MORE, "spam") == "learned"
     with Lock(model, kind=TRAINING):
         training.write(model, table, Settings(), training.view_of(before), before.head["ham_loss"], before)
-    after = Stored.open(model)
+    after = StoredModel.open(model)
     assert after.label_of(digest(read(MORE))) == "spam"
     assert after.label_of(digest(read(MAIL["bob"]))) == "spam"
-    assert len(after.journal.entries) == 1
+    assert len(after.journal.records) == 1
     assert after.journal.damaged == []
     assert aside(model).exists()
 
@@ -547,11 +547,11 @@ def test_it_is_told_once_of_each_model_and_anew_when_there_is_more(start, tmp_pa
         damage_a_record(models[-1], start[1][1])
     for _ in range(3):
         for model in models:
-            Stored.open(model)
+            StoredModel.open(model)
     assert capfd.readouterr().err.count("\n") == 2
     for number in range(2, 7):
         damage_a_record(models[0], start[1][number])
-    Stored.open(models[0])
+    StoredModel.open(models[0])
     told = capfd.readouterr().err
     assert told.count("\n") == 1
     places = ", ".join(f"{first}-{end - 1}" for first, end in start[1][1:4])

@@ -18,8 +18,8 @@ from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.serve.judge import ReloadingModel
-from spamnb.serve.memory import opened
-from spamnb.store.stored import Stored
+from spamnb.serve.memory import open_in_memory
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -76,7 +76,7 @@ def keyed(both):
 
 def known(path):
     """All that a model has, but for what tokens and messages are called."""
-    stored = Stored.open(path)
+    stored = StoredModel.open(path)
     table = load_table(stored).clipped()
     rows = [table.message_counts, table.occurrence_counts, table.last_days[None], table.first_days[None]]
     tokens = sorted(zip(*(row.tolist() for part in rows for row in part), strict=True))
@@ -95,7 +95,7 @@ def test_counts_cutoffs_and_verdicts_are_the_same(spamnb, mail, both):
     plain, keyed = both
     assert known(keyed) == known(plain)
     messages = mail.messages.values()
-    assert judged(keyed, messages) == judged(keyed, messages, opened) == judged(plain, messages)
+    assert judged(keyed, messages) == judged(keyed, messages, open_in_memory) == judged(plain, messages)
     answers = [spamnb("classify", "--json", "--model", one, mail.ham, mail.work).succeeds() for one in both]
     assert answers[0].out == answers[1].out
 
@@ -109,7 +109,7 @@ def test_learned_moved_forgotten_folded_and_no_word_in_any_file(spamnb, both, ma
         assert results[0] == results[1]
         assert known(both[0]) == known(both[1])
         assert judged(both[0], [TEA, PILLS, old]) == judged(both[1], [TEA, PILLS, old])
-    assert Stored.open(both[1]).label_of(digest(read(TEA), Model.open(both[1]).key)) == "ham"
+    assert StoredModel.open(both[1]).label_of(digest(read(TEA), Model.open(both[1]).key)) == "ham"
     assert words_left(Path(both[1]).parent, mail_words) == []
     for path in both:
         with Lock(path, kind=TRAINING):
@@ -168,7 +168,7 @@ def test_a_fresh_model_keeps_the_key_even_unasked(spamnb, mail, keyed, tmp_path)
     assert (known(keyed), content(keyed + ".key")) == (before, key)
     shutil.copy(keyed + ".key", tmp_path / "new.key")
     spamnb.afresh("train", "--spam", "-", "--model", str(tmp_path / "new"), stdin=PILLS).succeeds()
-    assert Stored.open(str(tmp_path / "new")).keyed == Stored.open(keyed).keyed
+    assert StoredModel.open(str(tmp_path / "new")).keyed == StoredModel.open(keyed).keyed
 
 
 def test_a_model_that_kept_no_words_is_followed_by_none_that_does(spamnb, both, mail):
@@ -182,7 +182,7 @@ def test_a_model_that_kept_no_words_is_followed_by_none_that_does(spamnb, both, 
     spamnb("import", "--fresh", "--model", keyed, "-", stdin=export).fails(65, "--fresh --keyed")
     assert (content(keyed), os.path.exists(keyed + ".key")) == (before, False)
     spamnb(*anew, "--keyed").succeeds()
-    assert Stored.open(keyed).keyed
+    assert StoredModel.open(keyed).keyed
     before = content(plain)
     spamnb("train", "--keyed", "--model", plain, "--ham", mail.work).fails(65, "keyed", "--fresh")
     assert (content(plain), os.path.exists(plain + ".key")) == (before, False)

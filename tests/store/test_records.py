@@ -17,7 +17,7 @@ from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
 from spamnb.store import records
 from spamnb.store.records import LONG, Column, File
-from spamnb.store.stored import VERSION, Stored
+from spamnb.store.stored_model import VERSION, StoredModel
 from spamnb.training.learn import learn
 
 TOP = 2**64 - 1
@@ -62,7 +62,7 @@ def test_every_entry_of_the_directory(tmp_path):
     numbers -= {n for n in numbers if n >> (64 - bits) in (8, 40)}
     rows = {number: counts_of(number) for number in numbers}
     table = stored(tmp_path, rows)
-    starts = [start for start, _ in struct.iter_unpack("<II", table.column("starts").whole())]
+    starts = [start for start, _ in struct.iter_unpack("<II", table.column("starts").read())]
     assert len(starts) == 2**bits + 1
     assert (starts[0], starts[-1]) == (0, len(rows))
     assert starts[8] == starts[9]
@@ -80,7 +80,7 @@ def test_a_key_is_not_found_where_none_begins(tmp_path):
         table = stored(tmp_path, rows)
         assert table.column("tokens").kind == "QIIII"
         assert table.rows(every) == rows, attempt
-        content = table.column("tokens").whole()
+        content = table.column("tokens").read()
         across = [one for one in every if one not in rows and one.to_bytes(8, "little") in content]
         assert across  # or it would prove nothing
 
@@ -115,11 +115,11 @@ def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, mon
 def test_a_crowded_stretch_that_is_damaged(tmp_path, at):
     """Wherever it is, whoever is looked for there."""
     table, crowd = crowded(tmp_path)
-    content = bytearray(table.column("tokens").whole())
+    content = bytearray(table.column("tokens").read())
     where = content.index(crowd[at].to_bytes(8, "little"))
     content[where + 9] ^= 1
-    found = Stored.open(damaged(tmp_path, "tokens", bytes(content)))
-    others = [number for number, *_ in struct.iter_unpack("<QBBBB", table.column("tokens").whole())]
+    found = StoredModel.open(damaged(tmp_path, "tokens", bytes(content)))
+    others = [number for number, *_ in struct.iter_unpack("<QBBBB", table.column("tokens").read())]
     others = [number for number in others if number >> 53 != crowd[0] >> 53]
     assert found.rows(others) == {number: counts_of(number) for number in others}
     for number in (crowd[0], crowd[at], crowd[-1], crowd[6] + 1):
@@ -151,7 +151,7 @@ def asked(path, numbers):
         sizes.append(size)
         return pread(handle, size, at)
 
-    table = Stored.open(path)
+    table = StoredModel.open(path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "pread", watched)
         try:
@@ -234,7 +234,7 @@ def test_a_head_that_describes_no_records_is_damage(tmp_path, column, kind, cont
     path = stored(tmp_path, {n << 60: (1, 1, 1, 1) for n in range(16)}).path
     rewritten(path, column, kind, content)
     with pytest.raises(ModelError, match=r"head is damaged.*--fresh"):
-        Stored.open(path)
+        StoredModel.open(path)
 
 
 def test_a_file_cut_short_while_it_is_open(tmp_path):
@@ -242,7 +242,7 @@ def test_a_file_cut_short_while_it_is_open(tmp_path):
     table = stored(tmp_path, {n << 52: (1, 1, 1, 1) for n in range(1, 4000)})
     os.truncate(table.path, 600)
     with pytest.raises(ModelError, match="cut short"):
-        table.column("tokens").whole()
+        table.column("tokens").read()
     with pytest.raises(ModelError, match="cut short"):
         table.label_of(1) or table.histogram()
     for number in range(4000):
@@ -256,15 +256,15 @@ def test_a_file_cut_short_while_it_is_open(tmp_path):
 def test_what_is_remembered_has_a_limit(tmp_path, monkeypatch):
     rows = {n << 50: counts_of(n) for n in range(1, 600)}
     table = stored(tmp_path, rows)
-    monkeypatch.setattr(records, "MOST_KNOWN", 50)
+    monkeypatch.setattr(records, "MOST_REMEMBERED", 50)
     for first in range(0, 600, 10):
         wanted = [n << 50 for n in range(first, first + 20)]
         assert table.rows(wanted) == {n: rows[n] for n in wanted if n in rows}
-        assert len(table._tokens.known) <= 50 + 20
+        assert len(table._tokens.remembered) <= 50 + 20
 
 
 def test_threads_may_share_a_model(monkeypatch, own, mail):
-    monkeypatch.setattr(records, "MOST_KNOWN", 3)
+    monkeypatch.setattr(records, "MOST_REMEMBERED", 3)
     monkeypatch.setattr("spamnb.bayes.classifier.MOST_REMEMBERED", 2)
     model = Model.open(own)
     expected = {raw: model.classify(raw).score for raw in mail.messages.values()}
@@ -294,9 +294,9 @@ def test_a_column_of_numbers(tmp_path):
     content = struct.pack("<HHH", 1, 500, 65535)
     (tmp_path / "file").write_bytes(b"xx" + content)
     column = Column(File(str(tmp_path / "file")), "sizes", "H", 2, 6, crc32(content))
-    assert [column[n] for n in range(3)] == list(column.numbers()) == [1, 500, 65535]
+    assert [column[n] for n in range(3)] == list(column.values()) == [1, 500, 65535]
     with pytest.raises(IndexError):
         column[3]
     (tmp_path / "file").write_bytes(b"xx" + content[:-1] + b"?")
     with pytest.raises(ModelError, match="its column sizes is damaged"):
-        column.numbers()
+        column.values()

@@ -16,7 +16,7 @@ from spamnb.arrays import BLOCK
 from spamnb.errors import CannotCreate
 from spamnb.reading.fingerprint import FACTOR, MASK, Fingerprints, fingerprints_of
 from spamnb.reading.settings import Settings
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import NOT_LEARNED, LearnedMessages, merge_learned
 from spamnb.training.train import write
@@ -229,10 +229,10 @@ def test_a_count_below_zero_is_never_written(tmp_path):
     wrong = CountTable(**{**vars(table), "message_counts": table.message_counts - 1})
     path = str(tmp_path / "model")
     saved(path, wrong)
-    assert rows_of(Stored(path), ["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
+    assert rows_of(StoredModel(path), ["a"]) == {"a": (0, 0, 0, 1, 0, 0)}
     saved(path, wrong.clipped())
-    assert rows_of(Stored(path), ["a"]) == {}
-    assert (Stored(path).presences, Stored(path).vocabulary) == ([0, 0, 0], 0)
+    assert rows_of(StoredModel(path), ["a"]) == {}
+    assert (StoredModel(path).presences, StoredModel(path).vocabulary) == ([0, 0, 0], 0)
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):

@@ -18,8 +18,8 @@ from spamnb.exchange import merging
 from spamnb.exchange.merging import merge
 from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
-from spamnb.store.journal import Entry
-from spamnb.store.stored import Stored
+from spamnb.store.journal_record import JournalRecord
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import LearnedMessages, merge_learned
 from spamnb.tables.loading import load_shard, load_table, table_of_record
@@ -74,7 +74,7 @@ def test_the_same_file_in_however_many_parts(many, top, tmp_path):
         files.append(Path(path).read_bytes())
         assert check(path).damage == []
     assert len(set(files)) == 1
-    assert_same(load_table(Stored.open(str(tmp_path / "64"))), table)
+    assert_same(load_table(StoredModel.open(str(tmp_path / "64"))), table)
 
 
 @given(mail, st.sampled_from(PARTS))
@@ -108,7 +108,7 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
         learn(own, raw + b"more", "ham")
         if number:
             learn(own, raw + b"more", None)
-    stored = Stored.open(own)
+    stored = StoredModel.open(own)
     whole = load_table(stored)
     for many in PARTS:
         parts = [load_shard(stored, number, many) for number in range(many)]
@@ -124,7 +124,7 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
 
 def test_of_an_empty_model_every_part_is_empty(tmp_path):
     training.create(str(tmp_path / "model"))
-    stored = Stored.open(str(tmp_path / "model"))
+    stored = StoredModel.open(str(tmp_path / "model"))
     assert [len(load_shard(stored, number, 8)) for number in range(8)] == [0] * 8
 
 
@@ -142,8 +142,8 @@ def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
         merge(str(out), models)
         written.append(out.read_bytes())
     assert len(set(written)) == 1
-    whole = sum_tables([load_table(Stored.open(path)) for path in models])
-    assert_same(load_table(Stored.open(str(tmp_path / "out1024"))), whole)
+    whole = sum_tables([load_table(StoredModel.open(path)) for path in models])
+    assert_same(load_table(StoredModel.open(str(tmp_path / "out1024"))), whole)
 
 
 # Not getrusage: that begins with what the parent had.
@@ -206,7 +206,9 @@ def test_what_a_message_adds_and_takes_away():
     fields: dict = {name: np.array(numbers, np.uint64).tobytes() for name, numbers in columns.items()}
     fields |= {"digest": 1, "before": "ham", "after": "spam", "day": 3, "new_tokens": 0, "new_pairs": 0}
     fields |= {"occurrences": np.array([1, 3], np.uint16).tobytes(), "text": b"a\nbc\n", "score": 0.5}
-    table = table_of_record(Entry(fields | {"numbers": {"hour": 4}}, ("ham", "spam")), ("ham", "spam"))
+    table = table_of_record(
+        JournalRecord(fields | {"numbers": {"hour": 4}}, ("ham", "spam")), ("ham", "spam")
+    )
     assert table.fingerprints.tolist() == [5, 7, 9]
     assert table.tokens(range(3)) == ["a", "", "bc"]
     assert table.messages == (-1, 1)

@@ -13,7 +13,7 @@ from helpers.textbook import rows_of
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.store import journal
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
@@ -80,7 +80,7 @@ def test_learning_does_not_wait_for_it(model, log, tmp_path):
     many = learned_until_it_is_too_long(model) + 1
     assert learn(model, made(many - 1), "spam") == "learned"
     assert os.stat(model).st_ino == before
-    assert Stored.open(model).messages == [0, many]
+    assert StoredModel.open(model).messages == [0, many]
     (tmp_path / "hold").unlink()
     wait_for_folding(model)
     assert log.read_text() == "started\n"
@@ -106,7 +106,7 @@ def test_a_delivery_does_not_wait_for_it(spamnb, model, tmp_path):
 def test_all_along_it_counts_and_judges_right(model, tmp_path):
     for number in range(30):
         assert learn(model, made(number), "spam") == "learned"
-        stored = Stored.open(model)
+        stored = StoredModel.open(model)
         assert stored.messages == [0, number + 1]
         assert rows_of(stored, ["buy"]) == {"buy": (0, number + 1, 0, number + 1)}
         assert Model(stored).classify(made(number)).score >= 0
@@ -200,7 +200,7 @@ def test_it_is_not_started_while_another_is_at_the_model(model, log):
     assert learn(model, made(many + 1), "spam") == "learned"
     wait_for_folding(model)
     assert log.read_text() == "started\n"
-    assert Stored.open(model).messages == [0, many + 2]
+    assert StoredModel.open(model).messages == [0, many + 2]
 
 
 def test_python_may_be_gone(model, monkeypatch, capfd):
@@ -213,7 +213,7 @@ def test_python_may_be_gone(model, monkeypatch, capfd):
         sizes.append(size(model))
     assert LIMIT < max(sizes) < 5 * LIMIT  # the shell that starts it in vain may keep the lock for a moment
     assert 0 in sizes
-    assert Stored.open(model).messages == [0, 40]
+    assert StoredModel.open(model).messages == [0, 40]
     assert capfd.readouterr() == ("", "")
 
 
@@ -229,7 +229,7 @@ def test_that_it_cannot_be_folded_is_told(model, monkeypatch, capfd):
     told = capfd.readouterr().err.splitlines()
     assert told
     assert all(line.startswith("spamnb: ") and line.endswith("the message was learned") for line in told)
-    assert Stored.open(model).messages == [0, 40]
+    assert StoredModel.open(model).messages == [0, 40]
 
 
 def test_it_finds_modules_where_its_parent_did(spamnb, model, tmp_path):
@@ -267,4 +267,4 @@ def test_it_outlives_the_terminal(model):
             os.killpg(parent.pid, 15)
     wait_for_folding(model)
     assert os.stat(model).st_ino != before
-    assert Stored.open(model).messages == [0, 6]
+    assert StoredModel.open(model).messages == [0, 6]

@@ -22,7 +22,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
@@ -78,7 +78,7 @@ def test_forgetting_all_gives_an_empty_model(model):
         learn(model, raw, "ham" if number % 2 else "spam")
     for raw in reversed(MAIL):
         assert learn(model, raw, None) == "forgotten"
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
     assert rows_of(stored, TOKENS) == {}
     assert (pair_rows_of(stored, PAIRS), stored.pair_vocabulary) == ({}, 0)
@@ -112,7 +112,7 @@ def test_a_label_the_model_does_not_have_is_refused_or_learned(model, label):
     learn(model, MAIL[0], "ham")
     with contextlib.suppress(UsageError, DataError):
         learn(model, MAIL[1], label)
-    assert Stored.open(model).label_of(digest(read(MAIL[0]))) == "ham"
+    assert StoredModel.open(model).label_of(digest(read(MAIL[0]))) == "ham"
     assert learn(model, MAIL[2], "spam") == "learned"
 
 
@@ -120,7 +120,7 @@ def test_a_model_may_begin_with_any_label(tmp_path):
     path = str(tmp_path / "model")
     training.create(path, "work")
     assert learn(path, MAIL[0], "work") == "learned"
-    assert Stored.open(path).messages == [1]
+    assert StoredModel.open(path).messages == [1]
 
 
 def test_any_number_of_labels(tmp_path):
@@ -166,8 +166,8 @@ def test_a_copy_is_the_same_message(model, how):
     assert learn(model, MAIL[0], "ham") == "moved"
     assert seen(model) == before
     assert learn(model, SAME[how], None) == "forgotten"
-    assert Stored.open(model).vocabulary == 0
-    assert Stored.open(model).histogram() == {}
+    assert StoredModel.open(model).vocabulary == 0
+    assert StoredModel.open(model).histogram() == {}
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_no_line_feed_in_a_token_can_spoil_a_model(model, raw):
     assert learn(model, raw, "spam") == "learned"
     fold(model)
     assert learn(model, raw, None) == "forgotten"
-    assert Stored.open(model).vocabulary == 0
+    assert StoredModel.open(model).vocabulary == 0
 
 
 def test_no_message_can_bloat_a_model(tmp_path, model):
@@ -263,7 +263,7 @@ for message in sys.argv[2:]:
 """
 READER = """
 import os, sys
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.errors import NoModel
 from spamnb.model import Model
 from spamnb.reading.fingerprint import fingerprints_of
@@ -271,7 +271,7 @@ BUY = fingerprints_of(["buy"])[0]
 path, last, times = sys.argv[1], 0, 0
 while times < 4 or not os.path.exists(path + ".stop"):
     try:
-        stored = Stored.open(path)
+        stored = StoredModel.open(path)
     except NoModel:
         assert not last
         continue
@@ -338,7 +338,7 @@ def test_the_lock_is_waited_for_and_then_given_up(model):
         with pytest.raises(Locked, match="another spamnb is writing"), Lock(model, patience=0.2):
             pass
         assert time.monotonic() - begun >= 0.2
-        assert Stored.open(model).messages == [0, 0]  # readers need none
+        assert StoredModel.open(model).messages == [0, 0]  # readers need none
         process.stdin.close()
         with Lock(model, patience=20):
             pass

@@ -10,7 +10,7 @@ from helpers.textbook import rows_of
 
 from spamnb.inspection import check as checking
 from spamnb.model import Model
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import pruning
 from spamnb.training import train as training
@@ -40,7 +40,7 @@ def message(words, label="ham"):
 
 
 def known(path, *words):
-    return set(rows_of(Stored.open(path), words))
+    return set(rows_of(StoredModel.open(path), words))
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_only_what_is_old_and_rare_goes(model, clock):
     assert known(model, "once", "common", "common2", "lately") == {"common", "common2", "lately"}
     assert done.tokens[0] - done.tokens[1] > 0
     assert done.pairs[0] > done.pairs[1]
-    assert Stored.open(model).messages == [6, 0]
+    assert StoredModel.open(model).messages == [6, 0]
 
 
 def test_trying_changes_nothing(spamnb, own):
@@ -78,7 +78,7 @@ def test_a_pruned_message_can_be_forgotten(model, clock):
     assert not known(model, "once", "upon")
     assert learn(model, raw, None) == "forgotten"
     training.fold(model)
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert stored.messages == [1, 0]
     table = load_table(stored)
     assert np.all(table.message_counts >= 0)
@@ -94,7 +94,7 @@ def test_bulk_forgetting_after_pruning(model, clock, tmp_path):
     clock.sleep(400)
     pruning.prune(model)
     training.train(model, {"ham": [str(path)]}, forget=True, pool=LocalPool(1))
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert (stored.messages, stored.vocabulary, stored.pair_vocabulary) == ([0, 0], 0, 0)
 
 
@@ -110,7 +110,7 @@ def test_a_year_of_learning_stays_bounded(model, clock):
         clock.sleep(1)
         if day % 30 == 29:
             pruning.prune(model)
-            sizes.append(Stored.open(model).vocabulary)
+            sizes.append(StoredModel.open(model).vocabulary)
     assert max(sizes[6:]) < 1.05 * sizes[6]
     verdict = Model.open(model).classify(message("buy cheap", "spam"))
     assert verdict.label == "spam"
@@ -132,9 +132,9 @@ def test_no_model(spamnb, tmp_path):
 def test_exactly_what_is_rare_is_dropped(spamnb, mail, tmp_path, rare):
     path = str(tmp_path / "model")
     spamnb("train", "--drop-rare", str(rare), "--jobs", "1", "--model", path, mail.ham, mail.spam).succeeds()
-    whole = load_table(Stored.open(spamnb.model))
+    whole = load_table(StoredModel.open(spamnb.model))
     often = whole.only(whole.message_counts.sum(axis=0) > rare)
-    left = load_table(Stored.open(path))
+    left = load_table(StoredModel.open(path))
     assert 0 < len(left) < len(whole)
     for name in ("fingerprints", "message_counts", "occurrence_counts"):
         assert np.array_equal(getattr(left, name), getattr(often, name)), name
@@ -146,18 +146,18 @@ def test_exactly_what_is_rare_is_dropped(spamnb, mail, tmp_path, rare):
 def test_a_model_there_is_loses_what_is_rare_too(spamnb, own, mail):
     """Though there is nothing to learn."""
     spamnb("train", "--drop-rare", "1", "--jobs", "1", "--model", own, mail.ham, mail.spam).succeeds()
-    assert load_table(Stored.open(own)).message_counts.sum(axis=0).min() == 2
+    assert load_table(StoredModel.open(own)).message_counts.sum(axis=0).min() == 2
 
 
 def test_dropped_words_can_be_learned_and_forgotten(model, tmp_path):
     """A message may have had a word more often than all that came since."""
     (tmp_path / "raw").write_bytes(message("often often often often"))
     training.train(model, {"ham": [str(tmp_path / "raw")]}, rare=1, pool=LocalPool(1))
-    assert (Stored.open(model).vocabulary, Stored.open(model).messages) == (0, [1, 0])
+    assert (StoredModel.open(model).vocabulary, StoredModel.open(model).messages) == (0, [1, 0])
     for words in ("often one", "often two"):
         learn(model, message(words), "ham")
     training.train(model, {"ham": [str(tmp_path / "raw")]}, forget=True, pool=LocalPool(1))
-    table = load_table(Stored.open(model))
+    table = load_table(StoredModel.open(model))
     assert table.messages == (2, 0)
     assert (table.message_counts >= 0).all()
     assert {"one", "two", "often"} <= set(table.tokens(range(len(table))))

@@ -19,7 +19,7 @@ from spamnb.model import settings_of, view_of
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -114,7 +114,7 @@ def learn_meanwhile(path):
 
 def folding(path):
     """A fold, as training.fold does it, with learning after it has read the journal."""
-    before = Stored.open(path)
+    before = StoredModel.open(path)
     table = load_table(before).clipped()
     learn_meanwhile(path)
     return lambda: training.write(
@@ -140,7 +140,7 @@ def a_run(path, folder, **options):
 def test_what_is_learned_while_folding_is_carried_over(model, old):
     folding(model)()
     assert counts_of(model) == old
-    assert len(Stored.open(model).journal.entries) > 0
+    assert len(StoredModel.open(model).journal.records) > 0
     fold(model)
     assert counts_of(model) == old
     assert sorted(os.listdir(os.path.dirname(model))) == ["model", "model.lock", "model.training"]
@@ -155,8 +155,8 @@ def test_what_is_learned_while_training_is_carried_over(model, tmp_path, new):
 
 def test_the_journal_holds_only_what_the_new_model_does_not_know(model, tmp_path):
     a_run(model, tmp_path)()
-    stored = Stored.open(model)
-    steps = [(entry.before, entry.after) for entry in stored.journal.entries]
+    stored = StoredModel.open(model)
+    steps = [(entry.before, entry.after) for entry in stored.journal.records]
     assert (None, "spam") in steps  # ivy
     assert ("spam", "ham") in steps
     assert len(steps) == len(MEANWHILE) - 1  # fay was learned by both
@@ -192,9 +192,9 @@ def test_a_fresh_model_takes_along_what_is_learned_meanwhile(model, tmp_path):
 def test_a_fresh_model_of_other_settings_cannot(model, tmp_path):
     """Its tokens are others: it is as if these messages had been learned before it was begun."""
     a_run(model, tmp_path, fresh=True, wanted={"ngrams": 2})()
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert stored.messages == [2, 2]
-    assert stored.journal.entries == []
+    assert stored.journal.records == []
     assert not os.path.exists(model + ".journal")
     assert learn(model, letter("ivy"), "ham") == "learned"
 
@@ -207,7 +207,7 @@ def test_a_fresh_model_of_other_labels_takes_what_it_can(model, tmp_path):
     (tmp_path / "mail").write_bytes(letter("kim"))
     sources = {"work": [str(tmp_path / "mail")], "spam": []}
     training.train(model, sources, pool=LocalPool(1), fresh=True, progress=meanwhile)
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert (stored.labels, stored.messages) == (["work", "spam"], [1, 1])
     assert learn(model, letter("jan"), "spam") == "known"
 
@@ -216,7 +216,7 @@ def test_a_new_label_keeps_what_is_learned_meanwhile(model, tmp_path):
     (tmp_path / "mail").write_bytes(letter("kim"))
     sources = {"work": [str(tmp_path / "mail")]}
     training.train(model, sources, pool=LocalPool(1), progress=lambda _: learn_meanwhile(model))
-    stored = Stored.open(model)
+    stored = StoredModel.open(model)
     assert stored.labels == ["ham", "spam", "work"]
     labels = list(after(IN_FILE, IN_JOURNAL, dict(MEANWHILE), {"kim": "work"}).values())
     assert stored.messages == [labels.count(label) for label in stored.labels]
@@ -228,7 +228,7 @@ def test_a_model_of_the_same_generation(tmp_path):
     training.create(path)
     learn(path, letter("ann"), "ham")
     learn(path, letter("ann"), None)
-    before = Stored.open(path)
+    before = StoredModel.open(path)
     table = load_table(before).clipped()
     learn(path, letter("bob"), "spam")
 
@@ -241,9 +241,9 @@ def test_a_model_of_the_same_generation(tmp_path):
         write()
     assert counts_of(path) == only_bob
     write()
-    assert Stored.open(path).generation == before.generation
+    assert StoredModel.open(path).generation == before.generation
     assert counts_of(path) == only_bob
-    assert len(Stored.open(path).journal.entries) == 1
+    assert len(StoredModel.open(path).journal.records) == 1
 
 
 # Stopped
@@ -328,11 +328,11 @@ def test_a_run_stopped_at_any_step(start, tmp_path, old, new, half):
         assert counts_of(path) == found, step
         a_run(path, Path(path).parent, meanwhile=dict)()  # and once more, whether it was done or not
         again = after(OLD, IN_RUN)
-        assert Stored.open(path).messages == [list(again.values()).count(one) for one in ("ham", "spam")]
+        assert StoredModel.open(path).messages == [list(again.values()).count(one) for one in ("ham", "spam")]
 
     def prepare(path, folder):
         """Learning is not to be stopped: the run comes after it, and finds the model of before."""
-        before = Stored.open(path)
+        before = StoredModel.open(path)
         learn_meanwhile(path)
         return lambda: as_of(before, a_run(path, folder, meanwhile=dict))
 
@@ -381,7 +381,7 @@ def test_a_journal_that_cannot_be_read_is_not_thrown_away(model, tmp_path):
         a_run(model, tmp_path, meanwhile=lost)()
     os.rmdir(model + ".journal")
     os.rename(model + ".away", model + ".journal")
-    assert Stored.open(model).messages == [3, 3]
+    assert StoredModel.open(model).messages == [3, 3]
     assert learn(model, letter("ivy"), "spam") == "known"
 
 
@@ -472,12 +472,12 @@ def test_a_real_fold_and_real_lessons(spamnb, model, old):
         folding_process.kill()
         folding_process.communicate()
     assert counts_of(model) == old
-    assert 0 < len(Stored.open(model).journal.entries) <= len(MEANWHILE)
+    assert 0 < len(StoredModel.open(model).journal.records) <= len(MEANWHILE)
 
 
 def is_whole(path):
     try:
-        return bool(Stored(path).labels)
+        return bool(StoredModel(path).labels)
     except Exception:
         return False
 

@@ -9,7 +9,7 @@ from helpers.samples import ENOUGH, ham, spam
 
 import spamnb as library
 from spamnb.errors import UsageError
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.swapped_labels import refuse_swapped_labels
 
 
@@ -43,7 +43,7 @@ def test_swapped_folders_change_nothing(spamnb, mail, own, how):
     if how == "folders":
         done = spamnb(*train, "--yes").succeeds()
         assert done.lines[:2] == [f"{label}: 14 moved here from another label" for label in ("ham", "spam")]
-        assert Stored.open(own).messages == [14, 15]
+        assert StoredModel.open(own).messages == [14, 15]
 
 
 def test_one_folder_under_the_wrong_label(spamnb, mail, own):

@@ -21,7 +21,7 @@ from spamnb.mailboxes.sources import MAX_FILES
 from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import sum_tables
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
@@ -58,7 +58,7 @@ def content(folder, name="model"):
 
 
 def stored(folder, name="model"):
-    return Stored.open(str(folder / name))
+    return StoredModel.open(str(folder / name))
 
 
 # Once
@@ -289,11 +289,11 @@ def as_mail(made):
 def test_shards_summed_are_one_pass(made, cut):
     labelled = as_mail(made)
     with tempfile.TemporaryDirectory() as folder:
-        one_pass = load_table(Stored.open(train_on(folder, "all", labelled)))
+        one_pass = load_table(StoredModel.open(train_on(folder, "all", labelled)))
         parts = [
             train_on(folder, f"part{at}", part) for at, part in enumerate((labelled[:cut], labelled[cut:]))
         ]
-        summed = sum_tables([load_table(Stored.open(path)) for path in parts])
+        summed = sum_tables([load_table(StoredModel.open(path)) for path in parts])
     assert (summed.labels, summed.messages) == (one_pass.labels, one_pass.messages)
     assert summed.numbers == one_pass.numbers
     for name in ("fingerprints", "message_counts", "occurrence_counts", "last_days"):
@@ -324,7 +324,7 @@ def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, leas
     labelled = as_mail(made)
     view = View("binary", 0.01, pairs=pairs, least_evidence=least, damping=damping, split_head_body=pairs)
     with tempfile.TemporaryDirectory() as folder:
-        learned = load_table(Stored.open(train_on(folder, "all", labelled, view=view))).learned
+        learned = load_table(StoredModel.open(train_on(folder, "all", labelled, view=view))).learned
         scores = dict(zip(learned.digests.tolist(), learned.scores.tolist(), strict=True))
         assert len(scores) == len(labelled)
         for number, (_, raw) in enumerate(labelled):

@@ -11,7 +11,7 @@ from spamnb.files import complain, printable
 from spamnb.key import key_path
 from spamnb.mailboxes.not_mail import ARCHIVE
 from spamnb.mailboxes.skipped import LeftOutFolder, failures, passed_over
-from spamnb.store.stored import Stored
+from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +45,7 @@ def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
 
 def model_location(model: str) -> list[str]:
     """Say in a line where a model is, and in another where its key is, if it has one."""
-    key = [f"key: {key_location(model)}"] if Stored.open(model).keyed else []
+    key = [f"key: {key_location(model)}"] if StoredModel.open(model).keyed else []
     return [f"model: {printable(model)}", *key]
 
 

@@ -32,7 +32,7 @@ from spamnb.training.train import existing, replaceable, write
 if TYPE_CHECKING:
     from spamnb.exchange.importing.exports import Format, Lines, TokenCounts
     from spamnb.exchange.importing.rules import Token
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
 
 LABELS = (HAM, SPAM)
 FORMATS = {known.name: known for known in (BOGOFILTER, SPAMBAYES, SPAMPROBE)}
@@ -137,7 +137,7 @@ def format_of(lines: Lines) -> Format:
     raise lines.error(f"no export of a filter that is known here ({names}); which, say with --from")
 
 
-def check_importable(model: Stored, keyed: bool) -> None:
+def check_importable(model: StoredModel, keyed: bool) -> None:
     """Raise an error if an import cannot be added to a model: it must be an import, too, of ham and spam."""
     if set(model.labels) != set(LABELS):
         why = f"its labels are {', '.join(model.labels)}"

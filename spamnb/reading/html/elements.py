@@ -1,11 +1,11 @@
-"""The elements of HTML: the gaps they make, what ends them, what their content and attributes are for."""
+"""Elements of HTML: the gaps they make, what ends them, what their content and attributes are for."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     # The gap around it; what its start ends; when it is followed; where its content goes if not markup.
-    Manner = tuple[str, tuple[str, ...], int, str]
+    Behaviour = tuple[str, tuple[str, ...], int, str]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -22,7 +22,7 @@ _GAPS = dict.fromkeys(
     ),
     "\n",
 ) | {"td": "\t", "th": "\t"}
-ALONE = _words("br h1 h2 h3 h4 h5 h6 p")  # their end tags make a gap even where none is open
+GAP_AT_ANY_END = _words("br h1 h2 h3 h4 h5 h6 p")  # end tags that make a gap even where none is open
 _VOID = _words(
     "area base basefont bgsound br col embed frame hr img image input keygen link meta param source track wbr"
 )
@@ -49,20 +49,20 @@ _RAW |= dict.fromkeys(("title", "iframe", "noembed", "noframes"), "hidden")
 _RAW |= dict.fromkeys(("textarea", "xmp", "plaintext"), "shown")
 
 
-def _manner(name: str) -> Manner:
+def _behaviour(name: str) -> Behaviour:
     gap = _GAPS.get(name, "")
     followed = NEVER if name in _VOID else ALWAYS if gap else STYLED
     return gap, _ENDS.get(name, ("p",) if gap else ()), followed, _RAW.get(name, "")
 
 
-MANNERS = {name: _manner(name) for name in {*_GAPS, *_VOID, *_ENDS, *_RAW}}
-PLAIN_MANNER = _manner("")  # of all others
+BEHAVIOURS = {name: _behaviour(name) for name in {*_GAPS, *_VOID, *_ENDS, *_RAW}}
+DEFAULT_BEHAVIOUR = _behaviour("")  # of all others
 
-# The attributes that say something of what is seen or where it leads.
-MEANT = _words(
+# The attributes that are read: for what is seen, or where it leads.
+READ_ATTRIBUTES = _words(
     "action alt background bgcolor color content formaction hidden href http-equiv size src style text type "
     "value"
 )
-LEADING = ("href", "action", "formaction", "src", "background")
-PICTURES = _words("img image input v:imagedata v:fill td table body")  # what their "src" is
+LINK_ATTRIBUTES = ("href", "action", "formaction", "src", "background")
+PICTURES = _words("img image input v:imagedata v:fill td table body")  # their "src" is an image
 LABELLED = frozenset(("submit", "button", "reset", "text", ""))  # inputs whose value is to be seen

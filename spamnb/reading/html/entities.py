@@ -30,7 +30,7 @@ _OTHERS = (
     "part ∂ sum ∑ minus − radic √ infin ∞ cap ∩ int ∫ asymp ≈ ne ≠ equiv ≡ le ≤ ge ≥ loz ◊ spades ♠ clubs "
     "♣ hearts ♥ diams ♦"
 )
-_UNSEEN = {
+_INVISIBLE = {
     "ensp": "\u2002",
     "emsp": "\u2003",
     "thinsp": "\u2009",
@@ -44,7 +44,7 @@ _UNSEEN = {
 _BARE = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "AMP": "&", "LT": "<", "GT": ">", "QUOT": '"'}
 _BARE |= {"COPY": "\xa9", "REG": "\xae"}
 _BARE.update(zip(_LATIN_1.split(), map(chr, range(0xA0, 0x100)), strict=True))
-_NAMED = {**_BARE, **_UNSEEN}
+_NAMED = {**_BARE, **_INVISIBLE}
 _NAMED.update(zip(_GREEK.split(), map(chr, range(0x391, 0x3CA)), strict=True))
 _NAMED.update(zip(_OTHERS.split()[::2], _OTHERS.split()[1::2], strict=True))
 del _NAMED["-"]
@@ -56,7 +56,7 @@ _WINDOWS = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–
 
 
 def unescape(text: str, *, attribute: bool = False) -> str:
-    """The text with its character references replaced, as HTML says; what is none stays as it is.
+    """Return the text with its character references replaced, as HTML says; what is none stays as it is.
 
     In an attribute a name without ";" before a letter, digit or "=" is no reference: `?a=1&copy=2`.
     """
@@ -75,6 +75,7 @@ def unescape(text: str, *, attribute: bool = False) -> str:
 
 
 def _number(piece: str) -> str:
+    """Replace a reference by number at the start of a piece."""
     base, digits, start = (16, _HEXADECIMAL, 2) if piece[1:2] in ("x", "X") else (10, _DECIMAL, 1)
     body = piece[start:]
     rest = body.lstrip(digits)
@@ -88,6 +89,7 @@ def _number(piece: str) -> str:
 
 
 def _letter(code: int) -> str:
+    """Return the character of a number, as browsers do."""
     if 0x80 <= code < 0xA0:  # what windows-1252 has there is what its authors meant
         return _WINDOWS[code - 0x80]
     if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
@@ -96,6 +98,7 @@ def _letter(code: int) -> str:
 
 
 def _name(piece: str, attribute: bool) -> str:
+    """Replace a reference by name at the start of a piece."""
     end = piece.find(";", 0, LONGEST)
     if end > 0:
         letter = _named(piece[:end])

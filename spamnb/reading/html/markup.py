@@ -14,9 +14,9 @@ here), at 13 to 14 MB/s (0.5 ms for the average page); for the first page of a p
 
 from __future__ import annotations
 
-from spamnb.reading.html.elements import ALONE, ALWAYS, CELLS, LISTS, LOOSE
+from spamnb.reading.html.elements import ALWAYS, CELLS, GAP_AT_ANY_END, LISTS, LOOSE
 from spamnb.reading.html.entities import unescape
-from spamnb.reading.html.styles import OUTERMOST, SEEN, within
+from spamnb.reading.html.styles import OUTERMOST, SEEN, nested
 from spamnb.reading.html.tags import (
     KNOWN,
     LETTERS,
@@ -45,7 +45,7 @@ _NAME_ENDS = frozenset((" ", "\t", "\n", "\r", "\f", "/", ">", ""))
 
 
 class Page:
-    """What `render` found: see the module's first lines."""
+    """A page as a person would see it: its text, hidden text, links, images, and tags with their counts."""
 
     __slots__ = ("hidden", "images", "links", "tags", "text")
 
@@ -60,8 +60,8 @@ class Page:
 def render(html: str) -> Page:
     """Read a page, whatever it is, in one pass."""
     page = Page()
-    reader = _Reader(html.replace("\0", ""))  # browsers drop those, too
-    scene = _Scene()
+    reader = _ChunkReader(html.replace("\0", ""))  # browsers drop those, too
+    elements = _OpenElements()
     chunks, counts, known = reader.chunks, page.tags, KNOWN.get
     text: list[str] = [unescape(chunks[0])]
     hidden: list[str] = []
@@ -84,23 +84,23 @@ def render(html: str) -> Page:
             tag, run, at = reader.read(at)
         name = tag.name
         if tag.closing:
-            if name in scene.open:
+            if name in elements.open:
                 if tag.gap:
                     space(tag.gap)
-                scene.leave(name)
-            elif name in ALONE:
+                elements.leave(name)
+            elif name in GAP_AT_ANY_END:
                 space(tag.gap)
         else:
             counts[name] = counts.get(name, 0) + 1
             for other in tag.ends:
-                if other in scene.open:
-                    scene.leave(other)
-            if tag.followed == ALWAYS or (tag.followed and (tag.style or name in scene.open)):
-                scene.enter(name, tag.style)
-        if scene.view != view:
+                if other in elements.open:
+                    elements.leave(other)
+            if tag.followed == ALWAYS or (tag.followed and (tag.style or name in elements.open)):
+                elements.enter(name, tag.style)
+        if elements.view != view:
             if view == SEEN:
                 hide("\n")
-            view = scene.view
+            view = elements.view
             put, space = outlets[view]
         if not tag.closing:
             if tag.gap:
@@ -127,21 +127,22 @@ def render(html: str) -> Page:
     return page
 
 
-class _Scene:
-    """The elements that are open, and what they make of the text in them."""
+class _OpenElements:
+    """Elements that are open, and the style and view they give to the text in them."""
 
-    __slots__ = ("beyond", "frames", "open", "style", "view")
+    __slots__ = ("frames", "open", "style", "too_deep", "view")
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.open: dict[str, int] = {}  # how many of each name are open in this table
-        self.beyond = 0  # … and not followed, being too deep
+        self.too_deep = 0  # how many are open and not followed
         self.style = OUTERMOST
         self.view = SEEN
 
     def enter(self, name: str, style: Style | None) -> None:
+        """Open an element."""
         if len(self.frames) >= MAX_DEPTH:
-            self.beyond += 1
+            self.too_deep += 1
             return
         outer = self.open
         items = outer.pop("li", 0) if name in LISTS else 0  # an inner list's item ends none of the outer
@@ -151,12 +152,12 @@ class _Scene:
         else:
             outer[name] = outer.get(name, 0) + 1
         if style is not None:
-            self.style, self.view = within(self.style, style)
+            self.style, self.view = nested(self.style, style)
 
     def leave(self, name: str) -> None:
         """End the innermost `name`, which is open; what it held ends too, or stays, as in browsers."""
-        if self.beyond:
-            self.beyond -= 1
+        if self.too_deep:
+            self.too_deep -= 1
             return
         inner: list[Frame] = []
         ended = ""
@@ -181,8 +182,8 @@ class _Scene:
             self.enter(name, style)
 
 
-class _Reader:
-    """The page in chunks, each from one "<" to the next, and the markup that takes more than one of them.
+class _ChunkReader:
+    """A page in chunks, each from one "<" to the next, and a reader of markup that takes several of them.
 
     Split, not searched: finding each "<" and ">" took 1.1 µs a tag, this takes 0.4.
     """
@@ -194,7 +195,7 @@ class _Reader:
         self.unquoted = 0  # in chunks before this one a quote is known to have no end
 
     def read(self, at: int) -> tuple[Tag, str, int]:
-        """What is more than a tag in one chunk: its tag, or NO_TAG, the text that follows, the next chunk."""
+        """Read more than a tag in one chunk: its tag, or NO_TAG, the text that follows, the next chunk."""
         chunk = self.chunks[at]
         if not chunk:
             return NO_TAG, "<", at + 1
@@ -210,7 +211,7 @@ class _Reader:
         return NO_TAG, "<" + chunk, at + 1
 
     def read_raw(self, name: str, text: str, at: int) -> tuple[str, int]:
-        """The content of an element that holds no markup, `text` and what follows up to its end tag."""
+        """Read the content of an element that holds no markup: `text` and what follows up to its end tag."""
         chunks, start, end = self.chunks, at, "/" + name
         size = len(end)
         while at < len(chunks):
@@ -221,7 +222,7 @@ class _Reader:
         return "<".join((text, *chunks[start:at])), at
 
     def _to_end(self, at: int) -> tuple[str, str, int]:
-        """What stands before the next ">", what after, and the next chunk."""
+        """Return what stands before the next ">", the text after it, and the next chunk."""
         chunks, start = self.chunks, at
         inside, closed, text = chunks[at].partition(">")
         if closed:
@@ -232,7 +233,7 @@ class _Reader:
         return inside, text, at + 1
 
     def _quoted(self, at: int, inside: str, text: str, after: int) -> tuple[Tag, str, int]:
-        """A tag with ">" in its quotes; as it stands up to the first, if no quote ends within MAX_TAG."""
+        """Read a tag with ">" in its quotes; only up to the first ">", if no quote ends within MAX_TAG."""
         size, stop = 0, at
         # In steps, so that the cost is of the order of the tag's length.
         for limit in (40, 200, 1000, MAX_TAG) if at >= self.unquoted else ():
@@ -258,7 +259,7 @@ class _Reader:
 
     def _after_comment(self, at: int) -> tuple[str, int]:
         chunk = self.chunks[at][3:]
-        if chunk.startswith((">", "->")):  # <!--> and <!---> are whole
+        if chunk.startswith((">", "->")):  # <!--> and <!---> are complete
             return chunk.partition(">")[2], at + 1
         while "-->" not in chunk and "--!>" not in chunk:
             at += 1

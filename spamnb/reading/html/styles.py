@@ -1,4 +1,4 @@
-"""What style and colour attributes make of a text: to be seen, unseen, or as if it were not there."""
+"""Styles and colours of elements: whether their text is seen, unseen, or as if it were not there."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ if TYPE_CHECKING:
     Style = tuple[bool | None, bool | None, bool | None, int | None, int | None]
 
 SEEN, UNSEEN, GONE = 0, 1, 2  # text to be seen; unseen but taking room; as if it were not there
-LOOKS = frozenset(("background", "bgcolor", "color", "hidden", "size", "style", "text"))  # what `look` reads
+# Those that `style_of` reads.
+STYLE_ATTRIBUTES = frozenset(("background", "bgcolor", "color", "hidden", "size", "style", "text"))
 UNKNOWN, CLEAR = -1, -2  # a picture behind the text; no colour at all
-MAX_LOOKS = 500  # combinations of attributes remembered, over all pages; each is of one tag
-MAX_WITHIN = 1000  # … and pairs of styles
-NEAR = 16  # levels of 255 that two channels may differ and not be told apart
+MAX_STYLES = 500  # combinations of attributes remembered, over all pages; each is of one tag
+MAX_NESTED = 1000  # … and pairs of styles
+NEAR = 16  # levels of 255 by which two channels may differ and still look the same
 
 _HEXADECIMAL = "0123456789abcdef"
 _COLOUR_NAMES = (
@@ -36,22 +37,22 @@ LINK: Style = (None, None, None, UNKNOWN, None)  # a link has a colour of its ow
 # No colour at first: a page that colours only its background has a style sheet for the rest.
 OUTERMOST: Style = (False, False, False, UNKNOWN, _COLOURS["white"])
 
-_looks: dict[tuple[str | bool | None, ...], Style | None] = {}
-_within: dict[tuple[Style, Style], tuple[Style, int]] = {}
+_known_styles: dict[tuple[str | bool | None, ...], Style | None] = {}
+_known_nested: dict[tuple[Style, Style], tuple[Style, int]] = {}
 
 
-def look(name: str, attributes: dict[str, str]) -> Style | None:
-    """How an element's attributes make its text look, None if as before."""
-    said = name, "href" in attributes, *map(attributes.get, LOOKS)
-    if said in _looks:
-        return _looks[said]
-    if len(_looks) >= MAX_LOOKS:
-        _looks.clear()
-    style = _looks[said] = _look(name, attributes)
+def style_of(name: str, attributes: dict[str, str]) -> Style | None:
+    """Return the style that an element's attributes give its text; None if they change nothing."""
+    key = name, "href" in attributes, *map(attributes.get, STYLE_ATTRIBUTES)
+    if key in _known_styles:
+        return _known_styles[key]
+    if len(_known_styles) >= MAX_STYLES:
+        _known_styles.clear()
+    style = _known_styles[key] = _style_of(name, attributes)
     return style
 
 
-def _look(name: str, attributes: dict[str, str]) -> Style | None:
+def _style_of(name: str, attributes: dict[str, str]) -> Style | None:
     get = attributes.get
     gone: bool | None = "hidden" in attributes or None
     veiled = tiny = None
@@ -62,25 +63,25 @@ def _look(name: str, attributes: dict[str, str]) -> Style | None:
     elif name == "font" and "size" in attributes:
         tiny = False
     if "style" in attributes:
-        said = _declarations(get("style", "").lower())
-        gone = gone or _gone(said)
-        if "visibility" in said:
-            veiled = said["visibility"] in ("hidden", "collapse")
-        for word in f"{said.get('font', '')} {said.get('font-size', '')}".split():
-            small = _tiny(word.partition("/")[0])
-            tiny = tiny if small is None else small
-        colour = _colour(said.get("color", ""), colour)
-        ground = _ground(said, ground)
+        declared = _declarations(get("style", "").lower())
+        gone = gone or _is_gone(declared)
+        if "visibility" in declared:
+            veiled = declared["visibility"] in ("hidden", "collapse")
+        for word in f"{declared.get('font', '')} {declared.get('font-size', '')}".split():
+            too_small = _is_tiny(word.partition("/")[0])
+            tiny = tiny if too_small is None else too_small
+        colour = _colour(declared.get("color", ""), colour)
+        ground = _background(declared, ground)
     style = (gone, veiled, tiny, colour, ground)
     return None if style == _PLAIN else style
 
 
-def within(around: Style, style: Style) -> tuple[Style, int]:
-    """The style of an element inside another's, and what it makes of the text: SEEN, UNSEEN or GONE."""
-    known = _within.get((around, style))
+def nested(around: Style, style: Style) -> tuple[Style, int]:
+    """Return the style of an element inside another's, and its view of the text: SEEN, UNSEEN or GONE."""
+    known = _known_nested.get((around, style))
     if known is None:
-        if len(_within) >= MAX_WITHIN:
-            _within.clear()
+        if len(_known_nested) >= MAX_NESTED:
+            _known_nested.clear()
         gone, veiled, tiny, colour, ground = style
         inner = (
             gone or around[0],
@@ -89,12 +90,13 @@ def within(around: Style, style: Style) -> tuple[Style, int]:
             around[3] if colour is None else colour,
             around[4] if ground is None else ground,
         )
-        known = _within[around, style] = inner, _view(inner)
+        known = _known_nested[around, style] = inner, _view(inner)
     return known
 
 
-def _gone(said: dict[str, str]) -> bool | None:
-    get = said.get
+def _is_gone(declared: dict[str, str]) -> bool | None:
+    """Tell whether a style takes its element from the page."""
+    get = declared.get
     if get("display") == "none" or get("mso-hide") == "all" or _length(get("opacity", "")) == 0:
         return True
     if "hidden" in get("overflow", ""):
@@ -103,9 +105,10 @@ def _gone(said: dict[str, str]) -> bool | None:
     return None
 
 
-def _ground(said: dict[str, str], default: int | None) -> int | None:
+def _background(declared: dict[str, str], default: int | None) -> int | None:
+    """Return the colour behind the text; UNKNOWN for a picture."""
     for name in ("background", "background-color", "background-image"):
-        value = said.get(name, "")
+        value = declared.get(name, "")
         if "url(" in value or "gradient(" in value:
             return UNKNOWN
         for word in value.split():
@@ -116,19 +119,20 @@ def _ground(said: dict[str, str], default: int | None) -> int | None:
 
 
 def _declarations(css: str) -> dict[str, str]:
+    """Return the properties of a style attribute and their values."""
     if "/*" in css:
         first, *others = css.split("/*")
         css = first + "".join(other.partition("*/")[2] for other in others)
-    said = {}
+    declared = {}
     for declaration in css.split(";"):
         name, colon, value = declaration.partition(":")
         if colon:  # spaces go where they would split a colour: rgb(0, 0, 0)
-            said[name.strip()] = value.partition("!")[0].strip().replace(", ", ",")
-    return said
+            declared[name.strip()] = value.partition("!")[0].strip().replace(", ", ",")
+    return declared
 
 
 def _length(value: str) -> float | None:
-    """The number a length begins with."""
+    """Return the number a length begins with."""
     unit = value.lstrip("0123456789.")
     try:
         return float(value[: len(value) - len(unit)])
@@ -136,8 +140,8 @@ def _length(value: str) -> float | None:
         return None
 
 
-def _tiny(size: str) -> bool | None:
-    """Whether letters of this size cannot be read; None for no size, a weight, or one relative to another."""
+def _is_tiny(size: str) -> bool | None:
+    """Tell whether letters of a size cannot be read; None for no size, a weight, or a relative size."""
     number = _length(size)
     if number is None or number >= 100:
         return None
@@ -148,18 +152,18 @@ def _tiny(size: str) -> bool | None:
 
 
 def _colour(word: str, default: int | None) -> int | None:
-    """A colour of a style sheet."""
+    """Return a colour as style sheets write it."""
     if not word:
         return default
     if word in _COLOURS:
         return _COLOURS[word]
     if word.startswith("rgb"):
-        numbers = [_length(number.strip()) for number in word[word.find("(") + 1 :].rstrip(")").split(",")]
-        if len(numbers) > 3 and numbers[3] == 0:
+        channels = [_length(value.strip()) for value in word[word.find("(") + 1 :].rstrip(")").split(",")]
+        if len(channels) > 3 and channels[3] == 0:
             return CLEAR
-        if len(numbers) < 3 or None in numbers:
+        if len(channels) < 3 or None in channels:
             return default
-        red, green, blue = (min(int(number or 0), 255) for number in numbers[:3])
+        red, green, blue = (min(int(value or 0), 255) for value in channels[:3])
         return red << 16 | green << 8 | blue
     digits = word.removeprefix("#")
     if digits.strip(_HEXADECIMAL):
@@ -170,7 +174,7 @@ def _colour(word: str, default: int | None) -> int | None:
 
 
 def _attribute_colour(word: str) -> int | None:
-    """A colour of an attribute, where any word is one: browsers read "#FFFFFX" as nearly white."""
+    """Return a colour of an attribute, where any word is one: browsers read "#FFFFFX" as nearly white."""
     word = word.strip().lower()
     if not word or word == "transparent":
         return None
@@ -180,13 +184,14 @@ def _attribute_colour(word: str) -> int | None:
     digits = "".join(letter if letter in _HEXADECIMAL else "0" for letter in word[:128].removeprefix("#"))
     third = -(-len(digits) // 3) or 1
     digits = digits.ljust(3 * third, "0")
-    parts = [digits[i * third : (i + 1) * third][-8:] for i in range(3)]
-    while len(parts[0]) > 2 and all(part[0] == "0" for part in parts):
-        parts = [part[1:] for part in parts]
-    return int("".join(part[:2].rjust(2, "0") for part in parts), 16)
+    channels = [digits[i * third : (i + 1) * third][-8:] for i in range(3)]
+    while len(channels[0]) > 2 and all(channel[0] == "0" for channel in channels):
+        channels = [channel[1:] for channel in channels]
+    return int("".join(channel[:2].rjust(2, "0") for channel in channels), 16)
 
 
 def _view(style: Style) -> int:
+    """Tell how a text of a style is seen: SEEN, UNSEEN or GONE."""
     gone, veiled, tiny, colour, ground = style
     if gone:
         return GONE

@@ -1,13 +1,20 @@
-"""One tag as it stands in a page: its name, what its attributes say, and what it does to the text around it.
+"""Tags of a page: the name, what the attributes say, and what the tag does to the text around it.
 
 Reading a tag takes 5 to 10 µs, so tags are remembered: nine in ten have been seen before.
 """
 
 from __future__ import annotations
 
-from spamnb.reading.html.elements import LABELLED, LEADING, MANNERS, MEANT, PICTURES, PLAIN_MANNER
+from spamnb.reading.html.elements import (
+    BEHAVIOURS,
+    DEFAULT_BEHAVIOUR,
+    LABELLED,
+    LINK_ATTRIBUTES,
+    PICTURES,
+    READ_ATTRIBUTES,
+)
 from spamnb.reading.html.entities import unescape
-from spamnb.reading.html.styles import LINK, LOOKS, look
+from spamnb.reading.html.styles import LINK, STYLE_ATTRIBUTES, style_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,13 +32,15 @@ LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 class Tag:
+    """A start or end tag, and what it does to the text around it."""
+
     __slots__ = ("closing", "ends", "followed", "gap", "images", "label", "links", "name", "raw", "style")
 
     def __init__(self, name: str, closing: bool = False) -> None:
-        # The end of the body is none: what follows is still shown.
+        # The end of the body ends nothing: what follows is still shown.
         self.name = "" if closing and name in ("body", "html") else name
         self.closing = closing
-        self.gap, self.ends, self.followed, self.raw = MANNERS.get(name, PLAIN_MANNER)
+        self.gap, self.ends, self.followed, self.raw = BEHAVIOURS.get(name, DEFAULT_BEHAVIOUR)
         self.style: Style | None = None
         self.label = ""
         self.links: tuple[str, ...] = ()
@@ -41,11 +50,11 @@ class Tag:
 NO_TAG = Tag("", closing=True)  # a comment and the like: the end of what was never open
 
 KNOWN: dict[str, Tag] = {}  # by what stands between "<" and ">"
-_leads: dict[str, str] = {}  # by what stands between two quoted values: the attribute, "" if it says nothing
+_leads: dict[str, str] = {}  # by what stands between two quoted values: the attribute, "" if it is not read
 
 
 def read_tag(inside: str) -> Tag | None:
-    """The tag of what stands between "<" and the first ">"; None if it is none, or has that ">" in quotes."""
+    """Return the tag between "<" and the first ">"; None if it is none, or has that ">" in quotes."""
     if inside[:1] == "/":
         if inside[1:2] not in LETTERS:
             return None
@@ -69,7 +78,7 @@ def read_tag(inside: str) -> Tag | None:
 
 
 def split_name(tag: str) -> tuple[str, str]:
-    """An element's name, and the rest of the tag."""
+    """Split a tag into the element's name and the rest."""
     words = tag.split(None, 1)
     name = words[0]
     rest = words[1] if len(words) > 1 else ""
@@ -80,7 +89,7 @@ def split_name(tag: str) -> tuple[str, str]:
 
 
 def _attributes(rest: str) -> dict[str, str] | None:
-    """The attributes that matter in what has no ">"; None if a quote is not closed.
+    """Return the attributes that are read, in what has no ">"; None if a quote is not closed.
 
     Nearly all are written name="value" or name=value: splitting those takes a third of the time of a scan.
     """
@@ -94,7 +103,7 @@ def _attributes(rest: str) -> dict[str, str] | None:
             break
         name = _leads.get(lead)
         if name is None:
-            name = _led(lead, found)
+            name = _attribute_before(lead, found)
             if name is None:
                 break
         if name and name not in found:
@@ -103,8 +112,8 @@ def _attributes(rest: str) -> dict[str, str] | None:
     return found if end >= 0 else None
 
 
-def _led(lead: str, found: dict[str, str]) -> str | None:
-    """The attribute named last before a quoted value, "" if it says nothing, None if that is not clear."""
+def _attribute_before(lead: str, found: dict[str, str]) -> str | None:
+    """Return the attribute named last before a quoted value, "" if it is not read, None if not clear."""
     before, equals, after = lead.rpartition("=")
     words = before.split()
     if not equals or not words or after.strip():
@@ -112,7 +121,7 @@ def _led(lead: str, found: dict[str, str]) -> str | None:
     name = words.pop().lower()
     if "=" in name or "/" in name or (words and not _unquoted(" ".join(words), found)):
         return None
-    name = name if name in MEANT else ""
+    name = name if name in READ_ATTRIBUTES else ""
     if not words and len(lead) <= MAX_LEAD:
         if len(_leads) >= MAX_LEADS:
             _leads.clear()
@@ -130,7 +139,7 @@ def _unquoted(text: str, found: dict[str, str]) -> bool:
         if equals:
             if not name or not value or "/" in name:  # as with spaces around the "="
                 return False
-            if name in MEANT and name not in found:
+            if name in READ_ATTRIBUTES and name not in found:
                 found[name] = unescape(value, attribute=True) if "&" in value else value
         elif "hidden" in name:
             return False
@@ -138,7 +147,7 @@ def _unquoted(text: str, found: dict[str, str]) -> bool:
 
 
 def scan(rest: str) -> tuple[dict[str, str], int]:
-    """The attributes that matter up to ">", and where that is: the length if nowhere, -1 if a quote is open.
+    """Return the attributes read up to ">", and its offset: the length if none, -1 if a quote is open.
 
     Each step copies what is left, so the caller bounds that.
     """
@@ -168,7 +177,7 @@ def scan(rest: str) -> tuple[dict[str, str], int]:
             rest = after[0] if after else ""
             cut = value.find(">")
             value, closed = value[:cut] if cut >= 0 else value, "yes"
-        if name in MEANT and name not in found:
+        if name in READ_ATTRIBUTES and name not in found:
             found[name] = unescape(value, attribute=True) if "&" in value else value
         if not closed:
             return found, -1
@@ -179,8 +188,8 @@ def scan(rest: str) -> tuple[dict[str, str], int]:
 def describe(tag: Tag, attributes: dict[str, str]) -> None:
     """Note what the attributes say of an element's look, its targets and the words it shows."""
     name, get = tag.name, attributes.get
-    if not LOOKS.isdisjoint(attributes):
-        tag.style = look(name, attributes)
+    if not STYLE_ATTRIBUTES.isdisjoint(attributes):
+        tag.style = style_of(name, attributes)
     elif name == "a" and "href" in attributes:
         tag.style = LINK
     if name == "input":
@@ -190,7 +199,7 @@ def describe(tag: Tag, attributes: dict[str, str]) -> None:
         tag.links = _targets(get("content", "").partition("=")[2] if refresh else "")
     elif name == "img":
         tag.label = get("alt", "")
-    for attribute in LEADING:
+    for attribute in LINK_ATTRIBUTES:
         if attribute in attributes:
             targets = _targets(attributes[attribute])
             if attribute == "background" or (attribute == "src" and name in PICTURES):
@@ -200,7 +209,7 @@ def describe(tag: Tag, attributes: dict[str, str]) -> None:
 
 
 def _targets(value: str) -> tuple[str, ...]:
-    """An address as a browser would follow it, if there is one: no space around it, no line ends in it."""
+    """Return an address, if there is one, as a browser would follow it: no spaces around, no line ends."""
     target = value[:MAX_TARGET].strip()
     if "\n" in target or "\t" in target or "\r" in target:
         target = target.replace("\n", "").replace("\t", "").replace("\r", "")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.training.batches import Batch, SampledMessages
     from spamnb.training.pool import MailToRead
     from spamnb.workers.cluster.tasks import Heading
@@ -132,7 +132,7 @@ class ClusterPool:
             yield batch
             del batch
 
-    def table_sum(self, base: Stored | None, labels: Sequence[str]) -> ClusterTableSum:
+    def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> ClusterTableSum:
         return ClusterTableSum(self.client, base, labels, self.depth)
 
     def map_shards(
@@ -222,9 +222,9 @@ class ClusterPool:
 def _contents(model: Model) -> tuple[bytes, bytes]:
     """Bytes of the model file and the journal that were opened, whatever is there by now."""
     file, journal, data = model.stored.file, model.stored.journal, b""
-    if journal.entries:
+    if journal.records:
         with open(f"{file.path}.journal", "rb") as current:
             data = current.read(journal.size)
-        if len(Journal.of(data, model.stored.generation, model.labels).entries) != len(journal.entries):
+        if len(Journal.of(data, model.stored.generation, model.labels).records) != len(journal.records):
             raise SpamnbError(f"{file.path}: learned meanwhile; try again")
     return file.read(0, file.size), data

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
-    from spamnb.store.stored import Stored
+    from spamnb.store.stored_model import StoredModel
     from spamnb.training.pool import Finish
 
 BRANCHING = 8
@@ -39,7 +39,7 @@ def depth_for(size: int) -> int:
 class ClusterTableSum:
     """Sum of tables that are on the workers of a cluster, and of the model there was before."""
 
-    def __init__(self, client: Client, base: Stored | None, labels: Sequence[str], depth: int) -> None:
+    def __init__(self, client: Client, base: StoredModel | None, labels: Sequence[str], depth: int) -> None:
         self.client = client
         self.base = base
         self.labels = labels
@@ -96,7 +96,7 @@ class ShardToAdd:
     What is sent to workers by hand is lost with them. So it is added by this process, one shard at a time.
     """
 
-    base: Stored
+    base: StoredModel
     shard: int
     shards: int
     total: Future

@@ -1,8 +1,8 @@
-"""msgpack, read in place.
+"""msgpack, read without copies, and written for journal records.
 
-The msgpack library costs 6.7 ms to import and copies every binary object it meets; a delivery that maps
-the model can afford neither. This reads the same bytes and returns binary objects as slices of the map.
-Tests hold it equal to the library, which writes the model file.
+The msgpack library costs 6.7 ms to import and copies every binary object it meets; a delivery can afford
+neither. Here binary objects are slices of the data. Tests hold this equal to the library, which writes the
+model file.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ MAX_DEPTH = 16  # our own files nest four deep
 
 
 class Damaged(ValueError):
-    """Not msgpack, or cut short."""
+    """Raised for data that is not msgpack, or is cut short."""
 
 
 def unpack(data: memoryview, at: int = 0, depth: int = 0) -> tuple[Any, int]:
-    """The object that starts at an offset, and the offset behind it."""
+    """Return the object that starts at an offset, and the offset behind it."""
     if depth > MAX_DEPTH:
         raise Damaged("nested too deeply")
     try:
@@ -47,10 +47,10 @@ def _unpack(data: memoryview, at: int, depth: int) -> tuple[Any, int]:
         return memoryview(bytes(_slice(data, at, 8))[::-1]).cast("d")[0], at + 8
     if kind not in _SIZES:
         raise Damaged(f"unknown type {kind:#x}")
-    size, signed, make = _SIZES[kind]
-    number = int.from_bytes(_slice(data, at, size), "big", signed=signed)
+    size, signed, read = _SIZES[kind]
+    integer = int.from_bytes(_slice(data, at, size), "big", signed=signed)
     at += size
-    return (number, at) if make is None else make(data, at, number, depth)
+    return (integer, at) if read is None else read(data, at, integer, depth)
 
 
 def _slice(data: memoryview, at: int, size: int) -> memoryview:
@@ -84,7 +84,7 @@ def _map(data: memoryview, at: int, size: int, depth: int) -> tuple[dict[Any, An
 
 
 _CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
-# Type byte: size of the number behind it, whether it is signed, and what it is the length of.
+# By type byte: the size of the integer behind it, whether it is signed, what reads an object of that length.
 _SIZES: dict[int, tuple[int, bool, Any]] = {
     0xC4: (1, False, _binary),
     0xC5: (2, False, _binary),
@@ -108,7 +108,7 @@ _SIZES: dict[int, tuple[int, bool, Any]] = {
 
 
 def pack(value: Any) -> bytes:
-    """The same bytes msgpack.packb gives, for the few types a journal record needs."""
+    """Return the bytes that msgpack.packb gives, for the few types a journal record needs."""
     out = bytearray()
     _pack(value, out)
     return bytes(out)
@@ -118,7 +118,7 @@ def _pack(value: Any, out: bytearray) -> None:
     if value is None:
         out.append(0xC0)
     elif isinstance(value, int):
-        _pack_number(value, out)
+        _pack_integer(value, out)
     elif isinstance(value, float):
         out.append(0xCB)
         out += bytes(_double(value))[::-1]
@@ -141,12 +141,12 @@ def _pack(value: Any, out: bytearray) -> None:
 
 
 def _double(value: float) -> memoryview:
-    room = memoryview(bytearray(8))
-    room.cast("d")[0] = value
-    return room
+    data = memoryview(bytearray(8))
+    data.cast("d")[0] = value
+    return data
 
 
-def _pack_number(value: int, out: bytearray) -> None:
+def _pack_integer(value: int, out: bytearray) -> None:
     if -32 <= value < 128:
         out.append(value & 0xFF)
         return
@@ -163,10 +163,10 @@ def _pack_number(value: int, out: bytearray) -> None:
 
 
 def _pack_size(
-    size: int, out: bytearray, short: int, room: int, kinds: tuple[int | None, int | None, int]
+    size: int, out: bytearray, short_kind: int, short_limit: int, kinds: tuple[int | None, int | None, int]
 ) -> None:
-    if size < room:
-        out.append(short | size)
+    if size < short_limit:
+        out.append(short_kind | size)
         return
     for kind, width in zip(kinds, (1, 2, 4), strict=True):
         if kind is not None and size < 1 << (8 * width):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.store.packing import Damaged, pack, unpack
+from spamnb.store.msgpack_codec import Damaged, pack, unpack
 
 values = st.recursive(
     st.none()

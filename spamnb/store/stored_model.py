@@ -1,4 +1,4 @@
-"""The model file, read in place: searched, and added to its journal.
+"""A model on disk: its file, searched in place, and its journal.
 
 docs/model-file.md describes the format. Nothing here is proportional to the size of the model.
 """
@@ -10,14 +10,14 @@ from _bisect import bisect_left  # bisect itself would only be one more file to 
 from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel
-from spamnb.store import packing
+from spamnb.store import msgpack_codec
 from spamnb.store.journal import Journal
-from spamnb.store.records import Column, File, Records
+from spamnb.store.records import Column, CountRecords, File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, Self
 
     from spamnb.store.counts import Row
 
@@ -27,14 +27,14 @@ FRONT = b"\xa6format\xa6spamnb"  # right behind the start of the outermost map
 USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
 
 
-class Stored:
+class StoredModel:
     """The counts of a model file and its journal."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.file = _opened(path)
-        self.head, start = _head(self.file)
-        self._columns = _columns(self.file, self.head, start)
+        self.file = _open_file(path)
+        self.head, start = _read_head(self.file)
+        self._columns = _locate_columns(self.file, self.head, start)
         try:
             self.labels: list[str] = list(self.head["labels"])
             self.generation: int = self.head["generation"]
@@ -48,125 +48,124 @@ class Stored:
             self.numbers: dict[str, list[list[int | float]]] = {
                 name: [list(sums) for sums in by_label] for name, by_label in self.head["numbers"].items()
             }
-            self._tokens = Records(self.column("tokens"), self.column("starts"))
-            self._pairs = Records(self.column("pairs"), self.column("pair_starts"))
+            self._tokens = CountRecords(self.column("tokens"), self.column("starts"))
+            self._pairs = CountRecords(self.column("pairs"), self.column("pair_starts"))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
-        self._learned: tuple[Sequence[int], bytes] | None = None  # digests and the places of their labels
+        self._learned: tuple[Sequence[int], bytes] | None = None  # digests and their label indices
         self.journal = Journal.read(path + ".journal", self.generation, self.labels)
         if self.journal.damaged:
             self._mend_journal()
         self._add_journal_totals()
 
     @classmethod
-    def open(cls, path: str) -> Stored:
-        """A consistent pair of model and journal, even while another process folds the one into the other."""
+    def open(cls, path: str) -> Self:
+        """Open a model and its journal, in agreement even while another process folds one into the other."""
         while True:
             stored = cls(path)
             try:
                 if os.stat(path).st_ino == stored.file.inode:
                     return stored
             except OSError:
-                return stored  # removed meanwhile: what was opened stays whole
+                return stored  # removed meanwhile: what was opened stays complete
 
     def column(self, name: str) -> Column:
         return self._columns[name]
 
     def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
-        """The counts of those tokens that are known, the journal's included."""
-        return _with(self._tokens.rows(fingerprints), self.journal.rows(fingerprints))
+        """Return the counts of those tokens that are known, the journal's included."""
+        return _added(self._tokens.rows(fingerprints), self.journal.rows(fingerprints))
 
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
-        """The counts of those pairs of neighbours that are known, the journal's included."""
-        return _with(self._pairs.rows(fingerprints), self.journal.pair_rows(fingerprints))
+        """Return the counts of those pairs of neighbours that are known, the journal's included."""
+        return _added(self._pairs.rows(fingerprints), self.journal.pair_rows(fingerprints))
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """How many tokens share the same messages per label, the journal's changes made."""
-        many = range(len(self.labels))
-        *counts, tokens = [self.column(name).numbers() for name in self._alike]
-        alike: dict[tuple[int, ...], int] = dict(zip(zip(*counts, strict=True), tokens, strict=True))
-        later = self.journal.everything()
+        """Return how many tokens share the same messages per label, the journal's changes made."""
+        label_indices = range(len(self.labels))
+        names = [*(f"histogram.{k}" for k in label_indices), "histogram.tokens"]
+        *counts, tokens = [self.column(name).values() for name in names]
+        tokens_by_counts: dict[tuple[int, ...], int] = dict(
+            zip(zip(*counts, strict=True), tokens, strict=True)
+        )
+        later = self.journal.all_rows()
         known = self._tokens.rows(list(later))
-        for number, more in later.items():
-            row = known.get(number, (0,) * len(many))
-            before = tuple([row[k] for k in many])
-            after = tuple([row[k] + more[k] for k in many])
+        for fingerprint, more in later.items():
+            row = known.get(fingerprint, (0,) * len(label_indices))
+            before = tuple([row[k] for k in label_indices])
+            after = tuple([row[k] + more[k] for k in label_indices])
             if any(before):
-                if before not in alike:
+                if before not in tokens_by_counts:
                     raise ModelError(self.path, f"its histogram is damaged; {WHAT_TO_DO}")
-                alike[before] -= 1
+                tokens_by_counts[before] -= 1
             if any(after):
-                alike[after] = alike.get(after, 0) + 1
-        return {counts: tokens for counts, tokens in alike.items() if tokens}
-
-    @property
-    def _alike(self) -> list[str]:
-        return [f"histogram.{k}" for k in range(len(self.labels))] + ["histogram.tokens"]
+                tokens_by_counts[after] = tokens_by_counts.get(after, 0) + 1
+        return {counts: tokens for counts, tokens in tokens_by_counts.items() if tokens}
 
     def label_of(self, digest: int) -> str | None:
-        """The label a message was learned under, if it was. To verify 250,000 digests takes 1.3 ms."""
+        """Return the label a message was learned under, if it was; to verify 250,000 digests takes 1.3 ms."""
         if digest in self.journal.learned:
             return self.journal.learned[digest]
         if self._learned is None:
-            self._learned = self.column("digests").numbers(), self.column("digest_labels").whole()
-        digests, places = self._learned
+            self._learned = self.column("digests").values(), self.column("digest_labels").read()
+        digests, label_indices = self._learned
         at = bisect_left(digests, digest)
         if at == len(digests) or digests[at] != digest:
             return None
-        place = places[at]
-        if place >= len(self.labels):
+        label_index = label_indices[at]
+        if label_index >= len(self.labels):
             raise ModelError(self.path, f"its labels are damaged; {WHAT_TO_DO}")
-        return self.labels[place]
+        return self.labels[label_index]
 
     def _mend_journal(self) -> None:
-        """Lessons are lost: later ones must not take away what those added, nor rely on their words."""
-        from spamnb.store.damage import tell
+        """Leave out damaged records: others must not subtract what those added, nor rely on their words."""
+        from spamnb.store.damage import warn
 
         journal = self.journal
-        tell(f"{self.path}.journal", journal.damaged)
+        warn(f"{self.path}.journal", journal.damaged)
         journal.learned = {}
-        for entry in journal.entries:
-            entry.move_from(self.label_of(entry.digest), self.labels)
-            entry.new_tokens = entry.new_pairs = 0
-            journal.learned[entry.digest] = entry.after
-        tokens = list({number for entry in journal.entries for number in entry.fingerprints})
-        pairs = list({number for entry in journal.entries for number in entry.pairs})
+        for record in journal.records:
+            record.move_from(self.label_of(record.digest), self.labels)
+            record.new_tokens = record.new_pairs = 0
+            journal.learned[record.digest] = record.after
+        tokens = list({token for record in journal.records for token in record.fingerprints})
+        pairs = list({pair for record in journal.records for pair in record.pairs})
         self.vocabulary += len(self.rows(tokens)) - len(self._tokens.rows(tokens))
         self.pair_vocabulary += len(self.pair_rows(pairs)) - len(self._pairs.rows(pairs))
 
     def _add_journal_totals(self) -> None:
-        for entry in self.journal.entries:
-            self.vocabulary += entry.new_tokens
-            self.pair_vocabulary += entry.new_pairs
-            for place, sign in entry.steps:
-                self.messages[place] += sign
-                self.presences[place] += sign * len(entry.fingerprints)
-                self.pair_presences[place] += sign * len(entry.pairs)
-                self.occurrences[place] += sign * entry.length
-                for name, value in entry.numbers.items():
-                    sums = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])[place]
+        for record in self.journal.records:
+            self.vocabulary += record.new_tokens
+            self.pair_vocabulary += record.new_pairs
+            for label_index, sign in record.steps:
+                self.messages[label_index] += sign
+                self.presences[label_index] += sign * len(record.fingerprints)
+                self.pair_presences[label_index] += sign * len(record.pairs)
+                self.occurrences[label_index] += sign * record.length
+                for name, value in record.numbers.items():
+                    sums = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])[label_index]
                     sums[0] += sign
                     sums[1] += sign * value
                     sums[2] += sign * value * value
 
 
 def labels_of(path: str) -> Sequence[str]:
-    """The labels of a model, without a look at more than its head."""
-    labels: Sequence[str] = _head(_opened(path))[0].get("labels", ())
+    """Return the labels of a model, without a look at more than its head."""
+    labels: Sequence[str] = _read_head(_open_file(path))[0].get("labels", ())
     return labels
 
 
-def _with(rows: dict[int, Row], later: Mapping[int, Sequence[int]]) -> dict[int, Row]:
-    """Rows of the file, and what came later added."""
-    for number, more in later.items():
-        row = rows.pop(number, (0,) * len(more))
+def _added(rows: dict[int, Row], later: Mapping[int, Sequence[int]]) -> dict[int, Row]:
+    """Return the rows of the file with the journal's changes added."""
+    for fingerprint, more in later.items():
+        row = rows.pop(fingerprint, (0,) * len(more))
         row = tuple([max(0, a + b) for a, b in zip(row, more, strict=True)])  # twice forgotten: no harm
         if any(row):
-            rows[number] = row
+            rows[fingerprint] = row
     return rows
 
 
-def _opened(path: str) -> File:
+def _open_file(path: str) -> File:
     try:
         file = File(path)
     except FileNotFoundError:
@@ -178,28 +177,28 @@ def _opened(path: str) -> File:
     return file
 
 
-def _head(file: File) -> tuple[dict[str, Any], int]:
-    """The small things at the front of the file, and the offset behind them."""
+def _read_head(file: File) -> tuple[dict[str, Any], int]:
+    """Return the head of the file, with all but the columns, and the offset behind it."""
     size = min(file.size, USUAL_HEAD)
     while True:
         front = memoryview(file.read(0, size))
         if FRONT not in bytes(front[:24]):
             raise ModelError(file.path, "not a spamnb model; name another file with --model")
         try:
-            return _understood(file.path, front)
-        except (packing.Damaged, TypeError) as error:
+            return _parse_head(file.path, front)
+        except (msgpack_codec.Damaged, TypeError) as error:
             if size == file.size:
                 raise ModelError(file.path, f"not a spamnb model, or cut short; {WHAT_TO_DO}") from error
         size = min(file.size, 64 * size)
 
 
-def _understood(path: str, data: memoryview) -> tuple[dict[str, Any], int]:
+def _parse_head(path: str, data: memoryview) -> tuple[dict[str, Any], int]:
     entries, at = _map_size(data)
     front: dict[Any, Any] = {}
     for _ in range(4):
-        key, at = packing.unpack(data, at)
+        key, at = msgpack_codec.unpack(data, at)
         start = at
-        front[key], at = packing.unpack(data, at)
+        front[key], at = msgpack_codec.unpack(data, at)
     version, head = front.get("version"), front.get("head")
     if type(version) is int and version > VERSION:
         raise ModelError(path, f"made by a newer spamnb (format {version}); upgrade spamnb")
@@ -212,16 +211,16 @@ def _understood(path: str, data: memoryview) -> tuple[dict[str, Any], int]:
 
 
 def _map_size(data: memoryview) -> tuple[int, int]:
-    """Entries of the outermost map, and the offset of the first."""
+    """Return the number of entries of the outermost map, and the offset of the first."""
     if data[0] & 0xF0 == 0x80:
         return data[0] & 0x0F, 1
     if data[0] == 0xDE and len(data) >= 3:
         return int.from_bytes(data[1:3], "big"), 3
-    raise packing.Damaged("no map")
+    raise msgpack_codec.Damaged("no map")
 
 
-def _columns(file: File, head: dict[str, Any], at: int) -> dict[str, Column]:
-    """Where each column lies, from their sizes in the head; the bytes themselves are not touched."""
+def _locate_columns(file: File, head: dict[str, Any], at: int) -> dict[str, Column]:
+    """Locate each column by the sizes in the head; the bytes themselves are not read."""
     columns = {}
     try:
         for name, kind, size, checksum in head["columns"]:

@@ -36,7 +36,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.store.journal_record import sealed
-from spamnb.store.stored import VERSION, Stored
+from spamnb.store.stored_model import VERSION, StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
@@ -79,7 +79,7 @@ def listed(rows):
 
 def whole(path):
     """All of a model, every checksum verified: what training starts from."""
-    return load_table(Stored.open(path))
+    return load_table(StoredModel.open(path))
 
 
 # Save, then load
@@ -114,7 +114,7 @@ def test_what_is_saved_is_loaded(made):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         saved(path, before)
-        stored, after = Stored.open(path), whole(path)
+        stored, after = StoredModel.open(path), whole(path)
     assert (after.labels, after.messages, after.numbers) == (before.labels, before.messages, before.numbers)
     for name in ("fingerprints", "message_counts", "occurrence_counts", "last_days"):
         assert np.array_equal(getattr(after, name), getattr(before, name)), name
@@ -141,10 +141,10 @@ def test_what_is_saved_is_loaded(made):
 def test_every_width_of_count(tmp_path, top):
     path = str(tmp_path / "model")
     saved(path, bulk([("ham", {"word": top}), ("spam", {"word": 1, "other": 1})], ["ham", "spam"]))
-    assert rows_of(Stored.open(path), ["word"])["word"] == (1, 1, top, 1)
+    assert rows_of(StoredModel.open(path), ["word"])["word"] == (1, 1, top, 1)
     assert whole(path).occurrence_counts[0].max() == top
     width = {1: "B", 255: "B", 256: "H", 65535: "H"}.get(top, "I")
-    assert Stored.open(path).column("tokens").kind == "Q" + 4 * width
+    assert StoredModel.open(path).column("tokens").kind == "Q" + 4 * width
 
 
 def test_stretches_are_summed_a_few_at_a_time(tmp_path, monkeypatch):
@@ -154,7 +154,7 @@ def test_stretches_are_summed_a_few_at_a_time(tmp_path, monkeypatch):
     for many in (1, 2, 3, 31, 32, 33):  # it has 32, and their end
         monkeypatch.setattr("spamnb.tables.layout.AT_ONCE", many)
         assert Path(saved(str(tmp_path / "model"), table)).read_bytes() == before
-    assert len(Stored.open(str(tmp_path / "model")).column("starts")) == 33
+    assert len(StoredModel.open(str(tmp_path / "model")).column("starts")) == 33
 
 
 # The page that describes it
@@ -173,13 +173,13 @@ def test_the_page_s_examples_run(tmp_path):
     assert counts(path, "noon") == {"ham": (1, 2), "spam": (0, 0)}
     assert counts(path, "header:subject") == {"ham": (1, 1), "spam": (1, 1)}
     assert counts(path, "\U0010ffff") == counts(path, "more") == {"ham": (0, 0), "spam": (0, 0)}
-    (record,) = journal(path, Stored.open(path).generation)
+    (record,) = journal(path, StoredModel.open(path).generation)
     assert record["after"] == "spam"
     assert b"more\n" in record["text"]
     assert journal(path, 1) == []
     with open(path + ".journal", "ab") as file:
         file.write(b"\x92\xce\0")
-    assert journal(path, Stored.open(path).generation) == [record]
+    assert journal(path, StoredModel.open(path).generation) == [record]
 
 
 def test_the_page_names_every_key_and_column(tmp_path):
@@ -318,14 +318,14 @@ def outcome(act, *arguments):
 def test_cut_anywhere_it_is_no_model(tmp_path, sound):
     wrong: dict[str, list] = {}
     for size in range(len(sound)):
-        found = outcome(Stored.open, put(tmp_path, sound[:size]))
+        found = outcome(StoredModel.open, put(tmp_path, sound[:size]))
         if found != "ModelError":
             wrong.setdefault(found, []).append(size)
     assert wrong == {}
 
 
 def test_a_longer_file_is_no_model(tmp_path, sound):
-    assert outcome(Stored.open, put(tmp_path, sound + b"\0")) == "ModelError"
+    assert outcome(StoredModel.open, put(tmp_path, sound + b"\0")) == "ModelError"
 
 
 @pytest.mark.parametrize("region", ["front", "head", "columns", "names"])
@@ -397,7 +397,7 @@ FOREIGN = {
 @pytest.mark.parametrize("what", FOREIGN)
 def test_a_foreign_file_is_refused_and_left_alone(tmp_path, what):
     path = put(tmp_path, FOREIGN[what])
-    for act in (Stored.open, whole, lambda path: learn(path, MONEY, "spam"), train_money):
+    for act in (StoredModel.open, whole, lambda path: learn(path, MONEY, "spam"), train_money):
         with pytest.raises(ModelError, match=r"not a spamnb model.*(--model|--fresh)") as caught:
             act(path)
         assert str(caught.value).startswith(path)
@@ -437,7 +437,7 @@ def test_a_newer_version_asks_for_a_newer_program(tmp_path, sound, version):
 @pytest.mark.parametrize("version", [0, -1, None, str(VERSION), float(VERSION), True])
 def test_no_version_that_was_never_written_is_taken(tmp_path, sound, version):
     path = put(tmp_path, versioned(sound, version))
-    assert outcome(Stored.open, path) == "ModelError"
+    assert outcome(StoredModel.open, path) == "ModelError"
 
 
 def first_version():
@@ -464,7 +464,7 @@ def test_an_older_version_is_trained_anew(tmp_path, spamnb):
         spamnb(*command, "--model", path, stdin=MONEY).fails(65, "older spamnb (format 1)", "--fresh")
     assert Path(path).read_bytes() == first_version()
     train_money(path, fresh=True)
-    assert Stored.open(path).messages == [0, 1]
+    assert StoredModel.open(path).messages == [0, 1]
     assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
 
 
@@ -484,7 +484,7 @@ def test_a_damaged_model_is_left_alone_and_replaced_when_asked(tmp_path, sound, 
         train_money(path)
     assert Path(path).read_bytes() == content
     train_money(path, fresh=True)
-    assert Stored.open(path).messages == [0, 1]
+    assert StoredModel.open(path).messages == [0, 1]
 
 
 def test_the_command_says_it_in_one_line_with_its_code(tmp_path, sound):
@@ -502,9 +502,9 @@ def test_the_command_says_it_in_one_line_with_its_code(tmp_path, sound):
 
 def test_no_model_and_no_file(tmp_path):
     with pytest.raises(NoModel, match="spamnb train"):
-        Stored.open(str(tmp_path / "model"))
+        StoredModel.open(str(tmp_path / "model"))
     with pytest.raises((InputOutputError, ModelError)):
-        Stored.open(str(tmp_path))
+        StoredModel.open(str(tmp_path))
 
 
 # On disk
@@ -543,14 +543,14 @@ def test_a_temporary_left_by_a_crash_is_no_hindrance(tmp_path):
     path = str(tmp_path / "model")
     Path(path + ".new").write_bytes(b"half a model")
     train_money(path)
-    assert Stored.open(path).messages == [0, 1]
+    assert StoredModel.open(path).messages == [0, 1]
     assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
 
 
 def test_what_was_opened_stays_whole_when_it_is_replaced(tmp_path):
     path = trained(tmp_path, {"ham": [LUNCH], "spam": [MONEY]})
-    before = Stored.open(path)
+    before = StoredModel.open(path)
     learn(path, b"Subject: other\n\nnow", "ham")
     training.train(path, {"ham": [str(tmp_path / "ham")]}, forget=True, pool=LocalPool(1))
     assert rows_of(before, ["now", "noon"]) == {"now": (0, 1, 0, 3), "noon": (1, 0, 2, 0)}
-    assert rows_of(Stored.open(path), ["now", "noon"]) == {"now": (1, 1, 1, 3)}
+    assert rows_of(StoredModel.open(path), ["now", "noon"]) == {"now": (1, 1, 1, 3)}

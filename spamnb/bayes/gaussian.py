@@ -1,0 +1,38 @@
+"""Normal distributions of numeric features: their log densities, from sums of each label's values."""
+
+from __future__ import annotations
+
+from math import log, pi
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.store.counts import Sums
+
+
+def log_densities(value: float, by_label: Sequence[Sums]) -> list[float] | None:
+    """Return per label the log density of a value; None where the labels cannot be compared."""
+    return [
+        -0.5 * (log(2 * pi * variance) + (value - mean) ** 2 / variance)
+        for mean, variance in means_and_variances(by_label)
+    ] or None
+
+
+def means_and_variances(by_label: Sequence[Sums]) -> list[tuple[float, float]]:
+    """Return per label mean and variance from n, Σx and Σx²; nothing where a label never had the feature."""
+    if not by_label or not all(n for n, _, _ in by_label):
+        return []
+    # One sample, or all alike: the density would be infinite. Where no label varies the feature says nothing.
+    least = 1e-9 * variance_of([sum(column) for column in zip(*by_label, strict=True)])
+    return (
+        [(total / n, max(variance_of((n, total, squares)), least)) for n, total, squares in by_label]
+        if least
+        else []
+    )
+
+
+def variance_of(sums: Sums) -> float:
+    """Return Σx²/n − mean², over the common denominator: exact where the sums are whole numbers."""
+    n, total, squares = sums
+    return max(0.0, (n * squares - total * total) / (n * n))
