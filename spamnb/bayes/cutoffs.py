@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs
+from spamnb.bayes.verdict import Calibration, Cutoffs
+from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

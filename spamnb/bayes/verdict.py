@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import exp, floor, inf
 
+from spamnb.labels import HAM, SPAM, UNSURE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
 
     from spamnb.store.counts import Row
 
-SPAM, HAM, UNSURE = "spam", "ham", "unsure"
 LARGEST = 1.7976931348623157e308  # JSON has no infinity
 REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
 MOST_POINTS = 100.0

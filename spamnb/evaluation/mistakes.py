@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.bayes.scoring import BulkClassifier
-from spamnb.bayes.verdict import SPAM, UNSURE
 from spamnb.evaluation.results import UNDECIDED, Mistake
 from spamnb.inspection.model_summary import label_leads
+from spamnb.labels import SPAM, UNSURE
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.reading.message import read

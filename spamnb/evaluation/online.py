@@ -15,10 +15,11 @@ from spamnb.arrays import MISSING, Rows
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam
 from spamnb.bayes.scoring import LogCounts, joints, weights_of
-from spamnb.bayes.verdict import SPAM, Calibration, Cutoffs, Score, verdict_of
+from spamnb.bayes.verdict import Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import GLOBAL
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
+from spamnb.labels import SPAM
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.bayes.cutoffs import has_spam
-from spamnb.bayes.verdict import SPAM
 from spamnb.inspection.model_summary import ModelSummary, left_out_scores, token_leads
+from spamnb.labels import SPAM
 from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

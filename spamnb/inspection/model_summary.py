@@ -13,8 +13,9 @@ import numpy as np
 from spamnb.bayes import classifier as bayes
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
-from spamnb.bayes.verdict import HAM, SPAM, lead_of
+from spamnb.bayes.verdict import lead_of
 from spamnb.clock import DAY, today
+from spamnb.labels import HAM, SPAM
 from spamnb.store.journal import LIMIT
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.vocabulary import Vocabulary

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from spamnb import __version__
-from spamnb.bayes.verdict import HAM, SPAM, UNSURE
+from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.store.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
 
 if TYPE_CHECKING:

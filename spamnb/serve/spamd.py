@@ -9,8 +9,8 @@ import zlib
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from spamnb.bayes.verdict import HAM, SPAM
 from spamnb.errors import SpamnbError
+from spamnb.labels import HAM, SPAM
 from spamnb.serve.answers import answer
 from spamnb.serve.log import escaped
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.arrays import Texts
-from spamnb.bayes.verdict import HAM, SPAM
 from spamnb.clock import today
 from spamnb.errors import DataError
 from spamnb.exchange.importing.bogofilter import BOGOFILTER
 from spamnb.exchange.importing.rules import rule_for
 from spamnb.exchange.importing.spambayes import SPAMBAYES
 from spamnb.exchange.importing.spamprobe import SPAMPROBE
+from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
 from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
