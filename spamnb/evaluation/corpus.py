@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows, Texts, stacked
+from spamnb.arrays import MISSING, Rows, Texts, sorted_distinct, stacked
 from spamnb.tables.count_table import CountTable
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Corpus:
             vocabularies.append(batch.fingerprints)
             texts.append((batch.fingerprints, batch.texts))
             unreadable += batch.unreadable
-        fingerprints = np.unique(np.concatenate(vocabularies))
+        fingerprints = sorted_distinct(np.concatenate(vocabularies))
         for batch_index, known in enumerate(vocabularies[1:]):  # one after the other: never all of them twice
             columns = np.searchsorted(fingerprints, known).astype(np.int32)
             rows[batch_index] = rows[batch_index].renumbered(columns)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import sorted_distinct
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import has_spam, spam_scores
 from spamnb.bayes.scoring import LeaveOneOut
@@ -80,7 +81,7 @@ class Sample:
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
         pieces = self._lowest()
-        fingerprints = np.unique(np.concatenate([piece.fingerprints for piece in pieces]))
+        fingerprints = sorted_distinct(np.concatenate([piece.fingerprints for piece in pieces]))
         left_out = LeaveOneOut(Likelihood(totals, view), *counts(fingerprints))
         for piece in pieces:
             rows = piece.rows.renumbered(np.searchsorted(fingerprints, piece.fingerprints))
