@@ -6,7 +6,8 @@ smoothing serves the same table without retraining. All of them have one form,
     log P(label, message) = bias(label) + Σ x(token) · weight(token, label)
 
 with x how often the token occurs (multinomial), 1 (binary, Bernoulli) or its tf·idf. Unknown tokens
-and missing numbers are left out of the sum, which is what marginalising over them gives.
+and missing numbers are left out of the sum, which is what marginalising over them gives. The default view
+takes the mean of the weights instead of their sum, and no prior.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from spamnb.bayes.view import View
     from spamnb.store.counts import Counts, Pair, Row, Token, TotalCounts
 
-    # Words by the messages that have them, of a label and of all (the latter for global statistics, else 0).
+    # {(messages of this label, messages of all labels or, without global statistics, 0): number of words}
     WordsByCount = dict[tuple[int, int], int]
 
 MOST_REMEMBERED = 10_000  # rows whose weights are remembered
 LOG_TINY = log(1e-300)  # in place of log 0, where a mean is taken: one word must not decide alone
-GRID = 1.5 * 2**12  # added and subtracted, it leaves whole multiples of 2⁻⁴⁰
+GRID = 1.5 * 2**12  # floats of this size are 2⁻⁴⁰ apart: added and subtracted, it rounds to that
 
 
 class Likelihood:
@@ -44,7 +45,7 @@ class Likelihood:
     ) -> None:
         """Derive all that does not depend on a message.
 
-        `words_by_count`, per label, spares Bernoulli's absent words the histogram of the table.
+        If `words_by_count`, per label, is given, the table's histogram is not computed (for Bernoulli).
         """
         self.view = view
         self.labels = totals.labels
@@ -53,7 +54,7 @@ class Likelihood:
         self._label_indices = range(len(totals.labels))
         self._message_total = sum(totals.messages)
         self.vocabulary = totals.vocabulary
-        self.label_totals: Sequence[int] = totals.presences
+        self.label_totals: Sequence[int] = totals.presences  # n_c of each label; of binary events at first
         if view.event == "bernoulli":
             self.label_totals = totals.messages
         elif view.event == "multinomial":
@@ -140,15 +141,18 @@ class Likelihood:
         joint = []
         for k in self._label_indices:
             terms = [rounded(item.times * item.weights[k]) for item in evidence if item.times]
-            certain_words = terms.count(inf)  # those in all messages of a label (Bernoulli)
-            if certain_words:
+            certain_here = terms.count(inf)  # words that all messages of a label have (Bernoulli)
+            if certain_here:
                 terms = [term for term in terms if term != inf]
-            one_is_absent = self.certain_words[k] != certain_words
+            one_is_absent = self.certain_words[k] != certain_here
             joint.append(-inf if one_is_absent else self.background[k] + fsum(terms))
         return joint
 
     def averaged_joint(self, evidence: list[Evidence], damping: float) -> list[float]:
-        """Return per label the parts' mean weights, added up: a long message is no surer than a short one."""
+        """Return per label, added up over the parts: sum of the weights / (their number + damping).
+
+        A mean, so that a long message is no surer than a short one. It has no prior.
+        """
         joint = [0.0 for _ in self._label_indices]
         for part in sorted({item.part for item in evidence}):
             of_part = [item.weights for item in evidence if item.part == part]
@@ -157,7 +161,7 @@ class Likelihood:
         return joint
 
     def _words_by_count(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
-        """Return per label how many words share a count: a tenth as many counts as different rows."""
+        """Return per label how many words share a count: a tenth of the rows to go through."""
         is_global = self.view.smoothing == GLOBAL
         by_label: list[WordsByCount] = [{} for _ in self._label_indices]
         for k, words_by_count in enumerate(by_label):

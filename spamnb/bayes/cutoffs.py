@@ -56,9 +56,10 @@ def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: floa
 def _above(scores: Array, loss: float, others: Array) -> float:
     """Return a cutoff with no more than the share `loss` of the scores above it, and few of the others below.
 
-    It lies between the next of the others and the score under it, nearer to the former: what may be lost need
-    not be, and a score in a wide gap between ham and spam is like neither, so it is unsure. Where there are
-    too few scores to lose even one, it is not below what a normal distribution of them gives.
+    Of ham scores and spam as the others: the cutoff is set in the gap below the first spam that scores higher
+    than the ham that must be kept, three quarters up: what scores in a wide gap is like neither, so it is
+    unsure. Where there are too few scores to lose even one, it is not below the quantile of a normal
+    distribution with their mean and deviation.
     """
     last = np.sort(scores)[::-1][int(loss * len(scores))]  # the first that must not be lost
     other = others[others > last].min(initial=np.inf)

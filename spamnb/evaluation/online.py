@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ("immediate", "delayed", "on-error")  # the rule of each: OnlineProtocol.learns
 FIRST_MESSAGES = 1000  # that the delayed protocol learns
-GROWTH = 1.1  # cutoffs are taken anew when the scores they rest on are this many times as many
+GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores
 # Scores that cutoffs rest on: those by a filter that had learned less tell of another filter. With all of
 # them 24 % of the later spam in spamassassin was unsure, with the last 2,000 7 %; ham lost 0.00 and 0.08 %.
 LATEST = 2000
-POINTS = 100  # of the learning curve
-RECENT = 200  # messages that its recent error is taken over
+CURVE_POINTS = 100  # of the learning curve
+RECENT = 200  # messages that the recent error of a point is taken over
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ IMMEDIATE = OnlineProtocol()
 def in_time_order(corpus: Corpus) -> Array:
     """The numbers of the messages by Date, and by the order of reading where that is the same.
 
-    A message without a date stays behind the one of its label read before it, or else before the next. A
-    label without any date is spread evenly over the time of the others.
+    A message without a date has that of the dated message of its label read before it, or else of the next.
+    Messages of a label without any date are spread evenly over the time of the others.
     """
     dates = np.array([np.nan if (when := timestamp(date)) is None else when for date in corpus.dates])
     known = dates[~np.isnan(dates)]
@@ -129,7 +129,7 @@ class RunningCounts:
         self.corpus_rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
         self.view = view
         many, size = len(self.labels), len(corpus.fingerprints)
-        # Token by token: taking a message's rows out of these needs a third of the time of columns.
+        # [token, label], unlike a CountTable: to take a message's rows out of it needs a third of the time.
         self.message_counts = np.zeros((size, many), np.int32)
         self.occurrence_counts = np.zeros((size, many), np.int32)
         self.messages = [0] * many
@@ -275,7 +275,9 @@ def learning_curve(judged: JudgedMessages) -> list[CurvePoint]:
     unsure = judged.verdict < 0
     errors = np.concatenate(([0], np.cumsum(judged.verdict != judged.truth)))
     points = []
-    for end in np.unique(np.linspace(messages / POINTS, messages, POINTS).round().astype(int)).tolist():
+    for end in np.unique(
+        np.linspace(messages / CURVE_POINTS, messages, CURVE_POINTS).round().astype(int)
+    ).tolist():
         if not end:
             continue
         loss = lost = missed = None

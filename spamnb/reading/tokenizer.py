@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 MOST_OCCURRENCES = 65_535  # of one token in one message: two bytes hold it
 # Of one message, n-grams and all: a flood neither bloats the model nor slows others.
-MOST_TOKENS = min(30_000, MOST_OCCURRENCES)
+MOST_TOKENS = 30_000
 # Of headers, parts, tags, links and hidden words each. Words have what these leave, so no kind hides another.
 MOST_OF_A_KIND = 4_000
-MOST_TIMES = 1000  # of one HTML tag
+MOST_OF_ONE_TAG = 1000  # times that an HTML tag is counted
 # A header called Url makes the very tokens that links make: all such tokens are of the body.
 BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
 
@@ -68,9 +68,9 @@ class Tokenizer:
         return Features(head, body, subject, texts, numbers_of(message, pages), self.fingerprints)
 
     def _head(self, message: Message) -> tuple[list[str], list[str], list[str]]:
-        """Return tokens of the headers, those that the body may have, too, and the words of the subject.
+        """Return tokens of the headers, tokens of headers that count as body, and the words of the subject.
 
-        Subjects of embedded messages are among the first.
+        The first include the subjects of embedded messages.
         """
         if not self.settings.headers:
             return [], [], []
@@ -81,7 +81,7 @@ class Tokenizer:
                 for name, value in part.headers:
                     if name == "subject":
                         tokens += subject_tokens(value, self.words)
-        if len(tokens) > MOST_OF_A_KIND:  # wherever it stands among them
+        if len(tokens) > MOST_OF_A_KIND:  # the subject stays, wherever it stands among the headers
             tokens = subject + tokens[: MOST_OF_A_KIND - len(subject)]
         if BODY_TAGS.isdisjoint([name for name, _ in message.headers]):
             return tokens, [], subject
@@ -131,7 +131,7 @@ def tag_tokens(tags: dict[str, int]) -> list[str]:
     names = [f"html:{printable(tag)}" for tag in tags]
     tokens = list(names)
     for name, times in zip(names, tags.values(), strict=True):
-        tokens += [name] * min(times - 1, MOST_TIMES)
+        tokens += [name] * min(times - 1, MOST_OF_ONE_TAG)
     return tokens
 
 
@@ -149,13 +149,16 @@ def first_items(runs: list[list[str]], most: int) -> list[str]:
 
 def limited_texts(texts: list[bytes], most: int) -> list[bytes]:
     """Return the texts, the long ones cut, with `most` words in all."""
-    if sum(map(len, texts)) <= most:
+    if sum(map(len, texts)) <= most:  # bytes: there are no more words than that
         return texts
     return [" ".join(run).encode() for run in limited_runs([words_in(text) for text in texts], most)]
 
 
 def limited_runs(runs: list[list[str]], most: int) -> list[list[str]]:
-    """Return the runs, the long ones cut, with `most` items in all: a flood in one part hides no other."""
+    """Return the runs, the long ones cut, with `most` items in all: a flood in one part hides no other.
+
+    If any is cut, they come in order of their length.
+    """
     if sum(map(len, runs)) <= most:
         return runs
     limited = []

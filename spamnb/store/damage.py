@@ -6,7 +6,7 @@ from binascii import crc32
 
 from spamnb.files import complain
 from spamnb.store import msgpack_codec
-from spamnb.store.journal_record import INTEGERS, PAIR, frame_at, record_at
+from spamnb.store.journal_record import ARRAY_OF_TWO, INTEGERS, frame_at, record_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class SoundRecordSearch:
     def next_after(self, at: int) -> int:
         """Return where the next sound record begins; else the end of the journal."""
         data, view = self.data, self.view
-        while (at := data.find(PAIR, at + 1, -1)) >= 0 and self.bytes_left > 0:
+        while (at := data.find(ARRAY_OF_TWO, at + 1, -1)) >= 0 and self.bytes_left > 0:
             if data[at + 1] not in CHECKSUMS:
                 continue
             checksum, start, end = frame_at(view, at)

@@ -1,7 +1,7 @@
 """One record of a journal: its layout in the file, and what it changes in the counts.
 
-A record is the msgpack array [crc32, bin], the bin a msgpack map. It names the generation of the model that
-it belongs to.
+A record is the msgpack array [crc32, bin], the bin a msgpack map: the fields below, and `model`, the
+generation of the model file that it belongs to. docs/model-file.md describes each field.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    ByteRange = tuple[int, int]  # of a journal: where it starts, and where it ends
+    ByteRange = tuple[int, int]  # where damage in a journal starts and ends
 
-PAIR = 0x92  # the first byte of a record: an array of two
-INTEGERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # what a checksum may begin with, and the bytes behind that
-BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # … and a map's bytes, and the bytes of its length
+ARRAY_OF_TWO = 0x92  # the first byte of a record
+INTEGERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # first byte of the checksum: how many bytes follow it
+BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # first byte of the bin: how many bytes hold its length
 
 
 class JournalRecord:
@@ -56,11 +56,11 @@ class JournalRecord:
         self.new_tokens: int = fields["new_tokens"]
         self.new_pairs: int = fields["new_pairs"]
         self.score: float = fields["score"]
-        self.length = sum(self.occurrences)
+        self.length = sum(self.occurrences)  # tokens, each as often as it occurs
         self.move_from(fields["before"], labels)
 
     def move_from(self, before: str | None, labels: Sequence[str]) -> None:
-        """Note what is to be added and subtracted, if the message had this label before."""
+        """Set `steps`, (label index, 1 or -1): what is added and subtracted, if it had this label before."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:
@@ -120,11 +120,11 @@ def frame_at(data: memoryview, at: int) -> tuple[int, int, int]:
     try:
         kind = data[at + 1]
         behind = at + 2 + INTEGERS.get(kind, 0)
-        if data[at] != PAIR or (kind > 0x7F and kind not in INTEGERS):
+        if data[at] != ARRAY_OF_TWO or (kind > 0x7F and kind not in INTEGERS):
             return 0, 0, 0
         width = BINARIES.get(data[behind])
     except IndexError:
-        return cut_off if data[at] == PAIR else (0, 0, 0)
+        return cut_off if data[at] == ARRAY_OF_TWO else (0, 0, 0)
     if width is None:
         return 0, 0, 0
     start = behind + 1 + width

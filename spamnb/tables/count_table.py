@@ -30,9 +30,9 @@ LARGEST = (1 << 31) - 1  # count that is kept in 32 bits
 
 @dataclass(frozen=True, eq=False)
 class CountTable:
-    """Counts in numpy columns: an entry for each token, in order of the tokens' fingerprints.
+    """Counts in numpy columns: an entry for each token and each pair, in order of their fingerprints.
 
-    A pair of neighbours is a token without text and without occurrences.
+    A pair is an entry without text and without occurrences; all others are called words here.
     """
 
     labels: tuple[str, ...]
@@ -61,7 +61,8 @@ class CountTable:
         return sum_tables([self, other])
 
     def __sub__(self, other: CountTable) -> CountTable:
-        if other.fingerprints is not self.fingerprints:
+        """Take the counts of some messages away; which messages are learned stays as it is."""
+        if other.fingerprints is not self.fingerprints:  # else the columns fit: quicker, for folds
             return sum_tables([self, replace(other.scaled(-1), learned=NOTHING_LEARNED)])
         return replace(
             self,
@@ -102,13 +103,13 @@ class CountTable:
         return [int(row.sum(dtype=np.int64, where=chosen)) for row in counts]
 
     def histogram(self) -> dict[tuple[int, ...], int]:
-        """How many words share the same messages per label: Bernoulli's absent words, in brief."""
+        """Map messages per label to the number of words that have them: what Bernoulli's model needs."""
         patterns, which = distinct_columns(self.message_counts[:, self.words])
         tokens = np.bincount(which, minlength=patterns.shape[1]).tolist()
         return dict(zip(zip(*patterns.tolist(), strict=True), tokens, strict=True))
 
     def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
-        """Look up the counts of words; unknown ones are left out."""
+        """Look up the counts of words for one message; unknown ones are left out."""
         return {
             fingerprint: (*self.message_counts[:, at].tolist(), *self.occurrence_counts[:, at].tolist())
             for fingerprint, at in self._known(fingerprints)
@@ -147,7 +148,7 @@ class CountTable:
 
         def chosen(column: Array) -> Array:
             entries: Array = column[..., which]
-            return entries.copy() if isinstance(which, slice) else entries  # not a view: the rest is to go
+            return entries.copy() if isinstance(which, slice) else entries  # so that the rest can be freed
 
         return replace(
             self,
@@ -188,7 +189,7 @@ class CountTable:
         return table._entries(stable_order(fingerprints))
 
     def counts(self, fingerprints: Array) -> tuple[Array, Array]:
-        """Look up messages and occurrences [label, token] of tokens; 0 for an unknown one."""
+        """Look up messages and occurrences [label, token] of many tokens; 0 for an unknown one."""
         places = self.places(fingerprints)
         known = places >= 0
         if not len(self):
@@ -199,10 +200,10 @@ class CountTable:
     def clipped(self) -> CountTable:
         """Raise negative counts to zero, and drop tokens that are left in no message.
 
-        A message may be forgotten twice, or after some of its words were pruned: no harm.
+        Forgetting a message twice, or after some of its words were pruned, makes counts negative.
         """
         message_counts = np.maximum(self.message_counts, 0)
-        words = self.words | (self.texts.lengths > 0)
+        words = self.words | (self.texts.lengths > 0)  # also of 0 occurrences: those are raised, too
         clipped = replace(
             self,
             messages=tuple(max(0, many) for many in self.messages),
@@ -244,7 +245,7 @@ class CountTable:
 
 
 def sum_tables(tables: Sequence[CountTable]) -> CountTable:
-    """Add tables up. Messages are learned in turn: the last table that has a message decides on it."""
+    """Add tables up. Of a message that several tables know, the last one has the label."""
     labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
     tables = [table.relabelled(labels) for table in tables]
     if len(tables) == 1:

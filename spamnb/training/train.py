@@ -56,17 +56,18 @@ def train(
     rare: int = 0,
     all_folders: bool = False,
     yes: bool = False,
-    progress: Callable[[Counted], object] = len,
+    progress: Callable[[Counted], object] = lambda _: None,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
-    Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path are left
-    out if their names speak against its label. Raises UsageError if nearly all that was learned under a label
-    would move to another one, unless `yes` says that it is meant.
+    `wanted` (the tokenizer's settings), `view` and `keyed` are for a new model, or a `fresh` one that is to
+    replace the old. Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a
+    path are left out if their names speak against its label. Raises UsageError if nearly all that was learned
+    under a label would move to another one, unless `yes` says that it is meant.
     """
     with Lock(path, kind=TRAINING):
-        before = replaceable(path) if fresh else existing(path)
-        stored = None if fresh else before
+        replaced = replaceable(path) if fresh else existing(path)
+        stored = None if fresh else replaced  # the model to be added to
         if stored is None:
             labels = list(LABELS if set(sources) <= set(LABELS) else sources)
             Settings(**wanted or {}).words()  # a language that there is not is told before a key is made
@@ -82,7 +83,7 @@ def train(
             known_before = LearnedMessages.load(stored)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
-        table_sum = pool.table_sum(stored, labels)  # or it says that the model is damaged
+        table_sum = pool.table_sum(stored, labels)  # which raises an error if the model is damaged
         summary, sample, known = Summary(), Sample(), KnownMessages(known_before, labels)
         day = today()
         is_known = None if forget else known.is_known
@@ -98,7 +99,7 @@ def train(
         if not yes:
             refuse_swapped_labels(labels, known.moves, known.message_counts)
         if stored is None or known.changed or rare or accepted != stored.head["ham_loss"]:
-            if settings.closed:
+            if settings.closed:  # imported counts: without their messages, no score tells of new mail
                 sample = Sample()
             write_shards(
                 path,
@@ -108,7 +109,7 @@ def train(
                 settings,
                 view,
                 accepted,
-                before,
+                replaced,
                 sample,
                 pool.map_shards,
             )

@@ -12,8 +12,8 @@ from spamnb.bayes.view import View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import (
+    CURVE_POINTS,
     GROWTH,
-    POINTS,
     RECENT,
     OnlineProtocol,
     in_index_order,
@@ -298,7 +298,7 @@ class TestCurve:
     def test_figures_are_those_of_measure(self, labels, messages):
         found = self.judged(labels, messages)
         points = learning_curve(found)
-        assert len(points) == min(messages, POINTS)
+        assert len(points) == min(messages, CURVE_POINTS)
         assert points[-1].messages == messages
         for point in points[:: max(1, len(points) // 10)]:
             end = point.messages
