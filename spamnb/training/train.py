@@ -60,9 +60,9 @@ def train(
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
-    `wanted` (the tokenizer's settings), `view` and `keyed` are for a new model, or a `fresh` one that is to
-    replace the old. Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a
-    path are left out if their names speak against its label. Raises UsageError if nearly all that was learned
+    `wanted` (the tokenizer's settings), `view` and `keyed` are for a new model, or a `fresh` one in place of
+    the old. Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path
+    are left out if their names speak against its label. Raises UsageError if nearly all that was learned
     under a label would move to another one, unless `yes` says that it is meant.
     """
     with Lock(path, kind=TRAINING):
