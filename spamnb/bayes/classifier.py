@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     # {(messages of this label, messages of all labels or, without global statistics, 0): number of words}
     WordsByCount = dict[tuple[int, int], int]
 
-MOST_REMEMBERED = 10_000  # rows whose weights are remembered
-LOG_TINY = log(1e-300)  # in place of log 0, where a mean is taken: one word must not decide alone
-GRID = 1.5 * 2**12  # floats of this size are 2⁻⁴⁰ apart: added and subtracted, it rounds to that
+MOST_REMEMBERED = 10_000  # different rows of counts whose weights are kept
+LOG_TINY = log(1e-300)  # stands for log 0 where a mean is taken: with -inf one word would decide alone
+GRID = 1.5 * 2**12  # floats of this size are 2⁻⁴⁰ apart, so adding and subtracting it rounds to 2⁻⁴⁰
 
 
 class Likelihood:
@@ -54,7 +54,7 @@ class Likelihood:
         self._label_indices = range(len(totals.labels))
         self._message_total = sum(totals.messages)
         self.vocabulary = totals.vocabulary
-        self.label_totals: Sequence[int] = totals.presences  # n_c of each label; of binary events at first
+        self.label_totals: Sequence[int] = totals.presences  # n_c of each label, here for binary events
         if view.event == "bernoulli":
             self.label_totals = totals.messages
         elif view.event == "multinomial":
@@ -65,14 +65,14 @@ class Likelihood:
         self.epsilon = 0.0 if view.smoothing == GLOBAL else float(view.smoothing)
         self._log_zero = LOG_TINY if view.damping is not None else -inf
         self.log_denominators = self.log_denominators_of(self.label_totals, self.vocabulary)
-        self._weights_by_row: dict[Row, list[float] | None] = {}  # as strong_weights returns them
+        self._weights_by_row: dict[Row, list[float] | None] = {}  # what strong_weights has returned
         self.background = self.log_prior  # per label, the log-joint before any token is seen
-        self.certain_words = [0 for _ in self._label_indices]  # per label, those in all of its messages
+        self.certain_words = [0 for _ in self._label_indices]  # per label, words that all its messages have
         if view.event == "bernoulli":
             self._count_absent_words(words_by_count or self._words_by_count(totals.histogram()))
 
     def strong_weights(self, row: Row) -> list[float] | None:
-        """Return the weights of a row, None if they are too weak to count; most rows are like many others."""
+        """Return the weights of a row, None if too weak to count; remembered, as many tokens share a row."""
         if row not in self._weights_by_row:
             if len(self._weights_by_row) >= MOST_REMEMBERED:
                 self._weights_by_row = {}  # not emptied: another thread may be reading it
@@ -161,7 +161,7 @@ class Likelihood:
         return joint
 
     def _words_by_count(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
-        """Return per label how many words share a count: a tenth of the rows to go through."""
+        """Return per label how many words have each count: a tenth as many entries as the histogram has."""
         is_global = self.view.smoothing == GLOBAL
         by_label: list[WordsByCount] = [{} for _ in self._label_indices]
         for k, words_by_count in enumerate(by_label):
@@ -171,7 +171,7 @@ class Likelihood:
         return by_label
 
     def _count_absent_words(self, by_label: Sequence[WordsByCount]) -> None:
-        """Take all words as absent: Σ log(1 − P(token | label)), and the number of words with P = 1.
+        """Set the background to all words absent, Σ log(1 − P(token | label)); count the words with P = 1.
 
         The cost grows with the different counts, not with the different words. A factor of zero is counted
         instead of multiplied: each such word that a message has is subtracted from that count.

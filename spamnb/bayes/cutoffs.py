@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
-NEAR = 0.75  # of a gap between ham and spam lies on this side of a cutoff
-FEWEST = 5  # messages of each label; with fewer, chance would decide the cutoffs
-IMPORTED = Cutoffs(0.0, 2.5)  # of another filter's counts, where no scores are known (docs/importing.md)
+GAP_SHARE = 0.75  # how far into a gap between ham and spam a cutoff lies, from the mail it must not lose
+FEWEST = 5  # messages of each label that cutoffs need; with fewer, chance would decide
+IMPORTED = Cutoffs(0.0, 2.5)  # of imported counts, whose mail has no scores (docs/importing.md)
 
 
 def has_spam(labels: Sequence[str]) -> bool:
@@ -56,15 +56,15 @@ def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: floa
 def _above(scores: Array, loss: float, others: Array) -> float:
     """Return a cutoff with no more than the share `loss` of the scores above it, and few of the others below.
 
-    Of ham scores and spam as the others: the cutoff is set in the gap below the first spam that scores higher
-    than the ham that must be kept, three quarters up: what scores in a wide gap is like neither, so it is
-    unsure. Where there are too few scores to lose even one, it is not below the quantile of a normal
-    distribution with their mean and deviation.
+    For the spam cutoff `scores` are those of ham, `others` those of spam. The cutoff is set in the gap below
+    the first spam that scores higher than the ham that must be kept, three quarters up: a message in a wide
+    gap is like neither, so it is unsure. Where there are too few scores to lose even one, the cutoff is not
+    below the quantile of a normal distribution with their mean and deviation.
     """
-    last = np.sort(scores)[::-1][int(loss * len(scores))]  # the first that must not be lost
-    other = others[others > last].min(initial=np.inf)
+    kept = np.sort(scores)[::-1][int(loss * len(scores))]  # the highest score that must not be lost
+    other = others[others > kept].min(initial=np.inf)
     below = scores[scores < other].max()
-    cutoff = float(below + NEAR * (other - below)) if np.isfinite(other) else float(scores.max()) + 1.0
+    cutoff = float(below + GAP_SHARE * (other - below)) if np.isfinite(other) else float(scores.max()) + 1.0
     if loss * len(scores) < 1:
         cutoff = max(cutoff, float(scores.mean() + NormalDist().inv_cdf(1 - max(loss, 1e-6)) * scores.std()))
     return cutoff
@@ -80,7 +80,7 @@ def calibrated(ham: Array, spam: Array) -> Calibration:
     )
     design = np.stack((score, np.ones_like(score)))
     beta = np.zeros(2)
-    for _ in range(100):
+    for _ in range(100):  # Newton's steps; 1e-6 keeps the slope finite where no scores overlap
         p = 1 / (1 + np.exp(-np.clip(beta @ design, -500, 500)))
         gradient = design @ (target - p) - 1e-6 * beta
         curvature = (design * (p * (1 - p))) @ design.T + 1e-6 * np.eye(2)

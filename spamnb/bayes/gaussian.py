@@ -23,7 +23,7 @@ def means_and_variances(by_label: Sequence[Sums]) -> list[tuple[float, float]]:
     """Return per label mean and variance from n, Σx and Σx²; nothing where a label never had the feature."""
     if not by_label or not all(n for n, _, _ in by_label):
         return []
-    # One sample, or all alike: the density would be infinite. Where no label varies the feature says nothing.
+    # The least variance: equal values would have an infinite density. If it is 0, the feature says nothing.
     least = 1e-9 * variance_of([sum(column) for column in zip(*by_label, strict=True)])
     return (
         [(total / n, max(variance_of((n, total, squares)), least)) for n, total, squares in by_label]

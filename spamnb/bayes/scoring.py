@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         def occurrence_counts(self) -> Array: ...
 
 
-MOST_KNOWN = 1 << 20  # counts whose logarithms are kept: 8 MB
-UNIQUE = 1 << 32  # stands for a token that no other message has, beside those counted in the same sum
-BLOCK = 500  # messages left out at once: bounds the arrays of their entries
+MOST_KNOWN = 1 << 20  # logarithms are kept of counts below this: 8 MB
+UNIQUE = 1 << 32  # added for a token that no other message has: the upper half of a sum counts these tokens
+BLOCK = 500  # messages that LeaveOneOut scores at once: bounds its arrays
 
 
 def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
@@ -46,7 +46,7 @@ def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> A
 def by_row(function: Callable[[Row], Sequence[float]], counts: Array, size: int) -> Array:
     """Return the values [value, token] of a function that makes `size` of them from a row of counts.
 
-    It is called once for each different row: half a million tokens have some thousands.
+    The function is called once for each different row: half a million tokens have some thousands of them.
     """
     patterns, which = distinct_columns(counts)
     values = np.array([function(row) for row in patterns.T.tolist()], float).reshape(-1, size)
@@ -54,11 +54,11 @@ def by_row(function: Callable[[Row], Sequence[float]], counts: Array, size: int)
 
 
 class LogCounts:
-    """log(n + ε) by n, for views in which nothing else decides the weight of a token; each is taken once."""
+    """Logarithms log(n + ε) by n, each taken once; for views where nothing else decides a token's weight."""
 
     def __init__(self, likelihood: Likelihood) -> None:
         self.likelihood = likelihood
-        self.known = np.empty(0)  # by n; NaN where it is not known yet
+        self.known = np.empty(0)  # log(n + ε) by n; NaN where it is not known yet
 
     def __call__(self, counts: Array) -> Array:
         top = int(counts.max(initial=0))
@@ -103,7 +103,7 @@ class BulkClassifier:
     def __init__(self, likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> None:
         self.likelihood = likelihood
         self.counts = counts_for(likelihood.view, message_counts, occurrence_counts)
-        unknown = np.zeros((len(self.counts), 1), self.counts.dtype)  # the last column, where index -1 leads
+        unknown = np.zeros((len(self.counts), 1), self.counts.dtype)  # last: unknown tokens have index -1
         self.counts = np.concatenate((self.counts, unknown), axis=1)
         self.weights = weights_of(likelihood, self.counts)
 
@@ -189,10 +189,8 @@ class LeaveOneOut:
         self.view = likelihood.view
         patterns, self.which = distinct_columns(counts_for(self.view, message_counts, occurrence_counts))
         self.distinct_rows = patterns.shape[1]
-        without = [
-            patterns - [[1], [0]],
-            patterns - [[0], [1]],
-        ]  # one message of either label
+        # Each row of counts without a message of the first label, then each without one of the second.
+        without = [patterns - [[1], [0]], patterns - [[0], [1]]]
         left = np.maximum(0, np.concatenate(without, axis=1))
         self.log_counts = LogCounts(likelihood)(left)
         counted = np.tile(patterns.any(axis=0), 2)
@@ -211,7 +209,7 @@ class LeaveOneOut:
         label_offsets = truth.astype(np.int32) * self.distinct_rows
         of_row = self.which.take(rows.places) + np.repeat(label_offsets, rows.lengths)
         log_denominators = self._log_denominators(truth, rows.summed(self.state.take(of_row)[None])[0])
-        # First the tokens that may be strong: one in five.
+        # First the tokens that may be strong, one in five; 1e-6 is more than rounding changes.
         log_odds = self.odds.take(of_row) - np.repeat(log_denominators[1] - log_denominators[0], rows.lengths)
         likely = np.flatnonzero(np.abs(log_odds) >= self.view.least_evidence - 1e-6)
         starts = np.searchsorted(likely, rows.starts)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from spamnb.store.counts import Row
 
-LARGEST = 1.7976931348623157e308  # JSON has no infinity
+LARGEST = 1.7976931348623157e308  # the largest float, in place of infinity, which JSON lacks
 REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
 MOST_POINTS = 100.0
 
@@ -87,7 +87,7 @@ class Calibration:
 
     def probability(self, score: float) -> float:
         x = self.slope * score + self.intercept
-        return 1 / (1 + exp(-x)) if x > -700 else 0.0
+        return 1 / (1 + exp(-x)) if x > -700 else 0.0  # exp(710) overflows
 
 
 class Verdict:
@@ -109,7 +109,7 @@ class Verdict:
         self.probability = probability
         self.probabilities = probabilities
         self.evidence = evidence
-        self.cutoffs = cutoffs  # that decided, if any did
+        self.cutoffs = cutoffs  # the cutoffs that decided; None where the likeliest label won
 
     @property
     def points(self) -> float:

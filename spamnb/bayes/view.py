@@ -44,10 +44,10 @@ class View:
         self.tfidf = tfidf
         self.numbers = numbers or event == "gaussian"
         self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
-        self.least_evidence = least_evidence  # nats between the likeliest and the unlikeliest label
-        # Not the sum of the evidence but its mean, as if there were so many more tokens of weight 0.
+        self.least_evidence = least_evidence  # in nats: evidence counts if its weights are this far apart
+        # Unless None, the evidence is averaged, not summed, as if it had so many more tokens of weight 0.
         self.damping = damping if event in ("multinomial", "binary") else None
-        self.split_head_body = split_head_body  # the mean of each part of a message, added up
+        self.split_head_body = split_head_body  # average head and body by themselves, and add the two
 
     @property
     def has_cutoffs(self) -> bool:

@@ -57,7 +57,7 @@ SAMPLES, MOST_SAMPLES = 3, 100_000  # messages made up: by default, and at most
     help="What is known of a token; of several. Two neighbours: 'WORD WORD'.",
 )
 @click.option("--sample", metavar="LABEL", help="Messages made up by the model.")
-@click.option("-n", "many", type=click.IntRange(1, MOST_SAMPLES), help="How many; 3 by default.")
+@click.option("-n", "count", type=click.IntRange(1, MOST_SAMPLES), help="How many; 3 by default.")
 @click.option("--seed", type=click.IntRange(0), help="The same seed draws the same messages.")
 @click.option(
     "--diff", type=path_type, metavar="OTHER", help="What another model says differently; also of mail."
@@ -79,7 +79,7 @@ def inspect(
     html: str | None,
     tokens: tuple[str, ...],
     sample: str | None,
-    many: int | None,
+    count: int | None,
     seed: int | None,
     diff: str | None,
     plot: str | None,
@@ -103,7 +103,7 @@ def inspect(
         "--check": verify or None,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    check_options(names, given, many is not None or seed is not None, as_json)
+    check_options(names, given, count is not None or seed is not None, as_json)
     check_writable(html, plot)
     if verify:
         return check_model(model, as_json)
@@ -111,7 +111,7 @@ def inspect(
     if tokens:
         return look_up(opened, (*tokens, *names), as_json)
     if sample is not None:
-        return draw_samples(opened, view, sample, many, seed, everything, as_json)
+        return draw_samples(opened, view, sample, count, seed, everything, as_json)
     if diff is not None:
         return compare(opened, open_model(diff, view), names, top, jobs, as_json)
     if names:
@@ -221,7 +221,7 @@ def draw_samples(
     model: Model,
     view: View | None,
     label: str,
-    many: int | None,
+    count: int | None,
     seed: int | None,
     everything: bool,
     as_json: bool,
@@ -231,10 +231,10 @@ def draw_samples(
 
     if label not in model.labels:
         raise UsageError(f"--sample: there is no label {label!r}; there are: {', '.join(model.labels)}")
-    many = SAMPLES if many is None else many
+    count = SAMPLES if count is None else count
     seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
-    samples = draw_messages(model, view, label, many, seed)
-    show_samples(samples, many, seed, bool(model.stored.keyed), everything, as_json)
+    samples = draw_messages(model, view, label, count, seed)
+    show_samples(samples, count, seed, bool(model.stored.keyed), everything, as_json)
     return 0
 
 

@@ -47,7 +47,7 @@ class LabelledMail:
         return [path for paths in self.sources.values() for path in paths]
 
     def batches(self, settings: Settings, key: Key | None = None) -> Iterator[Batch]:
-        """Read all of it, in order."""
+        """Read all the mail, in order."""
         found = 0
         with (
             open_pool(self.paths, self.cluster, self.jobs, self.skip_unreadable) as pool,
@@ -62,5 +62,5 @@ class LabelledMail:
             raise DataError(f"no mail found in {', '.join(self.paths)}")
 
     def corpus(self, settings: Settings) -> Corpus:
-        """Read all of it once, to be split in any way."""
+        """Read all the mail once, to be split in any way."""
         return Corpus.of(self.labels, self.batches(settings))

@@ -47,7 +47,7 @@ def merge(out: str, models: tuple[str, ...], base: str | None, fresh: bool, as_j
         print_json({"model": out, **asdict(merged), "models": changes})
         return 0
     for path, own in changes.items():
-        counts = [f"{many:,} {what}" for what, many in own.items() if many or what == "learned"]
+        counts = [f"{count:,} {what}" for what, count in own.items() if count or what == "learned"]
         click.echo(f"{printable(path)}: {', '.join(counts)}{' since the base' if base else ''}")
     if merged.shared:
         advice = "" if base else "; if the models began with the same one, name it: --base"

@@ -79,7 +79,7 @@ def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model
 
 
 def parse_cutoffs(text: str | None) -> Cutoffs | None:
-    """Read `SPAM` or `HAM,SPAM`: scores from which on a message is spam, up to which it is ham."""
+    """Read `SPAM` or `HAM,SPAM`: the scores from which on a message is spam, and up to which it is ham."""
     if text is None:
         return None
     try:

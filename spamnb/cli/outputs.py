@@ -33,7 +33,7 @@ def _try(path: str) -> None:
     except FileNotFoundError:
         _create_and_remove(os.path.realpath(path) if os.path.islink(path) else path)
         return
-    # The reader of a pipe would take this for the end, so a pipe is not tried.
+    # A pipe is not tried: its reader would take the closing for the end.
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         os.close(os.open(path, os.O_WRONLY))
 

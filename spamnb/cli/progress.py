@@ -22,9 +22,9 @@ def progress(
     unit: str = "messages",
     note: Callable[[], str] = str,
 ) -> Iterator[Callable[[int, int], None]]:
-    """Show progress; yields a function to call with the bytes and messages done, or bytes and something else.
+    """Show progress; yields a function to call with the bytes and the messages (or what `unit` names) done.
 
-    `total` is called only if it is shown: to list a store takes long.
+    `total` is called only if progress is shown: to list a store takes long.
     `note` is called for a text to show behind the figures.
     `among_lines`: the answer is printed meanwhile; on the same terminal, that is progress enough.
     """

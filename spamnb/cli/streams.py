@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Output(io.FileIO):
-    """Bytes to standard output. A failure is an error of ours: of others click makes its own exit code."""
+    """Bytes to standard output. A failure is an error of ours: click has its own exit code for others."""
 
     def write(self, data: ReadableBuffer) -> int:
         try:
@@ -29,8 +29,8 @@ class Output(io.FileIO):
 
 # Characters that tables and bars are drawn with, and what replaces them where the terminal lacks them.
 PLAIN = {"─": "-", "│": "|", "█": "#", "–": "-", "−": "-", "×": "x", "…": "~"}
-LONGER = {"…": "...", "∞": "inf"}  # before a table is laid out, so that there is room
-ERRORS = "spamnb.plain"
+LONGER = {"…": "...", "∞": "inf"}  # replaced before a table is laid out, so that there is room
+ERRORS = "spamnb.plain"  # the name of in_plain_letters as an error handler
 
 
 def replace_stdout() -> None:

@@ -139,7 +139,7 @@ def train(
         if fresh:
             check_replaceable(model)
         if forget:
-            StoredModel.open(model)  # or it says what to do
+            StoredModel.open(model)  # raises an error that says what to do
         with (
             open_pool(paths, cluster, jobs, skip_unreadable) as pool,
             progress(

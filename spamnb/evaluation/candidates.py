@@ -19,7 +19,7 @@ class Candidate:
     """A way to read mail and to judge it, to be compared with others."""
 
     name: str
-    settings: dict[str, Any]  # of the tokenizer, as far as they differ from the defaults
+    settings: dict[str, Any]  # those of the tokenizer that differ from the defaults
     view: View
 
 
@@ -78,7 +78,7 @@ SETTING_NAMES = (*_TOKENIZER_SETTINGS, *VIEW_NAMES)
 def parse_candidate(text: str) -> Candidate:
     """Parse `default` or `NAME=VALUE,NAME=VALUE`; what is not named is as in the default view.
 
-    With an event or tf-idf it is as in the textbooks' view.
+    With an event or tf-idf, what is not named is as in the textbooks' view.
 
     >>> parse_candidate("event=bernoulli,smoothing=0.1,ngrams=2").settings
     {'ngrams': 2}
@@ -89,16 +89,16 @@ def parse_candidate(text: str) -> Candidate:
         name, _, value = item.strip().partition("=")
         try:
             if name in _TOKENIZER_SETTINGS:
-                key, kind = _TOKENIZER_SETTINGS[name]
-                settings[key] = kind(value)
+                field, parse = _TOKENIZER_SETTINGS[name]
+                settings[field] = parse(value)
             else:
-                key, kind = _VIEW_SETTINGS[name]
-                view_settings[key] = kind(value)
+                field, parse = _VIEW_SETTINGS[name]
+                view_settings[field] = parse(value)
         except (KeyError, ValueError):
             raise UsageError(
                 f"{item.strip()!r} is no setting; NAME=VALUE with a name of {', '.join(SETTING_NAMES)}"
             ) from None
-    Settings(**settings)  # says what is wrong with it, if anything is
+    Settings(**settings)  # raises an error if a value is wrong
     base = View() if "event" in view_settings or view_settings.get("tfidf") else DEFAULT_VIEW
     return Candidate(text, settings, View.from_map({**base.as_map(), **view_settings}))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
     from spamnb.evaluation.results import JudgedMessages
 
-CHANCE = 0.05  # a difference likelier than this by chance alone is none
+CHANCE = 0.05  # a difference more probable than this by chance alone counts as none
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class Corpus:
             texts.append((batch.fingerprints, batch.texts))
             unreadable += batch.unreadable
         fingerprints = sorted_distinct(np.concatenate(vocabularies))
-        for batch_index, known in enumerate(vocabularies[1:]):  # one after the other: never all of them twice
+        for batch_index, known in enumerate(vocabularies[1:]):  # one by one: never all rows in memory twice
             columns = np.searchsorted(fingerprints, known).astype(np.int32)
             rows[batch_index] = rows[batch_index].renumbered(columns)
         return cls(
@@ -69,7 +69,7 @@ class Corpus:
         )
 
     def tokens(self, columns: Iterable[int]) -> list[str]:
-        """The texts of tokens, given by where they stand in the vocabulary."""
+        """The texts of tokens, given by their indices in the vocabulary."""
         return [self._token(self.fingerprints[column]) for column in columns]
 
     def _token(self, fingerprint: np.uint64) -> str:
@@ -84,15 +84,16 @@ class Corpus:
 
     def table(self, messages: Array) -> CountTable:
         """Count the messages of a mask: all tokens of the vocabulary, also those whose counts are 0."""
-        many, size = len(self.labels), len(self.fingerprints)
-        message_counts, occurrence_counts = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
-        for label_index in range(many):
+        label_count, size = len(self.labels), len(self.fingerprints)
+        message_counts = np.zeros((label_count, size), np.int32)
+        occurrence_counts = np.zeros_like(message_counts)
+        for label_index in range(label_count):
             rows = self.rows.chosen(np.flatnonzero(messages & (self.truth == label_index)))
             message_counts[label_index] = np.bincount(rows.places, minlength=size)
             occurrence_counts[label_index] = np.bincount(rows.places, rows.times, size)
         return CountTable(
             self.labels,
-            tuple(np.bincount(self.truth[messages], minlength=many).tolist()),
+            tuple(np.bincount(self.truth[messages], minlength=label_count).tolist()),
             {name: self._sums(values, messages) for name, values in self.rows.numbers.items()},
             self.fingerprints,
             Texts.empty(size),

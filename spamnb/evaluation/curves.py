@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
 
-BINS = 15  # of probabilities
+BIN_COUNT = 15  # of a calibration curve
 ROC_POINTS = 2000  # more than a screen has dots
 
 
 def forecasts(labels: Sequence[str], truth: Array, probability: Array) -> tuple[Array, Array]:
-    """The probability forecast for each message, of spam or of the likeliest label; and did it come true."""
+    """Per message the probability forecast, of spam or of the likeliest label, and whether it came true."""
     if len(labels) == 2 and SPAM in labels:
         spam = labels.index(SPAM)
         return probability[:, spam], truth == spam
@@ -30,7 +30,7 @@ def forecasts(labels: Sequence[str], truth: Array, probability: Array) -> tuple[
 
 def bin_numbers(forecast: Array) -> Array:
     """Number the bin of each forecast."""
-    numbers: Array = np.clip((forecast * BINS).astype(int), 0, BINS - 1)
+    numbers: Array = np.clip((forecast * BIN_COUNT).astype(int), 0, BIN_COUNT - 1)
     return numbers
 
 
@@ -49,10 +49,10 @@ def calibration_bins(labels: Sequence[str], truth: Array, probability: Array) ->
     """The bins that the expected calibration error is taken over, empty ones too."""
     forecast, came_true = forecasts(labels, truth, probability)
     numbers = bin_numbers(forecast)
-    columns = [np.bincount(numbers, weights, BINS).tolist() for weights in (None, forecast, came_true)]
+    columns = [np.bincount(numbers, weights, BIN_COUNT).tolist() for weights in (None, forecast, came_true)]
     return [
-        CalibrationBin(i / BINS, (i + 1) / BINS, many, *((p / many, true / many) if many else (None, None)))
-        for i, (many, p, true) in enumerate(zip(*columns, strict=True))
+        CalibrationBin(i / BIN_COUNT, (i + 1) / BIN_COUNT, n, *((p / n, true / n) if n else (None, None)))
+        for i, (n, p, true) in enumerate(zip(*columns, strict=True))
     ]
 
 

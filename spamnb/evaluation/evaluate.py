@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch
 
-TELLING = 20  # tokens of each label in the report
+TELLING_TOKENS = 20  # of each label, in the report
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Folds:
 
     count: int
     seed: int
-    group_duplicates: bool  # exact copies of a message into one fold
+    group_duplicates: bool  # whether exact copies of a message go into one fold
 
 
 def evaluate_by_folds(
@@ -47,7 +47,7 @@ def evaluate_by_folds(
     judged = cross_validate(corpus, assigned, view, jobs)
     work = CrossValidation(corpus, assigned, view)
     telling = {
-        label: most_telling_tokens(work.whole, view, corpus.tokens, label_index, TELLING)
+        label: most_telling_tokens(work.whole, view, corpus.tokens, label_index, TELLING_TOKENS)
         for label_index, label in enumerate(corpus.labels)
     }
     return Evaluation(
@@ -79,7 +79,7 @@ def evaluate_by_model(
     if not judged.names and learned:
         raise DataError(f"all {learned:,} messages are learned by the model already; name other mail")
     worst = mistakes.by_model(judged, model, most_mistakes)
-    telling = ModelSummary.of(model, TELLING).telling
+    telling = ModelSummary.of(model, TELLING_TOKENS).telling
     found = Evaluation("by a model", judged, figures_of(judged), worst, 0, telling, [])
     return replace(found, learned=learned, skipped=skip_learned)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Z = 1.959963984540054  # the normal distribution has 95 % within this many deviations
 TAILS = (0.025, 0.975)
-SEED = 20020  # of the resampling: the same mail gives the same interval
+RESAMPLING_SEED = 20020  # fixed: the same mail gives the same interval
 
 
 class Estimate(NamedTuple):
@@ -37,7 +37,7 @@ class Estimate(NamedTuple):
         return Estimate(*(factor * number for number in self))
 
     def widened(self, other: Estimate) -> Estimate:
-        """Widen the interval to hold another one; it stays unknown where it is."""
+        """Widen the interval to hold another one; an unknown interval stays unknown."""
         return Estimate(self.value, min(self.low, other.low), max(self.high, other.high))
 
 
@@ -67,13 +67,13 @@ def f1(right: int, missed: int, wrong: int) -> Estimate | None:
 
 
 def macro(estimates: Sequence[Estimate], touched: float = 1) -> Estimate | None:
-    """The mean over labels. Their errors add in squares; an error moves `touched` of the figures."""
+    """The mean over labels. Their errors add in squares; a wrong verdict changes `touched` of the figures."""
     if not estimates:
         return None
-    many = len(estimates)
-    value = sum(each.value for each in estimates) / many
-    below = sqrt(touched * sum((each.value - each.low) ** 2 for each in estimates)) / many
-    above = sqrt(touched * sum((each.high - each.value) ** 2 for each in estimates)) / many
+    count = len(estimates)
+    value = sum(each.value for each in estimates) / count
+    below = sqrt(touched * sum((each.value - each.low) ** 2 for each in estimates)) / count
+    above = sqrt(touched * sum((each.high - each.value) ** 2 for each in estimates)) / count
     return bounded(value, value - below, value + above)
 
 
@@ -82,13 +82,13 @@ def logit(share: float) -> float:
 
 
 def logistic(x: float) -> float:
-    return 1 / (1 + exp(-x)) if x > -700 else 0.0
+    return 1 / (1 + exp(-x)) if x > -700 else 0.0  # exp(710) overflows
 
 
 def logistic_average(errors: Sequence[tuple[int, int]]) -> Estimate | None:
     """The mean of error rates (errors, of how many) in logits, as in the TREC spam track.
 
-    The logit of 0 is endless: no error counts as half an error, and nothing but errors as half an error less.
+    The logit of 0 is infinite: no error counts as half an error, and all errors as half an error less.
     """
     if not errors or not all(total for _, total in errors):
         return None
@@ -118,7 +118,7 @@ def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
 
 
 def ranks(ordered: Array, values: Array) -> Array:
-    """Twice the number of `ordered` below each value, where a tie counts half: so these are whole numbers."""
+    """Twice the number of `ordered` below each value: a tie counts half, so twice that is a whole number."""
     ranks: Array = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return ranks
 
@@ -140,8 +140,8 @@ def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
     value = float(spam.mean())
     variance = variance_of_means(spam, ham) if fewer > 1 else 0.0
     if not variance or not 0 < value < 1:
-        # No spread to go by, as when all are ranked right. But that many pairs of one ham and one spam are
-        # independent trials, each misplaced with probability 1 - AUC.
+        # No spread to go by, as when all are ranked right. But `fewer` pairs of one ham and one spam are
+        # independent trials, each pair misplaced with probability 1 - AUC.
         return share(value * fewer, fewer)
     reach = Z * sqrt(variance) / (value * (1 - value))
     return bounded(value, logistic(logit(value) - reach), logistic(logit(value) + reach))
@@ -149,7 +149,7 @@ def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
 
 def resampled(figures: Callable[[Array], Array], messages: int, resamples: int) -> Array:
     """Figures [resample, figure] of messages drawn with replacement, from how often each was drawn."""
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(RESAMPLING_SEED)
     # One resample at a time: 400 of 100,000 messages would take 320 MB at once.
     draws = (random.integers(0, messages, messages) for _ in range(resamples))
     return np.array([figures(np.bincount(draw, minlength=messages)) for draw in draws])
@@ -169,13 +169,13 @@ def percentiles(value: float, drawn: Array, most: float = 1.0) -> Estimate | Non
 def calibration_error(value: float, drawn: Array, noise: Array) -> Estimate:
     """The expected calibration error, which noise makes larger; `noise` is each bin's deviation by chance.
 
-    What resampling adds to the value, sampling has added to the truth, so the bounds are mirrored. And down
-    to 0 where chance explains it all: otherwise 3 of 10 intervals held the error of a perfect calibration.
+    What resampling adds to the value, sampling has added to the truth, so the bounds are mirrored. The low
+    one is 0 where chance explains all: otherwise only 3 of 10 intervals held that of a perfect calibration.
     """
     if not len(drawn):
         return Estimate(value, nan, nan)
     low, high = (2 * value - float(bound) for bound in np.quantile(drawn, TAILS[::-1]))
-    # The mean and deviation of a sum of sizes of normal numbers.
+    # The mean of a sum of absolute normal numbers, and Z times its deviation.
     by_chance = sqrt(2 / pi) * float(noise.sum()) + Z * sqrt((1 - 2 / pi) * float(noise @ noise))
     return bounded(value, 0.0 if value <= by_chance else low, high)
 
@@ -184,7 +184,7 @@ def at_cutoff(missed: float, drawn: Array, spam: int) -> Estimate | None:
     """Spam missed at a cutoff that is itself an estimate.
 
     Never narrower than with the cutoff given: resampling learns nothing from spam of which none is missed.
-    But it cannot imagine a ham above all those seen: at 0.1 %, 73 of 100 intervals held the truth with 700
+    But resampling draws no ham above all those seen: at 0.1 %, 73 of 100 intervals held the truth with 700
     ham, 91 with 4,200. At 0.5 and 1 %, 94 or more did with either.
     """
     estimate = percentiles(missed, drawn)
@@ -199,7 +199,7 @@ class VerdictComparison:
     won: int
     tied: int
     lost: int
-    p: float  # of a difference at least this large, were both equally good
+    p: float  # the probability of a difference this large or larger, were both equally good
 
 
 def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> VerdictComparison:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.evaluation import intervals
-from spamnb.evaluation.curves import BINS, bin_numbers, forecasts
+from spamnb.evaluation.curves import BIN_COUNT, bin_numbers, forecasts
 from spamnb.evaluation.intervals import Estimate
 from spamnb.labels import SPAM, UNSURE
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     Figures = Mapping[str, "Estimate | Figures | None"]
 
-HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: messages in a thousand, whole to divide exactly
-RESAMPLES = 400  # 4,000 moved 11 of 12 bounds by less than 6 % of the interval, one by 15 %
-IMBALANCED = 0.75  # share of the largest label from which accuracy is explained
-LEAST = np.finfo(float).eps
+HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: ham in a thousand, a whole number to divide exactly
+RESAMPLES = 400  # with 4,000, 11 of 12 bounds moved by less than 6 % of the interval, one by 15 %
+IMBALANCED = 0.75  # share of the largest label from which on a warning says what accuracy hides
+LEAST_PROBABILITY = np.finfo(float).eps  # 2.2e-16: the log loss takes none for less
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Metrics:
     unsure: dict[str, int]  # true label: messages
     unsure_percent: float | None
     one_minus_auc_percent: float | None
-    spam_missed_at_ham_lost: dict[str, float | None]  # percent: percent
+    spam_missed_at_ham_lost: dict[str, float | None]  # percent of the ham: percent of the spam
     lam_percent: float | None
     log_loss: float | None
     brier: float | None
@@ -111,23 +111,24 @@ def measure(
 
 def check(labels: Sequence[str], truth: Array, verdict: Array, probability: Array) -> None:
     """Refuse what would give wrong figures silently."""
-    many = len(labels)
-    if not many or len(set(labels)) < many or UNSURE in labels:
+    label_count = len(labels)
+    if not label_count or len(set(labels)) < label_count or UNSURE in labels:
         raise ValueError(f"there must be labels, all different, and none {UNSURE!r}")
-    if truth.shape != verdict.shape or probability.shape != (len(truth), many):
+    if truth.shape != verdict.shape or probability.shape != (len(truth), label_count):
         raise ValueError("one verdict and one probability a label are needed for each message")
     if len(truth) and not (
-        0 <= truth.min() <= truth.max() < many and -1 <= verdict.min() <= verdict.max() < many
+        0 <= truth.min() <= truth.max() < label_count and -1 <= verdict.min() <= verdict.max() < label_count
     ):
         raise ValueError("a label or verdict is out of range")
     if np.isnan(probability).any():
         raise ValueError("a probability is not a number")
 
 
-def confusion(many: int, truth: Array, verdict: Array) -> Array:
-    """Messages [true label, verdict], unsure last."""
-    cells = truth.astype(int) * (many + 1) + np.where(verdict < 0, many, verdict.astype(int))
-    return np.bincount(cells, minlength=many * (many + 1)).reshape(many, many + 1)
+def confusion(label_count: int, truth: Array, verdict: Array) -> Array:
+    """Count messages [true label, verdict], unsure last."""
+    verdicts = label_count + 1
+    cells = truth.astype(int) * verdicts + np.where(verdict < 0, label_count, verdict.astype(int))
+    return np.bincount(cells, minlength=label_count * verdicts).reshape(label_count, verdicts)
 
 
 def percent(estimate: Estimate | None) -> Estimate | None:
@@ -178,30 +179,31 @@ def spam_figures(counts: Array, spam: int | None) -> Figures:
 
 
 class PerMessageFigures:
-    """Figures that need every message, each counted once, or as often as it was drawn."""
+    """Figures that need every message, each counted once, or as often as a resample drew it."""
 
     def __init__(self, labels: Sequence[str], truth: Array, score: Array | None, probability: Array) -> None:
-        self.messages, self.two = len(truth), len(labels) == 2
+        self.messages, self.has_two_labels = len(truth), len(labels) == 2
         probability = np.asarray(probability, float)
         chosen = probability[np.arange(len(truth)), truth]
         squares = (probability - (truth[:, None] == np.arange(len(labels)))) ** 2
-        spam = labels.index(SPAM) if self.two and SPAM in labels else -1
+        spam = labels.index(SPAM) if self.has_two_labels and SPAM in labels else -1
         self.losses = np.stack(
             [
-                -np.log(np.clip(chosen, LEAST, 1 - LEAST)),
-                squares[:, spam] if self.two else squares.sum(axis=1),
+                -np.log(np.clip(chosen, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)),
+                squares[:, spam] if self.has_two_labels else squares.sum(axis=1),
             ]
         )
         forecast, came_true = forecasts(labels, truth, probability)
         self.bins, self.excess = bin_numbers(forecast), forecast - came_true
         # Clipped: a probability a rounding error above 1 has no negative variance.
         variance = np.clip(forecast * (1 - forecast), 0, None)
-        self.noise = np.sqrt(np.bincount(self.bins, variance, BINS)) / max(len(truth), 1)
+        self.noise = np.sqrt(np.bincount(self.bins, variance, BIN_COUNT)) / max(len(truth), 1)
         self.ham = self.spam = self.spam_above = np.empty(0, int)
         if score is not None:
             self.rank(truth == labels.index(SPAM), score)
 
     def rank(self, is_spam: Array, score: Array) -> None:
+        """Sort the indices of ham and of spam, highest score first, and count the spam above each ham."""
         order = np.argsort(score)
         self.ham, self.spam = order[~is_spam[order]][::-1], order[is_spam[order]][::-1]
         not_above = np.searchsorted(score[self.spam[::-1]], score[self.ham], "right")
@@ -210,10 +212,11 @@ class PerMessageFigures:
     def figures(self, times: Array) -> Array:
         """Log loss, Brier score, calibration error, and spam missed at each ham loss."""
         means = self.losses @ times.astype(float)
-        off = np.abs(np.bincount(self.bins, times * self.excess, BINS)).sum()
+        off = np.abs(np.bincount(self.bins, times * self.excess, BIN_COUNT)).sum()
         return np.concatenate((means / self.messages, [off / self.messages], self.missed(times)))
 
     def missed(self, times: Array) -> Array:
+        """The share of spam missed at each ham loss; NaN without ham or spam."""
         lost, caught = np.cumsum(times[self.ham]), np.concatenate(([0], np.cumsum(times[self.spam])))
         if not len(lost) or not lost[-1] or not caught[-1]:
             return np.full(len(HAM_LOSSES), np.nan)
@@ -233,7 +236,7 @@ def resampled_figures(each: PerMessageFigures, resamples: int) -> Figures:
     log_loss, brier, off, *missed = values.tolist()
     return {
         "log_loss": intervals.percentiles(log_loss, drawn[0], most=np.inf),
-        "brier": intervals.percentiles(brier, drawn[1], most=1.0 if each.two else 2.0),
+        "brier": intervals.percentiles(brier, drawn[1], most=1.0 if each.has_two_labels else 2.0),
         "expected_calibration_error": intervals.calibration_error(off, drawn[2], each.noise),
         "spam_missed_at_ham_lost": {
             name: percent(intervals.at_cutoff(value, column, len(each.spam)))

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     TokenWeights = list[tuple[str, float]]  # tokens, and their weight for spam
 
-EVIDENCE_SHOWN = 8  # tokens of each mistake
+EVIDENCE_SHOWN = 8  # tokens of a mistake
 
 
 def worst_mistakes(judged: JudgedMessages, most: int) -> list[int]:
-    """The numbers of the messages judged wrong, not merely unsure, the surest verdicts first."""
+    """The indices of the messages judged wrong, not merely unsure, the surest verdicts first."""
     wrong = np.flatnonzero((judged.verdict != judged.truth) & (judged.verdict != UNDECIDED))
     sure = judged.probability[wrong, judged.verdict[wrong]]
     distance = np.abs(judged.score[wrong]) if SPAM in judged.labels else sure

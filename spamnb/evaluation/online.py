@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
 
 PROTOCOLS = ("immediate", "delayed", "on-error")  # the rule of each: OnlineProtocol.learns
-FIRST_MESSAGES = 1000  # that the delayed protocol learns
+FIRST_MESSAGES = 1000  # learned by the delayed protocol, and no others
 GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores
-# Scores that cutoffs rest on: those by a filter that had learned less tell of another filter. With all of
-# them 24 % of the later spam in spamassassin was unsure, with the last 2,000 7 %; ham lost 0.00 and 0.08 %.
+# Cutoffs rest on so many of the last scores: a filter that had learned less gave other scores. With all
+# scores 24 % of the later spam in spamassassin was unsure, with these 7 %; ham lost 0.00 and 0.08 %.
 LATEST = 2000
-CURVE_POINTS = 100  # of the learning curve
+CURVE_POINTS = 100
 RECENT = 200  # messages that the recent error of a point is taken over
 
 
@@ -47,7 +47,7 @@ class OnlineProtocol:
 
     name: str = "immediate"
     first: int = FIRST_MESSAGES  # messages that "delayed" learns
-    margin: float = 0.0  # nats beyond the score that decides: a right verdict by less, "on-error" learns, too
+    margin: float = 0.0  # in nats: "on-error" also learns what was judged right by less than this
 
     def __post_init__(self) -> None:
         if self.name not in PROTOCOLS:
@@ -66,7 +66,7 @@ IMMEDIATE = OnlineProtocol()
 
 
 def in_time_order(corpus: Corpus) -> Array:
-    """The numbers of the messages by Date, and by the order of reading where that is the same.
+    """The indices of the messages by Date; messages of the same date are in the order of reading.
 
     A message without a date has that of the dated message of its label read before it, or else of the next.
     Messages of a label without any date are spread evenly over the time of the others.
@@ -86,11 +86,11 @@ def in_time_order(corpus: Corpus) -> Array:
 
 
 def in_index_order(corpus: Corpus, index: Sequence[tuple[str, str]]) -> Array:
-    """The numbers of the messages in the order of an index; the messages of one mbox stay together."""
+    """The indices of the messages in the order of an index; the messages of one mbox stay together."""
     lines = {path: line for line, (_, path) in enumerate(index)}
     keys = [0]
     for path, _ in corpus.names:
-        keys.append(lines.get(path, keys[-1]))  # a Maildir's file was renamed meanwhile: where it was read
+        keys.append(lines.get(path, keys[-1]))  # a renamed file of a Maildir follows the one read before it
     return np.argsort(keys[1:], kind="stable")
 
 
@@ -128,18 +128,18 @@ class RunningCounts:
         self.truth = corpus.truth.tolist()
         self.corpus_rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
         self.view = view
-        many, size = len(self.labels), len(corpus.fingerprints)
+        label_count, size = len(self.labels), len(corpus.fingerprints)
         # [token, label], unlike a CountTable: to take a message's rows out of it needs a third of the time.
-        self.message_counts = np.zeros((size, many), np.int32)
-        self.occurrence_counts = np.zeros((size, many), np.int32)
-        self.messages = [0] * many
-        self.presences = [0] * many
-        self.occurrences = [0] * many
+        self.message_counts = np.zeros((size, label_count), np.int32)
+        self.occurrence_counts = np.zeros((size, label_count), np.int32)
+        self.messages = [0] * label_count
+        self.presences = [0] * label_count
+        self.occurrences = [0] * label_count
         self.vocabulary = 0
-        self.pair_presences = [0] * many
+        self.pair_presences = [0] * label_count
         self.pair_vocabulary = 0
         self.numbers: dict[str, list[list[int | float]]] = {
-            name: [[0, 0, 0] for _ in range(many)] for name in (corpus.rows.numbers if view.numbers else ())
+            name: [[0, 0, 0] for _ in self.labels] for name in (corpus.rows.numbers if view.numbers else ())
         }
         self.tokens_by_counts: dict[tuple[int, ...], int] = {}  # only for Bernoulli with global smoothing
         self.words_by_count: list[dict[tuple[int, int], int]] = [{} for _ in self.labels]
@@ -190,12 +190,12 @@ class RunningCounts:
             self._count_same_counts(before[:, label], label, int(new.sum()))
 
     def _count_same_counts(self, before: Array, label: int, new: int) -> None:
-        """Update how many words have so many messages of a label; `new` words were not known before."""
+        """Update how many words have each number of messages of a label; `new` words were unknown before."""
         for by_count in self.words_by_count:
             by_count[0, 0] = by_count.get((0, 0), 0) + new
         by_count = self.words_by_count[label]
-        counts, many = np.unique(before, return_counts=True)
-        for count, words in zip(counts.tolist(), many.tolist(), strict=True):
+        counts, word_counts = np.unique(before, return_counts=True)
+        for count, words in zip(counts.tolist(), word_counts.tolist(), strict=True):
             by_count[count, 0] -= words
             by_count[count + 1, 0] = by_count.get((count + 1, 0), 0) + words
         for key in [key for key, words in by_count.items() if not words]:
@@ -240,7 +240,7 @@ class DecisionRule:
         self.calibration = Calibration() if by_score else None
         self.truth: list[int] = []
         self.scores: list[float] = []
-        self.due = 1.0  # scores at which cutoffs are set next
+        self.due = 1.0  # the number of scores at which cutoffs are set next
 
     def note(self, truth: int, score: float) -> None:
         """Add a score and its true label; set cutoffs anew when there are enough new ones."""
@@ -255,7 +255,7 @@ class DecisionRule:
             self.cutoffs, self.calibration = cutoffs(ham, spam), calibrated(ham, spam)
 
     def lead(self, score: Score, verdict: Verdict, label: str) -> float:
-        """How far a score is beyond the one that decides for a label."""
+        """How far a score is beyond the cutoff for a label; without cutoffs, how far the label is ahead."""
         if self.cutoffs is None:
             return score.of(label)
         return verdict.score - self.cutoffs.spam if label == SPAM else self.cutoffs.ham - verdict.score

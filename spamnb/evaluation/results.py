@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spamnb.inspection.model_summary import TellingToken
     from spamnb.mailboxes.skipped import Unreadable
 
-UNDECIDED = -1
+UNDECIDED = -1  # in place of a label's index
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class JudgedMessages:
     probability: Array  # [message, label]
     names: list[tuple[str, int | None]]  # path, and number in an mbox
     unreadable: list[Unreadable]
-    cutoffs: tuple[float, float] | None = None  # mean over the folds; None where the likeliest label wins
+    cutoffs: tuple[float, float] | None = None  # ham's and spam's, means over folds; None if there are none
 
     @classmethod
     def of(
@@ -92,4 +92,4 @@ class Evaluation:
     telling: dict[str, list[TellingToken]]
     curve: list[CurvePoint]
     learned: int | None = None  # how many of the messages the model that judges has learned; None without one
-    skipped: bool = False  # whether those were left out
+    skipped: bool = False  # whether learned messages were left out

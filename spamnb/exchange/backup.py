@@ -39,13 +39,13 @@ if TYPE_CHECKING:
     from spamnb.key import Key
 
 FIRST_LINE = "spamnb export 1"
-ABOUT = ("settings", "view", "ham_loss", "cutoffs", "calibration")
+COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration")  # of a model's head
 END = "end"
 DAMAGED = "not what spamnb export wrote, or damaged"
 CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"
 CHANGED = "damaged: cut short or changed since spamnb export wrote it; use another backup"
 MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # raised by odd fields
-TRIED_TOKENS = 20  # of a restored model, to see that it judges
+TRIED_TOKENS = 20  # by which a restored model is tried
 
 
 def exported(path: str) -> Iterator[str]:
@@ -65,7 +65,7 @@ def sealed(lines: Iterable[str]) -> Iterator[str]:
 def _content(path: str) -> Iterator[str]:
     stored = StoredModel.open(path)
     table = load_table(stored).clipped()
-    head = {name: stored.head[name] for name in ABOUT}
+    head = {name: stored.head[name] for name in COPIED_FIELDS}
     head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
     yield FIRST_LINE
     yield json.dumps(head, ensure_ascii=False)
@@ -123,6 +123,7 @@ def _save_and_try(path: str, table: CountTable, about: dict[str, Any], lines: Li
 
 
 def _parse(lines: Lines) -> tuple[CountTable, dict[str, Any]]:
+    """Return the table of a backup, and the fields copied from the model's head."""
     try:
         rest = _unsealed(lines)
         next(rest)
@@ -130,7 +131,8 @@ def _parse(lines: Lines) -> tuple[CountTable, dict[str, Any]]:
         reader = _BackupReader(head["labels"], bool(head["settings"].get("keyed")))
         for line in rest:
             reader.add(line)
-        return reader.table(tuple(head["messages"]), head["numbers"]), {name: head[name] for name in ABOUT}
+        about = {name: head[name] for name in COPIED_FIELDS}
+        return reader.table(tuple(head["messages"]), head["numbers"]), about
     except MALFORMED as error:
         raise lines.error(DAMAGED) from error
 
@@ -162,34 +164,34 @@ class _BackupReader:
         self.counts: list[list[int]] = []
         self.pairs: list[int] = []
         self.pair_counts: list[list[int]] = []
-        self.learned: list[tuple[int, int, float]] = []
+        self.learned: list[tuple[int, int, float]] = []  # digest, label's index, score
 
     def add(self, line: str) -> None:
-        many = len(self.labels)
-        kind, *fields = line.split("\t", 3 + 2 * many)
+        label_count = len(self.labels)
+        kind, *fields = line.split("\t", 3 + 2 * label_count)
         if kind == "t":
             *counts, token = fields
-            self.counts.append(_parse_counts(counts, 2 + 2 * many))
+            self.counts.append(_parse_counts(counts, 2 + 2 * label_count))
             self.tokens.append(token)
         elif kind == "p":
             self.pairs.append(int(fields[0], 16))
-            day, *messages = _parse_counts(fields[1:], 1 + many)
-            self.pair_counts.append([day, day, *messages, *[0] * many])
+            day, *messages = _parse_counts(fields[1:], 1 + label_count)
+            self.pair_counts.append([day, day, *messages, *[0] * label_count])
         elif kind == "m":
             digest, label, score = fields
-            if int(label) >= many:
+            if int(label) >= label_count:
                 raise ValueError(label)
             self.learned.append((int(digest, 16), int(label), float(score)))
         else:
             raise ValueError(kind)
 
     def table(self, messages: tuple[int, ...], numbers: dict[str, Any]) -> CountTable:
-        many = len(self.labels)
-        if len(messages) != many:
+        label_count = len(self.labels)
+        if len(messages) != label_count:
             raise ValueError(messages)
         of_tokens = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints_of(self.tokens)
         fingerprints = np.array(of_tokens + self.pairs, np.uint64)
-        counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * many).T
+        counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * label_count).T
         order = stable_order(fingerprints)
         texts = [] if self.keyed else [token.encode() for token in self.tokens]
         texts += [b""] * (len(fingerprints) - len(texts))
@@ -200,16 +202,16 @@ class _BackupReader:
             numbers,
             fingerprints[order],
             Texts.of([texts[at] for at in order.tolist()]),
-            counts[2 : 2 + many, order].astype(np.int32),
-            counts[2 + many :, order].astype(np.int32),
+            counts[2 : 2 + label_count, order].astype(np.int32),
+            counts[2 + label_count :, order].astype(np.int32),
             counts[0, order].astype(np.uint16),
             counts[1, order].astype(np.uint16),
             LearnedMessages.of(digests, labels, scores),
         )
 
 
-def _parse_counts(fields: list[str], many: int) -> list[int]:
+def _parse_counts(fields: list[str], expected: int) -> list[int]:
     counts = [int(field) for field in fields]
-    if len(counts) != many or min(counts) < 0:
+    if len(counts) != expected or min(counts) < 0:
         raise ValueError(fields)
     return counts

@@ -43,10 +43,10 @@ class Changes:
 class Merged:
     """Numbers of messages that a merged model is made of."""
 
-    messages: int = 0  # it knows, each once
-    models: list[Changes] = field(default_factory=list)  # one for each
-    shared: int = 0  # messages that several models changed: each of them counts
-    conflicting: int = 0  # of these: not under the same label in all of them; that of the first model holds
+    messages: int = 0  # messages that it knows, each once
+    models: list[Changes] = field(default_factory=list)  # what each model changed
+    shared: int = 0  # messages that several models changed: counted for each of these models
+    conflicting: int = 0  # shared messages with different labels: that of the first model holds
 
 
 def merge(
@@ -104,7 +104,7 @@ def location(path: str) -> str:
 
 
 def open_once(path: str, opened: dict[str, StoredModel]) -> StoredModel:
-    """Open a model. Named as input and output it is one: what it learns meanwhile is carried over once."""
+    """Open a model, once even if it is input and output: what it learns meanwhile is carried over once."""
     key = location(path)
     if key not in opened:
         try:
@@ -124,12 +124,12 @@ def check_alike(models: Sequence[StoredModel]) -> None:
         if file in files:
             raise UsageError(f"{model.path}: named twice; a model counts once, and the base is none of them")
         files.add(file)
-        other = [name for name, value in settings_of(model).as_map().items() if value != settings[name]]
-        other += ["view"] if view_of(model).as_map() != view else []
-        if other:
+        different = [name for name, value in settings_of(model).as_map().items() if value != settings[name]]
+        different += ["view"] if view_of(model).as_map() != view else []
+        if different:
             raise DataError(
-                f"{model.path}: made with other settings than {first.path} ({', '.join(other)}); counts of "
-                "different things do not add: train one of them anew"
+                f"{model.path}: made with other settings than {first.path} ({', '.join(different)}); "
+                "counts of different things do not add: train one of them anew"
             )
 
 
@@ -141,8 +141,8 @@ class ModelSum:
         everything = [*([base] if base else []), *models]
         self.labels = list(dict.fromkeys(label for model in everything for label in model.labels))
         self.merged = Merged(models=[Changes() for _ in models])
-        # Messages of the base that several took out of a label leave it once. Else tokens that others have,
-        # too, could be in more messages than there are.
+        # Per label: a message of the base that several models took out of it leaves it once, so it is added
+        # again for all but one. Else tokens could be in more messages than there are.
         self.restored = np.zeros(len(self.labels), np.int64)
 
     def table(self, shard: int) -> CountTable:

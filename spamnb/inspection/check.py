@@ -16,7 +16,7 @@ from spamnb.training.replacing import DAMAGED_COPY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-HEAD_ERRORS = (TypeError, ValueError, LookupError, AttributeError)  # of a head that makes no sense
+HEAD_ERRORS = (TypeError, ValueError, LookupError, AttributeError)  # raised by a head that makes no sense
 
 
 @dataclass

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.store.stored_model import StoredModel
 
-BIN = b"\xc6"  # msgpack: binary data, its length in four bytes
-STRETCHES_AT_ONCE = 1 << 12  # of records, each with a checksum in the directory
+BIN = b"\xc6"  # msgpack's mark of binary data whose length has four bytes
+STRETCHES_AT_ONCE = 1 << 12  # a stretch is the records that a directory's entry leads to, with one checksum
 
 
 class ColumnChecker:
@@ -33,13 +33,13 @@ class ColumnChecker:
     def __init__(self, stored: StoredModel, progress: Callable[[int, int], object]) -> None:
         self.stored = stored
         self.head = stored.head
-        self.many = len(stored.labels)
+        self.label_count = len(stored.labels)
         self.progress = progress
         self.names = [name for name, *_ in self.head["columns"]]
         self.damage: list[str] = []
         self.checked: set[str] = set()
         self.damaged: set[str] = set()
-        # Columns whose contents do not agree, and what is wrong; void if one of them is damaged as such.
+        # Columns whose contents do not agree, and what is wrong; ignored if one of them is itself damaged.
         self.disagreements: list[tuple[tuple[str, ...], str]] = []
 
     def check(self) -> None:
@@ -116,11 +116,11 @@ class ColumnChecker:
     # Checking their contents
 
     def records(
-        self, name: str, directory: str, totals: list[int], many: int, patterns: Counter[bytes] | None = None
+        self, name: str, directory: str, totals: list[int], size: int, patterns: Counter[bytes] | None = None
     ) -> None:
         """Check the order of records, the directory that leads to them, and their sums in the head."""
         has_directory, entries = self.read(directory), self.length(directory)
-        shift = 65 - (entries - 1).bit_length()
+        shift = 65 - (entries - 1).bit_length()  # 2^k + 1 entries go by the upper k of a key's 64 bits
         start, entry, last = 0, 0, -1
         sums: Array = np.zeros(len(self.stored.column(name).kind) - 1, np.int64)
         in_order = exact = True
@@ -130,7 +130,7 @@ class ColumnChecker:
             last = int(keys[-1])
             sums += counts.sum(axis=0, dtype=np.int64)
             if patterns is not None:
-                rows, times = np.unique(packed_rows(counts[:, : self.many]), return_counts=True)
+                rows, times = np.unique(packed_rows(counts[:, : self.label_count]), return_counts=True)
                 patterns.update(dict(zip(rows.tolist(), times.tolist(), strict=True)))
             if has_directory and in_order:
                 end = (last >> shift) + 1
@@ -146,7 +146,7 @@ class ColumnChecker:
         self.expect(in_order, "are not in order", name)
         self.expect(exact, f"do not lead to its {name}", directory, name)
         self.expect(sums.tolist() == totals, "do not add up to what its head says", name)
-        self.expect(start == many, "are not as many as its head says", name)
+        self.expect(start == size, "are not as many as its head says", name)
 
     def checksums_agree(self, name: str, directory: str) -> bool:
         """Whether the checksums of a directory are those of the stretches it leads to."""
@@ -165,7 +165,7 @@ class ColumnChecker:
     def texts(self) -> None:
         """Check that tokens end one behind the other, up to the end of the text, and are UTF-8."""
         size, has_text = self.length("text"), self.read("text")
-        before = many = 0
+        before = count = 0
         in_order = readable = True
         for ends in self.blocks("ends"):
             in_order = in_order and before <= int(ends[0]) and bool((ends[1:] >= ends[:-1]).all())
@@ -173,15 +173,15 @@ class ColumnChecker:
             if has_text and in_order:
                 text = self.read_entries("text", before, int(ends[-1]))
                 readable = readable and are_texts(text, ends.astype(np.int64) - before)
-            before, many = int(ends[-1]), many + len(ends)
+            before, count = int(ends[-1]), count + len(ends)
         self.expect(in_order, "are not in order", "ends")
         self.expect(before == size, "do not end where its text does", "ends", "text")
         self.expect(readable, "is not UTF-8", "text", "ends")
-        self.expect(many == self.length("tokens"), "are not as many as its tokens", "ends", "tokens")
+        self.expect(count == self.length("tokens"), "are not as many as its tokens", "ends", "tokens")
 
     def histogram(self, patterns: Counter[bytes]) -> None:
         """Compare how many tokens have the same messages per label with the count over all tokens."""
-        names = [f"histogram.{label}" for label in range(self.many)]
+        names = [f"histogram.{label}" for label in range(self.label_count)]
         *counts, tokens = [self.read_whole(name) for name in (*names, "histogram.tokens")]
         in_order = len({len(column) for column in (*counts, tokens)}) == 1
         found: dict[bytes, int] = {}
@@ -196,7 +196,7 @@ class ColumnChecker:
     def messages(self) -> None:
         """Check the order of the digests of messages and their labels.
 
-        The head may count more: messages of another filter, or learned by several models that were merged.
+        The head may count more messages: of another filter, or learned by several models that were merged.
         """
         digests, last, in_order = 0, -1, True
         for block in self.blocks("digests"):
@@ -206,21 +206,21 @@ class ColumnChecker:
         counts: Array = np.zeros(256, np.int64)
         for block in self.blocks("digest_labels"):
             counts += np.bincount(block, minlength=256)
-        self.expect(not counts[self.many :].any(), "are of no label", "digest_labels")
-        found, messages = counts[: self.many].tolist(), list(self.head["messages"])
-        fits = all(many <= most for many, most in zip(found, messages, strict=True))
+        self.expect(not counts[self.label_count :].any(), "are of no label", "digest_labels")
+        found, messages = counts[: self.label_count].tolist(), list(self.head["messages"])
+        fits = all(count <= most for count, most in zip(found, messages, strict=True))
         self.expect(fits, "are more than its head says", "digest_labels")
         self.expect(
             int(counts.sum()) == digests, "are not as many as its digests", "digest_labels", "digests"
         )
-        many = self.length("digest_scores")
-        self.expect(many == digests, "are not as many as its digests", "digest_scores", "digests")
+        scores = self.length("digest_scores")
+        self.expect(scores == digests, "are not as many as its digests", "digest_scores", "digests")
 
     def numbers(self) -> None:
         """Check that no numeric feature is of more messages than there are."""
         for name, by_label in self.head["numbers"].items():
             rows = zip(by_label, self.head["messages"], strict=True)
-            if not all(0 <= n <= many for (n, _, _), many in rows):
+            if not all(0 <= n <= most for (n, _, _), most in rows):
                 self.damage.append(f"its feature {name} is of more messages than there are; {WHAT_TO_DO}")
 
 

@@ -50,7 +50,7 @@ class ModelDifference:
 
     here: str
     there: str
-    settings: dict[str, list[Any]]  # the values of those that differ, here and there
+    settings: dict[str, list[Any]]  # name: its values here and there, where they differ
     moved: list[MovedToken]
     messages: int  # judged by both
     changed: list[ChangedVerdict]
@@ -62,10 +62,10 @@ class ModelDifference:
 class WeighedTokens(NamedTuple):
     """The tokens of a model in order of their fingerprints."""
 
-    keys: Array
+    keys: Array  # the fingerprints
     indices: Array  # in the vocabulary
     leads: Array  # [label, token] of the labels in common
-    messages: Array  # of the label that has most
+    messages: Array  # that have the token, of the label with the most of them
 
     def aligned_to(self, keys: Array) -> WeighedTokens:
         """Align the columns to more tokens; unknown ones have the index -1 and no weight."""
@@ -154,9 +154,9 @@ def weigh_tokens(model: Model, vocabulary: Vocabulary, labels: Sequence[str]) ->
 
 
 def messages_of(model: Model, fingerprint: int) -> dict[str, int]:
-    many = len(model.labels)
-    row = model.stored.rows([fingerprint]).get(fingerprint, (0,) * many)
-    return dict(zip(model.labels, row[:many], strict=True))
+    label_count = len(model.labels)
+    row = model.stored.rows([fingerprint]).get(fingerprint, (0,) * label_count)
+    return dict(zip(model.labels, row[:label_count], strict=True))
 
 
 def changed_verdicts(

@@ -39,7 +39,7 @@ class PartSum(NamedTuple):
 
     name: str
     tokens: int
-    weight: float  # of all its tokens
+    weight: float  # the sum over its tokens
     divisor: float
     adds: float
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spamnb.inspection.reason import Reason
     from spamnb.model import Model
 
-ROUNDING = 1e-9  # nats: what rounding leaves of no evidence at all
+ROUNDING = 1e-9  # nats: a lead up to this is rounding, not evidence
 
 
 class Flip(NamedTuple):
@@ -32,7 +32,7 @@ class WeakenedPart(NamedTuple):
     """Head or body of a message that loses its strongest evidence for one side, token by token."""
 
     reasons: list[Reason]  # in the order of their removal
-    leads: list[float]  # of the part: the least it can be without at most none, one, two … of them
+    leads: list[float]  # by number n: the least lead of the part without at most n of the reasons
 
 
 class Removal(NamedTuple):
@@ -74,7 +74,7 @@ def without_rounding(joint: list[float]) -> list[float]:
 
 
 def bounds(model: Model, label: str) -> list[tuple[int, float]]:
-    """How small the lead must become for each other verdict, with its sign: 1, or -1 for the lead negated."""
+    """For each other verdict (sign, bound): a message gets it once sign · lead is no more than the bound."""
     cutoffs, labels = model.cutoffs, model.labels
     if not cutoffs or len(labels) > 2 or SPAM not in labels:
         return [] if label == UNSURE else [(1, 0.0)]
@@ -89,18 +89,18 @@ def bounds(model: Model, label: str) -> list[tuple[int, float]]:
 def weaken_part(part: list[Reason], damping: float | None, sign: int) -> WeakenedPart:
     """Remove the evidence of a part, strongest first.
 
-    To be allowed more removals than are best is no worse: not all need be made.
+    The leads never rise: where fewer removals are better, not all that are allowed need be made.
     """
     if not part:
         return WeakenedPart([], [0.0])
     ordered = sorted(part, key=attrgetter("adds"), reverse=sign > 0)
     adds = [sign * reason.adds for reason in ordered]
-    many, whole = len(adds), sum(adds)
+    count, whole = len(adds), sum(adds)
     removed = accumulate(adds[:-1], initial=0.0)
     if damping is None:
         leads = [whole - gone for gone in removed]
     else:
-        leads = [(whole - gone) * (many + damping) / (many + damping - k) for k, gone in enumerate(removed)]
+        leads = [(whole - gone) * (count + damping) / (count + damping - k) for k, gone in enumerate(removed)]
     return WeakenedPart(ordered, list(accumulate([*leads, 0.0], min)))
 
 
@@ -116,11 +116,11 @@ def fewest_removals(first: WeakenedPart, second: WeakenedPart, lead: float, boun
         return None
     best = len(first.reasons), len(second.reasons)
     least, other = sum(best), best[1]
-    for many, smaller in enumerate(first.leads):
+    for count, smaller in enumerate(first.leads):
         while other and smaller + second.leads[other - 1] <= room:
             other -= 1
-        if many + other < least and smaller + second.leads[other] <= room:
-            best, least = (many, other), many + other
+        if count + other < least and smaller + second.leads[other] <= room:
+            best, least = (count, other), count + other
     removed = first.reasons[: best[0]], second.reasons[: best[1]]
     return Removal(removed, rest + first.leads[best[0]] + second.leads[best[1]])
 
@@ -146,8 +146,8 @@ def label_weight(reasons: list[Reason], label_index: int) -> float:
     return sum([reason.evidence.weights[label_index] * reason.evidence.times for reason in reasons])
 
 
-def part_score(total: float, many: int, damping: float | None) -> float:
+def part_score(total: float, tokens: int, damping: float | None) -> float:
     """The score of a part: the sum of its evidence, or the mean with `damping` more tokens of no weight."""
     if damping is None:
         return total
-    return total / (many + damping) if many else 0.0
+    return total / (tokens + damping) if tokens else 0.0

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from spamnb.reading.words import Words
 
 SHOWN_HEADERS = ("from", "to", "cc", "reply-to", "subject", "date")  # as mail readers show them
-LONGEST_HEADER = 2000  # characters of one that are shown
-INDENT = 8  # spaces in a row
+LONGEST_HEADER = 2000  # characters; what is longer is cut
+INDENT = 8  # spaces in a row that are kept
 
 _SPACES = re.compile(r"(\s+)", re.ASCII)  # other spaces are left to the tokenizer
 _WORD = re.compile(r"([0-9A-Za-z'$!_\x80-\U0010ffff-]+)")
@@ -120,11 +120,11 @@ def cut_text(text: str, words: Words) -> list[TextPiece]:
     found = []
     for run in _SPACES.split(text):
         is_link = "://" in run or run.lower().startswith("www.")
-        for text_ in (run,) if is_link or run.isspace() else _WORD.split(run):
-            if text_ not in known:
-                links = link_tokens(links_in(text_), words) if is_link else []
-                known[text_] = TextPiece(text_, words.of(text_) if text_.strip() else [], links)
-            found.append(known[text_])
+        for piece in (run,) if is_link or run.isspace() else _WORD.split(run):
+            if piece not in known:
+                links = link_tokens(links_in(piece), words) if is_link else []
+                known[piece] = TextPiece(piece, words.of(piece) if piece.strip() else [], links)
+            found.append(known[piece])
     return found
 
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.model import Model
 
-NAMED = 16  # tokens of each label, at most
-STEP = 0.5  # nats that are counted together
-FARTHEST = 15.0  # nats; what weighs more is counted there
-POINTS = 120  # of the curve: as many as can be told apart
-SCORES = 100  # bins of scores, for programs; a drawing makes its own
+TOKENS_NAMED = 16  # of each label, at most
+WEIGHT_STEP = 0.5  # nats: the width of a bin of weights
+LARGEST_WEIGHT = 15.0  # nats; larger weights are counted as this
+ZIPF_POINTS = 120  # as many as can be told apart in a drawing
+SCORE_BINS = 100  # for programs; a drawing makes its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +29,8 @@ class ModelCurves:
 
     summary: ModelSummary
     toward: str  # the label that weights speak for
-    weights: list[tuple[float, int]]  # from here to STEP more, so many tokens
-    zipf: list[tuple[int, int]]  # the n-th most frequent token, and its occurrences
+    weights: list[tuple[float, int]]  # (weight, tokens that weigh from there to WEIGHT_STEP more)
+    zipf: list[tuple[int, int]]  # (n, occurrences of the n-th most frequent token)
     ham: Array  # scores of the mail learned, each by the mail without itself
     spam: Array
 
@@ -39,7 +39,7 @@ class ModelCurves:
         """Take the curves of a model. Weights are for spam, or for the likeliest of more than two labels."""
         vocabulary = Vocabulary(model.stored)
         two = has_spam(model.labels)
-        edges = np.arange(-FARTHEST if two else 0.0, FARTHEST + STEP, STEP)
+        edges = np.arange(-LARGEST_WEIGHT if two else 0.0, LARGEST_WEIGHT + WEIGHT_STEP, WEIGHT_STEP)
         heights = np.zeros(len(edges) - 1, np.int64)
         occurrences = [np.empty(0, np.int64)]
         for block in vocabulary.blocks():
@@ -52,7 +52,7 @@ class ModelCurves:
                 weights = leads[model.labels.index(SPAM)] if two else leads.max(axis=0)
                 heights += np.histogram(np.clip(weights, edges[0], edges[-1]), edges)[0]
         return cls(
-            ModelSummary.of(model, NAMED),
+            ModelSummary.of(model, TOKENS_NAMED),
             SPAM if two else "the likeliest label",
             list(zip(edges[:-1].tolist(), heights.tolist(), strict=True)),
             zipf_curve(np.concatenate(occurrences)),
@@ -62,7 +62,7 @@ class ModelCurves:
     def as_map(self) -> dict[str, Any]:
         """The curves as plain values, for programs."""
         both = np.concatenate((self.ham, self.spam))
-        edges = np.histogram_bin_edges(both, SCORES) if len(both) else np.empty(0)
+        edges = np.histogram_bin_edges(both, SCORE_BINS) if len(both) else np.empty(0)
         scores = {
             "edges": edges.tolist(),
             "ham": np.histogram(self.ham, edges)[0].tolist() if len(both) else [],
@@ -70,7 +70,7 @@ class ModelCurves:
         }
         return {
             "toward": self.toward,
-            "step": STEP,
+            "step": WEIGHT_STEP,
             "weights": self.weights,
             "zipf": self.zipf,
             "scores": scores,
@@ -82,5 +82,5 @@ def zipf_curve(occurrences: Array) -> list[tuple[int, int]]:
     falling = np.sort(occurrences)[::-1]
     if not len(falling):
         return []
-    ranks = np.unique(np.geomspace(1, len(falling), POINTS).astype(np.int64))
+    ranks = np.unique(np.geomspace(1, len(falling), ZIPF_POINTS).astype(np.int64))
     return list(zip(ranks.tolist(), falling[ranks - 1].tolist(), strict=True))

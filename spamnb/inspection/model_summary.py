@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from spamnb.tables.vocabulary import Block
 
 
-ENOUGH = 200  # messages of each label; with fewer, more would help
-LOPSIDED = 20  # times the messages of another label
-STALE = 180  # days without learning
-DOUBTFUL = 0.05  # of its own mail that a model judges wrong, or not at all, when each message is left out
-DAYS = 1 << 16  # that a column can hold
+ENOUGH = 200  # messages of each label; a model with fewer is told that more would help
+LOPSIDED = 20  # a label has too much mail from so many times that of another on
+STALE = 180  # days without learning after which a model is said to be old
+DOUBTFUL = 0.05  # share of its own mail that a model may judge wrong or unsure, each message left out
+DAYS = 1 << 16  # a column of days holds numbers below this
 INFINITE = 99.0  # nats, in place of an infinite weight
 
 
@@ -114,11 +114,11 @@ class ModelSummary:
     settings: dict[str, Any]
     view: dict[str, Any]
     cutoffs: list[float] | None
-    ham_loss: float  # that the cutoffs were set for
+    ham_loss: float  # the share of ham that the cutoffs may lose
     own_mail: OwnMail | None
     last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
     seen_since: str | None  # the day since when half of the tokens were seen
-    oldest: str | None  # the first of these days
+    oldest: str | None  # the first of the days on which tokens were last seen
     missing: list[str]  # what would help, a sentence each
     telling: dict[str, list[TellingToken]]
 
@@ -189,7 +189,7 @@ def last_day(days: Array) -> int:
 
 
 def token_days(days: Array) -> tuple[str | None, str | None, str | None]:
-    """The last day on which a token was last seen, the day since when half of them were, and the first."""
+    """Days on which tokens were last seen: the last, the one since when half were seen, and the first."""
     if not days.any():
         return None, None, None
     half = int(np.searchsorted(np.cumsum(days), days.sum() / 2))
@@ -224,9 +224,8 @@ class TopTokens:
 
     def __init__(self, top: int) -> None:
         self.top = top
-        self.found: list[
-            tuple[float, int, list[int], float]
-        ] = []  # negative importance, index, messages, weight
+        # (negative importance, index, messages, weight) of each, the most important first
+        self.found: list[tuple[float, int, list[int], float]] = []
 
     def add(self, block: Block, leads: Array, label_index: int) -> None:
         importances = importance(block.message_counts[label_index], leads)

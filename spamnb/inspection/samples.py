@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from spamnb.store.stored_model import StoredModel
 
 SIZE = "size"  # the numeric feature that tells of lengths, in tenths of a doubling
-TENTH = log(2) / 10
+SIZE_UNIT = log(2) / 10  # a tenth of a doubling, as a natural logarithm
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class SyntheticMessage:
 
 
 def draw_messages(
-    model: Model, view: View | None, label: str, many: int, seed: int
+    model: Model, view: View | None, label: str, count: int, seed: int
 ) -> Iterator[SyntheticMessage]:
     """Draw messages of a label, by the view asked for."""
     if not model.stored.messages[model.labels.index(label)]:
         raise DataError(f"{model.stored.path}: no {label} has been learned; there is nothing to draw from")
     # What the default takes the mean of is no distribution; the textbooks' multinomial of the same counts is.
     chosen = view or View("multinomial", model.view.smoothing)
-    return Sampler(model.stored, chosen, label, seed).messages(many)
+    return Sampler(model.stored, chosen, label, seed).messages(count)
 
 
 class Sampler:
@@ -83,17 +83,17 @@ class Sampler:
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)
 
-    def messages(self, many: int) -> Iterator[SyntheticMessage]:
+    def messages(self, count: int) -> Iterator[SyntheticMessage]:
         reach = np.cumsum(self.p)
         messages = max(1, self.stored.messages[self.label_index])
-        for _ in range(many):
-            size = self.chance.standard_normal()
+        for _ in range(count):
+            size_off = self.chance.standard_normal()
             if self.view.event == "bernoulli":
                 drawn = np.flatnonzero(self.chance.random(len(self.p)) < self.p)
             else:
-                length = self._length(size) if len(reach) else 0
+                length = self._length(size_off) if len(reach) else 0
                 drawn = np.searchsorted(reach, self.chance.random(length) * reach[-1:], "right")
-            numbers = self._numbers(size, messages)
+            numbers = self._numbers(size_off, messages)
             found, times = np.unique(drawn, return_counts=True)
             tokens = dict(zip(self._texts(found.tolist()), times.tolist(), strict=True))
             yield SyntheticMessage(self.label, len(drawn), tokens, numbers)
@@ -104,20 +104,20 @@ class Sampler:
         self._known.update(zip(new, self.vocabulary.tokens(new), strict=True))
         return [self._known[token] for token in tokens]
 
-    def _length(self, size: float) -> int:
-        """A log-normal length, as sizes are; `size` is how many standard deviations it lies off the mean."""
+    def _length(self, size_off: float) -> int:
+        """A log-normal length, as sizes are; `size_off` is how many deviations it is off the mean."""
         stored = self.stored
         totals = stored.occurrences if self.view.event == "multinomial" else stored.presences
         mean = totals[self.label_index] / max(1, stored.messages[self.label_index])
         sizes = stored.numbers.get(SIZE)
         spread = (
-            TENTH * sqrt(variance_of(sizes[self.label_index]))
+            SIZE_UNIT * sqrt(variance_of(sizes[self.label_index]))
             if sizes and sizes[self.label_index][0]
             else 0.0
         )
-        return min(MOST_TOKENS, round(mean * exp(spread * size - spread * spread / 2)))
+        return min(MOST_TOKENS, round(mean * exp(spread * size_off - spread * spread / 2)))
 
-    def _numbers(self, size: float, messages: int) -> dict[str, float]:
+    def _numbers(self, size_off: float, messages: int) -> dict[str, float]:
         """Draw the numeric features, each as often as the label's mail has it."""
         numbers = {}
         for name, by_label in sorted(self.stored.numbers.items()):
@@ -125,5 +125,5 @@ class Sampler:
             chance, off = self.chance.random(), self.chance.standard_normal()
             if chance * messages < n:
                 deviation = sqrt(variance_of((n, total, squares)))
-                numbers[name] = total / n + deviation * (size if name == SIZE else off)
+                numbers[name] = total / n + deviation * (size_off if name == SIZE else off)
         return numbers

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array, Texts
     from spamnb.tables.vocabulary import Vocabulary
 
-SHORT = 4  # letters up to which a word has neighbours at one change only
-MOST_LETTERS = 80  # of a word whose neighbours are looked for
+SHORT = 4  # letters of a word to which only spellings with one change are near
+MOST_LETTERS = 80  # bytes of a word that are compared
 
 
 class Spelling(NamedTuple):
@@ -48,16 +48,16 @@ def near_words(letters: bytes, most: int, start: int, texts: Texts) -> Iterator[
 
 
 def distances(letters: bytes, words: Array, most: int) -> Array:
-    """Levenshtein's distances of a word to others [letter, word], as too_far as they are no more than `most`.
+    """Levenshtein's distances of a word to others [letter, word]; `most` + 1 for all larger than `most`.
 
-    His table for all words at once, row by row, and of each row only what lies near its diagonal.
+    Levenshtein's table for all words at once, row by row, and of each row only what is near the diagonal.
     """
-    length, many = words.shape
-    too_far = np.full(many, most + 1, np.uint8)
-    above = [np.full(many, min(j, most + 1), np.uint8) for j in range(length + 1)]
+    length, word_count = words.shape
+    too_far = np.full(word_count, most + 1, np.uint8)
+    above = [np.full(word_count, min(j, most + 1), np.uint8) for j in range(length + 1)]
     for i, letter in enumerate(letters, 1):
         row = [too_far] * (length + 1)
-        row[0] = np.full(many, min(i, most + 1), np.uint8)
+        row[0] = np.full(word_count, min(i, most + 1), np.uint8)
         for j in range(max(1, i - most), min(length, i + most) + 1):
             changed = above[j - 1] + (words[j - 1] != letter)
             row[j] = np.minimum(np.minimum(changed, above[j] + 1), row[j - 1] + 1)

@@ -25,7 +25,7 @@ Value = TypeVar("Value", int, float)
 SMOOTHINGS = (0.0, 1.0, GLOBAL)  # beside the model's own: none, Laplace's, global statistics
 EVENTS = ("multinomial", "binary", "bernoulli")  # Gaussians are of numbers, not of tokens
 TAGS = ("", "subject:", "from:", "to:", "hidden:", "url:", "url:/", "file:", "header:")
-NEAR = 20  # near spellings that are listed
+NEAR_LISTED = 20  # near spellings, at most
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class TokenFacts:
     first_seen: str | None
     last_seen: str | None
     elsewhere: list[OtherToken]  # the same word in other places of a message
-    near: list[OtherToken]  # spelled nearly so
+    near: list[OtherToken]  # tokens spelled nearly like it
     is_pair: bool = False  # two words side by side
 
     def as_map(self) -> dict[str, Any]:
@@ -93,13 +93,13 @@ class TokenLookup:
         if row is None:
             nothing = dict.fromkeys(model.labels, 0)
             return TokenFacts(token, False, nothing, nothing, None, None, False, [], None, None, [], near)
-        many, weights = len(model.labels), model.classifier.weights(row)
+        label_count, weights = len(model.labels), model.classifier.weights(row)
         elsewhere = [tag + token.rpartition(":")[2].lstrip("/") for tag in TAGS]
         return TokenFacts(
             token,
             True,
-            self._named(row[:many]),
-            self._named(row[many:]),
+            self._named(row[:label_count]),
+            self._named(row[label_count:]),
             self._named(model.classifier.probabilities(row)),
             self._named(label_leads(weights)),
             spread(weights) >= model.view.least_evidence,
@@ -157,16 +157,17 @@ class TokenLookup:
         return TokenProbabilities(view.event, view.smoothing, self._named(classifier.probabilities(row)))
 
     def _others(self, tokens: list[str]) -> list[OtherToken]:
-        many = len(self.model.labels)
-        return [OtherToken(token, self._named(row[:many])) for token, row in self._rows(tokens).items()]
+        size = len(self.model.labels)
+        return [OtherToken(token, self._named(row[:size])) for token, row in self._rows(tokens).items()]
 
     def _near_spellings(self, token: str) -> list[OtherToken]:
-        """Tokens that are spelled nearly so, by the number of changed letters, then by messages."""
+        """Tokens spelled nearly like one, by the number of changed letters, then by messages."""
         found = spellings(self.vocabulary, token)
         texts = self.vocabulary.tokens([spelling.token_index for spelling in found])
         changes = dict(zip(texts, [spelling.changes for spelling in found], strict=True))
         others = self._others([text for text in texts if text != token])
-        return sorted(others, key=lambda other: (changes[other.token], -sum(other.messages.values())))[:NEAR]
+        others.sort(key=lambda other: (changes[other.token], -sum(other.messages.values())))
+        return others[:NEAR_LISTED]
 
     def _days_seen(self, index: int) -> tuple[str, str]:
         first, last = self.vocabulary.days(index)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from spamnb.evaluation.results import Evaluation
     from spamnb.mailboxes.skipped import Unreadable
 
-WORDS = 160  # characters of a title or a reason
-FAILURES = 20  # unreadable messages that are listed
+TEXT_LENGTH = 160  # characters shown of a title or a reason
+FAILURES_LISTED = 20
 
 
 def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
@@ -41,10 +41,10 @@ def masthead(evaluation: Evaluation, title: str) -> Markup:
     supports = [
         (" · ", count(values["support"]), " ", label(name)) for name, values in metrics["labels"].items()
     ]
-    how = (" · judged ", untrusted(evaluation.how, WORDS))
+    how = (" · judged ", untrusted(evaluation.how, TEXT_LENGTH))
     return element(
         "header",
-        element("h1", untrusted(title, WORDS)),
+        element("h1", untrusted(title, TEXT_LENGTH)),
         element("p", counted(metrics["messages"], "message"), supports, how, class_="lead"),
     )
 
@@ -88,10 +88,10 @@ def learned_before(evaluation: Evaluation) -> Markup | None:
     """Warn of figures that flatter a model, or say what was left out to keep them honest."""
     if not evaluation.learned:
         return None
-    many = count(evaluation.learned)
-    words = f"The model had learned {many} of these messages before, which flatters it."
+    learned = count(evaluation.learned)
+    words = f"The model had learned {learned} of these messages before, which flatters it."
     if evaluation.skipped:
-        words = f"Messages left out, because the model had learned them before: {many}."
+        words = f"Messages left out, because the model had learned them before: {learned}."
     return element("p", words, class_="note")
 
 
@@ -131,12 +131,12 @@ def mail_section(evaluation: Evaluation) -> Markup:
     )
 
 
-def copies(many: int) -> str:
-    if not many:
+def copies(duplicates: int) -> str:
+    if not duplicates:
         return "No message is an exact copy of another."
-    are = "is an exact copy" if many == 1 else "are exact copies"
+    are = "is an exact copy" if duplicates == 1 else "are exact copies"
     return (
-        f"{counted(many, 'message')} {are} of another. "
+        f"{counted(duplicates, 'message')} {are} of another. "
         "Where one of them was learned and the other judged, the figures flatter the filter."
     )
 
@@ -145,8 +145,8 @@ def unreadable(failures: Sequence[Unreadable]) -> Markup | None:
     if not failures:
         return None
     listed = [
-        element("li", untrusted(failure.path, PATH, ending=True), ": ", untrusted(failure.why, WORDS))
-        for failure in failures[:FAILURES]
+        element("li", untrusted(failure.path, PATH, ending=True), ": ", untrusted(failure.why, TEXT_LENGTH))
+        for failure in failures[:FAILURES_LISTED]
     ]
     more = len(failures) - len(listed)
     return joined(

@@ -12,7 +12,7 @@ from spamnb.report.tables import row, table, titled
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-PAIRED = 3  # labels up to which two tables fit beside each other
+MOST_PAIRED = 3  # labels up to which two tables fit beside each other
 LABEL_METRICS = ("precision", "recall", "f1")
 ALL_METRICS = (
     ("one_minus_auc_percent", "(1−AUC) %", percent),
@@ -30,7 +30,7 @@ def tables_section(metrics: Mapping[str, Any]) -> Markup:
         titled("All messages", all_messages(metrics)),
         titled("Spam missed for a given ham loss", at_ham_loss(metrics)),
     )
-    side_by_side = "tables pair" if len(metrics["labels"]) <= PAIRED else "tables"
+    side_by_side = "tables pair" if len(metrics["labels"]) <= MOST_PAIRED else "tables"
     return element("section", element("h2", "In numbers"), element("div", tables, class_=side_by_side))
 
 
@@ -48,12 +48,12 @@ def confusion(metrics: Mapping[str, Any]) -> Markup:
 
 
 def cell(metrics: Mapping[str, Any], truth: str, verdict: str) -> Markup:
-    many, support = metrics["confusion"][truth][verdict], metrics["labels"][truth]["support"]
+    messages, support = metrics["confusion"][truth][verdict], metrics["labels"][truth]["support"]
     class_ = (
-        "right" if truth == verdict else "nothing" if not many else None if verdict == UNSURE else "wrong"
+        "right" if truth == verdict else "nothing" if not messages else None if verdict == UNSURE else "wrong"
     )
-    part = element("span", f"{percent(100 * many / support)} %", class_="span") if many else None
-    return element("td", count(many), part, class_=class_)
+    part = element("span", f"{percent(100 * messages / support)} %", class_="span") if messages else None
+    return element("td", count(messages), part, class_=class_)
 
 
 def by_label(metrics: Mapping[str, Any]) -> Markup:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
 
-BARS = 50  # at most
-FARTHEST = 1e12  # beyond it a score is drawn at the edge: one that no label explains is 1.8e308
-CHARACTER = 6.2  # its width in a drawing, about
+MOST_BARS = 50
+FARTHEST_SCORE = 1e12  # farther ones are drawn at the edge: a score that no label explains is 1.8e308
+CHARACTER_WIDTH = 6.2  # in a drawing, about
 
 
 class ScoreGroup(NamedTuple):
@@ -37,16 +37,16 @@ class Bins(NamedTuple):
 
     low: float
     step: float
-    many: int
+    bin_count: int
 
     @property
     def high(self) -> float:
-        return self.low + self.step * self.many
+        return self.low + self.step * self.bin_count
 
     def counts(self, scores: Array) -> list[int]:
-        """Count the messages in each; those beyond the axis are in the outermost."""
-        indexes = np.clip((scores - self.low) / self.step, 0, self.many - 1).astype(int)
-        counts: list[int] = np.bincount(indexes, minlength=self.many).tolist()
+        """Count the messages in each bin; those beyond the axis are in the outermost."""
+        indexes = np.clip((scores - self.low) / self.step, 0, self.bin_count - 1).astype(int)
+        counts: list[int] = np.bincount(indexes, minlength=self.bin_count).tolist()
         return counts
 
     def edge(self, index: int) -> float:
@@ -59,20 +59,20 @@ class MirroredScale(NamedTuple):
     middle: float
     unit: float
 
-    def at(self, many: int) -> float:
-        return self.middle - (1 if many > 0 else -1) * self.unit * log10(1 + abs(many))
+    def at(self, messages: int) -> float:
+        return self.middle - (1 if messages > 0 else -1) * self.unit * log10(1 + abs(messages))
 
 
 def histogram(
     upper: ScoreGroup, lower: ScoreGroup, cutoffs: tuple[float, float] | None
 ) -> tuple[Markup, bool]:
     """Draw the histogram; returns also whether some scores lie beyond its axis."""
-    scores = [np.clip(group.scores, -FARTHEST, FARTHEST) for group in (upper, lower)]
-    marks = [min(max(at, -FARTHEST), FARTHEST) for at in cutoffs or ()]
+    scores = [np.clip(group.scores, -FARTHEST_SCORE, FARTHEST_SCORE) for group in (upper, lower)]
+    marks = [min(max(at, -FARTHEST_SCORE), FARTHEST_SCORE) for at in cutoffs or ()]
     bins = fitting_bins(np.concatenate(scores), marks)
     up, down = (bins.counts(group_scores) for group_scores in scores)
     most = max(10, *up, *down)
-    top = TOP + 18
+    top = TOP + 18  # below the names of the cutoffs
     y = MirroredScale((top + BOTTOM) / 2, (BOTTOM - top) / 2 / log10(1 + most))
     x = Linear(bins.low, bins.high, LEFT, RIGHT)
     beyond = any(bool(((each < bins.low) | (each > bins.high)).any()) for each in scores)
@@ -84,7 +84,7 @@ def histogram(
         unsure_band(x, marks),
         count_axis(y, most),
         *bars(x, y, bins, up, upper),
-        *bars(x, y, bins, [-many for many in down], lower),
+        *bars(x, y, bins, [-messages for messages in down], lower),
         line(LEFT, y.middle, RIGHT, y.middle, "axis"),
         *(
             cutoff(x, at, group.name, lowest=group is upper)
@@ -104,7 +104,7 @@ def fitting_bins(scores: Array, marks: Sequence[float]) -> Bins:
     width = max(high - low, 0.5, abs(low) / 1000)
     near = [at for at in marks if low - width <= at <= high + width]
     low, high = min([low, *near]), max([low + width, *near])
-    step = round_step((high - low) / (BARS - 1))
+    step = round_step((high - low) / (MOST_BARS - 1))
     first, last = int(np.floor(low / step)), int(np.floor(high / step)) + 1
     return Bins(first * step, step, last - first)
 
@@ -117,28 +117,28 @@ def count_axis(y: MirroredScale, most: int) -> Markup:
         text(LEFT - 6, y.middle + 3.5, "0", "end"),
         [
             (
-                line(LEFT, y.at(many), RIGHT, y.at(many), "rule"),
-                text(LEFT - 6, y.at(many) + 3.5, short(abs(many)), "end"),
+                line(LEFT, y.at(messages), RIGHT, y.at(messages), "rule"),
+                text(LEFT - 6, y.at(messages) + 3.5, short(abs(messages)), "end"),
             )
             for power in shown
-            for many in (power, -power)
+            for messages in (power, -power)
         ],
     )
 
 
 def bars(x: Linear, y: MirroredScale, bins: Bins, counts: Sequence[int], group: ScoreGroup) -> list[Markup]:
-    width = (RIGHT - LEFT) / bins.many
+    width = (RIGHT - LEFT) / bins.bin_count
     return [
         box(
             x.at(bins.low + index * bins.step) + 0.3,
-            min(y.at(many), y.middle),
+            min(y.at(messages), y.middle),
             width - 0.6,
-            abs(y.at(many) - y.middle),
+            abs(y.at(messages) - y.middle),
             group.colour,
-            f"{count(abs(many))} {group.name}: {tick(bins.edge(index))} to {tick(bins.edge(index + 1))}",
+            f"{count(abs(messages))} {group.name}: {tick(bins.edge(index))} to {tick(bins.edge(index + 1))}",
         )
-        for index, many in enumerate(counts)
-        if many
+        for index, messages in enumerate(counts)
+        if messages
     ]
 
 
@@ -154,7 +154,7 @@ def cutoff(x: Linear, at: float, name: str, *, lowest: bool) -> Markup:
     """Draw a cutoff, with its name on the side that it decides; near the edge on the other, and lower."""
     words = f"← {name} {tick(round(at, 2))}" if lowest else f"{tick(round(at, 2))} {name} →"
     line_x = x.at(at)
-    room = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER * len(words)
+    room = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)
     left = lowest if room else not lowest
     return joined(
         line(line_x, TOP - 4, line_x, BOTTOM, "cutoff"),

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from spamnb.inspection import Explanation, Reason
     from spamnb.inspection.flips import Flip
 
-SHOWN, MOST = 12, 500  # tokens of a place: at once, and when asked for
-LISTED = 200  # tokens of a kind that was ignored
+SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded
+LISTED = 200  # ignored tokens of a kind, at most
 
 
 def row_ids(why: Explanation) -> dict[str, str]:
@@ -149,21 +149,21 @@ def ignored_section(why: Explanation) -> Markup:
         ),
         ("parts that are not read", len(parts), (f"{name}: {reason}" for name, reason in parts.items())),
     )
-    listed = [ignored_tokens(name, many, list(examples)) for name, many, examples in kinds if many]
+    listed = [ignored_tokens(name, total, list(examples)) for name, total, examples in kinds if total]
     return element(
         "section", element("h2", "What was ignored"), listed or element("p", "Nothing.", class_="lead")
     )
 
 
-def ignored_tokens(name: str, many: int, examples: Sequence[str]) -> Markup:
-    heading = f"{count(many)} {name}"
+def ignored_tokens(name: str, total: int, examples: Sequence[str]) -> Markup:
+    heading = f"{count(total)} {name}"
     if not examples:
         return element("p", heading)
-    return element("details", element("summary", heading), token_list(examples, many))
+    return element("details", element("summary", heading), token_list(examples, total))
 
 
-def token_list(tokens: Sequence[str], many: int | None = None) -> Markup:
-    more = (len(tokens) if many is None else many) - LISTED
+def token_list(tokens: Sequence[str], total: int | None = None) -> Markup:
+    more = (len(tokens) if total is None else total) - LISTED
     return element(
         "ul",
         [element("li", element("code", untrusted(token, TOKEN))) for token in tokens[:LISTED]],

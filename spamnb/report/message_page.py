@@ -23,7 +23,7 @@ from spamnb.report.waterfall import waterfall
 if TYPE_CHECKING:
     from spamnb.inspection import Explanation
 
-PROBABLE = 4  # labels whose probability is shown
+PROBABILITIES_SHOWN = 4  # those of the likeliest labels
 
 
 def message_page(why: Explanation, path: str) -> str:
@@ -54,7 +54,7 @@ def masthead(why: Explanation, path: str) -> Markup:
 
 def headlines(why: Explanation) -> Markup:
     verdict = why.verdict
-    likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:PROBABLE]
+    likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:PROBABILITIES_SHOWN]
     ranked = [
         (" · " if index else None, label(name), " ", share(p)) for index, (name, p) in enumerate(likely)
     ]

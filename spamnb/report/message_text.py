@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from spamnb.inspection import Explanation, Reason
     from spamnb.inspection.marked_text import MarkedPiece, Section
 
-MOST = 60_000  # characters of text: some 30 pages
+MOST_TEXT = 60_000  # characters: some 30 pages
 NOTED = 4  # tokens that the note on a word names
 TITLE = 120  # characters of a part's type and name
-FAINTEST, DEEPEST = 0.10, 0.60  # of a tint
+FAINTEST, DEEPEST = 0.10, 0.60  # strength of the tint of the weakest and of the strongest word
 
 
 class WordTinter:
-    """Tints words by what their tokens add, with a note on each; knows which were noted before."""
+    """Tints words by what their tokens add, with a note on each; knows which words it has noted before."""
 
     def __init__(self, why: Explanation, rows: Mapping[str, str]) -> None:
         self.why = why
@@ -68,13 +68,13 @@ class WordTinter:
 
     def counts(self, reason: Reason) -> str:
         labels = self.why.model.labels
-        held = [f"{count(many)} {label}" for many, label in zip(reason.row, labels, strict=False) if many]
+        held = [f"{count(n)} {label}" for n, label in zip(reason.row, labels, strict=False) if n]
         return ", ".join(held[:NOTED])
 
 
 def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
     tinter = WordTinter(why, rows)
-    blocks = list(marked_sections(why.message, why.model.tokenizer, tinter.reasons, MOST))
+    blocks = list(marked_sections(why.message, why.model.tokenizer, tinter.reasons, MOST_TEXT))
     headers = [block for block in blocks if block.is_header]
     first = [block for block in headers if block.title.text.lower() in SHOWN_HEADERS]
     others = [block for block in headers if block.title.text.lower() not in SHOWN_HEADERS]

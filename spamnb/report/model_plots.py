@@ -6,7 +6,7 @@ import re
 from math import log10
 from typing import TYPE_CHECKING
 
-from spamnb.inspection.model_curves import FARTHEST, STEP
+from spamnb.inspection.model_curves import LARGEST_WEIGHT, WEIGHT_STEP
 from spamnb.labels import SPAM
 from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.report.document import sheet
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 MARGIN, GAP, CAPTION = 24, 36, 30  # units around the pictures, between them, and for a name above each
 ROWS = 16  # tokens that are named
-NAME, LABEL = 28, 12  # characters of a token and of its label
-NAMES = 170  # where their bars begin
-ROOM = 70  # behind the longest bar, for its figure
+NAME_LENGTH, LABEL_LENGTH = 28, 12  # characters of a token and of its label
+BARS_LEFT = 170  # x where the bars of tokens begin, behind the names
+FIGURE_ROOM = 70  # units behind the longest bar, for its figure
 
 EXTRA_RULES = """
 svg text { font-size: 10px; }
@@ -99,21 +99,21 @@ def telling_tokens(model: ModelCurves) -> Markup:
     each = ROWS // max(1, len(listed))
     rows = [(label, token) for label in listed for token in summary.telling[label][:each]]
     largest = max((token.weight for _, token in rows), default=1.0)
-    x = Linear(0, largest, NAMES, RIGHT - ROOM)
+    x = Linear(0, largest, BARS_LEFT, RIGHT - FIGURE_ROOM)
     return drawing(
         "telling",
         "Most telling tokens",
         f"Of each label: {'; '.join(listed)}.",
         *(named_bar(row, label, token, x) for row, (label, token) in enumerate(rows)),
-        text(NAMES, TOP - 8, "nats ahead of any other label", "start", "name"),
+        text(BARS_LEFT, TOP - 8, "nats ahead of any other label", "start", "name"),
     )
 
 
 def named_bar(row: int, label: str, token: TellingToken, x: Linear) -> Markup:
     y = TOP + row * (BOTTOM - TOP + 16) / ROWS
-    name = token.token if len(token.token) <= NAME else token.token[: NAME - 1] + "…"
+    name = token.token if len(token.token) <= NAME_LENGTH else token.token[: NAME_LENGTH - 1] + "…"
     return joined(
-        text(NAMES - 6, y + 9, name, "end", "name"),
+        text(BARS_LEFT - 6, y + 9, name, "end", "name"),
         box(
             x.start,
             y + 1,
@@ -122,19 +122,20 @@ def named_bar(row: int, label: str, token: TellingToken, x: Linear) -> Markup:
             colour_of_label(label),
             f"{token.token}: {label}",
         ),
-        text(x.at(token.weight) + 4, y + 9, f"{signed(token.weight)} {label[:LABEL]}", "start"),
+        text(x.at(token.weight) + 4, y + 9, f"{signed(token.weight)} {label[:LABEL_LENGTH]}", "start"),
     )
 
 
 def weights(model: ModelCurves) -> Markup:
     """Plot how many tokens have which weight, on a logarithmic scale; shaded, what is too weak to count."""
     bars = model.weights
-    low, high = bars[0][0], bars[-1][0] + STEP
-    most = max((many for _, many in bars), default=0)
+    low, high = bars[0][0], bars[-1][0] + WEIGHT_STEP
+    most = max((tokens for _, tokens in bars), default=0)
     x = Linear(low, high, LEFT, RIGHT)
     y = Logarithmic(1.0, 10.0 ** max(1, len(str(most))), BOTTOM, TOP)
     least = model.summary.view["least_evidence"]
     weak = x.at(max(low, -least)), x.at(least)
+    edge = f", {LARGEST_WEIGHT:g} and more at the edge" if low < 0 else ""
     return drawing(
         "weights",
         "Weights of all tokens",
@@ -148,16 +149,16 @@ def weights(model: ModelCurves) -> Markup:
         *(
             box(
                 x.at(at) + 0.4,
-                y.at(many),
-                x.at(at + STEP) - x.at(at) - 0.8,
-                BOTTOM - y.at(many),
+                y.at(tokens),
+                x.at(at + WEIGHT_STEP) - x.at(at) - 0.8,
+                BOTTOM - y.at(tokens),
                 SPAM_COLOUR if at >= 0 and model.toward == SPAM else HAM_COLOUR,
-                f"{count(many)} tokens: {tick(at)} to {tick(at + STEP)} nats",
+                f"{count(tokens)} tokens: {tick(at)} to {tick(at + WEIGHT_STEP)} nats",
             )
-            for at, many in bars
-            if many
+            for at, tokens in bars
+            if tokens
         ),
-        x_axis(x, f"nats for {model.toward}" + (f", {FARTHEST:g} and more at the edge" if low < 0 else "")),
+        x_axis(x, f"nats for {model.toward}" + edge),
     )
 
 
@@ -174,7 +175,7 @@ def zipf(model: ModelCurves) -> Markup:
         y_axis(y, "occurrences", y.ticks[1:], short_power),
         x_axis(x, "rank of the token", x.ticks[1:], form=short_power),
         path(law, "curve quiet dashed"),
-        clipped(path([(x.at(rank), y.at(many)) for rank, many in model.zipf], "curve")),
+        clipped(path([(x.at(rank), y.at(n)) for rank, n in model.zipf], "curve")),
     )
 
 

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from spamnb.evaluation.results import CurvePoint, JudgedMessages
 
-CURVE_POINTS = 300  # as many as a plot has dots across
+CURVE_POINTS = 300  # drawn of a learning curve, about as many as a plot has dots across
 MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter
-COUNTS = 200  # where the counts of the calibration begin
-SERIES = (  # of the learning curve: field, name, classes of the style sheet
+COUNTS_TOP = 200  # y where the bars of message counts begin, below the calibration
+LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
     ("recent_error_percent", "wrong or unsure lately", "curve"),
     ("spam_missed_percent", "spam missed", "curve spam dashed"),
     ("ham_lost_percent", "ham lost", "curve ham"),
@@ -97,7 +97,7 @@ def calibration(judged: JudgedMessages) -> Markup:
     bins = [
         each for each in calibration_bins(judged.labels, judged.truth, judged.probability) if each.messages
     ]
-    x, y = Linear(0, 1, LEFT, RIGHT), Linear(0, 1, COUNTS - 18, TOP)
+    x, y = Linear(0, 1, LEFT, RIGHT), Linear(0, 1, COUNTS_TOP - 18, TOP)
     scale = 20 / sqrt(max((each.messages for each in bins), default=1))
     marks: list[Markup] = []
     for each in bins:
@@ -105,8 +105,8 @@ def calibration(judged: JudgedMessages) -> Markup:
         trust = intervals.share(round(share * each.messages), each.messages)
         if trust:
             marks.append(line(forecast, y.at(trust.low), forecast, y.at(trust.high), "whisker"))
-        many = counted(each.messages, "message")
-        tip = f"forecast {each.mean_probability:.3f}, came true {share:.3f}, {many}"
+        messages = counted(each.messages, "message")
+        tip = f"forecast {each.mean_probability:.3f}, came true {share:.3f}, {messages}"
         marks.append(dot(forecast, y.at(share), 3.5, "point", tip))
         left, right, tall = x.at(each.low), x.at(each.high), scale * sqrt(each.messages)
         marks.append(box(left + 1, BOTTOM - tall, right - left - 2, tall, "quiet", tip))
@@ -133,7 +133,7 @@ def learning(curve: Sequence[CurvePoint]) -> Markup:
             class_,
             [(point.messages, value) for point in drawn if (value := getattr(point, field)) is not None],
         )
-        for field, _, class_ in SERIES
+        for field, _, class_ in LEARNING_SERIES
     ]
     values = [value for _, points in series for _, value in points if value > 0]
     lowest, highest = min(values, default=0.1), max(values, default=10.0)
@@ -146,7 +146,7 @@ def learning(curve: Sequence[CurvePoint]) -> Markup:
         y_axis(y, "errors, %"),
         x_axis(x, "messages seen"),
         *(
-            path([(x.at(many), y.at(value)) for many, value in points], class_)
+            path([(x.at(messages), y.at(value)) for messages, value in points], class_)
             for class_, points in series
             if points
         ),
@@ -161,7 +161,7 @@ def legend(curve: Sequence[CurvePoint]) -> Markup:
             element(
                 "li", element("svg", line(0, 5, 26, 5, class_), viewBox="0 0 26 10", aria_hidden="true"), name
             )
-            for field, name, class_ in SERIES
+            for field, name, class_ in LEARNING_SERIES
             if any(getattr(point, field) is not None for point in curve)
         ],
         class_="legend",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from spamnb.errors import CannotCreate, UsageError
 
-SHARP = 2  # dots for each unit of a drawing
+DOTS_PER_UNIT = 2  # twice as sharp as a drawing's units
 SANS = ("DejaVu Sans", "Noto Sans", "Liberation Sans", "Helvetica", "Arial")
 SVG = "http://www.w3.org/2000/svg"
+# Drawn as M and as a space: both look the same where the font is missing.
 LETTER = '<svg xmlns="{}" width="9" height="9"><text y="9" font-family="{}">{}</text></svg>'
 
 
@@ -23,4 +24,4 @@ def png(svg: str) -> bytes:
     sans = next(filter(is_there, SANS), None)
     if sans is None:
         raise CannotCreate("no font to write a PNG with: install fonts-dejavu-core, or name FILE.svg")
-    return svg_to_bytes(svg, zoom=SHARP, sans_serif_family=sans)
+    return svg_to_bytes(svg, zoom=DOTS_PER_UNIT, sans_serif_family=sans)

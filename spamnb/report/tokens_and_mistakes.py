@@ -49,7 +49,7 @@ def telling_tokens_section(tokens: Mapping[str, Sequence[TellingToken]]) -> Mark
 
 def token_item(token: TellingToken, label_name: str, labels: Sequence[str], largest: float) -> Markup:
     counts = zip(token.messages, labels, strict=False)
-    shown = [(many, name) for many, name in counts if many or name == label_name]
+    shown = [(messages, name) for messages, name in counts if messages or name == label_name]
     width = 100 * max(token.weight, 0.0) / largest if largest > 0 else 0.0
     return element(
         "li",
@@ -57,8 +57,8 @@ def token_item(token: TellingToken, label_name: str, labels: Sequence[str], larg
         element(
             "span",
             [
-                (", " if index else None, count(many), " ", label(name))
-                for index, (many, name) in enumerate(shown)
+                (", " if index else None, count(messages), " ", label(name))
+                for index, (messages, name) in enumerate(shown)
             ],
             class_="span",
         ),

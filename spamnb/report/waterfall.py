@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from spamnb.inspection import Explanation
 
-MOST = 16  # tokens that have a row each
-NAME = 24  # characters of each
-START = 150  # where the bars may begin
-TOP, ROW = 34, 17  # units above the first row, and of each
+MOST_TOKENS = 16  # with a row each; of more, places of the message have rows
+NAME_LENGTH = 24  # characters of a token
+BARS_LEFT = 150  # x where the bars may begin
+TOP, ROW = 34, 17  # units above the first row, and of the height of a row
 
 
 class Step(NamedTuple):
@@ -55,7 +55,7 @@ def steps(why: Explanation) -> list[Step]:
     """List the prior and its like, then each token; of more than fit, each place of the message."""
     before = [Step("prior", why.prior), Step("absent words", why.absent)]
     rows = [Step(reason.token, reason.adds) for reason in why.reasons]
-    if len(rows) > MOST:
+    if len(rows) > MOST_TOKENS:
         rows = [
             Step(f"{place} ({count(len(reasons))})", sum(reason.adds for reason in reasons))
             for place, reasons in why.by_place().items()
@@ -66,15 +66,15 @@ def steps(why: Explanation) -> list[Step]:
 def fitting_scale(values: Sequence[float]) -> Linear:
     low, high = min(values), max(values)
     room = max(high - low, 1e-6) / 5  # for a figure at the end of the longest bar
-    return Linear(low - room, high + room, START, RIGHT)
+    return Linear(low - room, high + room, BARS_LEFT, RIGHT)
 
 
 def bar(row: int, step: Step, before: float, x: Linear, why: Explanation) -> Markup:
     after = before + step.adds
-    name = step.name if len(step.name) <= NAME else step.name[: NAME - 1] + "…"
+    name = step.name if len(step.name) <= NAME_LENGTH else step.name[: NAME_LENGTH - 1] + "…"
     y = TOP + ROW * row
     return joined(
-        text(START - 8, y + 11, name, "end", "name"),
+        text(BARS_LEFT - 8, y + 11, name, "end", "name"),
         line(x.at(after), y + 2, x.at(after), y + ROW + 2, "rule"),
         block(
             row,
@@ -89,7 +89,7 @@ def bar(row: int, step: Step, before: float, x: Linear, why: Explanation) -> Mar
 
 def result(why: Explanation, row: int, x: Linear) -> Markup:
     return joined(
-        text(START - 8, TOP + ROW * row + 11, "sum", "end", "word"),
+        text(BARS_LEFT - 8, TOP + ROW * row + 11, "sum", "end", "word"),
         block(row, x.at(0), x.at(why.lead), "quiet", f"sum: {signed(why.lead)}"),
         figure(row, x.at(0), x.at(why.lead), signed(why.lead), "word"),
     )

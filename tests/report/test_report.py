@@ -324,7 +324,7 @@ class TestEdges:
     )
     def test_an_axis_has_a_sensible_number_of_bars(self, scores, marks):
         bars = fitting_bins(np.array(scores), sorted(marks))
-        assert 1 <= bars.many <= 60
+        assert 1 <= bars.bin_count <= 60
         assert sum(bars.counts(np.array(scores))) == len(scores)
 
 

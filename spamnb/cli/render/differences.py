@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spamnb.cli.render.grid import Grid
     from spamnb.inspection.differences import ChangedVerdict, ModelDifference, MovedToken
 
-TOP = 20  # tokens and messages by default
+TOP = 20  # tokens and messages shown by default
 
 
 def show_difference(found: ModelDifference, top: int, keyed: bool, as_json: bool) -> None:
@@ -57,7 +57,7 @@ def ways(changed: Sequence[ChangedVerdict]) -> str:
     for message in changed:
         way = f"{message.here} to {message.there}"
         counts[way] = counts.get(way, 0) + 1
-    return "".join(f", {many:,} from {way}" for way, many in sorted(counts.items(), key=lambda way: -way[1]))
+    return "".join(f", {n:,} from {way}" for way, n in sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def value_text(value: Any) -> str:

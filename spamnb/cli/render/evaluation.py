@@ -62,11 +62,11 @@ def show_evaluation(evaluation: Evaluation) -> None:
         )
 
 
-def learned_before(many: int, skipped: bool) -> str:
+def learned_before(learned: int, skipped: bool) -> str:
     """Warn of figures that flatter a model, or say what was left out to keep them honest."""
     if skipped:
-        return f"messages left out, because the model has learned them before: {many:,}"
-    what = f"the model has learned {many:,} of these messages before"
+        return f"messages left out, because the model has learned them before: {learned:,}"
+    what = f"the model has learned {learned:,} of these messages before"
     return f"{what}: the figures flatter it, and --skip-learned leaves them out"
 
 

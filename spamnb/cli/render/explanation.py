@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from spamnb.cli.render.grid import Grid
     from spamnb.inspection import Explanation, Reason
 
-TOP = 20  # tokens by default
-AT_LEAST = 3  # tokens of each place
-LISTED = 12  # tokens in a line that lists some
+TOP = 20  # tokens shown by default
+AT_LEAST = 3  # tokens shown of each place
+LISTED = 12  # tokens named in a line
 ROOMY = 100  # columns of a terminal from which on bars are long
 
 
@@ -157,16 +157,16 @@ def ignored(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
         ("headers", "not read: ", len(headers), [f"{name} ({reason})" for name, reason in headers.items()]),
         ("parts", "not read: ", len(parts), [f"{name} ({reason})" for name, reason in parts.items()]),
     )
-    for name, reason, many, examples in kinds:
-        if many:
-            yield f"{many:,} {name}", reason + listed(examples, most, many if examples else 0)
+    for name, reason, total, examples in kinds:
+        if total:
+            yield f"{total:,} {name}", reason + listed(examples, most, total if examples else 0)
 
 
 def changes(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
     """List what would change the verdict: the fewest tokens that the message would have to lack."""
     for flip in why.flips:
-        many = len(flip.without)
-        tokens = f"{many:,} token{'s' * (many > 1)}: {listed(flip.without, most)}"
+        count = len(flip.without)
+        tokens = f"{count:,} token{'s' * (count > 1)}: {listed(flip.without, most)}"
         yield flip.verdict, f"score {number(flip.score)}, without {tokens}"
     if not why.flips:
         yield "", "nothing that it could lack; other words would have to be in it"

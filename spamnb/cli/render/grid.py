@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderableType
 
-SPACES = (3, 1)  # between two columns; the fewer where the more do not fit
-EDGES = 2
+SPACES = (3, 1)  # between two columns: three, or one where three do not fit
+EDGES = 2  # spaces beside the outer columns
 PLAIN_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 READABLE = 16  # columns of the terminal that a longer text gets at least
 
@@ -110,7 +110,7 @@ def lines_of(items: Sequence[str], width: int) -> Iterator[str]:
     """Put items on as few lines as there is room for, none broken."""
     line = ""
     for item in items:
-        if line and len(line) + len(item) + 3 > width:  # with two commas
+        if line and len(line) + len(item) + 3 > width:  # a comma and a space between, a comma behind
             yield line + ","
             line = item
         else:

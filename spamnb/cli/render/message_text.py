@@ -1,4 +1,4 @@
-"""Print a message: on a terminal words are coloured by their weight, in a pipe it stands behind them."""
+"""Print a message: on a terminal words are coloured by weight, in a pipe the weight stands behind them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from spamnb.inspection import Explanation
     from spamnb.inspection.marked_text import MarkedPiece, Section
 
-MOST = 3000  # characters of a message that are printable
-LINES = 24  # and lines
-FAINTEST = 0.15  # of the strongest: what adds less is left as it is
-STRENGTHS = ((0.75, "bold reverse "), (0.4, "bold "), (0.0, ""))  # from which part of the strongest on
+MOST_TEXT = 3000  # characters of a message that are shown
+MOST_LINES = 24
+FAINTEST = 0.15  # share of the strongest weight: weaker words are not marked
+STRENGTHS = ((0.75, "bold reverse "), (0.4, "bold "), (0.0, ""))  # share of the strongest weight, style
 SPAM_COLOUR, OTHER_COLOUR, AGAINST_COLOUR = "red", "magenta", "cyan"
 
 
@@ -37,7 +37,7 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
 
     screen = console()
     marker = WordMarker(why, screen.color_system is not None and not screen.no_color)
-    most = len(why.message.data) if everything else MOST
+    most = len(why.message.data) if everything else MOST_TEXT
     blocks = [
         block
         for block in marked_sections(why.message, why.model.tokenizer, marker.weights, most)
@@ -47,8 +47,8 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
     lines = [line for block in blocks for line in marker.lines(block, several)]
     size = sum(len(piece.text) for block in blocks if not block.is_header for piece in block.pieces)
     yield Text()
-    yield from lines if everything else lines[:LINES]
-    if not everything and (size >= MOST or len(lines) > LINES):
+    yield from lines if everything else lines[:MOST_LINES]
+    if not everything and (size >= MOST_TEXT or len(lines) > MOST_LINES):
         yield Text("… and more: --all", "dim")
     yield Text()
 

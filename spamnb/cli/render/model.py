@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from spamnb.cli.render.grid import Grid
     from spamnb.inspection.model_summary import ModelSummary, TellingToken
 
-TOP = 10  # tokens of each label by default
+TOP = 10  # tokens shown of each label by default
 WIDEST = 4  # labels up to which each has a column
-WIDTH = 10  # of a bar
+BAR_WIDTH = 10  # characters
 NO_WORDS = "none are kept, so tokens have numbers: #…; --token WORD looks one up"
 
 
@@ -94,8 +94,8 @@ def own_mail(known: ModelSummary) -> str:
     )
 
 
-def part(some: int, whole: int) -> str:
-    return f"{some:,} of {whole:,} ({100 * some / max(1, whole):.2f} %)"
+def part(count: int, whole: int) -> str:
+    return f"{count:,} of {whole:,} ({100 * count / max(1, whole):.2f} %)"
 
 
 def age(known: ModelSummary) -> str:
@@ -161,7 +161,7 @@ def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -
                 token.token,
                 *(f"{token.messages[k]:,}" for k in label_indexes),
                 signed(token.weight, 2),
-                left_aligned("█" * round(WIDTH * token.weight / largest)),
+                left_aligned("█" * round(BAR_WIDTH * token.weight / largest)),
             )
             for token in tokens
         ],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from spamnb.mailboxes.skipped import Unreadable
 
-FILES_NAMED, FOLDERS_NAMED = 3, 10  # of those passed over and left out
+FILES_NAMED, FOLDERS_NAMED = 3, 10  # at most, of those passed over or left out
 
 
 def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
@@ -33,10 +33,10 @@ def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
     folders = [item.path for item in all_found if isinstance(item, LeftOutFolder)]
     files = [item for item in passed_over(all_found) if not isinstance(item, LeftOutFolder)]
     if files:
-        many = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
+        file_count = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
         advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""
         names = listed([file.path for file in files], FILES_NAMED)
-        complain(f"passed over {many} without mail: {names}{advice}")
+        complain(f"passed over {file_count} without mail: {names}{advice}")
     if folders:
         names = listed(folders, FOLDERS_NAMED)
         complain(f"left out, by their names: {names}; --all-folders takes them, too")

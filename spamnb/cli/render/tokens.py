@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from spamnb.inspection.token_lookup import OtherToken, TokenFacts
     from spamnb.model import Model
 
-LISTED = 8  # near spellings
-NEAREST = 3  # of an unknown token
+LISTED = 8  # near spellings of a known token
+NEAREST = 3  # near spellings of an unknown token
 NO_WORDS = "unknown: this model keeps no words"
 
 
@@ -78,7 +78,7 @@ def others(found: Sequence[OtherToken]) -> str:
 
 
 def messages(other: OtherToken) -> str:
-    return ", ".join(f"{many:,} {label}" for label, many in other.messages.items() if many)
+    return ", ".join(f"{count:,} {label}" for label, count in other.messages.items() if count)
 
 
 def estimates_table(token: TokenFacts) -> Grid:

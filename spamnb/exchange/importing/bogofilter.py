@@ -52,7 +52,7 @@ def entries(lines: Lines) -> Iterator[TokenCounts]:
 
 
 def day_of(written: int) -> int:
-    """Days from 1970 on of a date written like 20261115; 0 if it is none."""
+    """Days from 1970 on of a date written like 20261115; 0 if that is no date."""
     try:
         return max(0, (date(written // 10000, written // 100 % 100, written % 100) - EPOCH).days)
     except (ValueError, OverflowError):

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 LABELS = (HAM, SPAM)
 FORMATS = {known.name: known for known in (BOGOFILTER, SPAMBAYES, SPAMPROBE)}
-MAX_COUNT = (1 << 31) - 1  # what a column of counts holds
-LAST_DAY = 65_535  # what a column of days holds
+MAX_COUNT = (1 << 31) - 1  # the largest that a column of counts holds
+LAST_DAY = 65_535  # the largest that a column of days holds
 
 
 @dataclass
@@ -66,9 +66,9 @@ class Imported:
             tally.why = why
 
     def add(self, token: Token, entry: TokenCounts) -> None:
-        """Add the counts of a token; where several become one, in the end no more than there are messages.
+        """Add the counts of a token. If several become one, they are summed; `columns` limits the sum.
 
-        (1-AUC)% 0.043 on half of spamassassin; 0.047 with the largest of them instead.
+        (1-AUC)% 0.043 on half of spamassassin; 0.047 with the largest of the counts instead of their sum.
         """
         row = self.counts.setdefault(token, [0, 0, 0])
         row[0] = min(row[0] + entry.ham, MAX_COUNT)
@@ -76,7 +76,7 @@ class Imported:
         row[2] = max(row[2], entry.day)
 
     def columns(self) -> CountTable:
-        """Make a table of it; how often a token stands in a message is not known, so once."""
+        """Make a count table: no more than all messages have a token, each once, as no more is known."""
         tokens = [token for token in self.counts if isinstance(token, str)]
         pairs = [token for token in self.counts if not isinstance(token, str)]
         rows = [self.counts[token] for token in tokens] + [self.counts[pair] for pair in pairs]
@@ -103,7 +103,7 @@ class Imported:
 
 
 def read_export(lines: Lines, name: str | None = None) -> Imported:
-    """Read an export of the filter named, or of the one whose first line looks so."""
+    """Read an export of the filter named, or of the one that its first line shows."""
     imported = Imported(FORMATS[name] if name else format_of(lines))
     words = Settings().words()
     for entry in imported.format.entries(lines):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LINE = re.compile(rb'(\d+),(\d+),(\d+),"(.*)"')
 ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 MESSAGES = b"__COUNT__"
-FIRST_DAY = 11_911  # 12 August 2002, counted from 1970
+FIRST_DAY = 11_911  # SpamProbe's day 0, 12 August 2002, counted from 1970
 
 
 def recognises(line: bytes) -> bool:
