@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
 
-BIN_COUNT = 15  # of a calibration curve
+BIN_COUNT = 15  # ranges of probabilities that calibration is measured in
 ROC_POINTS = 2000  # more than a screen has dots
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch
 
-TELLING_TOKENS = 20  # of each label, in the report
+TELLING_TOKENS = 20  # how many the report has of each label
 
 
 @dataclass(frozen=True)

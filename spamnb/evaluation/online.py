@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
 
 PROTOCOLS = ("immediate", "delayed", "on-error")  # the rule of each: OnlineProtocol.learns
-FIRST_MESSAGES = 1000  # learned by the delayed protocol, and no others
+FIRST_MESSAGES = 1000  # the delayed protocol learns these and no more
 GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores
 # Cutoffs rest on so many of the last scores: a filter that had learned less gave other scores. With all
 # scores 24 % of the later spam in spamassassin was unsure, with these 7 %; ham lost 0.00 and 0.08 %.

@@ -45,7 +45,7 @@ DAMAGED = "not what spamnb export wrote, or damaged"
 CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"
 CHANGED = "damaged: cut short or changed since spamnb export wrote it; use another backup"
 MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # raised by odd fields
-TRIED_TOKENS = 20  # by which a restored model is tried
+TRIED_TOKENS = 20  # a restored model judges these, to see that it works
 
 
 def exported(path: str) -> Iterator[str]:

@@ -44,7 +44,7 @@ class Merged:
     """Numbers of messages that a merged model is made of."""
 
     messages: int = 0  # messages that it knows, each once
-    models: list[Changes] = field(default_factory=list)  # what each model changed
+    models: list[Changes] = field(default_factory=list)  # what each model changed since the base
     shared: int = 0  # messages that several models changed: counted for each of these models
     conflicting: int = 0  # shared messages with different labels: that of the first model holds
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.model import Model
 
-TOKENS_NAMED = 16  # of each label, at most
+TOKENS_NAMED = 16  # most telling tokens of each label, at most
 WEIGHT_STEP = 0.5  # nats: the width of a bin of weights
 LARGEST_WEIGHT = 15.0  # nats; larger weights are counted as this
 ZIPF_POINTS = 120  # as many as can be told apart in a drawing

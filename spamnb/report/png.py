@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spamnb.errors import CannotCreate, UsageError
 
-DOTS_PER_UNIT = 2  # twice as sharp as a drawing's units
+DOTS_PER_UNIT = 2  # sharp on screens with small dots, too
 SANS = ("DejaVu Sans", "Noto Sans", "Liberation Sans", "Helvetica", "Arial")
 SVG = "http://www.w3.org/2000/svg"
 # Drawn as M and as a space: both look the same where the font is missing.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from spamnb.mailboxes.skipped import Unreadable
 
-FILES_NAMED, FOLDERS_NAMED = 3, 10  # at most, of those passed over or left out
+FILES_NAMED, FOLDERS_NAMED = 3, 10  # paths named in a line, at most
 
 
 def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
