@@ -20,7 +20,7 @@ from stages import training_stages
 from tables import put_into, save, table
 
 from corpora import LABELS, Corpus, hostile, lay_out, resampled, write, write_mbox
-from spamnb.store.journal import LIMIT
+from spamnb.store.journal import FOLD_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -329,7 +329,7 @@ def fold(bench: Bench) -> Iterator[Row]:
         times: list[float] = []
         for message in resampled([bench.middling], JOURNAL_PATIENCE, seed=2):
             times.append(elapsed(sized.learn(write(bench.at("lesson"), message))))
-            if os.path.getsize(sized.model + ".journal") > LIMIT:
+            if os.path.getsize(sized.model + ".journal") > FOLD_LIMIT:
                 break
         began = time.monotonic()
         while os.stat(sized.model).st_ino == before and time.monotonic() < began + FOLD_PATIENCE:

@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-BITS = 64  # of a fingerprint or a digest
-BLOCK = 1 << 16  # texts gathered at once: bounds the index array, 8 bytes a character
-KEY_BITS = 63  # of one number that stands for the counts of a token
-MISSING = -1  # of a numeric feature; those that are there are not negative
-UNITS = 2.0**40  # in a nat: what `bayes.classifier.rounded` rounds weights to
-WHOLE = 2.0**62  # sums below it are exact in 64 bits
+FINGERPRINT_BITS = 64  # a digest has as many
+TEXTS_AT_ONCE = 1 << 16  # bounds the index array of gathered texts, 8 bytes a character
+KEY_BITS = 63  # room for all counts of a token in one number
+MISSING = -1  # in place of a numeric feature, which is never negative
+UNITS_PER_NAT = 2.0**40  # `bayes.classifier.rounded` rounds weights to whole units
+EXACT_BELOW = 2.0**62  # a sum of whole numbers that may be larger could overflow 64 bits
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Messages as the places of their tokens in some vocabulary (-1: unknown), and how often each occurs."""
 
-    starts: Array  # of each message's row, and the end of the last
+    starts: Array  # where the row of each message starts, and the end of the last row
     places: Array
     times: Array  # 0 for a pair of neighbours
-    parts: Array  # which part of the message each stands in
+    parts: Array  # HEAD or BODY, where each stands
     numbers: Mapping[str, Array]  # values, MISSING where there is none
 
     def __len__(self) -> int:
@@ -81,15 +81,16 @@ def summed_between(values: Array, starts: Array) -> Array:
 
 
 def exactly_summed(weights: Array, starts: Array) -> Array:
-    """Sum rounded weights [label, entry] from each start to the next, as `fsum` does; some may be -inf."""
-    units = weights * UNITS
+    """Sum rounded weights [label, entry] from each start to the next, as `fsum` does; weights may be -inf."""
+    units = weights * UNITS_PER_NAT
     infinite = np.isinf(units)
     if infinite.any():
         units[infinite] = 0.0
-        return np.where(summed_between(infinite, starts), -np.inf, exactly_summed(units / UNITS, starts))
+        finite = exactly_summed(units / UNITS_PER_NAT, starts)
+        return np.where(summed_between(infinite, starts), -np.inf, finite)
     largest = max(units.max(initial=0), -units.min(initial=0)) * weights.shape[1]
-    whole: Any = units.astype(np.int64) if largest < WHOLE else np.frompyfunc(int, 1, 1)(units)
-    return summed_between(whole, starts).astype(float) / UNITS
+    whole: Any = units.astype(np.int64) if largest < EXACT_BELOW else np.frompyfunc(int, 1, 1)(units)
+    return summed_between(whole, starts).astype(float) / UNITS_PER_NAT
 
 
 def stacked(pieces: Sequence[Rows]) -> Rows:
@@ -111,7 +112,7 @@ def stable_order(numbers: Array) -> Array:
     """Find the order that sorts 64-bit numbers; equal ones stay in their order.
 
     Sorting takes half the time of finding an order, so the last bits of each number make room for its place.
-    Where they are needed to tell two numbers apart, which is rare, it is done the long way.
+    Where these bits are needed to tell two numbers apart, which is rare, the order is found the long way.
     """
     room = np.uint64((1 << len(numbers).bit_length()) - 1)
     keys = numbers & ~room
@@ -146,7 +147,7 @@ def distinct_columns(counts: Array) -> tuple[Array, Array]:
     keys = np.zeros(counts.shape[1], np.int64)
     for row, size in zip(counts, sizes, strict=True):
         keys = keys * size + row
-    found = np.zeros(prod(sizes), bool)
+    found = np.zeros(prod(sizes), bool)  # for each column that there could be: no sorting is needed
     found[keys] = True
     patterns = np.flatnonzero(found)
     number = np.zeros(len(found), np.int32)
@@ -170,7 +171,7 @@ def _distinct_by_sorting(counts: Array) -> tuple[Array, Array]:
 
 
 def _order_of_columns(counts: Array) -> Array:
-    """Order columns by the first row, then by the second and so on: as one number each, where 63 bits do."""
+    """Order columns by the first row, then by the second and so on: by one number each, if 63 bits do."""
     widths = [int(row.max(initial=0)).bit_length() for row in counts]
     if sum(widths) > KEY_BITS or counts.min(initial=0) < 0:
         return np.lexsort(counts[::-1])
@@ -188,9 +189,9 @@ class Texts:
     data: Array
 
     @classmethod
-    def empty(cls, many: int) -> Texts:
-        """Make so many texts of no characters."""
-        return cls(np.zeros(many, np.int64), np.empty(0, np.uint8))
+    def empty(cls, count: int) -> Texts:
+        """Make `count` texts of no characters."""
+        return cls(np.zeros(count, np.int64), np.empty(0, np.uint8))
 
     @classmethod
     def of(cls, texts: Sequence[bytes]) -> Texts:
@@ -223,17 +224,17 @@ def join_texts(pieces: Sequence[Texts]) -> Texts:
 def gather_texts(text: Array, starts: Array, lengths: Array) -> Array:
     """Copy stretches of a text, one behind the other."""
     pieces = [np.empty(0, np.uint8)]
-    for block in range(0, len(starts), BLOCK):
-        length = lengths[block : block + BLOCK]
+    for block in range(0, len(starts), TEXTS_AT_ONCE):
+        start, length = (column[block : block + TEXTS_AT_ONCE] for column in (starts, lengths))
         behind = np.cumsum(length)
-        source = np.repeat(starts[block : block + BLOCK] - behind + length, length) + np.arange(behind[-1])
+        source = np.repeat(start - behind + length, length) + np.arange(behind[-1])
         pieces.append(text[source])
     return np.concatenate(pieces)
 
 
 def shard_range(shard: int, shards: int) -> tuple[int, int]:
     """Find the first of the 64-bit numbers that belong to a shard, and the first behind them."""
-    width = (1 << BITS) // shards
+    width = (1 << FINGERPRINT_BITS) // shards
     return shard * width, (shard + 1) * width
 
 

@@ -1,7 +1,7 @@
 """Keys of models that keep no words: they replace fingerprints and digests by keyed ones.
 
-Anybody can work out the fingerprint of a word, and look for it in a model. So such a model has in its place
-the BLAKE2b of it by a key, which lies in another file: who has only the model cannot try words out.
+Anybody can work out the fingerprint of a word, and look for it in a model. So such a model has instead the
+fingerprint's BLAKE2b by a key, which lies in another file: who has only the model cannot try words out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Key:
 
 
 def _keyed(keyed_hash: blake2b, plain: Iterable[int]) -> list[int]:
-    """Hash integers by copies of a keyed hash: 1.0 µs each; with the key taken in each time it is 1.4."""
+    """Hash integers by copies of a keyed hash: 1.0 µs each; a new hash with the key for each takes 1.4."""
     found = []
     for value in plain:
         copy = keyed_hash.copy()
@@ -76,7 +76,7 @@ def read_model_key(model: str, key_id: str) -> Key:
 
 def read_key(path: str) -> Key:
     """Read a key file."""
-    # Not to wait for a writer, should it be a pipe: users may put anything in place of theirs.
+    # O_NONBLOCK: users may put anything there, and opening a pipe would wait for a writer.
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         secret = os.read(handle, KEY_SIZE + 1)

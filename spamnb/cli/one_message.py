@@ -10,7 +10,7 @@ from spamnb.files import complain
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.reading.message import canonical, header_start
-from spamnb.store.stored_model import FRONT
+from spamnb.store.stored_model import SIGNATURE
 
 START = 4096  # bytes that are searched for headers
 
@@ -20,7 +20,7 @@ def read_one_message(path: str) -> bytes:
     raw = read_stdin() if path == "-" else _first_in_file(path)
     if not raw.strip():
         raise DataError(f"{path}: empty; a message has text")
-    if FRONT in raw[:64]:
+    if SIGNATURE in raw[:64]:
         raise DataError(f"{path}: a model, not a message; to look into it: spamnb inspect --model {path}")
     if header_start(canonical(raw[:START])) < 0 and b"\0" in raw[:START]:
         raise DataError(f"{path}: not a message, but a binary file")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, write_all
-from spamnb.store.stored_model import FRONT
+from spamnb.store.stored_model import SIGNATURE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ def check_replaceable(path: str) -> None:
             head = file.read(64)
     except OSError:
         return  # nothing there, or nothing that can be written: the one who writes will tell
-    if head and FRONT not in head:
+    if head and SIGNATURE not in head:
         raise CannotCreate(f"{path}: is no model; remove it first, or name another file with --model")
 
 

@@ -8,7 +8,7 @@ import click
 
 from spamnb.cli.options import Command, json_option, model_option
 from spamnb.cli.render.json_output import print_json
-from spamnb.training.pruning import OLD, RARE
+from spamnb.training.pruning import OLD_DAYS, RARE_MESSAGES
 from spamnb.training.pruning import prune as pruned
 
 EXAMPLES = """
@@ -23,7 +23,7 @@ spamnb prune --dry-run
 @click.option(
     "--older-than",
     type=click.IntRange(0),
-    default=OLD,
+    default=OLD_DAYS,
     show_default=True,
     metavar="DAYS",
     help="Only what no message of the last days had.",
@@ -31,7 +31,7 @@ spamnb prune --dry-run
 @click.option(
     "--rarer-than",
     type=click.IntRange(1),
-    default=RARE + 1,
+    default=RARE_MESSAGES + 1,
     show_default=True,
     metavar="N",
     help="Only what fewer than N messages had.",

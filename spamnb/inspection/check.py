@@ -11,7 +11,7 @@ from spamnb.inspection.check_columns import ColumnChecker
 from spamnb.inspection.model_summary import day_text
 from spamnb.store.journal import Journal
 from spamnb.store.stored_model import StoredModel
-from spamnb.training.replacing import DAMAGED_COPY
+from spamnb.training.replacing import DAMAGED_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,7 +49,7 @@ def check(path: str, progress: Callable[[int, int], object] = lambda _size, _ent
     """Check a model; `progress` gets the bytes and the entries of each block that was read."""
     if os.path.isdir(path):
         raise NoInput(f"{path}: a folder; name the model file in it with --model")
-    aside = f"{path}.journal{DAMAGED_COPY}"
+    aside = f"{path}.journal{DAMAGED_SUFFIX}"
     found = CheckReport(path, aside=aside if os.path.lexists(aside) else None)
     try:
         stored = UnrepairedModel.open(path)

@@ -16,7 +16,7 @@ from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.verdict import lead_of
 from spamnb.clock import DAY, today
 from spamnb.labels import HAM, SPAM
-from spamnb.store.journal import LIMIT
+from spamnb.store.journal import FOLD_LIMIT
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.vocabulary import Vocabulary
 
@@ -152,7 +152,7 @@ class ModelSummary:
             stored.pair_vocabulary,
             len(stored.journal.records),
             stored.journal.size,
-            LIMIT,
+            FOLD_LIMIT,
             settings,
             model.view.as_map(),
             [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs and has_spam(stored.labels) else None,

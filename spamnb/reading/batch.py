@@ -13,8 +13,8 @@ import numpy as np
 
 from spamnb.arrays import MISSING, Rows, Texts, gather_texts, run_starts, stable_order
 from spamnb.reading.features import BODY, HEAD
-from spamnb.reading.fingerprint import EIGHT, FACTOR, HALF, PAIR_FACTOR
-from spamnb.reading.word_rules import LONGEST
+from spamnb.reading.fingerprint import BLOCK_BYTES, FACTOR, HALF_BITS, PAIR_FACTOR
+from spamnb.reading.word_rules import LONGEST_WORD
 from spamnb.reading.words import shortened
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spamnb.reading.features import Features
 
 SPACE = ord(" ")
-FIRST = np.array([(1 << (8 * n)) - 1 for n in range(EIGHT + 1)], np.uint64)  # masks for the first n bytes
+FIRST_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(BLOCK_BYTES + 1)], np.uint64)  # n → mask of n bytes
 
 
 class _Numbering(dict[str, int]):
@@ -38,14 +38,14 @@ class BatchBuilder:
     """Takes the features of messages one by one, and makes rows of them."""
 
     def __init__(self, key: Key | None = None) -> None:
-        self.key = key  # of a model that keeps no words
-        # Of all tokens but words of texts.
+        self.key = key  # None for a model that keeps words
+        # Tokens other than the words of texts are numbered; the three lists below hold these numbers.
         self.head_numbering, self.body_numbering = _Numbering(), _Numbering()
         self.head: list[int] = []
         self.body: list[int] = []
         self.subjects: list[int] = []
         self.texts: list[bytes] = []
-        self.sizes: list[tuple[int, int, int, int]] = []  # how many of each list are a message's
+        self.sizes: list[tuple[int, int, int, int]] = []  # of a message in head, body, subjects, texts
         self.numbers: list[dict[str, int]] = []
 
     def add(self, features: Features) -> None:
@@ -88,7 +88,7 @@ class BatchBuilder:
         times = np.concatenate((tag_times, words.times, np.zeros(len(pairs), np.uint16)))
         owners = np.concatenate((tag_owners, words.entry_owners, pair_owners))
         owners = owners.astype(np.min_scalar_type(messages))
-        by_owner = np.argsort(owners, kind="stable")  # by radix, which numpy has for 16 bits
+        by_owner = np.argsort(owners, kind="stable")  # numpy sorts 16-bit numbers by radix
         entries = entries[by_owner]
 
         fingerprints = np.concatenate(
@@ -135,7 +135,7 @@ class TaggedTokens:
     def __init__(self, head: list[str], body: list[str]) -> None:
         self.head_count = len(head)  # tokens of the body are numbered behind those of the head
         texts = [token.encode() for token in head + body]
-        self.data = b"".join(texts) + b" " * EIGHT
+        self.data = b"".join(texts) + b" " * BLOCK_BYTES
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         starts = np.concatenate((np.zeros(1, np.int64), ends))[:-1]
         fingerprints = fingerprints_in(self.data, starts, ends)
@@ -149,23 +149,23 @@ class TaggedTokens:
 class TextWords:
     """Words between the spaces of texts, and the messages that own them, as three tables of columns.
 
-    An item a word as it comes: `text` and `owners` (indices), `which` of the distinct words it is.
-    An item a word of a message: `entries` (which of the distinct words), `entry_owners`, `times`.
-    An item a distinct word: `fingerprints`, and `starts` and `ends` in `data`.
+    One item per word, as they come: `text` and `owners` (indices), `which` of the distinct words it is.
+    One per distinct word of a message: `entries` (which of the distinct words), `entry_owners`, `times`.
+    One per distinct word of the batch: `fingerprints`, and `starts` and `ends` in `data`.
     """
 
     def __init__(self, texts: list[bytes], owners: Array) -> None:
-        data = b" " + b" ".join(texts) + b" " * EIGHT
+        data = b" " + b" ".join(texts) + b" " * BLOCK_BYTES
         inside = np.frombuffer(data, np.uint8) != SPACE
         edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
         starts, ends = edges[0::2], edges[1::2]
         borders = np.searchsorted(starts, np.cumsum([1, *(len(text) + 1 for text in texts)]))
         self.text = np.repeat(np.arange(len(texts)), np.diff(borders))
         self.owners = owners[self.text]
-        self.data = data + short_forms(data, starts, ends) + b" " * EIGHT
+        self.data = data + short_forms(data, starts, ends) + b" " * BLOCK_BYTES
 
         fingerprints = fingerprints_in(self.data, starts, ends)
-        order = stable_order(fingerprints)  # of the same word, its owners stay in order
+        order = stable_order(fingerprints)  # the owners of a word stay in order
         new = run_starts(fingerprints[order])
         which = np.cumsum(new) - 1
         self.which = np.empty(len(order), np.int64)
@@ -179,12 +179,12 @@ class TextWords:
 
 
 def short_forms(data: bytes, starts: Array, ends: Array) -> bytes:
-    """Return the short forms of over-long words, to be put behind the data, and let these words lie there."""
+    """Return short forms of over-long words, to be put behind `data`; let `starts` and `ends` lie there."""
     forms = []
     at = len(data)
-    for long in np.flatnonzero(ends - starts > LONGEST).tolist():  # of bytes; characters may be fewer
+    for long in np.flatnonzero(ends - starts > LONGEST_WORD).tolist():  # bytes, maybe fewer characters
         word = data[starts[long] : ends[long]].decode()
-        if len(word) > LONGEST:
+        if len(word) > LONGEST_WORD:
             forms.append(shortened(word).encode())
             starts[long], ends[long] = at, at + len(forms[-1])
             at += len(forms[-1])
@@ -192,15 +192,16 @@ def short_forms(data: bytes, starts: Array, ends: Array) -> bytes:
 
 
 def fingerprints_in(data: bytes, starts: Array, ends: Array) -> Array:
-    """Return what fingerprints_of does, for tokens in data that goes on for eight bytes behind the last."""
-    eights = np.ndarray(len(data) - EIGHT + 1, "<u8", data, strides=(1,))
+    """Return what fingerprints_of does, for tokens in `data`, which has eight more bytes behind the last."""
+    blocks = np.ndarray(len(data) - BLOCK_BYTES + 1, "<u8", data, strides=(1,))
     found = np.zeros(len(starts), np.uint64)
     tokens, at, left = np.arange(len(starts)), starts, ends - starts
     while len(tokens):
-        mixed = (found[tokens] ^ (eights[at] & FIRST[np.minimum(left, EIGHT)])) * np.uint64(FACTOR)
-        found[tokens] = (mixed ^ (mixed >> np.uint64(HALF))) * np.uint64(FACTOR)
-        longer = np.flatnonzero(left > EIGHT)
-        tokens, at, left = tokens[longer], at[longer] + EIGHT, left[longer] - EIGHT
+        block = blocks[at] & FIRST_BYTES[np.minimum(left, BLOCK_BYTES)]
+        mixed = (found[tokens] ^ block) * np.uint64(FACTOR)
+        found[tokens] = (mixed ^ (mixed >> np.uint64(HALF_BITS))) * np.uint64(FACTOR)
+        longer = np.flatnonzero(left > BLOCK_BYTES)
+        tokens, at, left = tokens[longer], at[longer] + BLOCK_BYTES, left[longer] - BLOCK_BYTES
     return found
 
 
@@ -216,10 +217,10 @@ def count_tokens(tokens: Array, owners: Array, token_count: int) -> tuple[Array,
 def neighbour_pairs(
     words: Array, owners: Array, runs: Array, word_count: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Return the pairs of words side by side in a run.
+    """Return the pairs of words side by side in a run, as four columns.
 
-    As four columns: of each message's pairs, once each, which of the distinct pairs it is, and its owner; of
-    each distinct pair, its first and its second word.
+    Two have an item for each pair of each message: which of the distinct pairs it is, and its owner. Two
+    have an item for each distinct pair: its first word, and its second.
     """
     beside = runs[1:] == runs[:-1]
     messages = int(owners.max(initial=0)) + 1

@@ -38,7 +38,7 @@ KNOWN = SINGLE_BYTE | MULTI_BYTE | STATEFUL
 
 # As browsers do: senders name the old charset and mean the superset that their system really uses.
 SUPERSETS = {
-    "ascii": "",  # says nothing about bytes above 0x7f: guess
+    "ascii": "",  # says nothing about bytes above 0x7f: they are guessed
     "latin_1": "cp1252",
     "iso8859_9": "cp1254",
     "iso8859_11": "cp874",
@@ -69,7 +69,7 @@ ASCII_ONLY = ALL_BYTES[:128] + b"?" * 128
 
 
 def codec(declared: str) -> str:
-    """Return Python's name of the codec for a declared charset; "" if there is none: guess."""
+    """Return Python's name of the codec for a declared charset; "" if it has to be guessed."""
     if not declared or len(declared) > MAX_NAME or not declared.isascii():
         return ""
     words = "".join([c if c.isalnum() else " " for c in declared.lower()]).split()
@@ -81,7 +81,7 @@ def codec(declared: str) -> str:
 def decode(data: bytes, declared: str = "") -> str:
     """Decode bytes by their declared charset, or by a guess."""
     if data.isascii() and (not declared or declared in ("us-ascii", "iso-8859-1", "utf-8")):
-        return data.decode("ascii")  # four texts of five need no look at the name
+        return data.decode("ascii")  # four texts in five end here, without a look at the name
     name = codec(declared)
     if name in STATEFUL:
         return _stateful(data, name)
@@ -95,13 +95,13 @@ def decode(data: bytes, declared: str = "") -> str:
 
 
 def _single_byte(data: bytes, name: str) -> str:
-    # errors="replace" calls back at each undefined byte: 380 ms a MiB of them; a full table: 5.
+    # errors="replace" calls back at each undefined byte: 380 ms for a MiB of them. A full table takes 5 ms.
     return charmap_decode(data, "strict", ALL_BYTES.decode(name, "replace"))[0]
 
 
 def _stateful(data: bytes, name: str) -> str:
     if name != "utf_7":
         return data.decode(name, "replace")
-    # Bytes above 0x7f are errors, at 380 ms a MiB. Lone surrogates come through: nothing could encode them.
+    # Bytes above 0x7f are errors, at 380 ms a MiB. Lone surrogates, which nothing can encode, are replaced.
     text = data.translate(ASCII_ONLY).decode(name, "replace")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

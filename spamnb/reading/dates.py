@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from email.utils import parsedate_tz
 
-MAX_DATE = 200  # characters looked at; the longest real date has 43, and filters' debris after it
+MAX_DATE = 200  # characters that are read; the longest real date has 43, and remarks may follow
 DAY = 86400  # seconds
 
 
@@ -17,7 +17,7 @@ def timestamp(date: str) -> int | None:
     >>> timestamp("yesterday") is None
     True
     """
-    # Not one of 8,973 Date headers in three corpora is of ISO 8601's form.
+    # ISO 8601 is not tried: none of 8,973 Date headers in three corpora has its form.
     try:
         fields = parsedate_tz(date[:MAX_DATE])
         if fields is None:

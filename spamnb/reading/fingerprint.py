@@ -1,7 +1,7 @@
 """Fingerprints of tokens: 64-bit integers, spread evenly, so that a model can be searched in place.
 
-A token's bytes are taken eight at a time: the result so far, exclusive or with these eight, is multiplied by
-an odd factor, its upper half mixed into the lower, and multiplied again. For a short token that is as fast as
+A token's bytes are taken eight at a time: the result so far is XORed with these eight, multiplied by an
+odd factor, its upper half mixed into the lower, and multiplied again. For a short token that is as fast as
 blake2b, for one of 31 bytes it takes 2.7 times as long; but numpy does the same for all words of a batch of
 texts at once (reading.batch). Whoever wants tokens to collide can make them do so. That gains a sender
 nothing: he could write the hammy word itself.
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 FACTOR = 0x9E3779B97F4A7C15
 PAIR_FACTOR = 0xB5D3C96A1F84E27D
-EIGHT = 8  # bytes of a token that are taken as one integer
-EIGHT_BYTES, HALF = 64, 32
-MASK = (1 << EIGHT_BYTES) - 1
-MOST_REMEMBERED = 50_000  # tokens: four in five of a message are among the last so many
+BLOCK_BYTES = 8  # a token's bytes are taken in blocks, each as one integer
+BLOCK_BITS, HALF_BITS = 64, 32
+MASK = (1 << BLOCK_BITS) - 1
+MOST_REMEMBERED = 50_000  # tokens; four in five tokens of a message are among the last 50,000
 
 
 def fingerprints_of(tokens: Iterable[str]) -> list[int]:
@@ -32,13 +32,13 @@ def fingerprints_of(tokens: Iterable[str]) -> list[int]:
         data = token.encode()
         rest = int.from_bytes(data, "little")
         mixed = (rest & MASK) * FACTOR & MASK
-        mixed = (mixed ^ mixed >> HALF) * FACTOR & MASK
-        left = len(data)  # bytes; not until `rest` is 0: NULs at the end count, too
-        while left > EIGHT:
-            left -= EIGHT
-            rest >>= EIGHT_BYTES
+        mixed = (mixed ^ mixed >> HALF_BITS) * FACTOR & MASK
+        left = len(data)  # counted, not until `rest` is 0: NUL bytes at the end count, too
+        while left > BLOCK_BYTES:
+            left -= BLOCK_BYTES
+            rest >>= BLOCK_BITS
             mixed = (mixed ^ rest & MASK) * FACTOR & MASK
-            mixed = (mixed ^ mixed >> HALF) * FACTOR & MASK
+            mixed = (mixed ^ mixed >> HALF_BITS) * FACTOR & MASK
         found.append(mixed)
     return found
 
@@ -63,7 +63,7 @@ class Fingerprints:
     def look_up(self, tokens: Collection[str]) -> tuple[dict[str, int], dict[str, int]]:
         """Map these tokens to plain fingerprints, of which pairs are made, and to those of the model."""
         if len(self._remembered[0]) + len(tokens) > MOST_REMEMBERED:
-            self._remembered = self._empty_memory()  # not emptied: others may be reading them
+            self._remembered = self._empty_memory()  # not cleared: other threads may be reading it
         plain, of_model = self._remembered
         new = [token for token in tokens if token not in of_model]
         fingerprints = fingerprints_of(new)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     HeaderRule = Callable[[str, str, Words], list[str]]
 
 LONGEST_NAME = 80  # characters of a header's name, an address or a host
-MOST_HEADER_WORDS = 200  # of one header; To: with ten thousand addresses says no more than with fifty
-MOST_KNOWN = 4_000  # headers, names or hosts that are remembered
-LONGEST_KNOWN = 200  # characters of each
+MOST_HEADER_WORDS = 200  # read of one header: a To: with ten thousand addresses says no more than fifty do
+MOST_REMEMBERED = 4_000  # entries of each memory: of headers, names and hosts
+LONGEST_REMEMBERED = 200  # characters of an entry
 
-# Beside those that come and go (reading.identity).
+# Headers that are no evidence, and why; others are in VOLATILE of reading.identity.
 IGNORED = {
     "content-type": "read with the parts",
     "content-disposition": "read with the parts",
@@ -30,7 +30,7 @@ IGNORED = {
     "arc-authentication-results": "repeats authentication-results",
 }
 
-# What a date can end with, beside +0100.
+# Names of time zones that a date can end with, in place of +0100.
 ZONES = frozenset(
     (
         "UT UTC GMT Z EST EDT CST CDT MST MDT PST PDT AKST AKDT HST AST ADT NST NDT BRT ART WET WEST BST IST "
@@ -49,7 +49,7 @@ def is_ignored(name: str) -> bool:
 def header_tokens(headers: list[tuple[str, str]], words: Words) -> list[str]:
     """Return the words of headers, each tagged with its header's name.
 
-    Half of all headers, and three in four that are not made anew for each message, have been seen before.
+    Tokens are remembered: half of all headers were seen before; without those of one message, three in four.
     """
     known = words.known_headers
     tokens: list[str] = []
@@ -66,15 +66,15 @@ def _tokens(header: tuple[str, str], words: Words) -> list[str]:
         return []
     name = name[:LONGEST_NAME]
     tokens = [f"header:{name}", *rule(name, value, words)]
-    if rule not in _OF_ONE_MESSAGE and len(header[0]) + len(value) <= LONGEST_KNOWN:
-        remember(words.known_headers, header, tokens, MOST_KNOWN)
+    if rule not in _OF_ONE_MESSAGE and len(header[0]) + len(value) <= LONGEST_REMEMBERED:
+        remember(words.known_headers, header, tokens, MOST_REMEMBERED)
     return tokens
 
 
 def _rule_of(name: str) -> HeaderRule:
     """Return the rule that cuts headers of a name."""
     rule = _no_tokens if is_ignored(name) else _RULES.get(name, _plain)
-    return remember(_known_rules, name, rule, MOST_KNOWN) if len(name) <= LONGEST_KNOWN else rule
+    return remember(_known_rules, name, rule, MOST_REMEMBERED) if len(name) <= LONGEST_REMEMBERED else rule
 
 
 def subject_tokens(value: str, words: Words) -> list[str]:
@@ -117,7 +117,7 @@ def _hosts(name: str, value: str, _words: Words) -> list[str]:
     for host in split_at(_HOST_SEPARATORS, route)[:MOST_HEADER_WORDS]:
         found = known.get(host)
         if found is None and ("." in host or ":" in host) and len(host) <= LONGEST_NAME:
-            found = remember(known, host, _host_tokens(name, host), MOST_KNOWN)
+            found = remember(known, host, _host_tokens(name, host), MOST_REMEMBERED)
         if found:
             tokens += found
     return tokens
@@ -140,7 +140,7 @@ def _host_tokens(name: str, host: str) -> list[str]:
 
 
 def _domain(name: str, value: str, _words: Words) -> list[str]:
-    """Return the host that made an identifier, or the last of many; the rest is random."""
+    """Return the host that made an identifier, the last of several; what else it has is random."""
     hosts = [
         word.rpartition("@")[2].strip(".") for word in split_at(_IDENTIFIER_SEPARATORS, value) if "@" in word
     ]
@@ -158,12 +158,12 @@ def _zone(name: str, value: str, _words: Words) -> list[str]:
 
 
 def split_at(separators: bytes, value: str) -> list[str]:
-    """Split a header's value, in lower case, by a table of separators; what is not ASCII does not count."""
+    """Split a header's value, in lower case, by a table of separators; what is not ASCII becomes "?"."""
     return value.encode("ascii", "replace").translate(separators).decode().split()
 
 
 def _separators(chars: str) -> bytes:
-    """Return a table that lowers letters and makes spaces of these and all unprintable characters."""
+    """Return a table that lowers letters, and makes spaces of `chars` and of all unprintable characters."""
     return bytes(32 if c < 33 or c > 126 or chr(c) in chars else ord(chr(c).lower()) for c in range(256))
 
 
@@ -186,6 +186,6 @@ _RULES: dict[str, HeaderRule] = {
     "resent-message-id": _domain,
     "date": _zone,
 }
-_OF_ONE_MESSAGE = (_hosts, _domain, _zone)  # hardly ever the same in another
+_OF_ONE_MESSAGE = (_hosts, _domain, _zone)  # their headers are hardly ever the same in two messages
 _known_rules: dict[str, HeaderRule] = {}
-_known_hosts: dict[str, dict[str, list[str]]] = {}  # of each header that has hosts, of which there are few
+_known_hosts: dict[str, dict[str, list[str]]] = {}  # by name of a header (few have hosts), then by host

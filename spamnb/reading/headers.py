@@ -14,11 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Fields = list[tuple[str, str]]
 
-MAX_FIELDS = 10_000  # of one header block
-MAX_VALUE = 32 * 1024  # characters searched for parameters; a real spam has 14 KB of "; ; ;" before its own
-MAX_KNOWN = 2000  # names of fields that are remembered
-MAX_KNOWN_NAME = 60  # characters of each
-MAX_PARAMETERS = 100  # of one header field; real ones have three
+MAX_FIELDS = 10_000  # read of one header block; the rest is left out
+MAX_VALUE = 32 * 1024  # characters searched for parameters; a real spam has 14 KB of "; ; ;" before them
+MAX_REMEMBERED = 2000  # names of fields
+MAX_REMEMBERED_NAME = 60  # characters
+MAX_PARAMETERS = 100  # read of one header field; real fields have three
 BASE64_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 WHITE = " \t\r\n"  # str.strip() alone would also take \x85 and \xa0, half a character or a cp1252 "…"
 NOT_BASE64 = bytes(set(range(256)) - set(BASE64_ALPHABET))
@@ -37,7 +37,7 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
     known = _known_names
     for index, line in enumerate(text.replace("\n ", " ").replace("\n\t", "\t").split("\n", MAX_FIELDS)):
         name, colon, value = line.partition(":")
-        lower = known.get(name)  # nearly always; this loop is nearly half of reading a message
+        lower = known.get(name)  # nearly always known; this loop is nearly half of reading a message
         if lower is None or not colon:
             if is_envelope(line.encode("latin-1")):
                 continue
@@ -45,15 +45,15 @@ def split_fields(block: bytes) -> tuple[Fields, int]:
             if not colon or not is_name(lower):
                 return fields, _start_of_field(block, index)
             lower = lower.lower()
-            if len(known) >= MAX_KNOWN:
+            if len(known) >= MAX_REMEMBERED:
                 known.clear()
-            if len(name) <= MAX_KNOWN_NAME:
+            if len(name) <= MAX_REMEMBERED_NAME:
                 known[name] = lower
         fields.append((lower, value.strip(WHITE)))
     return fields[:MAX_FIELDS], len(block)
 
 
-_known_names: dict[str, str] = {}  # as written: in lower case
+_known_names: dict[str, str] = {}  # name as written → in lower case
 
 
 def _start_of_field(block: bytes, index: int) -> int:
@@ -92,9 +92,9 @@ def readable_value(value: str) -> str:
     if "=?" not in value:
         return value if value.isascii() else decode(value.encode("latin-1"))
     out: list[str] = []
-    words: list[bytes] = []  # read but not yet decoded, all of this charset:
-    charset = ""
-    copied = look = 0
+    words: list[bytes] = []  # bytes of encoded words that wait to be decoded together
+    charset = ""  # of all these words
+    copied = look = 0  # offsets: what is before is in `out` or `words`; where to search next
     while (start := value.find("=?", look)) >= 0 and (mark := value.find("?", start + 2)) >= 0:
         coding = value[mark + 1 : mark + 3].lower()
         if coding not in ("b?", "q?"):
@@ -159,14 +159,14 @@ def parameters(value: str) -> dict[str, str]:
 def _quoted(value: str, start: int) -> tuple[str, int]:
     """Return the quoted string whose text starts at an offset, and where it ends."""
     end = value.find('"', start)
-    if end < 0:  # never closed: the next parameter is the better guess for its end
+    if end < 0:  # never closed: it probably ends where the next parameter begins
         return value[start:].partition(";")[0].rstrip(WHITE), start
     if value.find("\\", start, end) < 0:
         return value[start:end], end + 1
     text = []
     at = start
     while at < len(value) and value[at] != '"':
-        # Only these two: unescaping everything would eat the path of C:\new\file.
+        # Only quotes and backslashes are unescaped: else C:\new\file would lose its backslashes.
         if value[at] == "\\" and value[at + 1 : at + 2] in ('"', "\\"):
             at += 1
         text.append(value[at])
@@ -176,9 +176,8 @@ def _quoted(value: str, start: int) -> tuple[str, int]:
 
 def _extended(found: dict[str, str], base: str) -> str:
     """Decode a parameter by RFC 2231: `base*=charset'language'%41`, or in sections `base*0*=…; base*1=…`."""
-    section = base + "*"
-    if section in found:
-        sections = [(found[section], True)]
+    if base + "*" in found:
+        sections = [(found[base + "*"], True)]  # the text, and whether it has %41 for A
     else:
         sections = []
         while (name := f"{base}*{len(sections)}") in found or name + "*" in found:
@@ -194,5 +193,5 @@ def _extended(found: dict[str, str], base: str) -> str:
 
 
 def _percent(text: str) -> bytes:
-    # Quoted-printable with another sign: binascii does it in C.
+    # %41 is quoted-printable (=41) with another sign, which binascii decodes in C.
     return a2b_qp(text.replace("=", "=3D").replace("%", "=").encode("latin-1"))

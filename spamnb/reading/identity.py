@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from spamnb.reading.headers import Fields
     from spamnb.reading.message import Message
 
-# Headers that come and go with delivery, filters and mail readers. Neither identity nor evidence: a verdict
-# would be learned instead of the mail, and a note is known of trained mail only. Beside these, any x- name
+# Headers that come and go with delivery, filters and mail readers. Neither identity nor evidence: a filter
+# would learn verdicts instead of mail, and only mail that was read has notes. Beside these, any x- name
 # with "spam" in it is a verdict: our own, SpamAssassin's, rspamd's, DSPAM's, providers' …
 VOLATILE = {
     "x-bogosity": "bogofilter's verdict",
@@ -62,8 +62,8 @@ VOLATILE = {
 # An x- name stands for all that begin so, too: x-virus-scanned, x-mozilla-status …
 _PREFIXES = tuple(name + "-" for name in VOLATILE if name.startswith("x-"))
 
-MAX_KNOWN = 1000  # names remembered
-MAX_KNOWN_NAME = 80  # characters of each
+MAX_REMEMBERED = 1000  # names of headers
+MAX_REMEMBERED_NAME = 80  # characters
 
 # Deciding takes 1.5 µs, a message has 20 headers, and nearly all names come again.
 _known_names: dict[str, bool] = {}
@@ -74,16 +74,16 @@ def is_volatile(name: str) -> bool:
     known = _known_names.get(name)
     if known is None:
         known = name in VOLATILE or name.startswith(_PREFIXES) or (name.startswith("x-") and "spam" in name)
-        if len(name) <= MAX_KNOWN_NAME:
-            if len(_known_names) >= MAX_KNOWN:
+        if len(name) <= MAX_REMEMBERED_NAME:
+            if len(_known_names) >= MAX_REMEMBERED:
                 _known_names.clear()
             _known_names[name] = known
     return known
 
 
 def digest(message: Message, key: Key | None = None) -> int:
-    """Return 64 bits that stay the same for a message, keyed for a model that has a key."""
-    from _blake2 import blake2b  # for learning; judging needs only the names above
+    """Return the digest of a message, 64 bits; keyed for a model that has a key."""
+    from _blake2 import blake2b  # late: only learning needs it
 
     identity = blake2b(b"" if message.fields is None else _lasting_fields(message.fields), digest_size=8)
     identity.update(memoryview(message.data)[message.body :])

@@ -8,15 +8,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.words import Words
 
-MOST_LINKS = 500
-LONGEST_LINK = 500
+MOST_LINKS = 500  # of one message
+LONGEST_LINK = 500  # characters, as below
 LONGEST_SCHEME = 10
 LONGEST_HOST = 80
 MOST_PATH_WORDS = 20
-MOST_KNOWN = 4_000  # hosts that are remembered: of six links, five lead to one of them
+MOST_HOSTS = 4_000  # remembered: five links in six lead to one of them
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NOT_FIRST = "0123456789+-."
+_NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
 _SCHEME = frozenset(_LETTERS + _NOT_FIRST)
 _SCHEME_LETTERS = _LETTERS + _NOT_FIRST
 _HEX = frozenset(b"0123456789abcdefABCDEF")
@@ -96,7 +96,7 @@ def _absolute_link(scheme: str, rest: str, words: Words) -> list[str]:
     where = f"{scheme}:{authority}"
     found = _known_authorities.get(where)
     if found is None:
-        found = remember(_known_authorities, where, _authority_tokens(scheme.lower(), authority), MOST_KNOWN)
+        found = remember(_known_authorities, where, _authority_tokens(scheme.lower(), authority), MOST_HOSTS)
     if len(path) < 2:
         return found
     return found + [f"url:/{word}" for word in words.of(unquoted(path))[:MOST_PATH_WORDS]]

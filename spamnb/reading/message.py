@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.headers import Fields
 
-# Each bounds one message, all its parts together. The most in 8,000 real ones: 15 KB of headers, 20 parts.
+# Limits of a message, all its parts together. The most in 8,000 real ones: 15 KB of headers, 20 parts.
 MAX_HEADER_BYTES = 256 * 1024  # later header blocks are skipped
 MAX_TEXT_BYTES = 1024 * 1024  # after transfer decoding; later text is not decoded
 MAX_PARTS = 2000  # multiparts included; what follows is read as one text
@@ -47,11 +47,11 @@ class Part:
         disposition: str = "",
         filename: str = "",
     ) -> None:
-        self.content_type = content_type  # lower case; "" if there was no header block at all to say so
-        self.headers = headers  # its own MIME headers; of a message that is not a multipart: that message's
-        self.text = text  # None: not a text
+        self.content_type = content_type  # lower case; "" if the message has no header block
+        self.headers = headers  # the part's own; in a message that is no multipart, the message's
+        self.text = text  # None if the part is no text
         self.size = size  # bytes of the undecoded body
-        self.charset = charset  # as declared, lower case; "" if not
+        self.charset = charset  # as declared, lower case; "" if not declared
         self.disposition = disposition  # "attachment", "inline", ""
         self.filename = filename
 
@@ -65,9 +65,9 @@ class Message:
         self, data: bytes, fields: Fields | None, headers: Fields, body: int, parts: list[Part]
     ) -> None:
         self.data = data  # in canonical form
-        self.fields = fields  # of the header block, as they are written; None if there is none
+        self.fields = fields  # raw, of the header block; None if there is no such block
         self.headers = headers  # lower-case name, unfolded and decoded value; in order
-        self.body = body  # where it starts in `data`
+        self.body = body  # offset in `data`
         self.parts = parts  # in order; none if it is a multipart without parts
 
     @property
@@ -105,7 +105,7 @@ def canonical(raw: bytes) -> bytes:
 def header_start(data: bytes) -> int:
     """Return where the header block starts: after the mbox envelope; -1 if there is no header block."""
     at = 0
-    for _ in range(2):  # an mbox in an mbox leaves two
+    for _ in range(2):  # an mbox in an mbox leaves two envelope lines
         if is_envelope(data[at : at + 6]):
             at = data.find(b"\n", at) + 1
     if data.startswith((b"\n", b"\r\n"), at):
@@ -138,15 +138,15 @@ class _MessageReader:
         self.data = data
         self.parts: list[Part] = []
         self.levels: dict[bytes, int] = {}  # "--boundary" of each open multipart → its depth
-        self.types: list[str] = []  # of each open multipart: the type of parts that state none
-        self.blank = -1  # the next blank line not yet passed; of the other line end:
+        self.types: list[str] = []  # for each open multipart, the type of its parts that state none
+        self.blank = -1  # offset of the next blank line of LF alone; blank_crlf: of CR LF
         self.blank_crlf = -1 if b"\r" in data else len(data)
         self.header_left = MAX_HEADER_BYTES
         self.text_left = MAX_TEXT_BYTES
         self.dashed_left = MAX_DASHED_LINES
 
     def walk(self, at: int) -> tuple[Fields, Fields, int]:
-        """Add all parts from the header block that starts here; return what header_block does of it."""
+        """Add all parts from the header block that starts here; return what header_block does for it."""
         outermost: tuple[Fields, Fields, int] | None = None
         default = PLAIN
         embedded = False
@@ -159,10 +159,10 @@ class _MessageReader:
                 outermost = fields, headers, at
             if embedded:
                 self.parts.append(Part(EMBEDDED, headers))
-            first = dict(reversed(fields))
+            first = dict(reversed(fields))  # the first field of each name
             content_type = _media_type(first.get("content-type"), default)
             encoding = first.get("content-transfer-encoding", "").strip('" ').lower()
-            # The standard forbids to encode a message; some do: then it is a text.
+            # The standard forbids to encode an embedded message; where it is encoded, it is read as a text.
             embedded = content_type in EMBEDDED_TYPES and not encoding.startswith(("base64", "quoted"))
             if embedded:
                 default = PLAIN
@@ -170,7 +170,7 @@ class _MessageReader:
             depth = -1
             if content_type.startswith("multipart/"):
                 depth = self.open(content_type, first["content-type"])
-                content_type = PLAIN  # unless a delimiter of its own turns up
+                content_type = PLAIN  # what it is read as, unless a delimiter of its own turns up
             start = at
             end, begins, at = self.next_entity(start)
             nothing = end == begin  # two delimiters in a row
@@ -203,7 +203,7 @@ class _MessageReader:
     def next_blank_line(self, at: int) -> tuple[int, int]:
         """Return the end of the line before the next blank line, and the start of the line after it."""
         data = self.data
-        # -1 % (n + 1) is n: not found is found at the end, and never looked for again
+        # -1 % (n + 1) is n: a line that is not found counts as found at the end, and is not searched again.
         if self.blank < at:
             self.blank = data.find(b"\n\n", at) % (len(data) + 1)
         if self.blank_crlf < at:
@@ -264,7 +264,7 @@ class _MessageReader:
     def add_leaf(
         self, content_type: str, first: dict[str, str], headers: Fields, start: int, end: int
     ) -> None:
-        """Add the part whose body lies from `start` to `end`; `first` has its raw fields."""
+        """Add the part whose body lies from `start` to `end`; `first` has its raw fields by name."""
         declared = parameters(first.get("content-type", ""))
         disposition = first.get("content-disposition", "")
         filename = parameters(disposition).get("filename") or declared.get("name", "")
@@ -287,7 +287,7 @@ class _MessageReader:
             body = a2b_qp(body)
         if len(body) > most:
             body = body[:most]
-            body = body[: body.rfind(b"\n") + 1] or body  # not within a character
+            body = body[: body.rfind(b"\n") + 1] or body  # cut at a line end, not within a character
         self.text_left -= len(body)
         text = decode(body, charset)
         return text.replace("\r\n", "\n") if "\r" in text else text

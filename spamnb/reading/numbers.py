@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spamnb.reading.html.markup import Page
     from spamnb.reading.message import Message
 
-MOST = 100  # links, recipients or exclamation marks
+HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so many
 
 _KINDS = [bytes(range(ord(a), ord(z) + 1)) for a, z in ("AZ", "az", "09")]  # capitals, small letters, digits
 
@@ -30,12 +30,12 @@ def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
     if text:
         numbers.update(_numbers_of_text(text))
         html = sum(len(page.text) for page in pages.values())
-        numbers["html"] = 1000 * html // len(text)
+        numbers["html"] = 1000 * html // len(text)  # per mille
         links = sum(len(page.links) for page in pages.values())
-        numbers["links"] = min(MOST, links + text.count("://"))
+        numbers["links"] = min(HIGHEST_COUNT, links + text.count("://"))
     recipients = [value for name, value in message.headers if name in ("to", "cc")]
     if recipients:
-        numbers["recipients"] = min(MOST, sum(value.count("@") for value in recipients))
+        numbers["recipients"] = min(HIGHEST_COUNT, sum(value.count("@") for value in recipients))
     hour = hour_of(message.get("date") or "")
     if hour is not None:
         numbers["hour"] = hour
@@ -45,7 +45,7 @@ def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
 def _numbers_of_text(text: str) -> dict[str, int]:
     """Return capitals per mille of the letters that have case, digits per mille of all, and exclamations."""
     plain = text.encode("ascii", "ignore")
-    # Counted by what is left without them: bytes.count looks for each one anew.
+    # Counted by how much shorter the text is without them: bytes.count would go through it for each letter.
     capitals, small, digits = (len(plain) - len(plain.translate(None, kind)) for kind in _KINDS)
     letters, exclamations = capitals + small, plain.count(b"!")
     if len(plain) < len(text):
@@ -59,7 +59,7 @@ def _numbers_of_text(text: str) -> dict[str, int]:
         exclamations += others.get("！", 0)
     numbers = {"capitals": 1000 * capitals // letters} if letters else {}
     numbers["digits"] = 1000 * digits // len(text)
-    numbers["exclamations"] = min(MOST, exclamations)
+    numbers["exclamations"] = min(HIGHEST_COUNT, exclamations)
     return numbers
 
 

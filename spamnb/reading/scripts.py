@@ -6,9 +6,9 @@ from itertools import groupby, pairwise
 from unicodedata import category, normalize
 
 from spamnb.reading.letters import PLAINER, unmasked
-from spamnb.reading.word_rules import JOINERS, LONGEST, MOST_WORDS, remember
+from spamnb.reading.word_rules import JOINERS, LONGEST_WORD, MOST_WORDS, remember
 
-PIECE = 512  # characters normalised at once
+PIECE_SIZE = 512  # characters normalised at once
 
 
 class Scripts:
@@ -32,7 +32,7 @@ class Scripts:
 
     def _cut(self, chunk: str) -> list[str]:
         words = [word for piece in pieces(chunk[:MOST_WORDS]) for word in self._visible_words(piece)]
-        return remember(self._known, chunk, words) if len(chunk) <= LONGEST else words
+        return remember(self._known, chunk, words) if len(chunk) <= LONGEST_WORD else words
 
     def _visible_words(self, piece: str) -> list[str]:
         """Return the words that a reader sees: NFKC, without invisible characters, look-alikes replaced."""
@@ -60,7 +60,7 @@ _SEPARATORS = _Separators()
 
 def pieces(chunk: str) -> list[str]:
     """Split a chunk: over a long run of combining marks normalisation takes quadratic time."""
-    return [chunk[start : start + PIECE] for start in range(0, len(chunk), PIECE)]
+    return [chunk[start : start + PIECE_SIZE] for start in range(0, len(chunk), PIECE_SIZE)]
 
 
 def syllables(word: str) -> list[str]:
@@ -82,7 +82,7 @@ class _Dense(dict[str, bool]):
         return remember(self, char, any(first <= char <= last for first, last in _DENSE_SCRIPTS))
 
 
-_FIRST_DENSE = "\u0e00"
+_FIRST_DENSE = "\u0e00"  # the lowest of the characters below
 _DENSE_SCRIPTS = (
     ("\u0e00", "\u0eff"),  # Thai, Lao
     ("\u1000", "\u109f"),  # Burmese
@@ -90,6 +90,6 @@ _DENSE_SCRIPTS = (
     ("\u2e80", "\u9fff"),  # Chinese, Japanese
     ("\uac00", "\ud7af"),  # Korean
     ("\uf900", "\ufaff"),  # Chinese
-    ("\U00020000", "\U0003ffff"),
+    ("\U00020000", "\U0003ffff"),  # rare Chinese
 )
 _DENSE = _Dense()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-# Rises when the same mail gives other tokens than before: such models must be trained anew.
+# Rises when the same mail gives other tokens than before: models of a lower revision must be trained anew.
 REVISION = 1
 MOST_NGRAMS = 5
 
@@ -53,7 +53,7 @@ class Settings:
         listed = stop_words or (stop_words_of(stop_language) if stop_language else ())
         self.stop_words = folded_stop_words(listed)
         self.revision = revision
-        self.closed = closed  # no new tokens are learned: a model of another filter's counts
+        self.closed = closed  # learns no new tokens, as its counts are imported from another filter
         self.keyed = keyed  # the id of the key, in a model that keeps no words
 
     @classmethod
@@ -69,7 +69,7 @@ class Settings:
     __hash__ = None  # type: ignore[assignment]
 
     def words(self) -> Words:
-        """Return what cuts texts by these settings."""
+        """Return the object that cuts texts by these settings."""
         stem = stemmer(self.stem) if self.stem else None
         return Words(self.ngrams, self.keep_case, frozenset(self.stop_words), stem)
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from spamnb.reading.message import Message, Part
     from spamnb.reading.settings import Settings
 
-MOST_OCCURRENCES = 65_535  # of one token in one message: two bytes hold it
-# Of one message, n-grams and all: a flood neither bloats the model nor slows others.
+MOST_OCCURRENCES = 65_535  # of one token in one message; two bytes hold this number
+# Tokens of one message, n-grams included: a flood neither bloats the model nor slows others.
 MOST_TOKENS = 30_000
-# Of headers, parts, tags, links and hidden words each. Words have what these leave, so no kind hides another.
+# Tokens of headers, parts, tags, links, hidden words, each. Texts have the rest, so no kind hides another.
 MOST_OF_A_KIND = 4_000
-MOST_OF_ONE_TAG = 1000  # times that an HTML tag is counted
-# A header called Url makes the very tokens that links make: all such tokens are of the body.
+MOST_OF_ONE_TAG = 1000  # occurrences of an HTML tag that are counted, after its first
+# Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
 BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
 
 
@@ -70,7 +70,7 @@ class Tokenizer:
     def _head(self, message: Message) -> tuple[list[str], list[str], list[str]]:
         """Return tokens of the headers, tokens of headers that count as body, and the words of the subject.
 
-        The first include the subjects of embedded messages.
+        Tokens of the headers include the subjects of embedded messages.
         """
         if not self.settings.headers:
             return [], [], []
@@ -127,7 +127,7 @@ def is_html(part: Part) -> bool:
 
 
 def tag_tokens(tags: dict[str, int]) -> list[str]:
-    """Return each tag once before any comes again: a flood of one hides no other."""
+    """Return a token for each tag, and only then the repeated ones: a flood of one tag hides no other."""
     names = [f"html:{printable(tag)}" for tag in tags]
     tokens = list(names)
     for name, times in zip(names, tags.values(), strict=True):
@@ -149,7 +149,7 @@ def first_items(runs: list[list[str]], most: int) -> list[str]:
 
 def limited_texts(texts: list[bytes], most: int) -> list[bytes]:
     """Return the texts, the long ones cut, with `most` words in all."""
-    if sum(map(len, texts)) <= most:  # bytes: there are no more words than that
+    if sum(map(len, texts)) <= most:  # a text has no more words than bytes
         return texts
     return [" ".join(run).encode() for run in limited_runs([words_in(text) for text in texts], most)]
 

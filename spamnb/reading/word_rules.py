@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     Key = TypeVar("Key")
     Value = TypeVar("Value")
 
-LONGEST = 32  # longer ones are file names, encoded data, random strings: kept as a short form
+LONGEST_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
 MOST_WORDS = 20_000  # of one text; a flood of words stops counting here
-MOST_KNOWN = 20_000  # words, stems, or characters that are remembered
+MOST_REMEMBERED = 20_000  # entries of a memory: of words, stems or characters
 
-# Inside a word, beside letters and digits. The rest separates.
+# Characters that may stand inside a word, beside letters and digits. All others separate words.
 JOINERS = "'$!-_"
 
 
-def remember(memory: dict[Key, Value], key: Key, value: Value, most: int = MOST_KNOWN) -> Value:
-    """Put a value into a memory and return it; a full one is emptied: what is common is soon there again."""
+def remember(memory: dict[Key, Value], key: Key, value: Value, most: int = MOST_REMEMBERED) -> Value:
+    """Put a value into a memory and return it; a full memory is emptied, and soon has what is common."""
     if len(memory) >= most:
         memory.clear()
     memory[key] = value

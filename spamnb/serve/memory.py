@@ -12,7 +12,7 @@ from spamnb.bayes.classifier import Classifier
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
 from spamnb.reading.fingerprint import MOST_REMEMBERED
-from spamnb.store.records import KEY, LONG, CountRecords
+from spamnb.store.records import KEY_BYTES, LONGEST_SCANNED, CountRecords
 from spamnb.store.stored_model import StoredModel
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class CountRecordsInMemory(CountRecords):
 
     def _fingerprint(self, index: int) -> int:
         at = index * self.column.width
-        return int.from_bytes(self.bytes[at : at + KEY], "little")
+        return int.from_bytes(self.bytes[at : at + KEY_BYTES], "little")
 
     def rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
         data, starts, shift, width = self.bytes, self.starts, self.shift, self.column.width
@@ -48,14 +48,14 @@ class CountRecordsInMemory(CountRecords):
             for fingerprint in fingerprints:
                 stretch = fingerprint >> shift
                 first, last = starts[stretch], starts[stretch + 1]
-                if last - first > LONG:
+                if last - first > LONGEST_SCANNED:
                     first, last = self._narrowed(fingerprint, first, last)
-                key, start, end = fingerprint.to_bytes(KEY, "little"), first * width, last * width
+                key, start, end = fingerprint.to_bytes(KEY_BYTES, "little"), first * width, last * width
                 at = find(key, start, end)
                 while at > start and (at - start) % width:  # not where a record begins
                     at = find(key, at + 1, end)
                 if at >= 0:
-                    packed = data[at + KEY : at + width]
+                    packed = data[at + KEY_BYTES : at + width]
                     row = distinct.get(packed)
                     if row is None:
                         row = distinct[packed] = tuple(memoryview(packed).cast(kind))

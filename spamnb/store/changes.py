@@ -46,7 +46,7 @@ def change(
 
 
 def carried_over(record: JournalRecord, stored: StoredModel) -> dict[str, Any] | None:
-    """Return the fields of a change to be made in another model, too; None if it is there, or cannot be."""
+    """Return the fields of a record for the same change in another model; None if needless or impossible."""
     before = stored.label_of(record.digest)
     if before == record.after or (record.after is not None and record.after not in stored.labels):
         return None
@@ -67,7 +67,7 @@ def carried_over(record: JournalRecord, stored: StoredModel) -> dict[str, Any] |
 def _growth(
     stored: StoredModel, fingerprints: Sequence[int], known: Collection[Row], after: str | None
 ) -> int:
-    """Return by how many the vocabulary grows; on forgetting it loses what only this message has."""
+    """Return by how many the vocabulary grows; forgetting takes away what only this message has."""
     if after is not None:
         return len(fingerprints) - len(known)
     return -sum(sum(row[: len(stored.labels)]) == 1 for row in known)

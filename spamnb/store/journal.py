@@ -1,11 +1,11 @@
-"""Journals, each beside its model file: what was learned since that was written, one record a message.
+"""Journals, each beside its model file: what was learned since the file was written, one record a message.
 
 Each record names the generation of the model that it belongs to. So a journal that was folded in and not yet
-removed is known as stale, and what is learned while a new model is made can be carried over to it before it
-takes the old one's place.
+removed is known as stale, and what is learned while a new model is made can be carried over to the new
+one before it takes the old one's place.
 
-A last record that is cut off is dropped: it was never acknowledged. A damaged one is passed over, and reading
-goes on behind it.
+A last record that is cut off is dropped: it was never acknowledged. A damaged record is passed over, and
+reading goes on behind it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     Answer = tuple[frozenset[int], dict[int, list[int]]]  # the fingerprints asked for last, and their rows
 
-# Beyond this the journal is folded into the model. A reader goes through all of it: some 25 messages.
-LIMIT = 1 << 18
+# Bytes, some 25 messages: a longer journal is folded into the model, as each reader goes through all of it.
+FOLD_LIMIT = 1 << 18
 
 
 class Journal:
@@ -43,7 +43,7 @@ class Journal:
     ) -> None:
         self.labels = labels
         self.records = list(records)
-        # Up to the last record of this generation, or the last damaged one; what follows is of no use.
+        # Bytes up to the end of the last record of this generation, or damaged record; the rest is of no use.
         self.size = size
         self.damaged = list(damaged)
         self.learned = {record.digest: record.after for record in records}
@@ -126,7 +126,7 @@ class Journal:
         data = b"".join([sealed({"model": generation, **fields}) for fields in changes])
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            os.ftruncate(handle, self.size)  # without a record that was cut off, and those of other models
+            os.ftruncate(handle, self.size)  # drops a record that was cut off, and those of other models
             os.lseek(handle, self.size, os.SEEK_SET)
             write_all(handle, data)
             os.fsync(handle)
@@ -144,7 +144,7 @@ class Journal:
 
 
 def _frames(data: bytes) -> list[tuple[dict[str, Any] | None, int, int]]:
-    """Return each record's fields, None if damaged, its start and its end, but of none that is cut off."""
+    """Return fields (None if damaged), start and end of each record, but for a last one that is cut off."""
     view = memoryview(data)
     frames, search = [], None
     at = 0
@@ -152,7 +152,7 @@ def _frames(data: bytes) -> list[tuple[dict[str, Any] | None, int, int]]:
         fields, end = record_at(view, at)
         if not end:
             if search is None:
-                from spamnb.store.damage import SoundRecordSearch  # a sound journal has no use for it
+                from spamnb.store.damage import SoundRecordSearch  # late: a sound journal has no use for it
 
                 search = SoundRecordSearch(data)
             end = search.next_after(at)

@@ -44,7 +44,7 @@ class JournalRecord:
     )
 
     def __init__(self, fields: Mapping[str, Any], labels: Sequence[str], end: int = 0) -> None:
-        self.end = end  # of its bytes in the journal
+        self.end = end  # offset behind it in the journal
         self.digest: int = fields["digest"]
         self.after: str | None = fields["after"]
         self.day: int = fields["day"]
@@ -60,7 +60,7 @@ class JournalRecord:
         self.move_from(fields["before"], labels)
 
     def move_from(self, before: str | None, labels: Sequence[str]) -> None:
-        """Set `steps`, (label index, 1 or -1): what is added and subtracted, if it had this label before."""
+        """Set the label before, and `steps`: (label index, 1 to add or -1 to subtract the counts) each."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:
@@ -96,7 +96,7 @@ def sealed(fields: Mapping[str, Any]) -> bytes:
 def record_at(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
     """Return the fields of the record at an offset, None if they are damaged, and its end.
 
-    The end is 0 if it is not to be trusted: the map in it ends elsewhere, or no other record begins there.
+    The end is 0 if it is not to be trusted: the record's map ends elsewhere, or no other record begins there.
     """
     checksum, start, end = frame_at(data, at)
     payload = data[start:end]
@@ -114,7 +114,7 @@ def record_at(data: memoryview, at: int) -> tuple[dict[str, Any] | None, int]:
 def frame_at(data: memoryview, at: int) -> tuple[int, int, int]:
     """Return the checksum of the record at an offset, where its map starts, and where it ends.
 
-    All are 0 if none can begin there. If it is cut off, its end lies behind that of the data.
+    All are 0 if no record can begin there. The end of a record that is cut off lies behind the data's.
     """
     cut_off = 0, len(data), len(data) + 1
     try:

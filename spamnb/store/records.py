@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
     from spamnb.store.counts import Row
 
-WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}
-EINVAL = 22  # a read of fewer bytes than none
-KEY = 8  # bytes of a fingerprint
+WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}  # letter of a type → bytes
+EINVAL = 22  # the error of a read of less than no bytes, as a damaged directory may ask for
+KEY_BYTES = 8  # a record begins with its fingerprint
 MOST_REMEMBERED = 100_000  # records
-ENTRY = 8  # bytes of a directory's entry: where a stretch starts, and its checksum
-BLOCK = 1 << 16  # records read at once
-LOW = 0xFFFFFFFF  # the bits of half an entry
-LONG = 64  # records of a stretch that are searched one after the other; the usual one has 8 to 16
+ENTRY_BYTES = 8  # an entry of a directory: where a stretch starts, and its checksum
+RECORDS_AT_ONCE = 1 << 16
+LOW_32_BITS = 0xFFFFFFFF  # half an entry
+LONGEST_SCANNED = 64  # records; a longer stretch is bisected first. The usual one has 8 to 16
 
 
 class File:
-    """An open model file. What was opened stays complete when another takes its place.
+    """An open model file. What was opened stays complete when another file takes its place.
 
-    Read, not mapped: of a map each look-up makes 64 KB resident, 80 MB for one message; it needs a file
-    system that can map; and if the file is cut short, the process dies. A read costs 0.6 µs.
+    It is read, not mapped: each look-up in a map makes 64 KB resident, 80 MB for one message; a map needs a
+    file system that can map; and if the file is cut short, the process dies. A read costs 0.6 µs.
     """
 
     __slots__ = ("handle", "inode", "path", "size")
@@ -96,7 +96,7 @@ class Column:
 def checksum_of(stretch: bytes | memoryview, index: int) -> int:
     """Return the checksum of the records that a directory's entry leads to.
 
-    No two empty stretches share it, and none has that of a block of zeros.
+    The index makes it differ between empty stretches, and from the zeros of a lost block.
     """
     return crc32(stretch) ^ index + 1
 
@@ -114,24 +114,24 @@ class CountRecords:
         self.column = column
         self.directory = directory
         self.shift = 64 - (len(directory) - 1).bit_length() + 1
-        if len(directory) - 1 != 1 << (64 - self.shift) or directory.width != ENTRY:
+        if len(directory) - 1 != 1 << (64 - self.shift) or directory.width != ENTRY_BYTES:
             raise ValueError("not a directory")
-        self.remembered: dict[int, Row] = {}  # by fingerprint; empty if there is no such record
+        self.remembered: dict[int, Row] = {}  # by fingerprint; an empty row if there is no such record
         self.verified: set[tuple[int, int]] = set()  # long stretches: index and entry in the directory
 
     def rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
         """Return the counts of those fingerprints that have a record."""
         rows = self.remembered
         if len(rows) > MOST_REMEMBERED:
-            rows = self.remembered = {}  # not emptied: another thread may be reading it
+            rows = self.remembered = {}  # not cleared: another thread may be reading it
         self._look_up([fingerprint for fingerprint in fingerprints if fingerprint not in rows], rows)
         return {fingerprint: row for fingerprint in fingerprints if (row := rows[fingerprint])}
 
     def _look_up(self, fingerprints: list[int], rows: dict[int, Row]) -> None:
         """Read the record of each fingerprint into `rows`.
 
-        Each takes two reads: where its stretch lies, and the stretch, verified. All in one loop: calls would
-        double its time.
+        Each takes two reads: where its stretch lies, and the stretch, verified. No function is called for
+        that: calls would double the time.
         """
         shift, width, handle = self.shift, self.column.width, self.column.file.handle
         directory, start = self.directory.at, self.column.at
@@ -140,22 +140,22 @@ class CountRecords:
         try:
             for fingerprint in fingerprints:
                 index = fingerprint >> shift
-                entry = integer_of(pread(handle, 12, directory + index * ENTRY), "little")
-                first, last = entry & LOW, entry >> 64  # the next one's start
-                if last - first > LONG:
+                entry = integer_of(pread(handle, 12, directory + index * ENTRY_BYTES), "little")
+                first, last = entry & LOW_32_BITS, entry >> 64  # bytes 8 to 11: where the next one starts
+                if last - first > LONGEST_SCANNED:
                     self._verify(index, entry)
                     first, last = self._narrowed(fingerprint, first, last)
                     stretch = pread(handle, (last - first) * width, start + first * width)
                 else:
                     stretch = pread(handle, (last - first) * width, start + first * width)
-                    if crc32(stretch) ^ index + 1 != entry >> 32 & LOW:  # as checksum_of
+                    if crc32(stretch) ^ index + 1 != entry >> 32 & LOW_32_BITS:  # as checksum_of
                         raise ValueError("another checksum")
-                key = fingerprint.to_bytes(KEY, "little")
+                key = fingerprint.to_bytes(KEY_BYTES, "little")
                 at = stretch.find(key)
                 while at > 0 and at % width:  # not where a record begins
                     at = stretch.find(key, at + 1)
                 rows[fingerprint] = (
-                    tuple(memoryview(stretch)[at + KEY : at + width].cast(kind)) if at >= 0 else ()
+                    tuple(memoryview(stretch)[at + KEY_BYTES : at + width].cast(kind)) if at >= 0 else ()
                 )
         except (OSError, OverflowError, TypeError, ValueError) as error:
             path, names = self.column.file.path, f"{self.column.name} or {self.directory.name}"
@@ -167,20 +167,20 @@ class CountRecords:
         """Verify the checksum of a long stretch, once."""
         if (index, entry) in self.verified:
             return
-        first, last, width = entry & LOW, entry >> 64, self.column.width
+        first, last, width = entry & LOW_32_BITS, entry >> 64, self.column.width
         if last > len(self.column):
             raise ValueError("no such records")
         checksum = 0
-        for at in range(first, last, BLOCK):
-            size = min(BLOCK, last - at) * width
+        for at in range(first, last, RECORDS_AT_ONCE):
+            size = min(RECORDS_AT_ONCE, last - at) * width
             checksum = crc32(self.column.file.read(self.column.at + at * width, size), checksum)
-        if checksum ^ index + 1 != entry >> 32 & LOW:
+        if checksum ^ index + 1 != entry >> 32 & LOW_32_BITS:
             raise ValueError("another checksum")
         self.verified.add((index, entry))
 
     def _narrowed(self, fingerprint: int, first: int, last: int) -> tuple[int, int]:
         """Bisect a long stretch, which somebody filled with words made to lie there, to a short one."""
-        while last - first > LONG:
+        while last - first > LONGEST_SCANNED:
             middle = (first + last) // 2
             if self._fingerprint(middle) <= fingerprint:
                 first = middle
@@ -190,4 +190,4 @@ class CountRecords:
 
     def _fingerprint(self, index: int) -> int:
         at = self.column.at + index * self.column.width
-        return int.from_bytes(self.column.file.read(at, KEY), "little")
+        return int.from_bytes(self.column.file.read(at, KEY_BYTES), "little")

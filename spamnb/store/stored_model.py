@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 FORMAT = "spamnb"
 VERSION = 4
-FRONT = b"\xa6format\xa6spamnb"  # right behind the start of the outermost map
-USUAL_HEAD = 1 << 14  # bytes read first; with many stop words it is longer
+SIGNATURE = b"\xa6format\xa6spamnb"  # what a model file begins with, behind the first bytes of a map
+USUAL_HEAD = 1 << 14  # bytes read first; a head with many stop words is longer
 
 
 class StoredModel:
@@ -118,7 +118,7 @@ class StoredModel:
         return self.labels[label_index]
 
     def _mend_journal(self) -> None:
-        """Leave out damaged records: others must not subtract what those added, nor rely on their words."""
+        """Adapt sound records to the loss of damaged ones: subtract nothing these added, count anew."""
         from spamnb.store.damage import warn
 
         journal = self.journal
@@ -150,7 +150,7 @@ class StoredModel:
 
 
 def labels_of(path: str) -> Sequence[str]:
-    """Return the labels of a model, without a look at more than its head."""
+    """Return the labels of a model; no more than the head of its file is read."""
     labels: Sequence[str] = _read_head(_open_file(path))[0].get("labels", ())
     return labels
 
@@ -159,7 +159,7 @@ def _added(rows: dict[int, Row], later: Mapping[int, Sequence[int]]) -> dict[int
     """Return the rows of the file with the journal's changes added."""
     for fingerprint, more in later.items():
         row = rows.pop(fingerprint, (0,) * len(more))
-        row = tuple([max(0, a + b) for a, b in zip(row, more, strict=True)])  # twice forgotten: no harm
+        row = tuple([max(0, a + b) for a, b in zip(row, more, strict=True)])  # forgotten twice: no harm
         if any(row):
             rows[fingerprint] = row
     return rows
@@ -182,7 +182,7 @@ def _read_head(file: File) -> tuple[dict[str, Any], int]:
     size = min(file.size, USUAL_HEAD)
     while True:
         front = memoryview(file.read(0, size))
-        if FRONT not in bytes(front[:24]):
+        if SIGNATURE not in bytes(front[:24]):
             raise ModelError(file.path, "not a spamnb model; name another file with --model")
         try:
             return _parse_head(file.path, front)
@@ -195,7 +195,7 @@ def _read_head(file: File) -> tuple[dict[str, Any], int]:
 def _parse_head(path: str, data: memoryview) -> tuple[dict[str, Any], int]:
     entries, at = _map_size(data)
     front: dict[Any, Any] = {}
-    for _ in range(4):
+    for _ in range(4):  # format, version, crc32, head
         key, at = msgpack_codec.unpack(data, at)
         start = at
         front[key], at = msgpack_codec.unpack(data, at)

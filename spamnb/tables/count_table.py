@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spamnb.store.counts import Row
     from spamnb.tables.number_sums import NumberSums
 
-LARGEST = (1 << 31) - 1  # count that is kept in 32 bits
+LARGEST_INT32 = (1 << 31) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class CountTable:
     texts: Texts
     message_counts: Array  # [label, token] messages that have the token
     occurrence_counts: Array  # [label, token] how often it occurs in them
-    first_days: Array  # day first seen, counted from 1970
+    first_days: Array  # day a token was first seen, counted from 1970
     last_days: Array
     learned: LearnedMessages = NOTHING_LEARNED
 
@@ -62,7 +62,7 @@ class CountTable:
 
     def __sub__(self, other: CountTable) -> CountTable:
         """Take the counts of some messages away; which messages are learned stays as it is."""
-        if other.fingerprints is not self.fingerprints:  # else the columns fit: quicker, for folds
+        if other.fingerprints is not self.fingerprints:  # else the columns match, as those of folds
             return sum_tables([self, replace(other.scaled(-1), learned=NOTHING_LEARNED)])
         return replace(
             self,
@@ -161,7 +161,7 @@ class CountTable:
         )
 
     def shard(self, shard: int, shards: int) -> CountTable:
-        """Cut out one of so many equal ranges of fingerprints, without the messages learned."""
+        """Cut out one of `shards` equal ranges of fingerprints, without the messages learned."""
         lowest, behind = shard_range(shard, shards)
         first = int(np.searchsorted(self.fingerprints, np.uint64(lowest)))
         end = int(np.searchsorted(self.fingerprints, np.uint64(behind - 1), "right"))
@@ -203,10 +203,10 @@ class CountTable:
         Forgetting a message twice, or after some of its words were pruned, makes counts negative.
         """
         message_counts = np.maximum(self.message_counts, 0)
-        words = self.words | (self.texts.lengths > 0)  # also of 0 occurrences: those are raised, too
+        words = self.words | (self.texts.lengths > 0)  # words of 0 occurrences have a text
         clipped = replace(
             self,
-            messages=tuple(max(0, many) for many in self.messages),
+            messages=tuple(max(0, count) for count in self.messages),
             numbers={
                 name: [sums if sums[0] > 0 else [0, 0, 0] for sums in by_label]
                 for name, by_label in self.numbers.items()
@@ -245,7 +245,7 @@ class CountTable:
 
 
 def sum_tables(tables: Sequence[CountTable]) -> CountTable:
-    """Add tables up. Of a message that several tables know, the last one has the label."""
+    """Add tables up. A message that several tables know has the label of the last one."""
     labels = tuple(dict.fromkeys(label for table in tables for label in table.labels))
     tables = [table.relabelled(labels) for table in tables]
     if len(tables) == 1:
@@ -256,7 +256,7 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     first = np.flatnonzero(run_starts(fingerprints))
 
     def reduced(ufunc: np.ufunc, columns: Sequence[Array], kind: Any = None) -> Array:
-        """Make one entry of all that the tables have of a token."""
+        """Make one entry of the entries that the tables have for a token."""
         column = np.concatenate(columns)[order]
         return ufunc.reduceat(column, first, dtype=kind) if len(first) else column
 
@@ -284,5 +284,5 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
 
 def _narrowed(sums: Array) -> Array:
     """Convert to 32 bits where all sums fit: tables are the most of the memory that training takes."""
-    fits = sums.max(initial=0) <= LARGEST and sums.min(initial=0) >= -LARGEST
+    fits = sums.max(initial=0) <= LARGEST_INT32 and sums.min(initial=0) >= -LARGEST_INT32
     return sums.astype(np.int32) if fits else sums

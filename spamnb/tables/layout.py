@@ -16,10 +16,10 @@ from spamnb.store.stored_model import FORMAT, VERSION
 if TYPE_CHECKING:
     from spamnb.arrays import Array
 
-BIN_32, UINT_32, UINT_64 = b"\xc6", b"\xce", b"\xcf"
-DIRECTORY = "II"
-DIRECTORIES = {"starts": "tokens", "pair_starts": "pairs"}  # of which column each is
-AT_ONCE = 1 << 14  # stretches read to be summed
+BIN_32, UINT_32, UINT_64 = b"\xc6", b"\xce", b"\xcf"  # types of msgpack
+DIRECTORY = "II"  # types of its entries: start and checksum
+DIRECTORIES = {"starts": "tokens", "pair_starts": "pairs"}  # name → the column it leads into
+STRETCHES_AT_ONCE = 1 << 14  # read for their checksums
 
 
 def record_type(kind: str) -> Any:
@@ -53,7 +53,7 @@ class ModelFileWriter:
 
     def add(self, columns: dict[str, Array]) -> None:
         for name, column in columns.items():
-            if name in DIRECTORIES and not column.dtype.names:  # the records may not be there yet
+            if name in DIRECTORIES and not column.dtype.names:  # written last: checksums need the records
                 self.directories[name].append(column)
                 continue
             data = np.ascontiguousarray(column).view(np.uint8).data
@@ -67,13 +67,13 @@ class ModelFileWriter:
         for name, records in DIRECTORIES.items():
             starts = np.concatenate(self.directories[name])
             width = np.dtype(record_type(self.kinds[records])).itemsize
-            for first in range(0, len(starts), AT_ONCE):
-                some = starts[first : first + AT_ONCE + 1].astype(np.int64) * width
-                self.file.seek(self.starts[records] + int(some[0]))
-                data = memoryview(self.file.read(int(some[-1] - some[0])))
-                ends = (some - some[0]).tolist()
-                entries = np.zeros(min(AT_ONCE, len(starts) - first), record_type(DIRECTORY))
-                entries["start"] = starts[first : first + AT_ONCE]
+            for first in range(0, len(starts), STRETCHES_AT_ONCE):
+                offsets = starts[first : first + STRETCHES_AT_ONCE + 1].astype(np.int64) * width
+                self.file.seek(self.starts[records] + int(offsets[0]))
+                data = memoryview(self.file.read(int(offsets[-1] - offsets[0])))
+                ends = (offsets - offsets[0]).tolist()
+                entries = np.zeros(min(STRETCHES_AT_ONCE, len(starts) - first), record_type(DIRECTORY))
+                entries["start"] = starts[first : first + STRETCHES_AT_ONCE]
                 sums = [checksum_of(data[a:b], number) for number, (a, b) in enumerate(pairwise(ends), first)]
                 entries["checksum"][: len(sums)] = sums
                 self.add({name: entries})
@@ -93,7 +93,7 @@ class ModelFileWriter:
         columns: list[list[Any]] = [
             [name, kind, self.sizes[name], self.checksums[name]] for name, kind in self.kinds.items()
         ]
-        # Its content names a generation, so that the same mail gives the same file, byte for byte.
+        # The generation is a hash of the content, so that the same mail gives the same file, byte for byte.
         identity = blake2b(msgpack.packb({**self.head, "columns": columns}), digest_size=8).digest()
         packer = msgpack.Packer()
         head = [packer.pack_map_header(len(self.head) + 2)]

@@ -48,7 +48,7 @@ class LearnedMessages:
 
     @classmethod
     def load_shard(cls, stored: StoredModel, shard: int, shards: int) -> LearnedMessages:
-        """Load messages whose digests are in one of so many equal ranges."""
+        """Load messages whose digests are in one of `shards` equal ranges."""
         digests = stored.column("digests")
         within = range(*shard_range(shard, shards))
         first, end = bisect_left(digests, within.start), bisect_left(digests, within.stop)
@@ -58,9 +58,9 @@ class LearnedMessages:
             data = own.file.read(own.at + first * own.width, (end - first) * own.width)
             return np.frombuffer(data, f"<{own.kind}")
 
-        file = cls(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores"))
+        in_file = cls(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores"))
         later = [entry for entry in stored.journal.records if entry.digest in within]
-        return merge_learned([file, *(cls.of_entry(entry, stored.labels) for entry in later)]).remaining()
+        return merge_learned([in_file, *(cls.of_entry(entry, stored.labels) for entry in later)]).remaining()
 
     @classmethod
     def of_entry(cls, entry: JournalRecord, labels: Sequence[str]) -> LearnedMessages:

@@ -10,8 +10,8 @@ import numpy as np
 
 from spamnb.arrays import Texts, shard_range, stable_order
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.records import KEY
-from spamnb.tables.count_table import LARGEST, CountTable, sum_tables
+from spamnb.store.records import KEY_BYTES
+from spamnb.tables.count_table import LARGEST_INT32, CountTable, sum_tables
 from spamnb.tables.layout import column_header, record_type
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 
@@ -49,7 +49,7 @@ def _read_columns(stored: StoredModel) -> dict[str, Array]:
 
 
 def load_shard(stored: StoredModel, shard: int, shards: int) -> CountTable:
-    """Load one of so many equal ranges of fingerprints, without messages learned, checksums unverified."""
+    """Load one of `shards` equal ranges of fingerprints; no messages learned, no checksums verified."""
 
     def stretch(name: str, first: int, end: int) -> Array:
         column = stored.column(name)
@@ -76,7 +76,7 @@ def load_shard(stored: StoredModel, shard: int, shards: int) -> CountTable:
 
 def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
     """Make a table of columns of a file, whole ones or a stretch of each."""
-    many, head = len(stored.labels), stored.head
+    label_count, head = len(stored.labels), stored.head
 
     def both(words: Array, pairs: Array) -> Array:
         return np.concatenate((words, pairs))[order]
@@ -84,16 +84,16 @@ def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
     tokens, pairs = column["tokens"], column["pairs"]
     order = stable_order(np.concatenate((tokens["key"], pairs["key"])))
     counts, pair_counts = tokens["counts"].T, pairs["counts"].T
-    kind = np.int32 if max(counts.max(initial=0), pair_counts.max(initial=0)) <= LARGEST else np.int64
-    none = np.zeros(len(pairs), np.uint8)
+    kind = np.int32 if max(counts.max(initial=0), pair_counts.max(initial=0)) <= LARGEST_INT32 else np.int64
+    zeros = np.zeros(len(pairs), np.uint8)  # pairs have no text and no occurrences
     return CountTable(
         tuple(stored.labels),
         tuple(head["messages"]),
         head["numbers"],
         both(tokens["key"], pairs["key"]),
-        Texts(np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), none)), column["text"]),
-        np.array([both(counts[k], pair_counts[k]) for k in range(many)], kind),
-        np.array([both(counts[many + k], none) for k in range(many)], kind),
+        Texts(np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), zeros)), column["text"]),
+        np.array([both(counts[k], pair_counts[k]) for k in range(label_count)], kind),
+        np.array([both(counts[label_count + k], zeros) for k in range(label_count)], kind),
         both(column["first_days"], column["pair_days"]),
         both(column["days"], column["pair_days"]),
     )
@@ -103,7 +103,7 @@ def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
     """Find where the records of a shard start and end in a column."""
 
     def key(place: int) -> int:
-        return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
+        return int.from_bytes(column.file.read(column.at + place * column.width, KEY_BYTES), "little")
 
     def place(number: int) -> int:
         return bisect_left(range(len(column)), number, key=key)
@@ -114,20 +114,20 @@ def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
 
 def table_of_record(entry: JournalRecord, labels: Sequence[str]) -> CountTable:
     """Make a table of one journal record: what the message adds to a label, and takes away from another."""
-    many, words, size = len(labels), len(entry.fingerprints), len(entry.fingerprints) + len(entry.pairs)
-    messages = [0] * many
-    message_counts, occurrence_counts = np.zeros((many, size), np.int32), np.zeros((many, size), np.int32)
+    word_count, size = len(entry.fingerprints), len(entry.fingerprints) + len(entry.pairs)
+    messages = [0] * len(labels)
+    message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
     numbers: NumberSums = {name: [[0, 0, 0] for _ in labels] for name in entry.numbers}
     for label_index, sign in entry.steps:
         messages[label_index] += sign
         message_counts[label_index] += sign
-        occurrence_counts[label_index, :words] += sign * np.array(entry.occurrences, np.int32)
+        occurrence_counts[label_index, :word_count] += sign * np.array(entry.occurrences, np.int32)
         for name, x in entry.numbers.items():
             sums = numbers[name][label_index]
             numbers[name][label_index] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
     text = np.frombuffer(entry.text, np.uint8)
     lengths = np.zeros(size, np.int64)
-    lengths[:words] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1
+    lengths[:word_count] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1
     fingerprints = np.concatenate((np.array(entry.fingerprints, np.uint64), np.array(entry.pairs, np.uint64)))
     order = stable_order(fingerprints)
     days = np.full(size, entry.day, np.uint16)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.learned import LearnedMessages
 
-    MapShards = Callable[..., Iterable[Any]]  # as `map`: a task, the shards, and what else it needs of each
+    MapShards = Callable[..., Iterable[Any]]  # called as `map`: a function, the shards, other arguments
 
-LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
-LARGEST = (1 << 32) - 1  # bytes of a column
+LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
+LARGEST_COLUMN = (1 << 32) - 1  # bytes
 TOO_LARGE = "more than 4 GiB, which is the most a column has; drop what is rare: --drop-rare 1"
 
 
@@ -41,9 +41,9 @@ class ShardLayout:
     token_kind: str  # types of the records, as `record_type` takes them
     pair_kind: str
     end_kind: str
-    bits: int  # first ones of a fingerprint, by which the directory goes
+    bits: int  # the directory goes by so many first bits of a fingerprint
     pair_bits: int
-    tokens: int  # in the shards before
+    tokens: int  # number in the shards before this one; as `pairs`, and `text` in bytes
     pairs: int
     text: int
 
@@ -71,14 +71,14 @@ def _records(fingerprints: Array, counts: Array, kind: str) -> Array:
     """Put fingerprints and counts [count, token] side by side: one read finds both."""
     records = np.empty(len(fingerprints), record_type(kind))
     records["key"] = fingerprints
-    records["counts"] = np.maximum(counts, 0).T  # nothing that is forgotten twice may do harm
+    records["counts"] = np.maximum(counts, 0).T  # a message forgotten twice may do no harm
     return records
 
 
 def _directory(fingerprints: Array, layout: ShardLayout, bits: int, before: int) -> Array:
     """Find where each stretch of fingerprints with the same first bits starts, if it starts in this shard.
 
-    Behind the last shard stands the end of all.
+    The last shard adds where the last stretch ends.
     """
     first, end = (-(-(number << bits) // layout.shards) for number in (layout.shard, layout.shard + 1))
     firsts = np.arange(first, end, dtype=np.uint64) << np.uint64((64 - bits) % 64)
@@ -88,9 +88,9 @@ def _directory(fingerprints: Array, layout: ShardLayout, bits: int, before: int)
     return (starts + before).astype(np.uint32)
 
 
-def _bits(many: int) -> int:
+def _bits(count: int) -> int:
     """Choose how many first bits a directory goes by: eight to sixteen fingerprints share them."""
-    return (many // 16).bit_length()
+    return (count // 16).bit_length()
 
 
 def save(
@@ -107,12 +107,12 @@ def save(
     """
     totals = totals or list(map_shards(Totals.of, shards))
     whole = sum_totals(totals)
-    many = len(about["labels"])
+    label_count = len(about["labels"])
     kinds = {
         "starts": DIRECTORY,
-        "tokens": "Q" + _letter(whole.highest) * 2 * many,
+        "tokens": "Q" + _letter(whole.highest) * 2 * label_count,
         "pair_starts": DIRECTORY,
-        "pairs": "Q" + _letter(whole.highest_of_pairs) * many,
+        "pairs": "Q" + _letter(whole.highest_of_pairs) * label_count,
         "ends": _letter(whole.text),
         "text": "B",
         "days": "H",
@@ -132,7 +132,7 @@ def save(
     }
     sizes = {name: entries[name] * np.dtype(record_type(kind)).itemsize for name, kind in kinds.items()}
     for name, size in sizes.items():
-        if size > LARGEST:
+        if size > LARGEST_COLUMN:
             raise DataError(f"{path}: its column {name} would have {TOO_LARGE}")
     head = {
         **dict(sorted(about.items())),

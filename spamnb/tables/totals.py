@@ -23,18 +23,18 @@ class Totals:
     """Sums over a table, and what a file has to have room for: the highest counts, the size of the text."""
 
     labels: tuple[str, ...]
-    messages: list[int]  # [label], as all that follow
+    messages: list[int]  # [label], as the next three
     presences: list[int]
     occurrences: list[int]
     pair_presences: list[int]
     vocabulary: int
     pair_vocabulary: int
     text: int  # bytes of all tokens
-    highest: int  # count of a token
+    highest: int  # of all counts of tokens
     highest_of_pairs: int
     numbers: NumberSums
-    patterns: Array  # [label, n] different numbers of messages
-    pattern_tokens: Array  # how many tokens have each
+    patterns: Array  # [label, n] the different columns of message counts
+    pattern_tokens: Array  # how many tokens have each of these columns
 
     @classmethod
     def of(cls, table: CountTable) -> Totals:

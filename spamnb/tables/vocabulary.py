@@ -13,7 +13,7 @@ import numpy as np
 
 from spamnb.arrays import Texts
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.records import KEY, CountRecords
+from spamnb.store.records import KEY_BYTES, CountRecords
 from spamnb.tables.layout import record_type
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.store.stored_model import StoredModel
 
-SIGN = "#"  # of a fingerprint that is shown
-BLOCK = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
+FINGERPRINT_SIGN = "#"  # begins a fingerprint that is shown
+BLOCK_SIZE = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB
 
 
 class Block(NamedTuple):
@@ -50,7 +50,7 @@ class Vocabulary:
 
     def __init__(self, stored: StoredModel) -> None:
         self.stored = stored
-        self.size = len(stored.column("tokens"))  # of the file alone
+        self.size = len(stored.column("tokens"))  # tokens of the file alone
         self.in_journal = tokens_of_journal(stored)
         known = CountRecords(stored.column("tokens"), stored.column("starts")).rows(list(self.in_journal))
         self.new = {key: token for key, token in self.in_journal.items() if key not in known}
@@ -61,7 +61,7 @@ class Vocabulary:
         self._changes = [self.in_journal[key] for key in changed]
 
     def check(self, *without: str) -> None:
-        """Verify the checksums of all columns but those that are read anyway."""
+        """Verify the checksums of all columns but those named, which are read anyway."""
         for name, *_ in self.stored.head["columns"]:
             if name not in without:
                 for _ in self._read(name):
@@ -69,18 +69,18 @@ class Vocabulary:
 
     def blocks(self) -> Iterator[Block]:
         """Read all tokens, block by block."""
-        many = len(self.stored.labels)
+        label_count = len(self.stored.labels)
         start = 0
         for records, days in zip(self._read("tokens"), self._read("days"), strict=True):
             counts, seen = records["counts"].T.astype(np.int32), days.copy()
             self._change(records["key"], counts, seen)
-            yield Block(start, records["key"], counts[:many], counts[many:], seen)
+            yield Block(start, records["key"], counts[:label_count], counts[label_count:], seen)
             start += len(records)
         if self.new:
             keys = np.array(self._new_keys, np.uint64)
             counts = np.maximum(np.array([token.counts for token in self._new_tokens], np.int32).T, 0)
             seen = np.array([token.last_day for token in self._new_tokens], np.uint16)
-            yield Block(start, keys, counts[:many], counts[many:], seen)
+            yield Block(start, keys, counts[:label_count], counts[label_count:], seen)
 
     def _change(self, keys: Array, counts: Array, days: Array) -> None:
         """Add what the journal has of a block's tokens."""
@@ -88,7 +88,7 @@ class Vocabulary:
         last = np.searchsorted(self._changed, keys[-1], "right")
         for key, change in zip(self._changed[first:last], self._changes[first:last], strict=True):
             at = np.searchsorted(keys, key)
-            counts[:, at] = np.maximum(counts[:, at] + change.counts, 0)  # twice forgotten: no harm
+            counts[:, at] = np.maximum(counts[:, at] + change.counts, 0)  # forgotten twice: no harm
             days[at] = max(days[at], change.last_day)
 
     def texts(self) -> Iterator[tuple[int, Texts]]:
@@ -135,7 +135,7 @@ class Vocabulary:
         if place >= self.size:
             return self._new_keys[place - self.size]
         column = self.stored.column("tokens")
-        return int.from_bytes(column.file.read(column.at + place * column.width, KEY), "little")
+        return int.from_bytes(column.file.read(column.at + place * column.width, KEY_BYTES), "little")
 
     def _read(self, name: str) -> Iterator[Array]:
         return column_blocks(self.stored, name)
@@ -146,9 +146,9 @@ def column_blocks(stored: StoredModel, name: str) -> Iterator[Array]:
     column = stored.column(name)
     expected = next(checksum for each, _, _, checksum in stored.head["columns"] if each == name)
     found = 0
-    for start in range(0, len(column), BLOCK):
-        many = min(BLOCK, len(column) - start)
-        data = column.file.read(column.at + start * column.width, many * column.width)
+    for start in range(0, len(column), BLOCK_SIZE):
+        size = min(BLOCK_SIZE, len(column) - start)
+        data = column.file.read(column.at + start * column.width, size * column.width)
         found = crc32(data, found)
         yield np.frombuffer(data, record_type(column.kind))
     if found != expected:
@@ -157,12 +157,12 @@ def column_blocks(stored: StoredModel, name: str) -> Iterator[Array]:
 
 def shown_fingerprint(fingerprint: int) -> str:
     """Write a fingerprint as it is shown in place of a token, in a model that keeps no words."""
-    return f"{SIGN}{fingerprint:016x}"
+    return f"{FINGERPRINT_SIGN}{fingerprint:016x}"
 
 
 def parse_fingerprint(shown: str) -> int | None:
     """Read a fingerprint as `shown_fingerprint` writes it; None if it is none."""
-    digits = shown.removeprefix(SIGN)
+    digits = shown.removeprefix(FINGERPRINT_SIGN)
     well_formed = len(shown) == 17 and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
     return int(digits, 16) if well_formed else None
 

@@ -1,8 +1,8 @@
-"""Batches: many messages read, tokenized and counted together.
+"""Batches: messages read, tokenized and counted together.
 
 A batch is what one chunk of mail becomes: for each message the tokens it contains, as places in the
 batch's own vocabulary, sorted by fingerprint. Training sums its rows, evaluation keeps them,
-classification scores them. It does not depend on the number of processes.
+classification scores them. A batch does not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from spamnb.reading.settings import Settings
     from spamnb.tables.number_sums import NumberSums
 
-    Known = Callable[[int, str | None], bool]  # by digest and label
+    Known = Callable[[int, str | None], bool]  # (digest, label): is it learned already?
 
     class Chunk(Protocol):
         """A piece of mail, however it was cut."""
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         def messages(self) -> Iterator[RawMessage | Unreadable]: ...
 
 
-NOTHING = Features([], [], [], [], {}, Fingerprints())
+NO_FEATURES = Features([], [], [], [], {}, Fingerprints())
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class Batch:
     rows: Rows  # in the batch's own vocabulary
     fingerprints: Array
     texts: Texts
-    unreadable: list[Unreadable]  # and what was passed over
+    unreadable: list[Unreadable]  # and what was passed over on purpose
     size: int  # bytes of mail
 
     def __len__(self) -> int:
@@ -87,25 +87,25 @@ class Batch:
         return self
 
     def numbered_from(self, first: int) -> Batch:
-        """Count on from other messages, which come before in the same mailbox."""
+        """Raise the numbers in an mbox by `first`: so many of its messages were in batches before."""
         if not first:
             return self
         return replace(self, names=[(path, None if at is None else at + first) for path, at in self.names])
 
     def sampled(self, messages: Array, label_indices: Array) -> SampledMessages:
         """Choose messages to be scored."""
-        presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # how often is not asked
+        presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # scores do not ask how often
         rows = replace(self.rows, times=presence)
         everything = SampledMessages(self.digests, np.zeros(len(self), np.int64), rows, self.fingerprints)
         return replace(everything.chosen(messages), labels=label_indices)
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
-        """Add messages up: (message, label index, 1 or -1) each."""
-        many, size = len(labels), len(self.fingerprints)
-        message_counts = np.zeros((many, size), np.int32)
-        occurrence_counts = np.zeros((many, size), np.int32)
+        """Sum messages up; `chosen` has rows of message, label index, and 1 to add or -1 to subtract."""
+        label_count, size = len(labels), len(self.fingerprints)
+        message_counts = np.zeros((label_count, size), np.int32)
+        occurrence_counts = np.zeros((label_count, size), np.int32)
         owner = np.repeat(np.arange(len(self)), self.rows.lengths)
-        for label_index in range(many):
+        for label_index in range(label_count):
             mine = chosen[chosen[:, 1] == label_index]
             sign = np.zeros(len(self), np.int64)
             np.add.at(sign, mine[:, 0], mine[:, 2])
@@ -113,11 +113,11 @@ class Batch:
             message_counts[label_index] = np.bincount(self.rows.places, weight, size)
             occurrence_counts[label_index] = np.bincount(self.rows.places, weight * self.rows.times, size)
         days = np.full(size, day, np.uint16)
-        messages = np.bincount(chosen[:, 1], chosen[:, 2], many).astype(int).tolist()
+        messages = np.bincount(chosen[:, 1], chosen[:, 2], label_count).astype(int).tolist()
         return CountTable(
             tuple(labels),
             tuple(messages),
-            self._sums(chosen, many),
+            self._sums(chosen, label_count),
             self.fingerprints,
             self.texts,
             message_counts,
@@ -126,13 +126,13 @@ class Batch:
             days,
         )
 
-    def _sums(self, chosen: Array, many: int) -> NumberSums:
+    def _sums(self, chosen: Array, label_count: int) -> NumberSums:
         sums: NumberSums = {}
         for name, values in self.rows.numbers.items():
-            rows = sums[name] = [[0, 0, 0] for _ in range(many)]
-            there = chosen[values[chosen[:, 0]] != MISSING]
-            for label_index in range(many):
-                mine = there[there[:, 1] == label_index]
+            rows = sums[name] = [[0, 0, 0] for _ in range(label_count)]
+            measured = chosen[values[chosen[:, 0]] != MISSING]
+            for label_index in range(label_count):
+                mine = measured[measured[:, 1] == label_index]
                 x, sign = values[mine[:, 0]], mine[:, 2]
                 rows[label_index] = [int(sign.sum()), int((sign * x).sum()), int((sign * x * x).sum())]
         return sums
@@ -151,7 +151,7 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known
         digests.append(digest(message, tokenizer.key))
         dates.append((message.get("date") or "")[:MAX_DATE])
         if known is not None and known(digests[-1], label):
-            builder.add(NOTHING)
+            builder.add(NO_FEATURES)
         else:
             builder.add(tokenizer.features(message))
     found = np.array(digests, np.uint64)

@@ -28,10 +28,10 @@ class Summary:
     unreadable: list[Unreadable] = field(default_factory=list)
     passed_over: list[PassedOver] = field(default_factory=list)  # not read on purpose
 
-    def count(self, label: str, what: str, many: int = 1) -> None:
-        if many:
+    def count(self, label: str, what: str, number: int = 1) -> None:
+        if number:
             counts = self.outcomes.setdefault(label, {})
-            counts[what] = counts.get(what, 0) + many
+            counts[what] = counts.get(what, 0) + number
 
     def total(self, *what: str) -> int:
         return sum(counts.get(name, 0) for counts in self.outcomes.values() for name in what)
@@ -43,7 +43,7 @@ class KnownMessages:
     def __init__(self, before: LearnedMessages, labels: Sequence[str]) -> None:
         self.labels = labels
         self.before = before
-        self.met: list[LearnedMessages] = []  # in this run; each list is longer than all behind it
+        self.met: list[LearnedMessages] = []  # in this run; each list is longer than the next
         self.changed = False
         self.message_counts = np.bincount(before.labels, minlength=len(labels))
         self.moves = np.zeros((len(labels), len(labels)), np.int64)  # [label before, label now]
@@ -53,7 +53,7 @@ class KnownMessages:
         return self.before.label_index(digest) == self.labels.index(label)
 
     def steps(self, batch: Counted, forget: bool, summary: Summary) -> Array:
-        """Decide what to count of a batch: (message, label index, 1 to learn or -1 to forget) each."""
+        """Decide what to count of a batch: rows of message, label index, and 1 to learn or -1 to forget."""
         label = batch.label or ""
         target = NOT_LEARNED if forget else self.labels.index(label)
         digests, first, which = np.unique(batch.digests, return_index=True, return_inverse=True)
@@ -66,8 +66,8 @@ class KnownMessages:
         before = self.before.label_indices(digests)
         if target != NOT_LEARNED:
             self.moves[:, target] += np.bincount(before[before != NOT_LEARNED], minlength=len(self.labels))
-        for label_index, many in zip(*np.unique(before, return_counts=True), strict=True):
-            summary.count(label, outcome(self._name(label_index), self._name(target)), int(many))
+        for label_index, number in zip(*np.unique(before, return_counts=True), strict=True):
+            summary.count(label, outcome(self._name(label_index), self._name(target)), int(number))
         self._note(
             LearnedMessages(
                 digests, np.full(len(digests), target, np.int8), np.full(len(digests), np.nan, np.float32)
@@ -97,7 +97,7 @@ class KnownMessages:
         return None if label_index == NOT_LEARNED else self.labels[label_index]
 
     def learned(self) -> LearnedMessages:
-        """List all that the model knows from now on; of what did not change, the score stays."""
+        """List all messages the model knows from now on; where the label did not change, the score stays."""
         met = merge_learned([NOTHING_LEARNED, *self.met])
         changed = met.chosen(met.labels != self.before.label_indices(met.digests))
         return merge_learned([self.before, changed]).remaining()

@@ -18,9 +18,9 @@ from spamnb.store.changes import change
 from spamnb.store.outcomes import KNOWN, LEARNED, UNKNOWN, outcome
 from spamnb.store.stored_model import StoredModel
 
-# Modules are looked for where this process finds them, not in whatever folder it stands in.
+# The program of a process that folds: it looks for modules where this one does, in no other folder.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
-TOO_LONG = 8 * journal.LIMIT  # a journal that nobody came to fold
+TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
 
 def learn(path: str, raw: bytes, label: str | None) -> str:
@@ -38,7 +38,7 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
             return result
         model = Model(stored, key=key)
         features = model.tokenizer.features(message)
-        # How the model judged it before it learned it: cutoffs are set by such scores.
+        # How the model judges the message before it learns it: cutoffs are set by such scores.
         score = model.classify_features(features).score if result == LEARNED else nan
         texts = {} if stored.keyed else features.texts
         tokens = sorted([(token, times, texts.get(token, "")) for token, times, _ in features.tokens])
@@ -49,7 +49,7 @@ def learn(path: str, raw: bytes, label: str | None) -> str:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
         except OSError as error:
             raise CannotCreate(f"{path}.journal: {error.strerror}; the message was not learned") from error
-    limit = 0 if stored.journal.damaged else journal.LIMIT  # folding ends the damage
+    limit = 0 if stored.journal.damaged else journal.FOLD_LIMIT  # folding ends the damage
     if size > limit:
         fold_in_background(path, limit)
     return result
@@ -68,7 +68,7 @@ def fold_in_background(path: str, limit: int) -> None:
                 fold(path)
             elif size > limit:
                 start_folding(path, lock.handle)
-    except (SpamnbError, OSError) as error:  # somebody is at it, or has just been
+    except (SpamnbError, OSError) as error:  # another process is folding, or just did
         if size > TOO_LONG:
             write_stderr(f"spamnb: {error}; the message was learned\n")
 

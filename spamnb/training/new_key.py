@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def key_for(model: str, wanted: bool = False) -> Key | None:
     """Read or make the key of a new model; None if it may keep words.
 
-    It may not where there is a key, nor in place of a model that keeps none, asked for or not: who once
-    wanted no words kept would not have them kept because an option or a variable was left out.
+    It may not where there is a key, nor in place of a model that keeps no words, whether `wanted` or not: who
+    chose that once must not have words kept because an option or a variable was left out.
     """
     path = key_path(model)
     try:
@@ -38,7 +38,7 @@ def _keeps_no_words(model: str) -> bool:
     try:
         return bool(StoredModel.open(model).keyed)
     except SpamnbError:
-        return False  # there is none, or none that can be read
+        return False  # no model, or none that can be read
 
 
 def make_key(path: str) -> None:
@@ -46,7 +46,7 @@ def make_key(path: str) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except FileExistsError:
-        return  # another was faster
+        return  # another process was faster
     try:
         write_all(handle, os.urandom(KEY_SIZE))
         os.fsync(handle)

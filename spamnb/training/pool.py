@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spamnb.tables.saving import MapShards
     from spamnb.training.batches import Batch, Known, SampledMessages
 
-    Finish = Callable[[CountTable, CountTable], CountTable]  # of the sum, and of the model before
+    Finish = Callable[[CountTable, CountTable], CountTable]  # takes the sum, and the model before
 
     class Counted(Protocol):
         """A batch, in this process or on a worker."""
@@ -59,6 +59,6 @@ class MailToRead:
 
     sources: Sources
     settings: Settings
-    key: Key | None = None  # that of a model whose fingerprints are keyed
+    key: Key | None = None  # of a model that keeps no words
     known: Known | None = None  # tells which messages need not be tokenized
-    all_folders: bool = False  # also those whose names speak against their label
+    all_folders: bool = False  # also folders whose names speak against their label

@@ -17,7 +17,7 @@ from spamnb.training.train import write
 if TYPE_CHECKING:
     from spamnb.arrays import Array
 
-OLD, RARE = 180, 2  # days; messages, up to which a token is rare
+OLD_DAYS, RARE_MESSAGES = 180, 2  # a rare token is in at most so many messages
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Pruned:
     size: tuple[int, int]
 
 
-def prune(path: str, days: int = OLD, rare: int = RARE, *, try_only: bool = False) -> Pruned:
+def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
     """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
     with Lock(path, kind=TRAINING):
         stored = StoredModel.open(path)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from spamnb.store.journal_record import JournalRecord
 
-DAMAGED_COPY = ".damaged"  # ending of its name
+DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
 
 
 def replace_model(path: str, new: str, before: StoredModel | None) -> None:
-    """Put a new model file in place of the old one; `before` is that one when the new was begun.
+    """Put a new model file in place of the old one; `before` is the old one as it was when the new was begun.
 
     At every moment there is a model and a journal of all that it does not know: what was learned since then
-    is written once more, for the generation of the new model, before that takes its place.
+    is written once more, for the generation of the new model, before the new takes the old one's place.
     """
     journal = path + ".journal"
     with removed_at_end(new):
@@ -41,7 +41,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
                     model.journal.add(change)
                     changes.append(change)
             try:
-                # The same generation if all was forgotten that was learned: then the journal holds for both.
+                # The same generation if all that was learned was forgotten: then the journal holds for both.
                 if old and changes and old.generation != model.generation:
                     old.journal.append(journal, model.generation, changes)
                 os.replace(new, path)
@@ -49,7 +49,7 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
                 raise CannotCreate(f"{path}: cannot write the model: {error.strerror}") from error
             try:
                 sync_folder(path)
-            except OSError as error:  # the journal stays: should the old model come back, it needs it
+            except OSError as error:  # the journal stays: the old model may come back
                 why = f"the new model is in place, but might not survive a crash: {error.strerror}"
                 raise CannotCreate(f"{path}: {why}") from error
             with suppress(OSError):
@@ -71,9 +71,9 @@ def removed_at_end(path: str) -> Iterator[None]:
 def keep_damaged_copy(journal: str) -> None:
     """Copy a damaged journal, for whoever wants to look: its sound records are in the model by now."""
     with suppress(FileNotFoundError):
-        os.unlink(journal + DAMAGED_COPY)
+        os.unlink(journal + DAMAGED_SUFFIX)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with open(journal, "rb") as file, open(os.open(journal + DAMAGED_COPY, flags, 0o600), "wb") as copy:
+    with open(journal, "rb") as file, open(os.open(journal + DAMAGED_SUFFIX, flags, 0o600), "wb") as copy:
         copy.write(file.read())
         copy.flush()
         os.fsync(copy.fileno())
@@ -88,13 +88,13 @@ def same_tokens(old: StoredModel, new: StoredModel) -> bool:
 
 
 def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, Any]]) -> None:
-    """Remove from the journal what is in the model. Were it left, it would do no harm."""
+    """Remove from the journal what is in the model, though it would do no harm there."""
     if changes:
         Journal(model.labels).append(journal + ".new", model.generation, changes)
         os.replace(journal + ".new", journal)
-        sync_folder(journal)  # before anything is added to it
+        sync_folder(journal)  # before anything is added to the journal
     else:
-        for path in (journal, journal + ".new"):  # the other left by a crash
+        for path in (journal, journal + ".new"):  # the latter left by a crash
             if os.path.lexists(path):
                 os.unlink(path)
 

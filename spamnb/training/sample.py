@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from spamnb.training.batches import SampledMessages
     from spamnb.training.pool import Counted
 
-SAMPLE = 5000  # messages of each label whose scores are taken: 0.1 % of them are five
+SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five
 
 
 class Sample:
     """Messages of a run to be scored when it ends: those of the lowest digests, in any order."""
 
-    def __init__(self, size: int = SAMPLE) -> None:
+    def __init__(self, size: int = SAMPLE_SIZE) -> None:
         self.size = size
         self.pieces: list[SampledMessages] = []
-        self.largest = 0  # number of messages of a label
-        self.limits: dict[int, int] = {}  # of each label: higher digests have no chance any more
+        self.largest = 0  # no label has more messages in `pieces`
+        self.limits: dict[int, int] = {}  # label index → highest digest that may still be sampled
 
     def add(self, batch: Counted, steps: Array) -> None:
-        """Add the messages of a batch that are learned: (message, label index, 1 or -1) each."""
+        """Add the messages of a batch that `steps` learn: rows of message, label index, and 1 or -1."""
         messages, label_indices = steps[steps[:, 2] > 0, :2].T
         digests = batch.digests[messages]
         likely = np.ones(len(messages), bool)
@@ -90,7 +90,7 @@ class Sample:
         return learned
 
 
-def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE) -> Array:
-    """Choose those of some messages that a Sample of them would keep."""
+def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE_SIZE) -> Array:
+    """Choose from `messages` (indices) those that a Sample would keep: of each label, the lowest digests."""
     order = messages[np.argsort(digests[messages], kind="stable")]
     return np.concatenate([order[truth[order] == label][:size] for label in np.unique(truth[order])])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
 
-FEWEST = 10  # messages of a label: with fewer there are no cutoffs, and everything is unsure anyway
+FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders
 
 
@@ -19,18 +19,18 @@ def refuse_swapped_labels(labels: Sequence[str], moves: Array, learned: Array) -
     """Refuse a run that takes away most of a label.
 
     `moves[before, after]` counts known messages of this run by the label they were learned under and the one
-    they are given now; `learned` is how many messages the model knows of each label. Corrections move few of
-    them, or come among others that stay: refused is what moves nearly all that come, and over half of the
-    known.
+    they are given now; `learned` is how many messages the model knows of each label. Corrections move few,
+    or come with others that stay: so a run is refused if it moves nearly all messages of a label that it
+    brings, and over half of those that the model knows.
     """
     swaps = []
     for before, label in enumerate(labels):
         others = moves[before].copy()
         others[before] = 0
-        many = int(others.sum())
-        if many >= FEWEST and many >= NEARLY_ALL * moves[before].sum() and many > learned[before] / 2:
+        moved = int(others.sum())
+        if moved >= max(FEWEST_MOVED, NEARLY_ALL * moves[before].sum()) and moved > learned[before] / 2:
             swaps.append(
-                f"{many:,} of {learned[before]:,} messages learned as {label} to {labels[others.argmax()]}"
+                f"{moved:,} of {learned[before]:,} messages learned as {label} to {labels[others.argmax()]}"
             )
     if swaps:
         raise UsageError(

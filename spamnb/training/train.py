@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from spamnb.training.pool import Counted, Pool
 
 LABELS = (HAM, SPAM)
-MOST_LABELS = 100  # their indices are kept in a byte
+MOST_LABELS = 100  # their indices are kept in a signed byte
 
 
 def train(
@@ -70,7 +70,7 @@ def train(
         stored = None if fresh else replaced  # the model to be added to
         if stored is None:
             labels = list(LABELS if set(sources) <= set(LABELS) else sources)
-            Settings(**wanted or {}).words()  # a language that there is not is told before a key is made
+            Settings(**wanted or {}).words()  # an unknown language is an error, before a key is made
             key = key_for(path, keyed)
             settings, view = Settings(**wanted or {}, keyed=key.id if key else ""), view or DEFAULT_VIEW
             accepted = HAM_LOSS if ham_loss is None else ham_loss
@@ -95,11 +95,11 @@ def train(
             summary.unreadable += failures(batch.unreadable)
             summary.passed_over += passed_over(batch.unreadable)
             progress(batch)
-            del batch  # or it would stay until the next is there
+            del batch  # or it would stay in memory until the next is there
         if not yes:
             refuse_swapped_labels(labels, known.moves, known.message_counts)
         if stored is None or known.changed or rare or accepted != stored.head["ham_loss"]:
-            if settings.closed:  # imported counts: without their messages, no score tells of new mail
+            if settings.closed:  # imported counts: their messages, which scores would need, are not there
                 sample = Sample()
             write_shards(
                 path,
@@ -120,7 +120,7 @@ def train(
 class Cleanup:
     """Cleans a sum up: no counts below zero, no rare tokens; in a closed model, no new ones."""
 
-    rare: int = 0  # messages
+    rare: int = 0  # tokens in no more messages are dropped
     closed: bool = False
 
     def __call__(self, table: CountTable, before: CountTable) -> CountTable:

@@ -21,7 +21,7 @@ FOLDING = """
 import sys
 from spamnb.store import journal
 from spamnb.start import main
-journal.LIMIT = 10_000
+journal.FOLD_LIMIT = 10_000
 sys.exit(main())
 """
 

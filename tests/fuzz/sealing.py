@@ -8,7 +8,7 @@ from hashlib import sha256
 import msgpack
 
 from spamnb.store import msgpack_codec
-from spamnb.store.records import ENTRY, WIDTHS, checksum_of
+from spamnb.store.records import ENTRY_BYTES, WIDTHS, checksum_of
 
 
 def sealed_model(data: bytes, stretches: bool = False) -> bytes:
@@ -48,10 +48,10 @@ def sealed_model(data: bytes, stretches: bool = False) -> bytes:
 def seal_stretches(data: bytearray, directory: tuple[int, int, int], records: tuple[int, int, int]) -> None:
     """The checksum of each stretch of records that a directory leads to. Of both: offset, size, width."""
     (entries, size, _), (start, _, width) = directory, records
-    for place, at in enumerate(range(entries, entries + size - ENTRY, ENTRY)):
-        first, last = (int.from_bytes(data[one : one + 4], "little") for one in (at, at + ENTRY))
+    for place, at in enumerate(range(entries, entries + size - ENTRY_BYTES, ENTRY_BYTES)):
+        first, last = (int.from_bytes(data[one : one + 4], "little") for one in (at, at + ENTRY_BYTES))
         stretch = bytes(data[start + first * width : start + last * width])
-        data[at + 4 : at + ENTRY] = checksum_of(stretch, place).to_bytes(4, "little")
+        data[at + 4 : at + ENTRY_BYTES] = checksum_of(stretch, place).to_bytes(4, "little")
 
 
 def sealed_journal(data: bytes) -> bytes:

@@ -12,7 +12,7 @@ import spamnb as library
 from spamnb.lock import TRAINING, Lock
 from spamnb.reading.batch import fingerprints_in
 from spamnb.reading.tokenizer import MOST_TOKENS
-from spamnb.store.records import LONG, LOW
+from spamnb.store.records import LONGEST_SCANNED, LOW_32_BITS
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.train import fold
 
@@ -85,10 +85,10 @@ def test_words_made_to_lie_together_are_found_as_fast_as_others(own):
     library.learn(own, message, "spam")
     fold(own)
     stored = StoredModel.open(own)
-    assert stored.column("starts")[1] & LOW >= len(crafted)  # they do lie together
+    assert stored.column("starts")[1] & LOW_32_BITS >= len(crafted)  # they do lie together
     asked = crafted[::8]
     bytes_before, calls_before = reads()
     assert len(rows_of(stored, asked)) == len(asked)
     bytes_after, calls_after = reads()
-    assert (bytes_after - bytes_before) / len(asked) < 2 * LONG * stored.column("tokens").width
+    assert (bytes_after - bytes_before) / len(asked) < 2 * LONGEST_SCANNED * stored.column("tokens").width
     assert (calls_after - calls_before) / len(asked) < 2 + 8  # a search by halves

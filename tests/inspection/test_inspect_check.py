@@ -110,7 +110,7 @@ def test_a_keyed_model_without_its_key(spamnb, mail, tmp_path):
 def test_a_model_of_many_blocks(own, monkeypatch):
     """Which are read as one."""
     for size in (1, 2, 7, 100):
-        monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK", size)
+        monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK_SIZE", size)
         monkeypatch.setattr("spamnb.inspection.check_columns.STRETCHES_AT_ONCE", size)
         assert check(own).damage == []
 
@@ -424,7 +424,7 @@ def test_content_that_cannot_be(spamnb, own, monkeypatch, said, change):
     assert f"spamnb: {own}: {said}; {WHAT_TO_DO}" in found
     assert all("damaged" not in line for line in found)
     for size in (1, 5):
-        monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK", size)
+        monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK_SIZE", size)
         monkeypatch.setattr("spamnb.inspection.check_columns.STRETCHES_AT_ONCE", size)
         assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
 

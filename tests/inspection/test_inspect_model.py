@@ -52,7 +52,7 @@ def model(request, own, mail):
 @pytest.fixture(params=[7, 1 << 17])
 def blocks(request, monkeypatch):
     """Tokens at a time."""
-    monkeypatch.setattr(vocabulary, "BLOCK", request.param)
+    monkeypatch.setattr(vocabulary, "BLOCK_SIZE", request.param)
 
 
 @pytest.mark.usefixtures("blocks")

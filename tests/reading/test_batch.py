@@ -19,7 +19,7 @@ from spamnb.reading.fingerprint import fingerprints_of
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.reading.word_rules import LONGEST, MOST_WORDS
+from spamnb.reading.word_rules import LONGEST_WORD, MOST_WORDS
 from spamnb.training.batches import batch_of
 
 KEYS = [None, Key(bytes(32))]
@@ -89,7 +89,8 @@ pieces = st.sampled_from(
             "_",
             "-",
         ),
-        *("x" * LONGEST, "x" * (LONGEST + 1), "Y" * 70, "ä" * (LONGEST - 1), "ä" * (LONGEST + 1), "漢" * 40),
+        *("x" * LONGEST_WORD, "x" * (LONGEST_WORD + 1), "Y" * 70, "漢" * 40),
+        *("ä" * (LONGEST_WORD - 1), "ä" * (LONGEST_WORD + 1)),
         *("eightby8", "eightby8t", "sixteenbytes1234", "sixteenbytes12345", "ééééé", "tschüß", "ŉ", "İ", "ﷺ"),
         *(
             "été",
@@ -232,7 +233,7 @@ def test_changes():
 
 
 def test_texts_at(monkeypatch):
-    monkeypatch.setattr("spamnb.arrays.BLOCK", 2)
+    monkeypatch.setattr("spamnb.arrays.TEXTS_AT_ONCE", 2)
     text = np.frombuffer(b"one two three", np.uint8)
     starts, lengths = np.array([8, 0, 4, 3, 4]), np.array([5, 3, 3, 0, 1])
     assert gather_texts(text, starts, lengths).tobytes() == b"threeonetwot"

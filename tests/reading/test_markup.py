@@ -245,7 +245,7 @@ def test_caps() -> None:
     assert len(found.links) == len(found.images) == markup.MAX_TARGETS
     assert len(render(f"<a href='{'x' * 3000}'>").links[0]) == tags.MAX_TARGET
     assert max(map(len, render(f"<{'x' * 300}>").tags)) == tags.MAX_NAME
-    assert len(tags.KNOWN) <= tags.MAX_KNOWN
+    assert len(tags.KNOWN) <= tags.MAX_REMEMBERED
 
 
 def test_a_long_tag_is_still_one() -> None:

@@ -11,7 +11,7 @@ from spamnb.errors import UsageError
 from spamnb.reading.letters import has_masked_words
 from spamnb.reading.scripts import syllables
 from spamnb.reading.settings import Settings
-from spamnb.reading.word_rules import LONGEST, MOST_WORDS
+from spamnb.reading.word_rules import LONGEST_WORD, MOST_WORDS
 from spamnb.reading.words import Words, shortened
 
 WORDS = Words()
@@ -466,14 +466,14 @@ def test_a_flood_ends_soon(flood):
     words = Settings(ngrams=1).words().of(flood)
     assert time.process_time() - start < 5  # quadratic time would be minutes
     assert len(words) <= MOST_WORDS
-    assert max(map(len, words), default=0) <= LONGEST
+    assert max(map(len, words), default=0) <= LONGEST_WORD
 
 
 @given(st.text(max_size=300), st.booleans())
 def test_any_text(text, keep_case):
     words = Words(keep_case=keep_case).of(text)
     assert all(word.isprintable() and not any(map(str.isspace, word)) for word in words)
-    assert all(0 < len(word) <= LONGEST for word in words)
+    assert all(0 < len(word) <= LONGEST_WORD for word in words)
 
 
 @given(
@@ -485,7 +485,7 @@ def test_only_spaces_stand_between_spaced_words(text, keep_case, stop_words):
     """In bulk they are cut at these, and only then shortened."""
     words = Words(keep_case=keep_case, stop_words=frozenset(stop_words))
     chunks = [chunk.decode() for chunk in words.spaced(text).split(b" ") if chunk]
-    assert [word if len(word) <= LONGEST else shortened(word) for word in chunks] == words.of(text)
+    assert [word if len(word) <= LONGEST_WORD else shortened(word) for word in chunks] == words.of(text)
 
 
 @pytest.mark.parametrize("text", ["a " * 50_000, "a' " * 50_000, "é " * 50_000, "中中 " * 50_000])

@@ -556,4 +556,4 @@ def test_it_is_told_once_of_each_model_and_anew_when_there_is_more(start, tmp_pa
     assert told.count("\n") == 1
     places = ", ".join(f"{first}-{end - 1}" for first, end in start[1][1:4])
     assert f"damaged records are passed over, at bytes {places} and 3 more; learn" in told
-    assert damage.LISTED == 3
+    assert damage.MOST_LISTED == 3

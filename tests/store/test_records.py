@@ -16,7 +16,7 @@ from helpers.tables import counts_of, crowded, stored
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
 from spamnb.store import records
-from spamnb.store.records import LONG, Column, File
+from spamnb.store.records import LONGEST_SCANNED, Column, File
 from spamnb.store.stored_model import VERSION, StoredModel
 from spamnb.training.learn import learn
 
@@ -87,7 +87,7 @@ def test_a_key_is_not_found_where_none_begins(tmp_path):
 
 def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, monkeypatch):
     table, crowd = crowded(tmp_path)
-    monkeypatch.setattr(records, "BLOCK", 3000)
+    monkeypatch.setattr(records, "RECORDS_AT_ONCE", 3000)
     width = table.column("tokens").width
     reads = []
     pread = os.pread
@@ -101,13 +101,13 @@ def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, mon
     assert sum(reads) > len(crowd) * width
     assert max(reads) == 3000 * width
     known = set(crowd)
-    for number in (crowd[0], crowd[1], crowd[LONG], crowd[-1], *crowd[::997]):
+    for number in (crowd[0], crowd[1], crowd[LONGEST_SCANNED], crowd[-1], *crowd[::997]):
         for asked in (number, number + 1):
             reads.clear()
             expected = {asked: counts_of(asked)} if asked in known else {}
             assert table.rows([asked]) == expected
-            assert len(reads) <= 2 + (20_000 // LONG).bit_length() + 1
-            assert sum(reads) < LONG * width * 2
+            assert len(reads) <= 2 + (20_000 // LONGEST_SCANNED).bit_length() + 1
+            assert sum(reads) < LONGEST_SCANNED * width * 2
     assert table.rows([(0xABCD << 48) - 1, (0xABCE << 48)]) == {}
 
 

@@ -12,7 +12,7 @@ from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.arrays import BLOCK
+from spamnb.arrays import TEXTS_AT_ONCE
 from spamnb.errors import CannotCreate
 from spamnb.reading.fingerprint import FACTOR, MASK, Fingerprints, fingerprints_of
 from spamnb.reading.settings import Settings
@@ -125,7 +125,7 @@ def test_places_of_known_and_unknown_tokens():
 def test_a_large_vocabulary_keeps_its_text():
     """More tokens than are gathered at once."""
     words = sorted("wörter"[: n % 5 + 1] + str(n) for n in range(70_000))
-    assert len(words) > BLOCK
+    assert len(words) > TEXTS_AT_ONCE
     halves = [bulk([("ham", dict.fromkeys(words[start::2], 1), {})]) for start in (0, 1)]
     total = sum_tables(halves)
     assert sorted(total.tokens(range(len(total)))) == words

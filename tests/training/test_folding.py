@@ -19,12 +19,12 @@ from spamnb.training.learn import learn
 
 PYTHON = sys.executable
 LIMIT = 2000  # bytes: some four messages
-SOON = "from spamnb.store import journal; journal.LIMIT = 2000; "
+SOON = "from spamnb.store import journal; journal.FOLD_LIMIT = 2000; "
 
 
 @pytest.fixture
 def model(tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "LIMIT", LIMIT)
+    monkeypatch.setattr(journal, "FOLD_LIMIT", LIMIT)
     path = str(tmp_path / "model")
     training.create(path, "spam")
     yield path

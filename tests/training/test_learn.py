@@ -48,7 +48,7 @@ steps = st.lists(
 @examples_times(0.25)
 def test_any_sequence_counts_like_bulk_training_of_what_is_left(sequence, limit):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spamnb.store.journal.LIMIT", limit)
+        patch.setattr("spamnb.store.journal.FOLD_LIMIT", limit)
         patch.setattr("spamnb.training.learn.TOO_LONG", limit)  # then it does not leave it to another process
         path = os.path.join(folder, "model")
         training.create(path)

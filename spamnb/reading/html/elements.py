@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # The gap around it; what its start ends; when it is followed; where its content goes if not markup.
+    # Gap around the element; elements its start ends; when it is followed; where content without markup goes.
     Behaviour = tuple[str, tuple[str, ...], int, str]
 
 
@@ -12,7 +12,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# What stands between the words on either side of such an element.
+# Elements that separate the words before and after them, and by what.
 _GAPS = dict.fromkeys(
     _words(
         "address article aside blockquote br button caption center dd details dialog dir div dl dt "
@@ -22,17 +22,17 @@ _GAPS = dict.fromkeys(
     ),
     "\n",
 ) | {"td": "\t", "th": "\t"}
-GAP_AT_ANY_END = _words("br h1 h2 h3 h4 h5 h6 p")  # end tags that make a gap even where none is open
+GAP_AT_ANY_END = _words("br h1 h2 h3 h4 h5 h6 p")  # their end tag makes a gap even if none is open
 _VOID = _words(
     "area base basefont bgsound br col embed frame hr img image input keygen link meta param source track wbr"
 )
-# Elements that a stray end tag of another leaves open, and which leave others open.
+# Elements that stay open when an element around them ends, and whose own end leaves open what they hold.
 LOOSE = _words("a b big code em font form i nobr s small strike strong tt u")
-CELLS = _words("caption table tbody td tfoot th thead tr")
+CELLS = _words("caption table tbody td tfoot th thead tr")  # their end ends all that they hold
 LISTS = ("ul", "ol")
 _IN_ROW = ("td", "th", "caption", "tr")
 _IN_TABLE = (*_IN_ROW, "tbody", "thead", "tfoot")
-# The start of the first ends the others; any other block ends a paragraph.
+# By element: which open ones its start ends. The start of any block not named here ends a paragraph.
 _ENDS = {
     **{"td": ("td", "th"), "th": ("td", "th"), "tr": _IN_ROW},
     **{"tbody": _IN_TABLE, "thead": _IN_TABLE, "tfoot": _IN_TABLE},
@@ -40,7 +40,7 @@ _ENDS = {
     **{"a": ("a",), "option": ("option",), "br": (), "button": (), "select": ()},
     "table": (),  # in mail, rarely declared as strict HTML, a paragraph may hold a table
 }
-# A block is always followed, as its end ends what it holds; others if they have a style; some have no end.
+# Elements without an end are NEVER followed, blocks ALWAYS: their end ends what they hold; others if STYLED.
 NEVER, STYLED, ALWAYS = 0, 1, 2
 
 # Elements whose content is no markup, and where it goes.
@@ -56,7 +56,7 @@ def _behaviour(name: str) -> Behaviour:
 
 
 BEHAVIOURS = {name: _behaviour(name) for name in {*_GAPS, *_VOID, *_ENDS, *_RAW}}
-DEFAULT_BEHAVIOUR = _behaviour("")  # of all others
+DEFAULT_BEHAVIOUR = _behaviour("")  # of elements that are not in BEHAVIOURS
 
 # The attributes that are read: for what is seen, or where it leads.
 READ_ATTRIBUTES = _words(
@@ -65,4 +65,4 @@ READ_ATTRIBUTES = _words(
 )
 LINK_ATTRIBUTES = ("href", "action", "formaction", "src", "background")
 PICTURES = _words("img image input v:imagedata v:fill td table body")  # their "src" is an image
-LABELLED = frozenset(("submit", "button", "reset", "text", ""))  # inputs whose value is to be seen
+LABELLED = frozenset(("submit", "button", "reset", "text", ""))  # types of <input> that show their value

@@ -7,8 +7,8 @@ browser knows either); only another name loads the standard library's.
 
 from __future__ import annotations
 
-LONGEST = 32  # the longest name HTML knows has 31 letters
-LONGEST_BARE = 6  # … and the longest that may stand without its ";" has six
+LONGEST_NAME = 32  # characters, with ";": the longest name of HTML has 31 letters
+LONGEST_BARE_NAME = 6  # letters; a bare name stands without ";"
 
 _LATIN_1 = (
     "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 "
@@ -40,23 +40,23 @@ _INVISIBLE = {
     "rlm": "\u200f",
 }
 
-# Names that HTML accepts without ";", and all that we know.
+# _BARE: names that HTML accepts without ";". _NAMED: all names of this table.
 _BARE = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "AMP": "&", "LT": "<", "GT": ">", "QUOT": '"'}
 _BARE |= {"COPY": "\xa9", "REG": "\xae"}
 _BARE.update(zip(_LATIN_1.split(), map(chr, range(0xA0, 0x100)), strict=True))
 _NAMED = {**_BARE, **_INVISIBLE}
 _NAMED.update(zip(_GREEK.split(), map(chr, range(0x391, 0x3CA)), strict=True))
 _NAMED.update(zip(_OTHERS.split()[::2], _OTHERS.split()[1::2], strict=True))
-del _NAMED["-"]
+del _NAMED["-"]  # gaps in the Greek block
 
 _DECIMAL = "0123456789"
 _HEXADECIMAL = "0123456789abcdefABCDEF"
 _UNKNOWN = "\ufffd"
-_WINDOWS = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"  # 128 to 159 of windows-1252
+_WINDOWS = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"  # characters 128 to 159 of windows-1252
 
 
 def unescape(text: str, *, attribute: bool = False) -> str:
-    """Return the text with its character references replaced, as HTML says; what is none stays as it is.
+    """Return the text with its character references replaced, as HTML says; any other "&" stays.
 
     In an attribute a name without ";" before a letter, digit or "=" is no reference: `?a=1&copy=2`.
     """
@@ -83,14 +83,14 @@ def _number(piece: str) -> str:
     if not number:
         return "&" + piece
     number = number.lstrip("0")
-    # Longer than any character's number: int() itself would be slow or refuse.
+    # Eight digits are no character's number; of thousands, int() would be slow or refuse.
     letter = _letter(int(number or "0", base)) if len(number) < 8 else _UNKNOWN
     return letter + rest.removeprefix(";")
 
 
 def _letter(code: int) -> str:
     """Return the character of a number, as browsers do."""
-    if 0x80 <= code < 0xA0:  # what windows-1252 has there is what its authors meant
+    if 0x80 <= code < 0xA0:  # authors mean what windows-1252 has there
         return _WINDOWS[code - 0x80]
     if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
         return _UNKNOWN
@@ -99,12 +99,12 @@ def _letter(code: int) -> str:
 
 def _name(piece: str, attribute: bool) -> str:
     """Replace a reference by name at the start of a piece."""
-    end = piece.find(";", 0, LONGEST)
+    end = piece.find(";", 0, LONGEST_NAME)
     if end > 0:
         letter = _named(piece[:end])
         if letter:
             return letter + piece[end + 1 :]
-    for length in range(min(LONGEST_BARE, len(piece)), 1, -1):
+    for length in range(min(LONGEST_BARE_NAME, len(piece)), 1, -1):
         letter = _BARE.get(piece[:length], "")
         if letter:
             after = piece[length : length + 1]

@@ -33,13 +33,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.html.styles import Style
 
-    # An open element: its name and own style; the style, view, names and list items around it.
+    # An open element: its name and own style; around it: style, view, open names, number of open list items.
     Frame = tuple[str, Style | None, Style, int, dict[str, int], int]
 
-MAX_DEPTH = 512  # open elements that are followed (browsers stop there, too)
-MAX_REOPENED = 16  # of those that an end tag in the wrong place may leave open
-MAX_TARGETS = 1000  # links, and as many images
-MAX_NAMES = 500  # distinct elements counted
+MAX_DEPTH = 512  # open elements; deeper ones are not followed (browsers stop there, too)
+MAX_REOPENED = 16  # elements that one end tag in the wrong place leaves open
+MAX_TARGETS = 1000  # links of a page, and as many images
+MAX_NAMES = 500  # distinct names of elements, of a page
 
 _NAME_ENDS = frozenset((" ", "\t", "\n", "\r", "\f", "/", ">", ""))
 
@@ -60,7 +60,7 @@ class Page:
 def render(html: str) -> Page:
     """Read a page, whatever it is, in one pass."""
     page = Page()
-    reader = _ChunkReader(html.replace("\0", ""))  # browsers drop those, too
+    reader = _ChunkReader(html.replace("\0", ""))  # browsers drop NULs, too
     elements = _OpenElements()
     chunks, counts, known = reader.chunks, page.tags, KNOWN.get
     text: list[str] = [unescape(chunks[0])]
@@ -71,7 +71,7 @@ def render(html: str) -> Page:
         show(gap)
         hide(gap)
 
-    outlets = ((show, show), (hide, both), (hide, hide))  # for text and for gaps, by view
+    outlets = ((show, show), (hide, both), (hide, hide))  # by view: where text goes, and where gaps go
     view = SEEN
     put, space = outlets[view]
     at, size = 1, len(chunks)
@@ -120,7 +120,7 @@ def render(html: str) -> Page:
             put(unescape(run) if "&" in run else run)
     page.text = "".join(text)
     page.hidden = "".join(hidden).strip()
-    # Cut at the end, not at each tag: until then they take no more room than the chunks.
+    # Limited at the end, not at each tag: until then these lists take no more room than the chunks.
     del page.links[MAX_TARGETS:], page.images[MAX_TARGETS:]
     for name in list(counts)[MAX_NAMES:]:
         del counts[name]
@@ -134,8 +134,8 @@ class _OpenElements:
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
-        self.open: dict[str, int] = {}  # how many of each name are open in this table
-        self.too_deep = 0  # how many are open and not followed
+        self.open: dict[str, int] = {}  # name → how many are open within the innermost table
+        self.too_deep = 0  # number of elements that are open but not followed
         self.style = OUTERMOST
         self.view = SEEN
 
@@ -145,7 +145,7 @@ class _OpenElements:
             self.too_deep += 1
             return
         outer = self.open
-        items = outer.pop("li", 0) if name in LISTS else 0  # an inner list's item ends none of the outer
+        items = outer.pop("li", 0) if name in LISTS else 0  # an inner item ends no outer one
         self.frames.append((name, style, self.style, self.view, outer, items))
         if name == "table":  # an end tag in a table ends nothing outside it
             self.open = {name: 1}
@@ -185,24 +185,24 @@ class _OpenElements:
 class _ChunkReader:
     """A page in chunks, each from one "<" to the next, and a reader of markup that takes several of them.
 
-    Split, not searched: finding each "<" and ">" took 1.1 µs a tag, this takes 0.4.
+    Split, not searched: finding each "<" and ">" took 1.1 µs a tag, splitting takes 0.4.
     """
 
     __slots__ = ("chunks", "unquoted")
 
     def __init__(self, html: str) -> None:
         self.chunks = html.split("<")
-        self.unquoted = 0  # in chunks before this one a quote is known to have no end
+        self.unquoted = 0  # index: an open quote in a chunk before this one is known to have no end
 
     def read(self, at: int) -> tuple[Tag, str, int]:
-        """Read more than a tag in one chunk: its tag, or NO_TAG, the text that follows, the next chunk."""
+        """Read what is no tag of one chunk: return a tag or NO_TAG, the text behind it, the next chunk."""
         chunk = self.chunks[at]
         if not chunk:
             return NO_TAG, "<", at + 1
         first, second = chunk[0], chunk[1:2]
         if first in LETTERS or (first == "/" and second in LETTERS):
             inside, text, after = self._to_end(at)
-            tag = read_tag(inside) if after > at + 1 else None  # one in a single chunk has been tried
+            tag = read_tag(inside) if after > at + 1 else None  # `render` tried a single chunk
             return (tag, text, after) if tag else self._quoted(at, inside, text, after)
         if chunk.startswith("!--"):
             return NO_TAG, *self._after_comment(at)
@@ -235,7 +235,7 @@ class _ChunkReader:
     def _quoted(self, at: int, inside: str, text: str, after: int) -> tuple[Tag, str, int]:
         """Read a tag with ">" in its quotes; only up to the first ">", if no quote ends within MAX_TAG."""
         size, stop = 0, at
-        # In steps, so that the cost is of the order of the tag's length.
+        # In growing windows, so that the cost is of the order of the tag's length.
         for limit in (40, 200, 1000, MAX_TAG) if at >= self.unquoted else ():
             while size < limit and stop < len(self.chunks):
                 size += len(self.chunks[stop]) + 1

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    # Not there, there but not visible, too small, colour, background; None: as in the element around.
+    # Gone, veiled (there but not visible), tiny, colour, background; None: as in the element around.
     Style = tuple[bool | None, bool | None, bool | None, int | None, int | None]
 
 SEEN, UNSEEN, GONE = 0, 1, 2  # text to be seen; unseen but taking room; as if it were not there
-# Those that `style_of` reads.
+# The attributes that `style_of` reads.
 STYLE_ATTRIBUTES = frozenset(("background", "bgcolor", "color", "hidden", "size", "style", "text"))
-UNKNOWN, CLEAR = -1, -2  # a picture behind the text; no colour at all
-MAX_STYLES = 500  # combinations of attributes remembered, over all pages; each is of one tag
-MAX_NESTED = 1000  # … and pairs of styles
-NEAR = 16  # levels of 255 by which two channels may differ and still look the same
+UNKNOWN, CLEAR = -1, -2  # in place of a colour: not known, as of a picture; transparent
+MAX_STYLES = 500  # remembered, over all pages: the style attributes of a tag, with their values
+MAX_NESTED = 1000  # remembered, over all pages: an outer style and an inner one
+MAX_DIFFERENCE = 16  # of 255 levels: channels of two colours that look the same differ by no more
 
 _HEXADECIMAL = "0123456789abcdef"
 _COLOUR_NAMES = (
@@ -34,7 +34,7 @@ _COLOURS["transparent"] = CLEAR
 
 _PLAIN: Style = (None, None, None, None, None)
 LINK: Style = (None, None, None, UNKNOWN, None)  # a link has a colour of its own
-# No colour at first: a page that colours only its background has a style sheet for the rest.
+# The text's colour is UNKNOWN: a page that colours only its background has a style sheet for the text.
 OUTERMOST: Style = (False, False, False, UNKNOWN, _COLOURS["white"])
 
 _known_styles: dict[tuple[str | bool | None, ...], Style | None] = {}
@@ -132,7 +132,7 @@ def _declarations(css: str) -> dict[str, str]:
 
 
 def _length(value: str) -> float | None:
-    """Return the number a length begins with."""
+    """Return the number a length begins with; None if there is none."""
     unit = value.lstrip("0123456789.")
     try:
         return float(value[: len(value) - len(unit)])
@@ -174,7 +174,7 @@ def _colour(word: str, default: int | None) -> int | None:
 
 
 def _attribute_colour(word: str) -> int | None:
-    """Return a colour of an attribute, where any word is one: browsers read "#FFFFFX" as nearly white."""
+    """Return the colour that HTML makes of any word in an attribute: "#FFFFFX" is nearly white."""
     word = word.strip().lower()
     if not word or word == "transparent":
         return None
@@ -182,7 +182,7 @@ def _attribute_colour(word: str) -> int | None:
     if known is not None:
         return known
     digits = "".join(letter if letter in _HEXADECIMAL else "0" for letter in word[:128].removeprefix("#"))
-    third = -(-len(digits) // 3) or 1
+    third = -(-len(digits) // 3) or 1  # digits of a channel, rounded up
     digits = digits.ljust(3 * third, "0")
     channels = [digits[i * third : (i + 1) * third][-8:] for i in range(3)]
     while len(channels[0]) > 2 and all(channel[0] == "0" for channel in channels):
@@ -199,5 +199,5 @@ def _view(style: Style) -> int:
         return UNSEEN
     if colour is None or ground is None or colour < 0 or ground < 0:
         return SEEN
-    near = all(abs((colour >> shift & 255) - (ground >> shift & 255)) <= NEAR for shift in (16, 8, 0))
-    return UNSEEN if near else SEEN
+    differences = [abs((colour >> shift & 255) - (ground >> shift & 255)) for shift in (16, 8, 0)]
+    return UNSEEN if max(differences) <= MAX_DIFFERENCE else SEEN

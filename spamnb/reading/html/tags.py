@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 MAX_TAG = 4096  # characters of one tag that are read; a quote not closed by then was never meant
 MAX_NAME = 40  # characters of an element's name
-MAX_TARGET = 2000  # … and of an address
-MAX_KNOWN = 8000  # tags remembered, over all pages: up to 6 MB
-MAX_KNOWN_TAG = 200  # characters of each
-MAX_LEADS = 1000  # ways to write an attribute's name, remembered over all pages
-MAX_LEAD = 40  # characters of each
+MAX_TARGET = 2000  # characters of an address
+MAX_REMEMBERED = 8000  # tags, over all pages: up to 6 MB
+MAX_REMEMBERED_TAG = 200  # characters
+MAX_LEADS = 1000  # remembered over all pages; a lead is what stands before a quoted value, as ` href=`
+MAX_LEAD = 40  # characters of a remembered lead
 
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
@@ -47,14 +47,14 @@ class Tag:
         self.images: tuple[str, ...] = ()
 
 
-NO_TAG = Tag("", closing=True)  # a comment and the like: the end of what was never open
+NO_TAG = Tag("", closing=True)  # for a comment and the like: as an end tag of what was never open
 
 KNOWN: dict[str, Tag] = {}  # by what stands between "<" and ">"
-_leads: dict[str, str] = {}  # by what stands between two quoted values: the attribute, "" if it is not read
+_leads: dict[str, str] = {}  # lead → the attribute it names, "" if it is not read
 
 
 def read_tag(inside: str) -> Tag | None:
-    """Return the tag between "<" and the first ">"; None if it is none, or has that ">" in quotes."""
+    """Return the tag between "<" and the first ">"; None if there is no tag, or that ">" is in quotes."""
     if inside[:1] == "/":
         if inside[1:2] not in LETTERS:
             return None
@@ -70,8 +70,8 @@ def read_tag(inside: str) -> Tag | None:
                 return None
             if attributes:
                 describe(tag, attributes)
-    if len(inside) <= MAX_KNOWN_TAG:
-        if len(KNOWN) >= MAX_KNOWN:
+    if len(inside) <= MAX_REMEMBERED_TAG:
+        if len(KNOWN) >= MAX_REMEMBERED:
             KNOWN.clear()
         KNOWN[inside] = tag
     return tag
@@ -89,7 +89,7 @@ def split_name(tag: str) -> tuple[str, str]:
 
 
 def _attributes(rest: str) -> dict[str, str] | None:
-    """Return the attributes that are read, in what has no ">"; None if a quote is not closed.
+    """Return the attributes that are read, of a text without ">"; None if a quote is not closed.
 
     Nearly all are written name="value" or name=value: splitting those takes a third of the time of a scan.
     """
@@ -137,7 +137,7 @@ def _unquoted(text: str, found: dict[str, str]) -> bool:
         name, equals, value = word.partition("=")
         name = name.lower()
         if equals:
-            if not name or not value or "/" in name:  # as with spaces around the "="
+            if not name or not value or "/" in name:  # say, spaces around the "="
                 return False
             if name in READ_ATTRIBUTES and name not in found:
                 found[name] = unescape(value, attribute=True) if "&" in value else value
@@ -147,9 +147,9 @@ def _unquoted(text: str, found: dict[str, str]) -> bool:
 
 
 def scan(rest: str) -> tuple[dict[str, str], int]:
-    """Return the attributes read up to ">", and its offset: the length if none, -1 if a quote is open.
+    """Return the attributes up to ">", and its offset: len(rest) if there is no ">", -1 if a quote is open.
 
-    Each step copies what is left, so the caller bounds that.
+    Each step copies what is left, so the caller bounds the length of `rest`.
     """
     found: dict[str, str] = {}
     size = len(rest)
@@ -163,7 +163,7 @@ def scan(rest: str) -> tuple[dict[str, str], int]:
         if not equals or not name.isalpha():
             words = name.replace("/", " ").split()
             name = words.pop() if equals and words else ""
-            if "hidden" in words:  # the one that needs no value
+            if "hidden" in words:  # the only attribute read that needs no value
                 found["hidden"] = ""
             if not equals:
                 return found, size if cut < 0 else size - left + cut
