@@ -12,7 +12,8 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 def reserve_standard_handles() -> None:
     """Open /dev/null for each closed standard stream: else the next file opened would take its number.
 
-    An answer would then go into a model, or an error message into a mail.
+    An answer would then go into a model, or an error message into a mail. The modes are such that to read
+    from a closed standard input, or to write to a closed standard output, remains an error.
     """
     for handle, mode in ((STDIN, os.O_WRONLY), (STDOUT, os.O_RDONLY), (STDERR, os.O_WRONLY)):
         try:
@@ -22,7 +23,7 @@ def reserve_standard_handles() -> None:
 
 
 def printable(text: str) -> str:
-    """Replace what a terminal would obey in text from mail or a file name."""
+    """Replace characters that a terminal would obey, in text from mail or a file name."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
@@ -77,9 +78,9 @@ def default_model() -> str:
 
 
 def data_folder() -> str:
-    """Folder $XDG_DATA_HOME, unless it is relative (so the XDG standard), else the one in the home."""
+    """Folder $XDG_DATA_HOME, if it is absolute, as the XDG standard wants; else ~/.local/share."""
     in_home = os.path.join(os.path.expanduser("~"), ".local", "share")
     for folder in (os.environ.get("XDG_DATA_HOME", ""), in_home):
-        if os.path.isabs(folder):  # a user without a home has `~`
+        if os.path.isabs(folder):  # for a user without a home, `~` stays `~`
             return folder
     raise NoModel("no home folder to look for a model in; name the model with --model or $SPAMNB_MODEL")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 PATIENCE = 30.0  # seconds to wait for another writer
-PAUSE = 0.01
+PAUSE = 0.01  # seconds between two attempts
 NAME_ANOTHER_FILE = "name another file with --model"
-WRITING, TRAINING = ".lock", ".training"
+WRITING, TRAINING = ".lock", ".training"  # what is added to the model's path
 
 
 class Lock:
@@ -33,7 +33,7 @@ class Lock:
         self.path = model + kind
         self.model = model
         self.patience = patience
-        self.created: list[str] = []  # the file if it was not there, then its folders, innermost first
+        self.created: list[str] = []  # what was missing before: the file, then its folders, innermost first
 
     def __enter__(self) -> None:
         if os.path.isdir(self.model):
@@ -51,7 +51,7 @@ class Lock:
             os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
             self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
-            self.created = [path for path in self.created if path != self.path]  # it may be another's by now
+            self.created = [path for path in self.created if path != self.path]  # perhaps another's by now
             self._remove_created()
             raise CannotCreate(f"{self.path}: {error.strerror}; {NAME_ANOTHER_FILE}") from error
         try:
@@ -72,7 +72,7 @@ class Lock:
     ) -> None:
         try:
             if kind:
-                self._remove_created()  # before others can take it
+                self._remove_created()  # before other processes can take the lock
         finally:
             os.close(self.handle)
 

@@ -18,8 +18,8 @@ TRY_AGAIN = SpamnbError.exit_code
 
 
 def main() -> int:
-    """Run a command; whatever happens, the exit code is one that means it."""
-    gc.disable()  # until the imports are done: 2 ms of a delivery, which needs none of it
+    """Run a command, and return an exit code that tells what happened, whatever it was."""
+    gc.disable()  # it would take 2 ms of a delivery, which makes little garbage
     code = exit_code_of(run_delivery)
     if code is None:
         gc.enable()
@@ -67,12 +67,12 @@ def exit_code_of(run: Callable[[], int | None]) -> int | None:
     except Exception as error:
         complain(f"unexpected {type(error).__name__}: {error}")
         return TRY_AGAIN
-    end_by_signal(signal)  # only here: with the exception go the frames it held, and they tidy up
+    end_by_signal(signal)  # only here: the exception is gone, and the frames it held have tidied up
     return TRY_AGAIN
 
 
 def end_by_signal(name: str) -> None:
-    """End as programs do that leave a signal alone: a shell then ends its loop or pipeline, too."""
+    """End by a signal, as a program without a handler does: a shell then ends its loop or pipeline, too."""
     import signal
 
     number = signal.Signals[name]
@@ -82,8 +82,8 @@ def end_by_signal(name: str) -> None:
 
 
 def ignore_second_interrupt() -> None:
-    """Let the first Ctrl-C stop the program and no other disturb its end; if it is ignored, it stays so."""
-    import signal  # brings enum, for which a delivery has no use
+    """Let the first Ctrl-C stop the program and no later one disturb its end; keep ignoring it if it was."""
+    import signal  # imports enum, for which a delivery has no use
 
     def stop(*_: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

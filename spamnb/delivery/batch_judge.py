@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from spamnb.model import Model
     from spamnb.training.batches import Batch, Chunk
 
-    # Path, number in an mbox and verdict of each message; what could not be read; bytes read.
+    # Path, number in an mbox (or None) and verdict of each message; what could not be read; bytes read.
     Judgement = tuple[list[tuple[str, int | None, Verdict]], list[Unreadable], int]
 
 
 def numbered_from(first: int, judgement: Judgement) -> Judgement:
-    """A judgement of messages that come behind others in their mailbox."""
+    """Add `first`, the number of messages before these in their mailbox, to the number of each message."""
     verdicts, unreadable, size = judgement
     if first:
         verdicts = [(path, None if at is None else at + first, verdict) for path, at, verdict in verdicts]
@@ -45,7 +45,7 @@ class BatchJudge:
 
     def has_learned(self, batch: Batch) -> list[bool]:
         """Whether the model has learned each message, under whatever label."""
-        return [row != NOT_LEARNED for row in self.columns.learned.label_indices(batch.digests).tolist()]
+        return [index != NOT_LEARNED for index in self.columns.learned.label_indices(batch.digests).tolist()]
 
     def __call__(self, chunk: Chunk) -> Judgement:
         batch = batch_of(chunk, None, self.model.tokenizer)

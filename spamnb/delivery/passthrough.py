@@ -1,4 +1,4 @@
-"""A message with a header of ours or in another filter's style added, and every other byte as it was."""
+"""Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.verdict import Verdict
 
-MOST_STARS = 50  # as SpamAssassin's
+MOST_STARS = 50  # as many as SpamAssassin writes at most
 
 
 def passed_through(raw: bytes, verdict: Verdict, style: str = "spamnb") -> bytes:
-    """Add the verdict's header in front, behind an envelope line; remove a forged one."""
+    """Add the verdict's headers at the start, but after an envelope line, and remove forged ones."""
     names, fields_of = STYLES[style]
     first_line = raw[: raw.find(b"\n") + 1]
     newline = b"\r\n" if first_line.endswith(b"\r\n") else b"\n"
     start = len(first_line) if raw.startswith(b"From ") else 0
-    ours = "\n".join([*fields_of(verdict), ""]).encode("ascii", "replace").replace(b"\n", newline)
-    if header_start(raw[start : start + 2000]) < 0:
-        return raw[:start] + ours + newline + raw[start:]  # all body: it must stay so
+    added = "\n".join([*fields_of(verdict), ""]).encode("ascii", "replace").replace(b"\n", newline)
+    if header_start(raw[start : start + 2000]) < 0:  # room for an envelope line and a header's name
+        return raw[:start] + added + newline + raw[start:]  # without a header, all is body, and must stay so
     end = header_end(raw, start)
     block = raw[start:end]
     for name in names:
         block = without_fields(name, block)
-    return raw[:start] + ours + block + raw[end:]
+    return raw[:start] + added + block + raw[end:]
 
 
 def spamnb_fields(verdict: Verdict) -> list[str]:
@@ -36,7 +36,7 @@ def spamnb_fields(verdict: Verdict) -> list[str]:
 
 
 def bogofilter_fields(verdict: Verdict) -> list[str]:
-    """Header as bogofilter 1.2.5 writes it; what is neither spam nor unsure is ham there."""
+    """Header as bogofilter 1.2.5 writes it; there, every label but spam and unsure is ham."""
     word = {"spam": "Spam", "unsure": "Unsure"}.get(verdict.label, "Ham")
     spamicity = f"spamicity={verdict.probability:.6f}"
     return [f"X-Bogosity: {word}, tests=bogofilter, {spamicity}, version=spamnb"]
@@ -62,7 +62,7 @@ STYLES: dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]] = {
 
 
 def header_end(raw: bytes, start: int) -> int:
-    """Position of the first empty line, as every mail program sees it."""
+    """Position of the first empty line, where every mail program ends the header; else the message's end."""
     if raw.startswith((b"\n", b"\r\n"), start):
         return start
     ends = [at for at in (raw.find(b"\n\n", start), raw.find(b"\n\r\n", start)) if at >= 0]

@@ -28,10 +28,10 @@ LONGEST_REASON = 300  # characters of a backend's error message
 TIMEOUT = 60  # seconds for an answer; by its own rules s3fs would ask again and again for six minutes
 LOGGERS = ("asyncio", "fsspec", "s3fs", "aiobotocore", "gcsfs", "azure", "paramiko", "smbprotocol")
 
-for name in LOGGERS:  # or, where nobody has set up logging, tracebacks would come between the lines
+for name in LOGGERS:  # else tracebacks would come between our lines, where nobody set up logging
     getLogger(name).addHandler(NullHandler())
 
-# Never released: a forked process that did would close the connections of its parent, which would wait on.
+# File systems, never released: to do so in a forked process closes connections its parent waits for.
 _held: set[Any] = set()
 
 
@@ -40,7 +40,7 @@ def is_web(url: str) -> bool:
 
 
 def located(url: str) -> tuple[Any, str]:
-    """Find the file system of fsspec that has an address, and its path there."""
+    """Find the file system of fsspec that has an address, and the path in it."""
     path, archive = split_chain(url)
     try:
         if archive:
@@ -68,7 +68,7 @@ def _web_options() -> dict[str, Any]:
 
 @cache
 def _archive(address: str, _process: int, _thread: int) -> Any:
-    """File system of an archive. fsspec keeps none, and to make one is to list all that is in the archive."""
+    """File system of an archive, for one thread. fsspec keeps none, and lists the archive to make one."""
     return url_to_fs(address)[0]
 
 
@@ -102,9 +102,9 @@ def split_pattern(url: str) -> tuple[str, str]:
     path, archive = split_chain(url)
     scheme, _, rest = path.partition("://")
     levels = rest.split("/")
-    wildcards = "*[" if is_web(url) else "*?["  # what follows a ? is for the web server
-    host = 0 if archive else 1  # or a bucket
-    for depth, level in enumerate(levels[host:], host):
+    wildcards = "*[" if is_web(url) else "*?["  # on the web, a ? begins the query
+    first = 0 if archive else 1  # outside archives, the first level is a host or bucket
+    for depth, level in enumerate(levels[first:], first):
         if any(wildcard in level for wildcard in wildcards):
             return f"{scheme}://{'/'.join(levels[:depth])}{archive}", "/".join(levels[depth:])
     return url, ""
@@ -127,7 +127,7 @@ def backend_reason(error: BaseException, url: str) -> str:
     if isinstance(error, FileNotFoundError):
         if not is_web(url) or cause is None or getattr(cause, "status", None) == 404:
             return "no such file or folder"
-        error = cause  # fsspec says the same of whatever goes wrong on the web
+        error = cause  # on the web, fsspec calls every failure a missing file
     if isinstance(error, TimeoutError):
         return "no answer"
     reason = str(error)

@@ -43,7 +43,7 @@ class MessageFiles:
 
 
 class NumberedMessages:
-    """Messages of a mailbox chosen by their numbers. It is read up to the last of them."""
+    """Messages of a mailbox chosen by their numbers. The mailbox is read up to the last of them."""
 
     __slots__ = ("numbers", "path", "size", "store")
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from spamnb.mailboxes.stores import FolderEntry, Store
 
-# Files that mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a folder of list
-# archives may well hold `dovecot.mbox`.
+# Starts of names of files that mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a
+# folder of list archives may well hold `dovecot.mbox`.
 _NO_MAIL = ("dovecot.index", "dovecot.list", "dovecot.mailbox", "dovecot-", "courierimap", "courierpop3")
 _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "dovecot.svbin"))
 
@@ -26,8 +26,8 @@ _NO_MAIL_NAMES = frozenset(("maildirfolder", "subscriptions", "dovecot.sieve", "
 class FolderWalk:
     """A search for every file below some paths of a store, sorted; no folder is entered twice, so loops end.
 
-    `without` are paths that are skipped without a word, with all below them. Folders and mailboxes that have
-    one of the roles to `leave_out` are reported, but `named_paths`, which the user gave, are read.
+    `without` are paths that are skipped without a word, with all below them. Folders and mailboxes with a
+    role to `leave_out` are reported instead of read, unless they are among the user's `named_paths`.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class FolderWalk:
     ) -> None:
         self.store = store
         self.named_paths = named_paths
-        self.named_canonicals: set[Hashable] | None = None  # found out when first asked for
+        self.named_canonicals: set[Hashable] | None = None  # of `named_paths`, once they are needed
         self.without = self._canonical(without)
         self.leave_out = leave_out
         self.seen: set[Hashable] = set()
@@ -103,7 +103,7 @@ class FolderWalk:
     def entries(self, folder: str) -> list[FolderEntry | Unreadable]:
         found = self.unseen_entries(folder)
         folders = {entry.name: entry.path for entry in found if _is_folder(entry)}
-        # `new` by itself may be anyone's word for new mail: then the files beside it are mail, too.
+        # A Maildir has `cur`, or `new` and `tmp`. Beside any other folder called `new`, files are mail, too.
         if not folders.keys() & {"cur", "tmp"} or not folders.keys() & {"cur", "new"}:
             return [entry for entry in found if self.may_be_mail(entry)]
         mail: dict[str, FolderEntry] = {}
@@ -153,14 +153,14 @@ def _is_folder(entry: FolderEntry) -> bool:
 
 
 def head_of(store: Store, path: str) -> bytes:
-    """First bytes of a file; none if it cannot be read: who reads it later reports why."""
+    """First bytes of a file; none if it cannot be read: whoever reads it later reports why."""
     return gather(ByteStream(decompressed(store.read(path))), mbox.MAX_ENVELOPE)
 
 
 def in_maildir(store: Store, path: str) -> bool:
     """Whether a file lies in a Maildir: then it is one message, even if it begins like an mbox.
 
-    Flags in its name tell, too: object stores keep no empty folders, and often there is nothing new.
+    Flags in its name tell, too: object stores keep no empty folders, and `new` is often empty.
     """
     folder, file = os.path.split(path)
     maildir, sub = os.path.split(folder)

@@ -32,8 +32,8 @@ def size_of(sources: Sources, all_folders: bool = False) -> int:
 
 
 def _with_limits(sources: Sources, all_folders: bool) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
-    """Yield each label, its paths, and what is not to be read below them."""
-    everything = {path for paths in sources.values() for path in paths}
+    """Yield each label, its paths, and the options of `chunks` for what is not to be read below them."""
+    all_paths = {path for paths in sources.values() for path in paths}
     for label, paths in sources.items():
         leave_out = frozenset[str]() if all_folders else roles_to_leave_out(label)
-        yield label, paths, {"without": everything.difference(paths), "leave_out": leave_out}
+        yield label, paths, {"without": all_paths.difference(paths), "leave_out": leave_out}

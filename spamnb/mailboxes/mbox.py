@@ -2,7 +2,7 @@
 
 A message starts at a `From ` line with a date (the envelope line) that follows an empty line. Its
 Content-Length, where it leads to such a line or to the end, is believed instead (mboxcl, mboxcl2). What
-follows a boundary never depends on what precedes it, so a stretch cut at boundaries splits as the whole did.
+follows a boundary, the start of a message, never depends on what precedes it: streams can be cut there.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def is_envelope(text: bytes | bytearray) -> bool:
 def records(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple[bytes, int]]:
     """Yield each record, from its envelope line to the next one, and its length in the stream.
 
-    The stream begins with an envelope line. Of a record whose message is over `limit` bytes the rest is
-    skipped: it is shorter than its length says.
+    The stream begins with an envelope line. A message of over `limit` bytes is cut there: its
+    record is shorter than the length says.
     """
     ahead = _Lookahead(blocks)
     while ahead.reach(1):
         ahead.reach(MAX_HEADER)
-        line = ahead.data.find(b"\n", 0, MAX_ENVELOPE) + 1
-        most = line + limit
+        start = ahead.data.find(b"\n", 0, MAX_ENVELOPE) + 1
+        most = start + limit
         bound = ahead.data.find(b"\nFrom ", 1, MAX_HEADER)  # no header block goes on past such a line
         if bound < 0:
             bound = min(len(ahead.data), MAX_HEADER)
@@ -64,10 +64,10 @@ def records(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple
 
 
 def boundary(blocks: Iterable[bytes], last: int) -> tuple[int, Iterator[bytes]]:
-    """Find where a message starts in a stream that was cut anywhere; return that and the stream from there.
+    """Find a boundary in a stream that was cut anywhere; return its position, and the stream from there.
 
-    Looks from LEAD on, as what comes before tells whether a line is empty, and not far beyond `last`: without
-    a boundary up to there, what is returned lies beyond, or is all there is.
+    Looks from LEAD on, as the bytes before tell whether a line is empty, and not far beyond `last`: if there
+    is no boundary up to there, the position lies beyond `last`, or at the end of the stream.
     """
     ahead = _Lookahead(blocks)
     ahead.reach(LEAD)
@@ -112,7 +112,7 @@ class _Lookahead:
     def skip(self, most: int, at: int) -> int:
         """Discard what lies from `most` to shortly before `at`, and return where `at` is then.
 
-        The two bytes before it stay: they tell whether an empty line ends there.
+        The two bytes before `at` stay: they tell whether an empty line ends there.
         """
         if at - 2 <= most:
             return at
@@ -132,16 +132,16 @@ class _Lookahead:
 def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None) -> int:
     """Position of the first envelope line from `at` on that follows an empty line; else the stream's end.
 
-    With `last` the end of what has been read, if none starts at one of that many bytes.
+    With `last`, the search ends after that many bytes, and the end of what has been read is returned.
     """
     data = ahead.data
     while True:
         hit = data.find(b"\nFrom ", at)
         if hit < 0:
-            at = ahead.skip(most, max(at, len(data) - 5))  # the needle may have begun
+            at = ahead.skip(most, max(at, len(data) - 5))  # what is sought may have begun
             if (last is not None and ahead.skipped + at >= last) or not ahead.read_more():
                 return len(data)
-        elif data[hit - 1] != 10 and data[hit - 2 : hit] != b"\n\r":
+        elif data[hit - 1] != ord("\n") and data[hit - 2 : hit] != b"\n\r":
             at = hit + 1
         else:
             if len(data) < hit + 1 + MAX_ENVELOPE:
@@ -155,7 +155,7 @@ def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None)
 def _end_by_length(ahead: _Lookahead, bound: int, most: int) -> int:
     """Position where Content-Length ends the record, if an envelope line or the end is there; else 0."""
     data = ahead.data
-    # The name is sought before the end of the header: both in that order take twice as long.
+    # The name is sought first, then the end of the header: the other way round takes twice as long.
     name = data.find(b"\nContent-Length:", 0, bound)
     if name < 0:
         return 0
@@ -169,10 +169,10 @@ def _end_by_length(ahead: _Lookahead, bound: int, most: int) -> int:
     ahead.reach(end + 4 + MAX_ENVELOPE)
     if len(data) < end:
         return 0
-    # Writers disagree whether the line end of the last line and the empty line after it are counted.
+    # Writers disagree whether the last line's end and the empty line after it count: up to 4 bytes.
     gap = data[end : end + 4]
     end += len(gap) - len(gap.lstrip(b"\r\n"))
-    at_line_start = data[end - 1] == 10
+    at_line_start = data[end - 1] == ord("\n")
     if end == len(data) or (at_line_start and is_envelope(data[end : end + MAX_ENVELOPE])):
         return end
     return 0
@@ -191,8 +191,8 @@ def _unquoted(data: bytes) -> bytes:
     """Undo mboxrd quoting: one `>` less on each line of `>`s and `From `. mboxo is taken for mboxrd.
 
     A bare `From ` line after an empty line shows a writer who relies on Content-Length and quotes nothing
-    (mboxcl2): then every `>` is the author's. Without one, mboxcl and mboxcl2 look alike, and a `>From ` that
-    a program wrote is far more common than one that a person did.
+    (mboxcl2): then every `>` is the author's. Without such a line, mboxcl and mboxcl2 look alike, and a
+    `>From ` that a program wrote is far more common than one that a person did.
     """
     at = data.find(b">From ")
     if at < 0 or b"\n\nFrom " in data or b"\n\r\nFrom " in data:
@@ -200,7 +200,7 @@ def _unquoted(data: bytes) -> bytes:
     parts = []
     taken = looked = 0
     while at >= 0:
-        line = data.rfind(b"\n", looked, at) + 1  # looks at no byte twice: linear on any line
+        line = data.rfind(b"\n", looked, at) + 1  # no byte is searched twice: linear time on any line
         at_line = line > 0 or looked == 0
         if at_line and not data[line:at].strip(b">"):
             parts.append(data[taken:at])

@@ -1,6 +1,6 @@
 """Files that lie among mail and hold none that could be read: archives, and what Thunderbird keeps beside it.
 
-Their first bytes tell. What anyone might write at the start of a message counts only with the file's name.
+Their first bytes tell. Bytes that could also begin a message count only with the ending of the name.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ SETTINGS_STARTS = (
 )
 TAR_HEADER = 512  # bytes
 TAR_CHECKSUM = slice(148, 156)
-# Name endings of such files: to read the first bytes of a remote file costs a request.
-SUSPECT = (".zip", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".msf", ".dat")
+# Name endings of such files. Other remote files are not checked: to read their first bytes costs a request.
+SUSPECT_ENDINGS = (".zip", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".msf", ".dat")
 
 
 def not_mail(path: str, head: bytes) -> str:
@@ -48,7 +48,7 @@ def not_mail(path: str, head: bytes) -> str:
 
 
 def _is_tar(head: bytes) -> bool:
-    """Whether a header's checksum is right: the oldest tar files have no magic number."""
+    """Whether the checksum, whose own field counts as spaces, is right: old tars have no magic number."""
     header = head[:TAR_HEADER]
     digits = header[TAR_CHECKSUM].strip(b"\0 ")
     if len(header) < TAR_HEADER or b"\0" not in header or not digits.isdigit() or digits.strip(b"01234567"):

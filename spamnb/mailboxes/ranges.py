@@ -1,7 +1,7 @@
 """Ranges of a mailbox cut at any byte, without reading it first, for processes and machines to share.
 
-A range is read from the first boundary in it to the first one behind it. Whether the ranges of a mailbox meet
-shows afterwards: a body with a Content-Length may hold what looks like a boundary.
+A range is read from the first boundary (start of a message) in it to the first one after it. Whether the
+ranges of a mailbox meet shows afterwards: a body with a Content-Length may hold what looks like a boundary.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class RangeExtent:
 class MailboxRange:
     """The records of a plain mbox that start from `start` on and before `stop`.
 
-    If `exact`, one starts at `start`; else, unless that is 0, the first boundary is sought. The index of a
-    message is counted from there. `extent` is set when its messages have been read.
+    If `exact`, or if `start` is 0, a record begins there; else the first boundary is sought. The index of a
+    message is counted from the first record. `extent` is known when the messages have been read.
     """
 
     __slots__ = ("exact", "extent", "path", "start", "stop", "store")
@@ -95,14 +95,14 @@ def join_ranges(
     results: Iterable[tuple[MailboxRange | None, Result]],
     redo: Callable[[MailboxRange, Result], tuple[MailboxRange | None, Result]],
 ) -> Iterator[tuple[Result, int]]:
-    """Yield results of chunks, in order, without gaps and overlaps: each with the number of records of its
-    mailbox before it, to be added to the index of its messages.
+    """Yield the results of chunks, in order, without gaps and overlaps: each with the number of records
+    before it in its mailbox, to be added to the index of its messages.
 
-    Chunks that are no range come as None. A range that did not begin where the one before it ended is given
-    to `redo`, with its first result; one that lies whole within a message of the one before is dropped.
-    Behind one that could not be read to its end, the next is taken as it is.
+    Chunks that are no range come as None. A range that did not begin where the range before it ended is given
+    to `redo`, with its first result; a range that lies within a message of the range before is dropped. After
+    a range that could not be read to its end, the next is taken as it is.
     """
-    at: int | None = 0
+    at: int | None = 0  # where the range before ended; None if it could not be read to its end
     before = 0
     for chunk, result in results:
         if chunk is None:

@@ -1,6 +1,6 @@
 """The store of files at addresses: whatever fsspec opens, like s3://bucket/folder/ or sftp://host/file.
 
-Links to folders are not followed: that they lead in a circle could not be told from here.
+Links to folders are not followed: from here, a circle of links could not be recognised.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from spamnb.mailboxes.streams import FIRST_BLOCK, reason_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-LARGEST_BLOCK = 8 << 20  # bytes asked for at once: what 20 ms of waiting are little against
+LARGEST_BLOCK = 8 << 20  # bytes asked for at once: sending them takes far longer than the 20 ms of waiting
 FILES_AT_ONCE = 64  # files whose beginnings are asked for together: at most 4 MB
-CHAIN = "its name has :: in it, which would be taken for the start of another address"
+HAS_COLONS = "its name has :: in it, which would be taken for the start of another address"
 
 
 class RemoteEntry(PathEntry):
@@ -37,7 +37,7 @@ class RemoteEntry(PathEntry):
 
     def stat(self) -> RemoteEntry:
         if "::" in self.name and not is_web(self.path):
-            raise OSError(CHAIN)
+            raise OSError(HAS_COLONS)
         if self.st_size == STREAM and is_web(self.path):  # a page of links tells no sizes
             self.st_size = _size(info_of(self.path))
         return self
@@ -49,7 +49,7 @@ class RemoteStore:
     __slots__ = ()
 
     def read(self, url: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
-        """Yield blocks, each asked for when it is wanted: what is `expected`, then ever larger ones."""
+        """Yield blocks, each asked for when it is wanted: first `expected` bytes, then ever larger blocks."""
         with os_errors(url):
             file = _open(url, start)
         try:
@@ -63,15 +63,15 @@ class RemoteStore:
             file.close()
 
     def read_each(self, urls: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Yield several files, in order. Beginnings of many are asked for at once, as most have no more."""
+        """Yield path and blocks of files, in order. The first blocks of many files are asked for together."""
         for fs, group in groupby(urls, _file_system):
             same_fs = list(group)
             if fs is None or not fs.async_impl or is_web(same_fs[0]):
                 yield from ((url, self.read(url)) for url in same_fs)
                 continue
             for at in range(0, len(same_fs), FILES_AT_ONCE):
-                some = same_fs[at : at + FILES_AT_ONCE]
-                yield from zip(some, map(self._continued, some, _beginnings(fs, some)), strict=True)
+                these = same_fs[at : at + FILES_AT_ONCE]
+                yield from zip(these, map(self._continued, these, _beginnings(fs, these)), strict=True)
 
     def _continued(self, url: str, beginning: bytes | Exception) -> Iterator[bytes]:
         if isinstance(beginning, Exception):
@@ -101,7 +101,7 @@ class RemoteStore:
             return ""
 
     def matching(self, url: str) -> Iterator[RemoteEntry]:
-        """Yield that file or folder; if there is none, what the address matches as a pattern, sorted."""
+        """Yield the file or folder at an address; if there is none, what it matches as a pattern, sorted."""
         folder, pattern = split_pattern(url)
         try:
             yield _exact(url)
@@ -114,7 +114,7 @@ class RemoteStore:
             infos = fs.glob(path, detail=True)
             fs.invalidate_cache()
         with_dot_files = pattern.startswith(".") or "/." in pattern
-        last_folder, empty = "\0", True  # what is below that folder will be read with it
+        last_folder, empty = "\0", True  # what is below the last folder is read with it
         for below, entry in sorted(_entries(folder, infos.values()), key=lambda found: found[0].split("/")):
             if below.startswith(last_folder) or (not with_dot_files and ("/" + below).count("/.")):
                 continue
@@ -134,7 +134,7 @@ class RemoteStore:
             return
         try:
             yield from (entry.path for entry in self.matching(url))
-        except OSError:  # who reads it reports that
+        except OSError:  # whoever reads it reports that
             return
 
     def entries(self, folder: str) -> list[RemoteEntry]:
@@ -182,7 +182,7 @@ def _open(url: str, start: int) -> Any:
 def _file_system(url: str) -> Any:
     try:
         return located(url)[0]
-    except OSError:  # who reads it reports that
+    except OSError:  # whoever reads it reports that
         return None
 
 
@@ -195,13 +195,13 @@ def _beginnings(fs: Any, urls: list[str]) -> list[bytes | Exception]:
 
 
 def _entries(folder: str, infos: Iterable[dict[str, Any]]) -> Iterator[tuple[str, RemoteEntry]]:
-    """Yield what fsspec has found below a folder: path from there, and entry."""
+    """Yield path below the folder and entry of each file and folder that fsspec has found there."""
     path, archive = split_chain(folder)
     start = f"{located(folder)[1].strip('/')}/".lstrip("/")
     for info in infos:
         path_there = info["name"].strip("/")
         below = path_there[len(start) :]
-        # Not below it: the folder itself, a page's link to elsewhere, or to itself in another order.
+        # Left out: the folder itself, and a page's links to elsewhere or to itself in another order.
         if path_there.startswith(start) and below and not (is_web(folder) and "?" in below):
             url = f"{path}{'' if path.endswith('/') else '/'}{below.replace('::', '%3A%3A')}{archive}"
             yield below, _entry(info, below.rpartition("/")[2], url)
@@ -224,7 +224,7 @@ def _exact(url: str) -> RemoteEntry:
     """Describe the file or folder at an address that is no pattern."""
     info = info_of(url)
     kind = info["type"]
-    if is_web(url) and str(info.get("url", url)).endswith("/"):  # where servers send who forgot the slash
+    if is_web(url) and str(info.get("url", url)).endswith("/"):  # redirected: the slash was missing
         kind = FOLDER
     if kind not in (FILE, FOLDER):
         raise OSError("neither a file nor a folder")

@@ -1,7 +1,7 @@
 """Roles of mail folders by their names: trash, unsent, junk or unsure, in many languages.
 
 IMAP has SPECIAL-USE for this (RFC 6154), but servers keep that in their settings or databases, not beside the
-mail of a Maildir or an mbox. Their names are all there is to go by.
+mail of a Maildir or an mbox. The folders' names are all there is to go by.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import binascii
 
 TRASH, UNSENT, JUNK, UNSURE = "trash", "unsent", "junk", "unsure"
 
-# As mail programs name them, without regard to case, spaces, hyphens and the like.
+# Names that mail programs give folders, without regard to case, spaces, hyphens and the like.
 _NAMES = {
     TRASH: """
         trash bin deleted deleteditems deletedmessages deletedmail recyclebin wastebasket rubbish
@@ -56,11 +56,11 @@ _ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # .sbd: sub-
 
 
 def roles_to_leave_out(label: str) -> frozenset[str]:
-    """Roles of the folders below a path that are not learned as a label, unless it is named for that role.
+    """Roles of the folders below a path that are not learned as a label.
 
-    What is unsent or unsure belongs to no label: the one is not mail that came, the other not yet sorted. The
-    trash and the junk are not ham, nor of any label but spam; below a folder that is named as spam, both are
-    spam that was sorted out.
+    Unsent mail never came, and unsure mail is not yet sorted: neither belongs to a label. Trash and junk are
+    not ham, nor of any label but spam; below a folder that is given as spam, both are spam that was sorted
+    out. A label that has the name of a role is learned from the folders of that role, too.
     """
     named_for = _role(label)
     others = frozenset((UNSENT, UNSURE) if named_for == JUNK else (UNSENT, UNSURE, TRASH, JUNK))
@@ -91,7 +91,7 @@ def _role(name: str) -> str:
 
 
 def _decoded(name: str) -> str:
-    """Undo IMAP's modified UTF-7 (RFC 3501): `&`, base64 of UTF-16, `-`. What is none stays as it is."""
+    """Undo IMAP's modified UTF-7 (RFC 3501): `&`, base64 of UTF-16, `-`. Anything else stays as it is."""
     first, *rest = name.split("&")
     parts = [first]
     for part in rest:

@@ -28,7 +28,7 @@ class Unreadable:
 
 
 class PassedOver(Unreadable):
-    """A file that was met in a folder and holds no mail: that is worth a word, and no error."""
+    """A file that was met in a folder and holds no mail: it is reported, but is no error."""
 
     __slots__ = ()
 

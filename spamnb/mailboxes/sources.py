@@ -16,7 +16,7 @@ from spamnb.errors import DataError, NoInput
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import MessageFiles, NumberedMessages, RawMessage, ReadMessages, file_messages
 from spamnb.mailboxes.folders import FolderWalk, head_of, in_maildir
-from spamnb.mailboxes.not_mail import SUSPECT, not_mail
+from spamnb.mailboxes.not_mail import SUSPECT_ENDINGS, not_mail
 from spamnb.mailboxes.ranges import MailboxRange
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.stores import FILE, LOCAL, STREAM, is_stream
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     Chunk = MessageFiles | NumberedMessages | MailboxRange | ReadMessages
 
 CHUNK = 1 << 20  # bytes of mail in a chunk: a fraction of a second of tokenizing
-COMPRESSION = 16  # a compressed mailbox may hold this many times its size, and more
+COMPRESSION = 16  # a compressed mailbox may unpack to this many times its size, or more
 MAX_FILES = 2000  # files in a chunk, however small they are
-MAX_DIGITS = 9  # of a message's number in a mailbox
+MAX_NUMBER_DIGITS = 9
 
 
 def is_remote(path: str) -> bool:
@@ -59,10 +59,10 @@ def read(path: str) -> Iterator[bytes]:
 def split_number(path: str) -> tuple[str, int]:
     """Split a path like `box.mbox:3` into mailbox and number; "" and 0 for any other path.
 
-    A file that has this very name is meant by it. Messages are numbered from 0, as `classify` prints them.
+    A file of this very name takes precedence. Messages are numbered from 0, as `classify` prints them.
     """
     box, _, digits = path.rpartition(":")
-    if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_DIGITS or not box:
+    if not digits.isdecimal() or not digits.isascii() or len(digits) > MAX_NUMBER_DIGITS or not box:
         return "", 0
     if is_remote(path) and "/" not in box.partition("://")[2]:  # the number is a host's port
         return "", 0
@@ -83,7 +83,7 @@ def check(paths: Iterable[str]) -> None:
         if store is LOCAL:
             suspect = store.kind(path) == FILE and not is_stream(path)
         else:
-            suspect = path.lower().endswith(SUSPECT)
+            suspect = path.lower().endswith(SUSPECT_ENDINGS)
         if suspect and (reason := not_mail(path, head_of(store, path))):
             raise DataError(f"{path}: {reason}")
 
@@ -115,35 +115,35 @@ def chunks(
     size: int = CHUNK,
     max_packed: int = 0,
 ) -> Iterator[Chunk]:
-    """Yield the mail below `paths` in chunks of about `size` bytes, in an order that repeats.
+    """Yield the mail below `paths` in chunks of about `size` bytes, always in the same order.
 
     The ranges of a plain mbox follow each other, the first starting at 0; their results go through
     `join_ranges`. A compressed mailbox cannot be cut: up to `max_packed` bytes it is a chunk, a larger one is
     read by this process. `without` names files and folders to skip below `paths`, with all below them;
     `leave_out` the roles of folders that are not to be read there (see spamnb.mailboxes.roles).
     """
-    batch = MessageFiles(LOCAL, [], 0)
+    files = MessageFiles(LOCAL, [], 0)
     for store, item in _files(paths, without, leave_out):
         if not isinstance(item, tuple) or not 0 <= item[1] <= size // COMPRESSION:
-            if batch.paths:
-                yield batch
-                batch = MessageFiles(store, [], 0)
+            if files.paths:
+                yield files
+                files = MessageFiles(store, [], 0)
             yield from _chunks_of(store, item, size, max_packed)
             continue
-        if batch.paths and (batch.store is not store or batch.size >= size or len(batch.paths) >= MAX_FILES):
-            yield batch
-            batch = MessageFiles(store, [], 0)
-        batch.store = store
-        batch.paths.append(item[0])
-        batch.size += item[1]
-    if batch.paths:
-        yield batch
+        if files.paths and (files.store is not store or files.size >= size or len(files.paths) >= MAX_FILES):
+            yield files
+            files = MessageFiles(store, [], 0)
+        files.store = store
+        files.paths.append(item[0])
+        files.size += item[1]
+    if files.paths:
+        yield files
 
 
 def _files(
     paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
 ) -> Iterator[tuple[Store, tuple[str, int] | NumberedMessages | Unreadable]]:
-    """Yield each file at or below some paths with its size, and with the store that has it."""
+    """Yield store, and path and size, of each file below some paths; or numbered messages, or a failure."""
     paths, without = list(paths), list(without)
     walks: dict[Store, FolderWalk] = {}
     for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
@@ -168,7 +168,7 @@ def _size(path: str) -> int:
     """Bytes of a mailbox; 0 for a remote one, where asking takes long."""
     try:
         return 0 if is_remote(path) else os.stat(path).st_size
-    except OSError:  # gone meanwhile: who reads it reports that
+    except OSError:  # gone meanwhile: whoever reads it reports that
         return 0
 
 
@@ -198,24 +198,24 @@ def _read_in_order(store: Store, path: str, size: int) -> Iterator[ReadMessages]
     if path == "-":
         yield ReadMessages([_standard_input()], 0)
         return
-    taken = 0
+    bytes_on_disk = 0
 
     def counted() -> Iterator[bytes]:
-        nonlocal taken
+        nonlocal bytes_on_disk
         for block in store.read(path):
-            taken += len(block)
+            bytes_on_disk += len(block)
             yield block
 
-    batch: list[RawMessage | Unreadable] = []
-    weight = 0
+    items: list[RawMessage | Unreadable] = []
+    message_bytes = 0
     for item in file_messages(store, path, counted()):
-        batch.append(item)
-        weight += len(item.data) if isinstance(item, RawMessage) else 0
-        if weight >= min(size, CHUNK) or len(batch) >= MAX_FILES:
-            yield ReadMessages(batch, taken)
-            batch, weight, taken = [], 0, 0
-    if batch:
-        yield ReadMessages(batch, taken)
+        items.append(item)
+        message_bytes += len(item.data) if isinstance(item, RawMessage) else 0
+        if message_bytes >= min(size, CHUNK) or len(items) >= MAX_FILES:
+            yield ReadMessages(items, bytes_on_disk)
+            items, message_bytes, bytes_on_disk = [], 0, 0
+    if items:
+        yield ReadMessages(items, bytes_on_disk)
 
 
 def _standard_input() -> RawMessage | Unreadable:

@@ -1,7 +1,7 @@
 """Stores of files: what a store can do, and the store of this machine's disks.
 
-The other store, of addresses like s3://bucket/folder/, is in `remote`. Which of the two has a path, `sources`
-decides; everything else is handed the store.
+The other store, of addresses like s3://bucket/folder/, is in `remote`. `sources` decides
+which of the two has a path; everything else is handed the store.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         """Files and folders; every failure is an OSError."""
 
         def read(self, path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
-            """Yield blocks from `start` on, as many as are taken; that will be about `expected` bytes."""
+            """Yield blocks from `start` on, as long as the caller wants more: about `expected` bytes."""
             ...
 
         def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 
 
 FILE, FOLDER, OTHER = "file", "directory", "other"  # the first two as fsspec calls them
-STREAM = -1  # in place of a size: read once, in this process
+STREAM = -1  # in place of a size: can be read only once, or only by this process
 
 _OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # mean something else in another process
 
@@ -191,7 +191,7 @@ def unique_part(name: str) -> str:
 def current_path(path: str, listings: dict[str, dict[str, str]]) -> str:
     """Path of a file now: a Maildir's message moves when it is seen or flagged.
 
-    `listings` holds the listings made so far: when 100,000 messages are marked as read, one must serve many.
+    `listings` are those made so far: when 100,000 messages are marked as read, one listing must serve many.
     """
     folder, name = os.path.split(path)
     maildir, sub = os.path.split(folder)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 BLOCK = 256 << 10  # bytes read at once: an mbox is split at 306 MB/s, at 272 with 1 MiB
 FIRST_BLOCK = 64 << 10  # bytes of a file's first read: most messages whole, without asking for a large buffer
-COMPRESSED_BLOCK = 16 << 10  # bytes unpacked at once: what follows the end of a member is copied every time
+COMPRESSED_BLOCK = 16 << 10  # bytes unpacked at once: at the end of each member, those left are copied
 MAX_DICTIONARY = 256 << 20  # memory that an xz file may ask for; `xz -9` asks for 65 MB
 MAX_WINDOW = 27  # power of two: memory that a zstd file may ask for, 128 MB as `zstd -d` allows by default
 DENIED = "permission denied"  # as `reason_of` words it
@@ -20,7 +20,7 @@ DENIED = "permission denied"  # as `reason_of` words it
 class ByteStream:
     """Blocks of bytes; an error ends them and leaves its reason in `why`, so what came before is kept.
 
-    A file that is gone since it was found has no blocks, and no reason to name.
+    A file that has gone since it was found has no blocks, and leaves no reason.
     """
 
     __slots__ = ("blocks", "why")
@@ -41,7 +41,7 @@ class ByteStream:
 
 
 def drop_incomplete(items: Iterator[Item], stream: ByteStream) -> Iterator[Item]:
-    """Yield what a stream is split into, as it is read, but not the last item if an error ended it."""
+    """Yield what a stream is split into, as it is read; not the last item if an error ended the stream."""
     for item in items:
         if stream.why:
             *whole, _ = item, *items
@@ -123,8 +123,8 @@ def _zstd() -> Any:
 
 
 def decompressed(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the blocks themselves, or what is compressed in them, of however many members."""
-    head = gather(blocks, 10)
+    """Yield the blocks as they are, or decompressed if they are compressed, in however many members."""
+    head = gather(blocks, 10)  # bytes that `decompressor_for` looks at
     blocks = chain(head, blocks)
     new_decompressor = decompressor_for(head)
     if not new_decompressor:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from spamnb.reading.features import Features
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
-MOST_EVIDENCE = 15  # tokens in a report
-LONGEST_TOKEN = 60
+REPORTED_TOKENS = 15
+LONGEST_TOKEN = 60  # characters shown in a report
 
 
 def answer(
     command: bytes, version: float, verdict: Verdict, features: Features, raw: bytes, style: str
 ) -> bytes:
-    """Answer as the client's version has it: from 1.2 on a length, from 1.3 on the score with a message."""
+    """Answer as the client's version expects: from 1.2 on a length, from 1.3 on a score with a message."""
     score = b"Spam: %s\r\n" % spam_header(
         verdict, (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
     )
@@ -65,14 +65,14 @@ def head_of(message: bytes) -> bytes:
 
 
 def symbol(verdict: Verdict) -> str:
-    """Name of the one test there is: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
+    """Name of the verdict in the style of SpamAssassin's tests: SPAMNB_HAM, SPAMNB_SPAM, SPAMNB_UNSURE."""
     return "SPAMNB_" + "".join(c if c.isascii() and c.isalnum() else "_" for c in verdict.label).upper()
 
 
 def report(verdict: Verdict, features: Features) -> str:
     """Text of the verdict and its strongest evidence, for people to read."""
     named = [(item.strength, features.text_of(item.feature)) for item in verdict.evidence]
-    strongest = sorted(named, key=lambda one: (-one[0], one[1]))[:MOST_EVIDENCE]
+    strongest = sorted(named, key=lambda item: (-item[0], item[1]))[:REPORTED_TOKENS]
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {verdict.score:.4f}, probability {verdict.probability:.4f})",

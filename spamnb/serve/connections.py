@@ -1,10 +1,9 @@
-"""Connections of one worker: what each waits for, and how much they may take.
+"""Connections of one worker: what each waits for, and how much memory they may take.
 
-Events and times are asyncio's, the sockets are read and written here: a request of 4 KB that asks nothing
-takes 0.10 ms, with asyncio's transports 0.29, with its streams 0.32. uvloop would make it 0.08: most requests
-are there as a whole when their connection is accepted (bench/event_loops.py). An event for a socket that was
-closed meanwhile reaches nobody: asyncio cancels what is due for a socket once it is no longer watched, and in
-`Connection.close` this comes before the socket is closed.
+asyncio waits for events and deadlines; the sockets are read and written here. So a request of 4 KB that asks
+nothing takes 0.10 ms; with asyncio's transports 0.29, with its streams 0.32. uvloop would gain little (0.08),
+as most requests have arrived whole when their connection is accepted (bench/event_loops.py). No event reaches
+a closed socket: `Connection.close` first stops watching it, and asyncio then cancels the events due for it.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ if TYPE_CHECKING:
 
     from spamnb.serve.conversation import Handler, Readable
 
-CHUNK = 1 << 16  # bytes read at a time; a larger buffer would be mapped and unmapped each time
-LARGE = 1 << 16  # a request that has sent as much may have to make room
-MOST_HELD = 4  # times the largest request allowed: what all of them may hold together
-# When the server stops: seconds more for a request that has begun, and for a client that has sent nothing.
+READ_SIZE = 1 << 16  # bytes; a larger buffer would be mapped and unmapped at each read
+LARGE_REQUEST = 1 << 16  # bytes: a request that has sent more may be dropped to free memory
+MOST_HELD = 4  # all requests together may hold this many times the bytes that one may have
+# Seconds that a stopping server leaves to a request that has begun, and to a client that has sent nothing.
 GRACE, IDLE_GRACE = 5.0, 0.5
 
 
 class ConversationError(Exception):
-    """An error of the system that a protocol did not expect."""
+    """An OSError that comes from a protocol, not from the client's socket."""
 
 
 class Limits(NamedTuple):
     connections: int
     size: int  # bytes of a request
-    seconds: float  # to send a request, and as much to take its answer
+    seconds: float  # for a client to send its request, and again to take the answer
 
 
 class Connections:
@@ -45,8 +44,8 @@ class Connections:
     def __init__(self, loop: AbstractEventLoop, limits: Limits, report: Callable[[Exception], None]) -> None:
         self.loop = loop
         self.limits = limits
-        self.report = report  # an error that no protocol expects
-        # Those that wait for a request, for room to write, and for something else; the longest first.
+        self.report = report  # called with an error that no protocol expects
+        # Connections that wait for a request, for room to write, or for another file; the oldest first.
         self.reading: dict[Connection, None] = {}
         self.writing: dict[Connection, None] = {}
         self.waiting: dict[Connection, None] = {}
@@ -68,10 +67,10 @@ class Connections:
         return next(iter(self.reading or self.writing), None)
 
     def limit_held_bytes(self) -> None:
-        """Drop the oldest of the large requests, once all together hold too much."""
+        """Drop the oldest large request, once all requests together hold too many bytes."""
         held = sum(len(connection.incoming.data) for connection in self.reading)
         if held > MOST_HELD * self.limits.size:
-            next(c for c in self.reading if len(c.incoming.data) > LARGE).time_out()
+            next(c for c in self.reading if len(c.incoming.data) > LARGE_REQUEST).time_out()
 
 
 class Connection:
@@ -84,8 +83,8 @@ class Connection:
         self.incoming = Incoming()
         self.conversation = handler(self.incoming)
         self.outgoing = memoryview(b"")
-        self.group: dict[Connection, None] | None = None  # None once it is closed
-        self.since = 0.0  # when it joined this group
+        self.group: dict[Connection, None] | None = None  # None once the connection is closed
+        self.since = 0.0  # time at which it joined its group
         self.deadline: TimerHandle | None = None
         self.watched = False
 
@@ -124,11 +123,11 @@ class Connection:
             self.connections.report(error)
 
     def _resume(self, error: Exception | None = None) -> Readable | bytes | None:
-        """Run the protocol up to where it waits for something, and return what that is."""
+        """Run the protocol until it waits, and return what it yields, as described in `conversation`."""
         try:
             return self.conversation.throw(error) if error else next(self.conversation)
         except OSError as failure:
-            raise ConversationError from failure  # not to be taken for the socket's
+            raise ConversationError from failure  # `_guard` takes an OSError for the socket's
 
     def _join(self, group: dict[Connection, None]) -> None:
         """Move to the end of a group."""
@@ -167,11 +166,11 @@ class Connection:
 
     def _read(self) -> None:
         try:
-            piece = self.socket.recv(CHUNK)
+            piece = self.socket.recv(READ_SIZE)
         except BlockingIOError:
             return
         self.incoming.feed(piece)
-        if len(self.incoming.data) > LARGE:
+        if len(self.incoming.data) > LARGE_REQUEST:
             self.connections.limit_held_bytes()
         if self.group is self.connections.reading:
             self._advance()
@@ -187,14 +186,14 @@ class Connection:
             self._wait_for(awaited)
 
     def _send(self, answer: bytes) -> None:
-        """Send an answer before the next request, at once: a client without room for it does not read."""
+        """Send an answer that is not the last; a client without room for it does not read, and is dropped."""
         if self.socket.send(answer) < len(answer):
             raise ConnectionAbortedError
         self._join(self.connections.reading)
         self.wait_at_most(IDLE_GRACE if self.connections.stopping else self.connections.limits.seconds)
 
     def _wait_for(self, awaited: Readable) -> None:
-        """Wait until something else can be read; nothing is read of the client meanwhile."""
+        """Wait until another file can be read; nothing is read from the client meanwhile."""
         self._join(self.connections.waiting)
         self._unwatch()
         if self.deadline:
@@ -232,7 +231,7 @@ class Connection:
 
     def _discard_input(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            if not self.socket.recv(CHUNK):
+            if not self.socket.recv(READ_SIZE):
                 self.close()
 
     def _give_up(self) -> None:

@@ -1,7 +1,7 @@
 """Input of a connection as it arrives, for protocols that know no sockets.
 
-A protocol is a generator: it yields None for more input, a file to wait until it can be read, or an answer
-before it goes on; and returns its last answer. A client that takes too long is a TimeoutError thrown into it.
+A protocol is a generator. It yields None to get more input, a file to wait until that can be read, or bytes
+to be sent at once; it returns its last answer. For a client that takes too long, a TimeoutError is thrown in.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Protocol
 
-MOST_TAKEN = 1 << 16  # bytes kept though they were taken
+MOST_TAKEN = 1 << 16  # bytes that may stay in memory after the protocol has taken them
 
 
 class HasFileno(Protocol):
@@ -29,7 +29,7 @@ class Incoming:
         self.data = bytearray()
         self.taken = 0
         self.ended = False  # the client will send no more
-        self.complete = False  # nothing more is expected of it
+        self.complete = False  # when the protocol ends, the client has nothing left to send
 
     def feed(self, piece: bytes) -> None:
         self.data += piece
@@ -39,7 +39,7 @@ class Incoming:
         return len(self.data) - self.taken
 
     def read_line(self, longest: int) -> Generator[None, None, bytes | None]:
-        """Take the next line, without its end; None if it never ends, or is too long."""
+        """Take the next line, without its line end; None if the input stops in it, or it is too long."""
         searched = self.taken
         while (end := self.data.find(b"\n", searched)) < 0:
             if self.ended or len(self) > longest:
@@ -51,7 +51,7 @@ class Incoming:
         return line.removesuffix(b"\r") if len(line) <= longest else None
 
     def read_up_to(self, size: int) -> Generator[None, None, bytes]:
-        """Take so many bytes, or fewer if the client ends before."""
+        """Take `size` bytes, or fewer if the client stops sending before."""
         while len(self) < size and not self.ended:
             yield
         with memoryview(self.data) as view:
@@ -64,13 +64,13 @@ class Incoming:
         self.taken = 0
 
     def drop_taken(self) -> None:
-        """Free the bytes that were taken, once they are many."""
+        """Free the bytes that were taken, once there are more than MOST_TAKEN."""
         if self.taken > MOST_TAKEN:
             del self.data[: self.taken]
             self.taken = 0
 
     def rest_of_line_size(self) -> int:
-        """Number of bytes received up to the next line."""
+        """Number of bytes received, but not taken, up to the end of their line."""
         end = self.data.find(b"\n", self.taken)
         return (end + 1 if end >= 0 else len(self.data)) - self.taken
 

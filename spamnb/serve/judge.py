@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from spamnb.reading.features import Features
     from spamnb.serve.metrics import Counters
 
-    Stamp = tuple[tuple[int, int, int] | None, ...]
+    Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
 
-MOST_USER_MODELS = 64  # open at a time
+MOST_OPEN_USER_MODELS = 64
 MODEL_NAME = "model.msgpack"
 USER_CHARACTERS = frozenset(string.ascii_letters + string.digits + "._@+-=")
-LONGEST_USER = 128
+LONGEST_USER = 128  # characters
 
 
 class Judge:
@@ -33,7 +33,7 @@ class Judge:
         self.shared = ReloadingModel(shared)
         self.user_models = user_models
         self.counters = counters
-        self.by_path: dict[str, ReloadingModel] = {}  # models of users, the longest unused first
+        self.by_path: dict[str, ReloadingModel] = {}  # models of users, the least recently used first
 
     def classify(self, raw: bytes, user: str = "") -> tuple[Verdict, Features]:
         start = perf_counter()
@@ -58,7 +58,7 @@ class Judge:
             return self.shared
         model = self.by_path.pop(path, None) or ReloadingModel(path, shared=False)
         self.by_path[path] = model
-        if len(self.by_path) > MOST_USER_MODELS:
+        if len(self.by_path) > MOST_OPEN_USER_MODELS:
             del self.by_path[next(iter(self.by_path))]
         return model
 
@@ -105,7 +105,7 @@ class ReloadingModel:
         return model
 
     def _stamp(self) -> Stamp:
-        """Values that differ once a file was replaced or has grown: of the model, and of its journal."""
+        """Stamp that differs once the model file or its journal was replaced or has grown."""
         return self._file_stamp(self.path), self._file_stamp(self.path + ".journal")
 
     def _file_stamp(self, path: str) -> tuple[int, int, int] | None:
@@ -131,5 +131,5 @@ def user_model_path(folder: str | None, user: str) -> str | None:
 
 
 def is_folder_name(user: str) -> bool:
-    """Whether a user name can be a folder's: no path that leads elsewhere, no hidden file."""
+    """Whether a user name can name a folder: it is no path that leads elsewhere, and no hidden file."""
     return 0 < len(user) <= LONGEST_USER and user[0] not in ".-" and USER_CHARACTERS.issuperset(user)

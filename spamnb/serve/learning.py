@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from spamnb.serve.log import Log
 
-MOST_PROCESSES = 8  # of a worker
-MOST_WAITING = 64
-FAILED = b"failed: "  # in front of the reason
+PROCESSES_PER_WORKER = 8
+MOST_WAITING_TASKS = 64
+FAILED_PREFIX = b"failed: "
 
 
 class LearningTask:
@@ -30,7 +30,7 @@ class LearningTask:
         self.raw = raw
         self.label = label
         self.result_reader, self.result_writer = os.pipe()
-        self.process = 0  # none yet
+        self.process = 0  # its process id; 0 until it is started
 
     def fileno(self) -> int:
         return self.result_reader
@@ -40,23 +40,23 @@ class LearningTask:
         try:
             return learn(self.model, self.raw, self.label).encode()
         except SpamnbError as error:
-            return FAILED + str(error).encode(errors="replace")
+            return FAILED_PREFIX + str(error).encode(errors="replace")
         except Exception as error:
             log.unexpected(error)
-            return FAILED + b"this message could not be learned"
+            return FAILED_PREFIX + b"this message could not be learned"
 
 
 class LearningQueue:
-    """The learning tasks of a worker: some run at a time, the others wait their turn."""
+    """The learning tasks of a worker: PROCESSES_PER_WORKER run at a time, the others wait their turn."""
 
     def __init__(self, close_connections: Callable[[], None], log: Log) -> None:
         self.log = log
-        self.close_connections = close_connections  # of the worker: a new process does this first
+        self.close_connections = close_connections  # called first in each forked process
         self.waiting: deque[LearningTask] = deque()
         self.running = 0
 
     def add(self, model: str, raw: bytes, label: str | None) -> LearningTask:
-        if len(self.waiting) >= MOST_WAITING:
+        if len(self.waiting) >= MOST_WAITING_TASKS:
             raise Locked("too many messages are being learned; try again later")
         task = LearningTask(model, raw, label)
         self.waiting.append(task)
@@ -65,18 +65,18 @@ class LearningQueue:
 
     def finish(self, task: LearningTask) -> str:
         """Take the outcome of a task that has ended, and start the next one."""
-        result = os.read(task.result_reader, PIPE_BUF) or FAILED + b"the process that learned has died"
+        result = os.read(task.result_reader, PIPE_BUF) or FAILED_PREFIX + b"the process that learned has died"
         os.close(task.result_reader)
         if task.process:
             os.waitpid(task.process, 0)
         self.running -= 1
         self._start_waiting()
-        if result.startswith(FAILED):
-            raise SpamnbError(result.removeprefix(FAILED).decode(errors="replace"))
+        if result.startswith(FAILED_PREFIX):
+            raise SpamnbError(result.removeprefix(FAILED_PREFIX).decode(errors="replace"))
         return result.decode()
 
     def _start_waiting(self) -> None:
-        while self.waiting and self.running < MOST_PROCESSES:
+        while self.waiting and self.running < PROCESSES_PER_WORKER:
             task = self.waiting.popleft()
             self.running += 1
             try:
@@ -84,13 +84,13 @@ class LearningQueue:
                 if not task.process:
                     self._learn_and_exit(task)
             except OSError as error:
-                os.write(task.result_writer, FAILED + str(error.strerror).encode())
+                os.write(task.result_writer, FAILED_PREFIX + str(error.strerror).encode())
             os.close(task.result_writer)
 
     def _learn_and_exit(self, task: LearningTask) -> NoReturn:
         try:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)  # what was begun is finished
+                signal.signal(number, signal.SIG_IGN)  # learning that has begun is finished
             self.close_connections()
             os.write(task.result_writer, task.run(self.log))
         finally:

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from spamnb.serve.connections import Connections
     from spamnb.serve.conversation import Handler
 
-# Seconds that a client has to send something before it may have to make room: one that was accepted before it
-# could send, on a busy machine, must not be lost to a crowd.
+# Seconds for which a new client need not give way to others: on a busy machine, it may not have sent yet.
 FIRST_BYTES_WAIT = 0.025
 OUT_OF_HANDLES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -41,19 +40,19 @@ class Listeners:
             self.loop.remove_reader(listener)
             listener.close()
         self.handlers.clear()
-        self.connections.stopping = True  # not before: the first to be served at once would be the last
+        self.connections.stopping = True  # not before: the loop would stop with the first client
         for connection in self.connections.reading:
             connection.wait_at_most(GRACE if connection.incoming.data else IDLE_GRACE)
         self.connections.stop_if_done()
 
     def close_all(self) -> None:
-        """Close all sockets in a process forked from this one; the loop stays the parent's."""
+        """Close all sockets, in a forked process; the event loop is its parent's and stays as it is."""
         for listener in self.handlers:
             listener.close()
         self.connections.close_sockets()
 
     def _accept(self, listener: socket.socket, even_if_full: bool = False) -> bool:
-        """Accept one client, and read its request before the next is accepted: so it need not give way."""
+        """Accept a client and read its request, so that it need not give way to the next; False if none."""
         is_full = len(self.connections) >= self.connections.limits.connections
         if is_full and not even_if_full and not self._can_make_room():
             self._pause()

@@ -11,7 +11,7 @@ from spamnb.files import complain, write_stderr
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
 
-LONGEST = 200  # characters of what a client or a message says
+LONGEST_TEXT = 200  # characters that are logged of a text from a client or a message
 LONGEST_HEAD = 1 << 16  # bytes of a message in which its Message-ID is looked for
 MESSAGE_ID = b"\nmessage-id:"
 
@@ -41,16 +41,16 @@ class Log:
         complain(why)
 
     def unexpected(self, error: BaseException | None) -> None:
-        """Log an error of our own with its traceback, whose lines cannot be taken for others."""
+        """Log an error of our own with its traceback, indented: no line of it looks like another entry."""
         complain(f"unexpected {type(error).__name__}")
         for line in "".join(traceback.format_exception(error)).splitlines():
             write_stderr(f"    | {escaped(line, keep=' ')}\n")
 
 
 def escaped(text: str, keep: str = "") -> str:
-    """Shorten a text to LONGEST, and write all but printable ASCII, spaces included, as \\x.."""
-    if len(text) > LONGEST:
-        text = text[:LONGEST] + "..."
+    """Shorten a text, and write spaces and all but printable ASCII as \\x.., except characters to `keep`."""
+    if len(text) > LONGEST_TEXT:
+        text = text[:LONGEST_TEXT] + "..."
     if text.isascii() and text.isprintable() and " " not in text and "\\" not in text:
         return text or "-"
     plain = (

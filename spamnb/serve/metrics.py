@@ -20,39 +20,39 @@ VERDICTS = (SPAM, HAM, UNSURE, OTHER)
 OUTCOMES = (LEARNED, MOVED, KNOWN, FORGOTTEN, UNKNOWN)
 PROTOCOL, REFUSED, TIMEOUT, FAILED = "protocol", "refused", "timeout", "failed"
 ERRORS = (PROTOCOL, REFUSED, TIMEOUT, FAILED)
-BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
+BUCKET_BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)  # seconds
 
-# Columns of a worker's row: a count each, then the buckets of the histogram, then its sum in microseconds.
+# Columns of a worker's row: a counter for each name, the buckets of the histogram, its sum in microseconds.
 COLUMNS = {name: column for column, name in enumerate([*VERDICTS, *OUTCOMES, *ERRORS])}
-BUCKETS = len(COLUMNS)
-SUM = BUCKETS + len(BOUNDS) + 1
-WIDTH = SUM + 1
+FIRST_BUCKET = len(COLUMNS)
+SUM_COLUMN = FIRST_BUCKET + len(BUCKET_BOUNDS) + 1
+ROW_WIDTH = SUM_COLUMN + 1
 COUNTER_SIZE = 8  # bytes
 
-MOST_LINES = 64  # of a request
-LONGEST_LINE = 8192
+MOST_REQUEST_LINES = 64
+LONGEST_LINE = 8192  # bytes
 
 
 class Counters:
     """A row of counters for each worker, who alone writes it; any worker can add up all rows."""
 
     def __init__(self, workers: int) -> None:
-        self.cells = memoryview(mmap.mmap(-1, workers * WIDTH * COUNTER_SIZE)).cast("Q")
-        self.start = 0
+        self.cells = memoryview(mmap.mmap(-1, workers * ROW_WIDTH * COUNTER_SIZE)).cast("Q")
+        self.start = 0  # index of the first cell of this worker's row
 
     def use_row(self, worker: int) -> None:
-        self.start = worker * WIDTH
+        self.start = worker * ROW_WIDTH
 
     def judged(self, label: str, seconds: float) -> None:
         self.count(label if label in VERDICTS else OTHER)
-        self.cells[self.start + BUCKETS + bisect_left(BOUNDS, seconds)] += 1
-        self.cells[self.start + SUM] += int(seconds * 1e6)
+        self.cells[self.start + FIRST_BUCKET + bisect_left(BUCKET_BOUNDS, seconds)] += 1
+        self.cells[self.start + SUM_COLUMN] += int(seconds * 1e6)
 
     def count(self, name: str) -> None:
         self.cells[self.start + COLUMNS[name]] += 1
 
     def totals(self) -> list[int]:
-        return [sum(self.cells[column::WIDTH]) for column in range(WIDTH)]
+        return [sum(self.cells[column::ROW_WIDTH]) for column in range(ROW_WIDTH)]
 
     def text(self) -> str:
         """Totals in the text format of Prometheus."""
@@ -62,7 +62,7 @@ class Counters:
         """Answer `GET /metrics`."""
         try:
             words = ((yield from incoming.read_line(LONGEST_LINE)) or b"").split()
-            for _ in range(MOST_LINES):
+            for _ in range(MOST_REQUEST_LINES):
                 if not (yield from incoming.read_line(LONGEST_LINE)):
                     break
         except TimeoutError:
@@ -90,10 +90,10 @@ def _lines(totals: list[int]) -> Iterator[str]:
     yield "# HELP spamnb_judging_seconds Time to judge a message, from reading it to the verdict."
     yield "# TYPE spamnb_judging_seconds histogram"
     so_far = 0
-    for bound, more in zip([*BOUNDS, "+Inf"], totals[BUCKETS:SUM], strict=True):
-        so_far += more
+    for bound, in_bucket in zip([*BUCKET_BOUNDS, "+Inf"], totals[FIRST_BUCKET:SUM_COLUMN], strict=True):
+        so_far += in_bucket
         yield f'spamnb_judging_seconds_bucket{{le="{bound}"}} {so_far}'
-    yield f"spamnb_judging_seconds_sum {totals[SUM] / 1e6}"
+    yield f"spamnb_judging_seconds_sum {totals[SUM_COLUMN] / 1e6}"
     yield f"spamnb_judging_seconds_count {so_far}"
 
 

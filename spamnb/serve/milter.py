@@ -1,8 +1,8 @@
-"""The milter protocol: a mail server shows each message before it takes it, and is told what to do with it.
+"""The milter protocol: a mail server shows each message before accepting it, and is told what to do.
 
-kilter reads and writes the packets, and checks that we keep to what was agreed with the server. But what
-clients call themselves is read here: kilter wants letters and valid host names, and the mail of a client that
-says `HELO xn--a` would go unfiltered.
+kilter reads and writes the packets, and checks that we keep to what was agreed with the server. But the names
+that clients give themselves are read here: kilter accepts only valid host names in letters, and the mail of a
+client that says `HELO xn--a` would go unfiltered.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ if TYPE_CHECKING:
 
 VERSION = 6
 ACTIONS = ActionFlags.ADD_HEADERS | ActionFlags.CHANGE_HEADERS
-# We want what a message is made of and nothing else, headers with their spaces, and answer at its end only.
+# We ask for the parts of a message only, with the spaces in front of header values, and answer at its end.
 NOT_SHOWN = Flags.NO_MAIL | Flags.NO_DATA | Flags.NO_UNKNOWN
 NOT_ANSWERED = (
     Flags.NR_CONNECT | Flags.NR_HELO | Flags.NR_RCPT | Flags.NR_HEADER | Flags.NR_EOH | Flags.NR_BODY
 )
 WANTED_FLAGS = NOT_SHOWN | NOT_ANSWERED | Flags.HEADER_LEADING_SPACE
 
-LENGTH = 4  # bytes in front of a packet
-LARGEST_PACKET = 1 << 20  # as any server may agree on; Postfix shows 64 KB at a time
-LARGEST_ANSWER = 1 << 16
-MOST_FORGED = 1000  # headers of our name: to remove one, Postfix reads the message from its start
-MOST_HELD = 4  # times the largest message: what all sessions of a worker may hold together
+LENGTH_SIZE = 4  # bytes of the number in front of a packet that says how long it is
+LARGEST_PACKET = 1 << 20  # bytes, the most that a server may ask for; Postfix sends 64 KB at a time
+LARGEST_ANSWER = 1 << 16  # bytes: room to remove MOST_FORGED headers
+MOST_FORGED = 1000  # headers of our names in a message: to remove one, Postfix reads it from its start
+MOST_HELD = 4  # all sessions of a worker may hold this many times the bytes that one message may have
 LOOKS_LIKE_SPAM = ReplyCode(b"550 5.7.1 This message looks like spam\0")
 TOO_MANY_FORGED = ReplyCode(b"550 5.7.1 Too many headers that only a spam filter writes\0")
 
@@ -103,7 +103,7 @@ class Milter:
 
 def read_packet(incoming: Incoming) -> Generator[None, None, bytes]:
     """Read the next packet, its length in front; empty when there are no more."""
-    length = yield from incoming.read_up_to(LENGTH)
+    length = yield from incoming.read_up_to(LENGTH_SIZE)
     size = int.from_bytes(length, "big")
     if size > LARGEST_PACKET:
         raise ValueError(f"a packet of {size} bytes")
@@ -112,12 +112,12 @@ def read_packet(incoming: Incoming) -> Generator[None, None, bytes]:
 
 
 class MilterMessage:
-    """A message as the mail server shows it; of one that is too large, nothing is kept."""
+    """A message as the mail server shows it; nothing is kept of a message that is too large."""
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
         names = STYLES[milter.options.header_style][0]
-        self.forged = {name.decode().lower(): 0 for name in names}  # headers of ours that are there already
+        self.forged = {name.decode().lower(): 0 for name in names}  # how many headers of our names it has
         self.too_large = False
         self.size = 0
         self.head: list[bytes] = []
@@ -132,8 +132,8 @@ class MilterMessage:
         self._keep(self.body, body)
 
     def _keep(self, pieces: list[bytes], piece: bytes) -> None:
-        most = self.milter.options.max_size
-        if self.size + len(piece) > most or self.milter.held + len(piece) > MOST_HELD * most:
+        limit = self.milter.options.max_size
+        if self.size + len(piece) > limit or self.milter.held + len(piece) > MOST_HELD * limit:
             self.too_large = True
             self.clear()
         elif not self.too_large:
@@ -171,13 +171,13 @@ class Session:
             Macro.ident: self.received.read_macros,
             Helo.ident: self.received.read_helo,
             EnvelopeRecipient.ident: self.received.read_recipient,
-            Connect.ident: lambda _: None,  # a macro has the same
+            Connect.ident: lambda _: None,  # a macro tells the client's name and address, too
         }
 
     def answer(self, packet: bytes) -> bytes:
         """Answer to a packet; empty for most."""
-        if read := self.client_packets.get(packet[LENGTH]):
-            read(packet[LENGTH + 1 :])
+        if read := self.client_packets.get(packet[LENGTH_SIZE]):
+            read(packet[LENGTH_SIZE + 1 :])
             return b""
         buffer = SimpleBuffer(len(packet))
         buffer[:] = packet
@@ -208,7 +208,7 @@ class Session:
             self.milter.record_error(REFUSED, "a message has too many forged headers")
             return [TOO_MANY_FORGED]
         removals = self.message.removals()
-        if self.message.too_large:  # later, it would be no smaller
+        if self.message.too_large:  # no reason to try again later: it stays too large
             self.milter.record_error(REFUSED, "a message is too large to be judged")
             return [*removals, Continue()]
         try:

@@ -5,27 +5,27 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-DEFAULT_ADDRESS = "localhost:7830"  # spamc's own 783 is root's, or comes from systemd
+DEFAULT_ADDRESS = "localhost:7830"  # spamc's default port, 783, is for root or systemd only
 DEFAULT_MILTER_ADDRESS = "localhost:7832"
-MILTER_TIMEOUT = 7200.0  # seconds: a client may keep a mail server waiting for long
+MILTER_TIMEOUT = 7200.0  # seconds: the mail server itself may have to wait long for its client
 MEGABYTE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Options:
     model: str
-    listen: tuple[str, ...] = ()  # none: what systemd hands over, else the default
+    listen: tuple[str, ...] = ()  # if empty: the sockets that systemd hands over, else the default address
     workers: int = 1
     user_models: str | None = None
     allow_tell: bool = False
     header_style: str = "spamnb"
     metrics: str | None = None
-    max_size: int = 50 * MEGABYTE
-    timeout: float = 30.0
-    max_connections: int = 256  # a worker
+    max_size: int = 50 * MEGABYTE  # bytes of a message
+    timeout: float = 30.0  # seconds
+    max_connections: int = 256  # for each worker
     user: str | None = None
     quiet: bool = False
-    milter: bool = False  # the protocol, in place of spamd's
+    milter: bool = False  # whether to speak the milter protocol instead of spamd's
     milter_failure: str = "accept"
     reject: bool = False
 

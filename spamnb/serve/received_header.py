@@ -4,14 +4,14 @@ from __future__ import annotations
 
 
 class ReceivedHeader:
-    """Received header, made of what the mail server says about a client; it shows its own to no milter.
+    """Received header, made of what the mail server says about a client: no milter sees the server's.
 
-    The header names the only host that no sender can invent, and mail that was trained on has it: so it is
-    written here, as far as it is evidence. All in it comes from strangers, and is bytes.
+    The header names the only host that no sender can invent, and mail that was trained on has the header: so
+    it is written here, as far as it is evidence. All its parts come from strangers, and stay bytes.
     """
 
     def __init__(self) -> None:
-        self.client = b""  # name [address]
+        self.client = b""  # as `name [address]`
         self.server = b""
         self.helo = b""  # what the client calls itself
         self.recipients: set[bytes] = set()
@@ -36,7 +36,7 @@ class ReceivedHeader:
         self.recipients.clear()
 
     def as_bytes(self) -> bytes:
-        """Bytes as Postfix writes them, with the recipient if there is only one; none without a client."""
+        """Bytes as Postfix writes them, with the recipient if there is only one; empty without a client."""
         if not self.client:
             return b""
         name = self.helo or self.client.partition(b" ")[0]

@@ -1,4 +1,4 @@
-"""Listening sockets, our own and those of systemd, and what a server does to stop being root."""
+"""Listening sockets, our own and systemd's; messages to systemd; and giving up the rights of root."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from spamnb.errors import CannotCreate, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BACKLOG = 1024
+BACKLOG = 1024  # clients that may wait to be accepted
 LOCALHOST = "localhost"
-FIRST_FROM_SYSTEMD = 3
-METRICS = "metrics"  # FileDescriptorName= of the socket that metrics are asked at
+FIRST_FROM_SYSTEMD = 3  # number of the first file handle that systemd passes on
+METRICS = "metrics"  # FileDescriptorName= of the socket for metrics, in systemd's settings
 
 
 def listen(address: str) -> list[socket.socket]:
@@ -34,7 +34,7 @@ def listen(address: str) -> list[socket.socket]:
 
 def unix_path(address: str) -> str | None:
     if address.startswith("unix:"):
-        return address[5:]
+        return address.removeprefix("unix:")
     return address if "/" in address else None
 
 

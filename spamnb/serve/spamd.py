@@ -1,6 +1,6 @@
 """The protocol of SpamAssassin's spamd, as spamc and its other clients use it.
 
-One request a connection: a command with its version, headers, and for most a message; then one answer.
+A connection has one request (command and protocol version, headers, mostly a message), then one answer.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 JUDGING = (b"CHECK", b"SYMBOLS", b"REPORT", b"REPORT_IFSPAM", b"PROCESS", b"HEADERS")
 COMMANDS = (*JUDGING, b"TELL", b"PING", b"SKIP")
 MOST_HEADERS = 255
-LONGEST_LINE = 8192
+LONGEST_LINE = 8192  # bytes
+EX_PROTOCOL, EX_UNAVAILABLE, EX_TIMEOUT = 76, 69, 79  # codes that spamd answers with
 
 
 class Refusal(Exception):
-    """Error for an answer: its code from sysexits, the text for the client, and the reason for the log."""
+    """Error as an answer: its kind for the metrics, code and text for the client, and reason for the log."""
 
     def __init__(self, kind: str, code: int, text: str, reason: str = "") -> None:
         super().__init__(text)
@@ -42,19 +43,19 @@ class Refusal(Exception):
 
 
 def bad_header(why: str) -> Refusal:
-    return Refusal(PROTOCOL, 76, f"Bad header line: {why}")
+    return Refusal(PROTOCOL, EX_PROTOCOL, f"Bad header line: {why}")
 
 
 def unavailable(why: str) -> Refusal:
-    return Refusal(REFUSED, 69, f"Service Unavailable: {why}")
+    return Refusal(REFUSED, EX_UNAVAILABLE, f"Service Unavailable: {why}")
 
 
 def timed_out(seconds: float) -> Refusal:
-    return Refusal(TIMEOUT, 79, f"Timeout: ({seconds:g} second timeout reading input from client)")
+    return Refusal(TIMEOUT, EX_TIMEOUT, f"Timeout: ({seconds:g} second timeout reading input from client)")
 
 
 def failed(why: str) -> Refusal:
-    """Refuse for now, whatever it was: no error of ours is a reason to send a mail back."""
+    """Refuse for now, whatever went wrong: no error of ours is a reason to send mail back."""
     return Refusal(FAILED, SpamnbError.exit_code, "Temporary failure: see the log of the server", why)
 
 
@@ -67,15 +68,15 @@ class Request:
             raise bad_header(escaped(line.decode("utf-8", "surrogateescape"), keep=" "))
         self.command = command
         self.version = float(version)
-        self.length: int | None = None
+        self.length: int | None = None  # of the message; None if it ends when the client stops sending
         self.user = ""
         self.compressed = False
         self.label = ""  # what to learn the message as
-        self.set = self.remove = False  # learn it, or forget it
+        self.set = self.remove = False  # whether to learn the message, and whether to forget it
 
     @property
     def has_headers(self) -> bool:
-        """Whether headers follow: 1.0 has none, and a PING has them (and their end) since 1.5."""
+        """Whether headers follow: always for TELL, from version 1.1 on to judge, else from 1.5 on."""
         return self.command == b"TELL" or self.version >= (1.1 if self.command in JUDGING else 1.5)
 
     def add_header(self, line: bytes) -> None:
@@ -86,7 +87,7 @@ class Request:
             read(self, value.strip())
 
     def _read_length(self, value: bytes) -> None:
-        if not value.isdigit() or len(value) > 18:
+        if not value.isdigit() or len(value) > 18:  # digits, more than any size has
             raise bad_header("(Content-Length contains non-numeric bytes)")
         self.length = int(value)
 
@@ -107,7 +108,7 @@ class Request:
             raise bad_header("(Message-class header contains invalid class)")
 
     def _read_set(self, value: bytes) -> None:
-        self.set = b"local" in value.lower()  # the model; what is remote does not concern us
+        self.set = b"local" in value.lower()  # `local` is the model; `remote` services are not ours
 
     def _read_remove(self, value: bytes) -> None:
         self.remove = b"local" in value.lower()
@@ -199,7 +200,7 @@ class Spamd:
         raw = yield from incoming.read_up_to(most + 1 if length is None else length)
         got = len(raw)
         if length is not None and not raw.endswith(b"\n") and not request.compressed:
-            got += incoming.rest_of_line_size()
+            got += incoming.rest_of_line_size()  # as spamd counts, which reads whole lines
         if length is not None and got != length:
             raise bad_header(f"(Content-Length mismatch: Expected {length} bytes, got {got} bytes)")
         if request.compressed:

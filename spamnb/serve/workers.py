@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
 HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
-STOP_TIMEOUT = 45  # seconds for workers to finish; one that learns waits 30 for a lock
-OTHER_FILES = 256  # open at a time, beside connections
-GC_THRESHOLD = 100_000  # new objects before cycles are looked for: with Python's 700, 7 % of the time
-SHORTEST_LIFE = 1.0  # seconds; a worker that died before is not replaced at once
+STOP_TIMEOUT = 45  # seconds for workers to finish; learning may wait 30 of them for a lock
+OTHER_FILES = 256  # files that a worker may have open besides its connections
+GC_THRESHOLD = 100_000  # new objects until cycles are looked for; with Python's 700, that is 7 % of the time
+SHORTEST_LIFE = 1.0  # seconds: a worker that dies earlier is not replaced at once
 
 
 class Server:
@@ -43,15 +43,15 @@ class Server:
         self.options = options
         self.listeners: list[socket.socket] = []
         self.metrics_listeners: list[socket.socket] = []
-        self.created: list[socket.socket] = []  # not by systemd: to be removed at the end
-        self.workers: dict[int, tuple[int, float]] = {}  # by process: which worker, since when
+        self.created: list[socket.socket] = []  # listeners that are not systemd's: removed at the end
+        self.workers: dict[int, tuple[int, float]] = {}  # by process id: number and start time of the worker
         self.counters = Counters(options.workers)
         self.judge = Judge(options.model, options.user_models, self.counters)
         self.milter_handler = self._milter_handler() if options.milter else None
-        self.life_reader, self.life_writer = os.pipe()  # ends when this process does, however it does
+        self.life_reader, self.life_writer = os.pipe()  # workers see it end when this process does
 
     def _milter_handler(self) -> Handler:
-        from spamnb.serve.milter import Milter  # an extra
+        from spamnb.serve.milter import Milter  # needs an extra
 
         return Milter(self.judge, Log(self.options.quiet), self.options).handle
 
@@ -62,10 +62,10 @@ class Server:
         elif not os.getuid():
             complain("serving as root; name an ordinary user with --user")
         if self.options.user_models is None:
-            self.judge.shared.current()  # without one there is nothing to judge by
+            self.judge.shared.current()  # raises an error if there is no model to judge by
         self._allow_many_files()
-        gc.freeze()  # what is there now is not looked at again, and stays shared with the workers
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler it does not come
+        gc.freeze()  # no cycles are looked for in what is there now: its memory stays shared with the workers
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler, sigwait would not see it
         signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED)
         for worker in range(self.options.workers):
             self._start(worker)
@@ -112,9 +112,9 @@ class Server:
         while (number := signal.sigwait(HANDLED)) not in STOPS:
             if number == signal.SIGHUP:
                 self._signal_workers(signal.SIGHUP)
-            for worker, since, end in self._reap():
-                complain(f"worker {worker} died of {end}, and is replaced")
-                time.sleep(max(0.0, since + SHORTEST_LIFE - time.monotonic()))
+            for worker, started, cause in self._reap():
+                complain(f"worker {worker} died of {cause}, and is replaced")
+                time.sleep(max(0.0, started + SHORTEST_LIFE - time.monotonic()))
                 self._start(worker)
 
     def _stop(self) -> None:
@@ -132,7 +132,7 @@ class Server:
             self._reap()
 
     def _reap(self) -> list[tuple[int, float, str]]:
-        """Take note of workers that have ended: which, since when they worked, and what ended them."""
+        """Strike off the workers that have ended; return number, start time and cause of end of each."""
         ended = []
         for process in list(self.workers):
             has_ended, status = os.waitpid(process, os.WNOHANG)
@@ -173,7 +173,7 @@ class Worker:
         self.loop = asyncio.new_event_loop()
         log = Log(options.quiet)
         self.loop.set_exception_handler(lambda _, context: log.unexpected(context.get("exception")))
-        size = max(options.max_size, MEGABYTE) if options.milter else options.max_size  # a packet's, too
+        size = max(options.max_size, MEGABYTE) if options.milter else options.max_size  # a packet must fit
         limits = Limits(options.max_connections, size, options.timeout)
         self.listeners = Listeners(Connections(self.loop, limits, log.unexpected))
         spamd = Spamd(server.judge, LearningQueue(self.listeners.close_all, log), log, options)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spamnb.training.batches import Batch
     from spamnb.training.pool import Finish, MailToRead
 
-SUMMED_AT_ONCE = 8  # tables
+TABLES_PER_SUM = 8
 
 
 class LocalPool:
@@ -57,21 +57,21 @@ class LocalPool:
 
 
 class LocalTableSum:
-    """Sum of tables in memory, SUMMED_AT_ONCE of them at a time: so each token is moved only log(n) times."""
+    """Sum of n tables in memory, TABLES_PER_SUM at a time: so each token is moved only log(n) times."""
 
     def __init__(self, base: CountTable) -> None:
         self.base = base
         self.tables: list[CountTable] = []
-        self.levels: list[int] = []  # how often each was summed
+        self.levels: list[int] = []  # how often each of the tables was summed
 
     def add(self, table: CountTable) -> None:
         self.tables.append(table)
         self.levels.append(0)
-        while self.levels.count(self.levels[-1]) == SUMMED_AT_ONCE:
-            self.tables[-SUMMED_AT_ONCE:] = [sum_tables(self.tables[-SUMMED_AT_ONCE:])]
-            self.levels[-SUMMED_AT_ONCE:] = [self.levels[-1] + 1]
+        while self.levels.count(self.levels[-1]) == TABLES_PER_SUM:
+            self.tables[-TABLES_PER_SUM:] = [sum_tables(self.tables[-TABLES_PER_SUM:])]
+            self.levels[-TABLES_PER_SUM:] = [self.levels[-1] + 1]
 
     def shards(self, finish: Finish) -> list[CountTable]:
-        """Finish the sum; it is one shard."""
+        """Finish the sum, which is one shard on this machine."""
         tables, self.tables = [self.base, *self.tables], []
         return [finish(sum_tables(tables), self.base)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Task = Callable[..., Any]
 
-AHEAD = 2  # results beyond one a process that may be under way or wait for their turn
+AHEAD = 2  # how many more tasks than processes may be under way, or done and waiting for their turn
 KILLED = "a worker process was killed (out of memory?); nothing was changed"
 
 
@@ -28,7 +28,7 @@ def all_cores() -> int:
 def in_parallel(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Iterator[Any]:
     """Yield the results of a task for each tuple of arguments, in order.
 
-    Whatever stops it halfway stops the processes at once.
+    If an error or the caller stops this halfway, the processes are stopped at once.
     """
     if jobs == 1:
         for arguments in work:
@@ -46,8 +46,8 @@ def in_parallel(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Itera
 class WorkerProcesses:
     """Processes that run one task, with a pipe to each.
 
-    Not a ProcessPoolExecutor: of that no process can be killed in the middle of a result without its
-    thread waiting for the rest for ever.
+    Not a ProcessPoolExecutor: if one of its processes is killed in the middle of a result, its thread waits
+    for the rest for ever.
     """
 
     def __init__(self, task: Task, jobs: int) -> None:
@@ -57,13 +57,13 @@ class WorkerProcesses:
         self.processes: list[BaseProcess] = []
 
     def start_one(self) -> Connection:
-        """Start one process more, when there is work for it: little work needs few."""
-        # Inherited: Ctrl-C is for this process alone.
+        """Start one more process, only when there is work for it: little work needs few processes."""
+        # The new process inherits the mask: Ctrl-C is for this process alone.
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             pipe, far_end = Pipe()
             self.pipes.append(pipe)
-            # fork: a spawned process needs 0.3 s to import what this one has.
+            # fork: a spawned process needs 0.3 s to import what this one has imported.
             process = get_context("fork").Process(
                 target=run_tasks, args=(self.task, far_end, self.pipes), daemon=True
             )
@@ -124,7 +124,7 @@ def received(pipe: Any) -> Any:
 def run_tasks(task: Task, pipe: Connection, others: list[Connection]) -> None:
     """Run a task for all arguments that come, until nobody is at the other end of the pipe."""
     for other in others:
-        other.close()  # left open here, they would not end with the parent
+        other.close()  # left open here, those pipes would not end with the parent
     try:
         while True:
             arguments = pipe.recv()

@@ -30,7 +30,7 @@ from spamnb.training.pool import MailToRead
 from spamnb.workers.cluster import connected
 from spamnb.workers.cluster import pool as pool_module
 from spamnb.workers.cluster.pool import ClusterPool
-from spamnb.workers.cluster.table_sum import MAIL_OF_A_TABLE as LEAF
+from spamnb.workers.cluster.table_sum import MAIL_PER_TABLE as LEAF
 from spamnb.workers.cluster.table_sum import depth_for
 from spamnb.workers.local import LocalPool
 

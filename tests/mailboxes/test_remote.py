@@ -24,7 +24,7 @@ from helpers.samples import ham, spam
 from spamnb.errors import NoInput, UsageError
 from spamnb.mailboxes import sources
 from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.remote import CHAIN
+from spamnb.mailboxes.remote import HAS_COLONS
 from spamnb.mailboxes.streams import FIRST_BLOCK
 
 # As a fresh process sees an address: its messages, their size, the same put together from pieces, and what
@@ -219,7 +219,7 @@ def test_names_that_would_be_taken_for_a_chain_of_addresses(path):
     store = fsspec.filesystem("memory")
     for name in ("/odd/a", "/odd/a::b", "/odd/x::file:/y", "/odd/c"):
         store.pipe(name, b"c")
-    expected = [("a", None, b"c"), ("a%3A%3Ab", CHAIN), ("c", None, b"c"), ("x%3A%3Afile:", CHAIN)]
+    expected = [("a", None, b"c"), ("a%3A%3Ab", HAS_COLONS), ("c", None, b"c"), ("x%3A%3Afile:", HAS_COLONS)]
     assert read("memory://odd", path) == expected
 
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 import pytest
 from helpers.serving import everything
 
-from spamnb.serve.connections import LARGE, Connections, Limits
+from spamnb.serve.connections import LARGE_REQUEST, Connections, Limits
 from spamnb.serve.listeners import Listeners
 
-SIZE = 2 * LARGE  # bytes of a request, at most
+SIZE = 2 * LARGE_REQUEST  # bytes of a request, at most
 
 
 class Worker:
@@ -98,7 +98,7 @@ def test_an_event_of_a_connection_that_another_event_has_closed(worker):
         waiting.sendall(b"wait\n")
         assert worker.is_held_up.wait(20)
         for client in (last, oldest):  # in this order they are told to be readable
-            client.sendall(b"y" * LARGE)
+            client.sendall(b"y" * LARGE_REQUEST)
         worker.goes_on.set()
         assert everything(waiting) == b"heard"
         with pytest.raises(ConnectionResetError):  # of what it sent, the server has left some

@@ -57,7 +57,7 @@ def test_whatever_has_to_be_forgotten(spamnb, said, monkeypatch, most):
 
 
 def test_too_large_for_the_memory(spamnb, said, monkeypatch):
-    monkeypatch.setattr(memory, "MOST_BYTES", 1000)
+    monkeypatch.setattr(memory, "MOST_COUNT_BYTES", 1000)
     kept = open_in_memory(spamnb.model)
     assert not isinstance(kept.stored._tokens, CountRecordsInMemory)
     assert said(kept) == said(Model.open(spamnb.model))

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from helpers.serving import request
 
-from spamnb.serve.judge import MOST_USER_MODELS, Judge, user_model_path
+from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge, user_model_path
 from spamnb.serve.metrics import Counters
 
 SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
@@ -144,10 +144,10 @@ def test_only_so_many_models_stay_open(homes, spamnb):
         return sum(os.path.realpath(handle).startswith(f"{homes}/") for handle in handles)
 
     judge = Judge(spamnb.model, str(homes), Counters(1))
-    names = [f"user{number}" for number in range(MOST_USER_MODELS + 20)]
+    names = [f"user{number}" for number in range(MOST_OPEN_USER_MODELS + 20)]
     for name in names:
         (homes / name).mkdir()
         os.link(spamnb.model, homes / name / "model.msgpack")
     for name in (*names, *names):
         judge.classify(SPAM, name)
-    assert open_models() == len(judge.by_path) == MOST_USER_MODELS
+    assert open_models() == len(judge.by_path) == MOST_OPEN_USER_MODELS

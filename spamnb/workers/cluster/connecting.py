@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TIMEOUT = 10  # seconds for a scheduler to answer, and for the first worker to come
-CONNECT_TIMEOUT = 3  # seconds for its machine to take a connection
-MAX_GREETING = 1 << 16  # bytes that a scheduler sends first, at most
-PORT = 8786  # of a scheduler, if none is named
+CONNECT_TIMEOUT = 3  # seconds for the machine of a scheduler to accept a connection
+MAX_GREETING = 1 << 16  # bytes of the message that a scheduler sends first
+DEFAULT_PORT = 8786  # where Dask's schedulers listen unless told otherwise
 DASK_SETTINGS = {
-    "distributed.admin.tick.limit": "1h",  # a busy client is no news
+    "distributed.admin.tick.limit": "1h",  # no warnings that this process is busy
     "distributed.comm.timeouts.connect": f"{TIMEOUT}s",
     # Nobody reads the dashboard of workers started here, and nobody else is to look in.
     "distributed.scheduler.http.routes": [],
@@ -75,12 +75,12 @@ def _started_here(workers: int) -> Iterator[Client]:
 
 @contextmanager
 def _ignoring_interrupts() -> Iterator[None]:
-    """Leave Ctrl-C to this process: those started meanwhile would die of it, each with a traceback.
+    """Have processes started meanwhile ignore Ctrl-C: they would die of it, each with a traceback.
 
     A mask of signals would not do: multiprocessing lifts it.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may change what becomes of signals
+        yield  # only the main thread may set signal handlers
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -96,7 +96,7 @@ def _connected(address: str) -> Iterator[Client]:
         scheduler = _address_in(address) if _is_file(address) else address
         _check_listening(scheduler)
         client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)
-    except (OSError, ValueError) as error:  # Dask's own are OSErrors
+    except (OSError, ValueError) as error:  # Dask's own errors are OSErrors
         why = (getattr(error, "strerror", None) or " ".join(str(error).split()))[:200]
         raise NoInput(f"{address}: no cluster answers there: {why}") from error
     with client:
@@ -124,14 +124,14 @@ def _address_in(path: str) -> str:
 def _check_listening(address: str) -> None:
     """Raise an OSError if no scheduler listens there.
 
-    Dask would try again and again, wait for ever for one that sends nothing, and take what another server
-    sends for the length of a message.
+    Dask would try again and again, wait for ever for a server that sends nothing, and take what a server of
+    another kind sends for the length of a message.
     """
     protocol, place = parse_address(address)
     get_backend(protocol)  # raises ValueError if there is no such protocol
     if protocol not in ("tcp", "tls"):
         return
-    with socket.create_connection(parse_host_port(place, PORT), CONNECT_TIMEOUT) as connection:
+    with socket.create_connection(parse_host_port(place, DEFAULT_PORT), CONNECT_TIMEOUT) as connection:
         if protocol == "tcp":  # by TLS, the client speaks first
             length = int.from_bytes(connection.recv(8), "little")
             if not 0 < length <= MAX_GREETING:

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from spamnb.training.pool import MailToRead
     from spamnb.workers.cluster.tasks import Heading
 
-QUEUED = 3  # tasks for each thread of the workers, so that none has to wait for this process
-CHUNK = 8 << 20  # bytes of a chunk: half a second of tokenizing, and few requests to a store
-MAX_PACKED = 4 << 20  # bytes of a compressed mailbox that goes out whole; it cannot be cut
-REFRESH = 2.0  # seconds until workers are counted again
+TASKS_PER_THREAD = 3  # begun ahead, so that no worker has to wait for this process
+CHUNK_SIZE = 8 << 20  # bytes: half a second of tokenizing, and few requests to a store
+MAX_PACKED = 4 << 20  # bytes: a larger compressed mailbox is read by this process, as it cannot be cut
+RECOUNT_AFTER = 2.0  # seconds until workers are counted again
 UNCHANGED = "nothing was changed"
 KEYED = "a model with a key, and the key stays on this machine; leave --cluster out"
 
-cut_mail = partial(chunks, size=CHUNK, max_packed=MAX_PACKED)
+cut_mail = partial(chunks, size=CHUNK_SIZE, max_packed=MAX_PACKED)
 
 
 class RemoteBatch:
@@ -57,7 +57,7 @@ class RemoteBatch:
         self.unreadable = heading.unreadable
         self.size = heading.size
         self.checksum = tasks.checksum_of(heading.digests)
-        self.before = 0  # messages of its mailbox in the batches before it
+        self.before = 0  # number of messages in earlier batches of its mailbox
 
     def __len__(self) -> int:
         return len(self.digests)
@@ -79,7 +79,7 @@ class RemoteBatch:
 class ClusterPool:
     """Workers of a cluster, for the mail below some paths.
 
-    `depth` is that of the tree of sums, by default as the size of the mail asks for.
+    `depth` is the depth of the tree of sums; by default, it follows from the size of the mail.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class ClusterPool:
     def batches(self, mail: MailToRead) -> Iterator[RemoteBatch]:
         """Have all mail under each label read, in order.
 
-        Known messages are tokenized, too: workers do not know which they are.
+        Messages that the model has learned are tokenized, too: workers do not know which they are.
         """
         if mail.key:
             raise UsageError(KEYED)
@@ -130,7 +130,7 @@ class ClusterPool:
             batch.before = before
             self._check_read(batch.unreadable)
             yield batch
-            del batch
+            del batch  # its worker need not keep it while the next one is awaited
 
     def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> ClusterTableSum:
         return ClusterTableSum(self.client, base, labels, self.depth)
@@ -194,19 +194,19 @@ class ClusterPool:
     def _in_order(
         self, begin: Callable[..., Any], work: Iterable[tuple[Any, ...]]
     ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Yield arguments and what `begin` returned for them, in order; some tasks are begun ahead."""
+        """Yield arguments and what `begin` returned for them, in order, with some tasks begun ahead."""
         begun: deque[tuple[tuple[Any, ...], Any]] = deque()
         for arguments in work:
             begun.append((arguments, begin(*arguments)))
             self._count_workers()
-            while len(begun) > QUEUED * max(1, self._threads):
+            while len(begun) > TASKS_PER_THREAD * max(1, self._threads):
                 yield begun.popleft()
         while begun:
             yield begun.popleft()
 
     def _count_workers(self) -> None:
         now = time.monotonic()
-        if now - self._counted_at > REFRESH:
+        if now - self._counted_at > RECOUNT_AFTER:
             threads = self.client.nthreads()
             self._workers, self._threads, self._counted_at = len(threads), sum(threads.values()), now
 

@@ -1,8 +1,8 @@
-"""Sum of tables as a tree, on workers that none of the tables may be too large for.
+"""Sum of tables as a tree, in which no table is too large for a worker.
 
-BRANCHING tables become one, and that is cut into BRANCHING ranges of fingerprints, each to be summed with
-others of the same range: on the way a table covers more mail and fewer of its tokens. So none grows beyond
-what some mail holds, until there are enough ranges; these are the shards of the model.
+BRANCHING tables are summed, and the sum is cut into BRANCHING ranges of fingerprints, each to be summed with
+tables of the same range: from level to level, a table covers more mail, but fewer of its tokens. So no table
+grows beyond the tokens of MAIL_PER_TABLE. The ranges of the last cut are the shards of the model.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from spamnb.training.pool import Finish
 
 BRANCHING = 8
-MAIL_OF_A_TABLE = 256 << 20  # bytes whose tokens one table may have: some 300 MB of memory while it is summed
-DEEPEST = 4  # 4096 shards
+MAIL_PER_TABLE = 256 << 20  # bytes: to sum the tokens of so much mail takes some 300 MB of memory
+MAX_DEPTH = 4  # makes BRANCHING**4 = 4096 shards
 
 
 def depth_for(size: int) -> int:
-    """How often tables are cut on their way, for so many bytes of mail."""
+    """Number of levels on which tables are cut, for `size` bytes of mail."""
     depth = 0
-    while depth < DEEPEST and size > MAIL_OF_A_TABLE * BRANCHING**depth:
+    while depth < MAX_DEPTH and size > MAIL_PER_TABLE * BRANCHING**depth:
         depth += 1
     return depth
 
@@ -58,7 +58,7 @@ class ClusterTableSum:
             self._sum(level, shard)
 
     def _sum(self, level: int, shard: int) -> None:
-        """Sum the tables that wait for it, and move the sum a level up."""
+        """Sum the tables that wait, and move the sum a level up, cut unless it has been cut often enough."""
         total = self.client.submit(sum_tables, self.waiting.pop((level, shard)), pure=False)
         if level >= self.depth:
             self._put(level + 1, shard, total)
@@ -91,9 +91,9 @@ class ClusterTableSum:
 
 @dataclass(frozen=True)
 class ShardToAdd:
-    """A shard of a sum, to be added to that of the model, which workers do not see.
+    """A shard of a sum, to be added to the same shard of the model there was before.
 
-    What is sent to workers by hand is lost with them. So it is added by this process, one shard at a time.
+    This process adds them, one shard at a time: a model sent to workers by hand would be lost if they die.
     """
 
     base: StoredModel

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from spamnb.training.batches import Batch, SampledMessages
     from spamnb.training.pool import Finish
 
-    Read = tuple[MailboxRange | None, Batch]
+    Read = tuple[MailboxRange | None, Batch]  # the chunk, if it is a range, and its messages
 
 
 class Heading(NamedTuple):
-    """Facts of a batch that are needed to decide about it."""
+    """Facts about a batch that tell which of its messages are to be counted."""
 
     range: MailboxRange | None
     digests: Array
@@ -49,7 +49,7 @@ class ModelFiles(NamedTuple):
 
     model: bytes
     journal: bytes
-    view: View | None  # None: its own
+    view: View | None  # None: the model's own
     cutoffs: Cutoffs | None
 
 
@@ -93,9 +93,9 @@ def checksum_of(digests: Array) -> int:
 
 
 def _check_unchanged(batch: Batch, checksum: int) -> None:
-    """Raise an error if a batch is not what was decided about.
+    """Raise an error if a batch does not have the messages that were chosen from.
 
-    A worker may have died, and the mail have been read anew by another.
+    A worker may have died, and another worker may have read the mail anew.
     """
     if checksum_of(batch.digests) != checksum:
         path = batch.names[0][0] if batch.names else "mail"
