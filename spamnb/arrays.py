@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 FINGERPRINT_BITS = 64  # a digest has as many
+MOST_DIMENSIONS = 32  # of an array, before numpy 2
 TEXTS_AT_ONCE = 1 << 16  # bounds the index array of gathered texts, 8 bytes a character
 KEY_BITS = 63  # room for all counts of a token in one number
 MISSING = -1  # in place of a numeric feature, which is never negative
@@ -142,7 +143,8 @@ def sorted_distinct(numbers: Array) -> Array:
 def distinct_columns(counts: Array) -> tuple[Array, Array]:
     """Find the different columns of a table of counts, in order, and which of them each column is."""
     sizes = [int(row.max(initial=0)) + 1 for row in counts]
-    if len(sizes) > 32 or counts.min(initial=0) < 0 or prod(sizes) > (1 << 16) + 16 * counts.shape[1]:
+    few = len(sizes) <= MOST_DIMENSIONS and prod(sizes) <= (1 << 16) + 16 * counts.shape[1]
+    if not few or counts.min(initial=0) < 0:
         return _distinct_by_sorting(counts)
     keys = np.zeros(counts.shape[1], np.int64)
     for row, size in zip(counts, sizes, strict=True):
