@@ -326,10 +326,9 @@ def test_systemd_itself_hands_over(spamnb, tmp_path, mail):
     with open(tmp_path / "log", "w") as log:
         process = subprocess.Popen([*words, spamnb.program, "serve"], stderr=log, start_new_session=True)
     try:
-        until(path.exists)
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(20)
-            client.connect(str(path))
+            until(lambda: client.connect_ex(str(path)) == 0)  # the path is there before it listens
             client.sendall(request("CHECK", mail.messages["spam"]))
             assert everything(client).startswith(OK)
         process.terminate()
