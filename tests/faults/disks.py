@@ -70,7 +70,7 @@ class Disk:
 
     def remount(self, mode: str) -> None:
         assert self.holder.stdin
-        self.holder.stdin.write(f"remount,{mode}\n")
+        self.holder.stdin.write(f"remount,bind,{mode}\n")  # all that a user other than root may change
         self.holder.stdin.flush()
         assert self.answer() == "done\n"
 

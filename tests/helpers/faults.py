@@ -15,7 +15,7 @@ mkfifo {pipe}.$$
 exec {spamnb} "$@" >{pipe}.$$
 """
 NO_MEMORY = """#!/bin/sh
-ulimit -v 12000
+ulimit -v 13500
 exec {spamnb} "$@"
 """
 NO_ROOM = """#!/bin/sh

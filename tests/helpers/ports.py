@@ -24,7 +24,7 @@ def free_ports(count):
     found = []
     for port in range(10_000, 30_000):
         if port not in TAKEN and not answers(port):
-            mark = open(os.path.join(tempfile.gettempdir(), f"spamnb-test-port-{port}"), "wb")  # noqa: SIM115
+            mark = open(os.path.join(tempfile.gettempdir(), f"spamnb-test-port-{os.getuid()}-{port}"), "wb")  # noqa: SIM115
             try:
                 fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
