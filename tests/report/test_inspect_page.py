@@ -2,12 +2,11 @@
 
 import base64
 import json
-import shutil
-import subprocess
 from html import escape, unescape
 from html.parser import HTMLParser
 
 import pytest
+from helpers.browser import browse, in_a_browser
 from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.bayes.view import View
@@ -16,8 +15,6 @@ from spamnb.model import Model
 from spamnb.report.message_page import message_page
 from spamnb.training.learn import learn
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-in_a_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
 ATTACKS = [
     "<script>document.title='taken'</script>",
     "<img src=x onerror=\"document.title='taken'\">",
@@ -199,16 +196,6 @@ class TestHostileMail:
         for attack in ATTACKS[:7]:
             assert attack in text
         assert {char for char in text if not char.isprintable()} <= {"\n"}
-
-
-def browse(folder, text, *options):
-    """What Chromium makes of a page: its document, after scripts had their chance."""
-    file = folder / "page.html"
-    file.write_text(text)
-    quiet = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()
-    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}"]
-    command = [BROWSER, "--headless", *quiet, *options, "--dump-dom", file.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
 @pytest.mark.slow

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from dataclasses import replace
 from html import escape, unescape
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from helpers.browser import browse, in_a_browser
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
@@ -38,8 +37,6 @@ HOSTILE = [
     "a\u0301\u0302\u0303" * 300,
     "שלום עולם مرحبا",
 ]
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-in_a_browser = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed")
 
 
 def judged(messages=400, labels=("ham", "spam"), seed=1, **changes):
@@ -420,16 +417,6 @@ def test_scales():
     decades = Logarithmic(0.1, 10, 0, 240)
     assert [decades.at(value) for value in (0, 0.001, 0.1, 1, 10)] == pytest.approx([0, 0, 40, 140, 240])
     assert decades.ticks == [0, 0.1, 1, 10]
-
-
-def browse(folder, page, *options):
-    """What Chromium makes of a page: its document, after scripts had their chance."""
-    file = folder / "page.html"
-    file.write_text(page)
-    quiet = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()
-    quiet += ["--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}"]
-    command = [BROWSER, "--headless", *quiet, *options, "--dump-dom", file.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
 @pytest.mark.slow
