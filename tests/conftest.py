@@ -15,8 +15,6 @@ import pytest
 from helpers.program import Spamnb
 from helpers.samples import ENOUGH, ham, spam, work
 
-from spamnb.reading import batch as gathering
-from spamnb.reading import fingerprint
 
 pytest_plugins = ["helpers.tiers"]
 
@@ -108,8 +106,6 @@ def bucket() -> Iterator[Any]:
 
 
 @pytest.fixture
-def alike(monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
-    """Two words of one fingerprint, by a factor that leaves of a word only its first letter."""
-    for module in (fingerprint, gathering):
-        monkeypatch.setattr(module, "FACTOR", 1 << 44)
-    return "mill", "moon"
+def alike() -> tuple[str, str]:
+    """Two words of one fingerprint, found by trying a million first halves."""
+    return "collidescollides", "oinlionhf5nq5p5k"

@@ -21,7 +21,7 @@ from spamnb.errors import CannotCreate, ModelError, UsageError
 from spamnb.key import read_model_key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints_of
+from spamnb.reading.features import fingerprints_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages

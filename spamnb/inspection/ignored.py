@@ -41,4 +41,4 @@ def ignored_parts(message: Message) -> dict[str, str]:
 
 def hidden_words(features: Features) -> list[str]:
     """Words that a reader does not see: they count as such only, not as words of the body."""
-    return [token[len(HIDDEN) :] for token in dict.fromkeys(features.body) if token.startswith(HIDDEN)]
+    return [token[len(HIDDEN) :] for token in features.texts.values() if token.startswith(HIDDEN)]

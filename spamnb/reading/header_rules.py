@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from spamnb.reading.features import BODY, HEAD, Features
 from spamnb.reading.identity import is_volatile
-from spamnb.reading.word_rules import remember
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from spamnb.reading.words import Words
-
-    HeaderRule = Callable[[str, str, Words], list[str]]
 
 LONGEST_NAME = 80  # characters of a header's name, an address or a host
 MOST_HEADER_WORDS = 200  # read of one header: a To: with ten thousand addresses says no more than fifty do
-MOST_REMEMBERED = 4_000  # entries of each memory: of headers, names and hosts
-LONGEST_REMEMBERED = 200  # characters of an entry
 
 # Headers that are no evidence, and why; others are in VOLATILE of reading.identity.
 IGNORED = {
@@ -37,6 +31,37 @@ ZONES = frozenset(
         "CET CEST MET MEST EET EEST SAST MSK MSD PKT ICT WIB HKT SGT MYT PHT AWST JST KST ACST AEST AEDT NZST"
     ).split()
 )
+# Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
+BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
+
+WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE = range(6)  # rules that cut a header's value
+RULES = {
+    "subject": SUBJECT,
+    "from": ADDRESSES,
+    "to": ADDRESSES,
+    "cc": ADDRESSES,
+    "reply-to": ADDRESSES,
+    "sender": ADDRESSES,
+    "errors-to": ADDRESSES,
+    "received": HOSTS,
+    "x-originating-ip": HOSTS,
+    "message-id": DOMAIN,
+    "in-reply-to": DOMAIN,
+    "references": DOMAIN,
+    "resent-message-id": DOMAIN,
+    "date": ZONE,
+}
+
+
+def _separators(chars: str) -> bytes:
+    """Return a table that lowers letters, and makes spaces of `chars` and of all unprintable characters."""
+    return bytes(32 if c < 33 or c > 126 or chr(c) in chars else ord(chr(c).lower()) for c in range(256))
+
+
+ADDRESS_SEPARATORS = _separators("<>,;:\"'()[]")
+HOST_SEPARATORS = _separators("()[]<>,;=\"'@/")
+IDENTIFIER_SEPARATORS = _separators('<>()"')
+COLON, DOT, ZERO, NINE, A, F = b":.09af"
 
 
 def is_ignored(name: str) -> bool:
@@ -47,145 +72,130 @@ def is_ignored(name: str) -> bool:
 
 
 def header_tokens(headers: list[tuple[str, str]], words: Words) -> list[str]:
-    """Return the words of headers, each tagged with its header's name.
+    """Return the words of headers, each tagged with its header's name, in order."""
+    features = Features()
+    features.order = []
+    for name, value in headers:
+        add_header(features, name, value, words)
+    return features.in_order()
 
-    Tokens are remembered: half of all headers were seen before; without those of one message, three in four.
+
+def add_header(
+    features: Features, name: str, value: str, words: Words, paired: bool = False
+) -> None:
+    """Count the tokens of a header: that it is there, and what its rule makes of its value.
+
+    Neighbours in its value are noted if they are to be `paired`.
     """
-    known = words.known_headers
-    tokens: list[str] = []
-    for header in headers:
-        found = known.get(header)
-        tokens += _tokens(header, words) if found is None else found
-    return tokens
-
-
-def _tokens(header: tuple[str, str], words: Words) -> list[str]:
-    name, value = header
-    rule = _known_rules.get(name) or _rule_of(name)
-    if rule is _no_tokens:
-        return []
+    rule: int = RULES.get(name, WORDS)
+    if rule == WORDS and is_ignored(name):
+        return
     name = name[:LONGEST_NAME]
-    tokens = [f"header:{name}", *rule(name, value, words)]
-    if rule not in _OF_ONE_MESSAGE and len(header[0]) + len(value) <= LONGEST_REMEMBERED:
-        remember(words.known_headers, header, tokens, MOST_REMEMBERED)
-    return tokens
+    features.add_token("header:" + name, HEAD)
+    tag = name.encode() + b":"
+    if rule == HOSTS:
+        add_hosts(features, tag, value)
+    elif rule == DOMAIN:
+        add_domain(features, tag, value)
+    elif rule == ZONE:
+        add_zone(features, tag, value)
+    else:
+        part = BODY if name in BODY_TAGS else HEAD
+        ngrams = words.ngrams if rule == SUBJECT else 1
+        features.add_words(tag, words.spaced(value), MOST_HEADER_WORDS, part, ngrams, paired)
+        if rule == ADDRESSES:
+            add_addresses(features, tag, value)
 
 
-def _rule_of(name: str) -> HeaderRule:
-    """Return the rule that cuts headers of a name."""
-    rule = _no_tokens if is_ignored(name) else _RULES.get(name, _plain)
-    return remember(_known_rules, name, rule, MOST_REMEMBERED) if len(name) <= LONGEST_REMEMBERED else rule
+def split_at(separators: bytes, value: str) -> bytes:
+    """Return a header's value, in lower case, with spaces for separators; what is not ASCII becomes "?"."""
+    return value.encode("ascii", "replace").translate(separators)
 
 
-def subject_tokens(value: str, words: Words) -> list[str]:
-    """Return the words of a subject and their n-grams."""
-    return _subject("subject", value, words)
+def add_addresses(features: Features, tag: bytes, value: str) -> None:
+    """Count each address, and its domain."""
+    data = split_at(ADDRESS_SEPARATORS, value)
+    at, read = features.next_word(data, 0), 0
+    while at < len(data) and read < MOST_HEADER_WORDS:
+        end = features.word_end(data, at)
+        domain = data.rfind(b"@", at, end)
+        if domain >= 0 and end - at <= LONGEST_NAME:
+            features.add(tag, data, at, end, HEAD)
+            features.add(tag, data, domain, end, HEAD)
+        read += 1
+        at = features.next_word(data, end)
 
 
-def subject_words(value: str, words: Words) -> list[str]:
-    """Return the words of a subject in order, without n-grams."""
-    return _plain("subject", value, words)
+def add_domain(features: Features, tag: bytes, value: str) -> None:
+    """Count the host that made an identifier, the last of several; what else it has is random."""
+    data = split_at(IDENTIFIER_SEPARATORS, value)
+    start = data.rfind(b"@") + 1
+    host = data[start : features.word_end(data, start)].strip(b".")[:LONGEST_NAME] if start else b"none"
+    features.add(tag + b"@" if start else tag, host, 0, len(host), HEAD)
 
 
-def _no_tokens(_name: str, _value: str, _words: Words) -> list[str]:
-    return []
-
-
-def _plain(name: str, value: str, words: Words) -> list[str]:
-    return [f"{name}:{word}" for word in words.of(value)[:MOST_HEADER_WORDS]]
-
-
-def _subject(name: str, value: str, words: Words) -> list[str]:
-    return [f"{name}:{gram}" for gram in words.grams(words.of(value)[:MOST_HEADER_WORDS])]
-
-
-def _addresses(name: str, value: str, words: Words) -> list[str]:
-    """Return the words of names, and each address with its domain."""
-    tokens = _plain(name, value, words)
-    for address in split_at(_ADDRESS_SEPARATORS, value)[:MOST_HEADER_WORDS]:
-        if "@" in address and len(address) <= LONGEST_NAME:
-            domain = address.rpartition("@")[2]
-            tokens += (f"{name}:{address}", f"{name}:@{domain}")
-    return tokens
-
-
-def _hosts(name: str, value: str, _words: Words) -> list[str]:
-    """Return the hosts and addresses a message came through, and the domains and networks they lie in."""
-    tokens: list[str] = []
-    known = _known_hosts.setdefault(name, {})
-    route = value.rpartition(";")[0] or value
-    for host in split_at(_HOST_SEPARATORS, route)[:MOST_HEADER_WORDS]:
-        found = known.get(host)
-        if found is None and ("." in host or ":" in host) and len(host) <= LONGEST_NAME:
-            found = remember(known, host, _host_tokens(name, host), MOST_REMEMBERED)
-        if found:
-            tokens += found
-    return tokens
-
-
-def _host_tokens(name: str, host: str) -> list[str]:
-    """Return a host with its domain, or an address with its networks; nothing if it is neither."""
-    host = host.removeprefix("ipv6:").strip(".")
-    groups = host.split(":")
-    if ("::" in host or len(groups) == 8) and not host.strip("0123456789abcdef:"):
-        return [f"{name}:{host}", f"{name}:{groups[0]}:{groups[1]}:"] if groups[1] else [f"{name}:{host}"]
-    if len(groups) > 1:  # a port, a time, helo:host
-        return [token for group in groups for token in _host_tokens(name, group)]
-    labels = host.split(".")
-    if len(labels) == 1 or "" in labels:
-        return []
-    if len(labels) == 4 and host.replace(".", "").isdigit():
-        return [f"{name}:{host}", f"{name}:{labels[0]}.{labels[1]}.", f"{name}:{'.'.join(labels[:3])}."]
-    return [f"{name}:{host}", f"{name}:.{labels[-2]}.{labels[-1]}"]
-
-
-def _domain(name: str, value: str, _words: Words) -> list[str]:
-    """Return the host that made an identifier, the last of several; what else it has is random."""
-    hosts = [
-        word.rpartition("@")[2].strip(".") for word in split_at(_IDENTIFIER_SEPARATORS, value) if "@" in word
-    ]
-    return [f"{name}:@{hosts[-1][:LONGEST_NAME]}"] if hosts else [f"{name}:none"]
-
-
-def _zone(name: str, value: str, _words: Words) -> list[str]:
-    """Return the zone of a date only: the day tells old mail from new, not ham from spam."""
+def add_zone(features: Features, tag: bytes, value: str) -> None:
+    """Count the zone of a date only: the day tells old mail from new, not ham from spam."""
     words = value.partition("(")[0].split()
-    if not words:
-        return []
-    zone = words[-1]
-    numeric = len(zone) == 5 and zone[0] in "+-" and zone.isascii() and zone[1:].isdigit()
-    return [f"{name}:{zone}"] if numeric or zone.upper() in ZONES else [f"{name}:none"]
+    if words:
+        zone: str = words[-1]
+        numeric = len(zone) == 5 and zone[0] in "+-" and zone.isascii() and zone[1:].isdigit()
+        known = zone.encode() if numeric or zone.upper() in ZONES else b"none"
+        features.add(tag, known, 0, len(known), HEAD)
 
 
-def split_at(separators: bytes, value: str) -> list[str]:
-    """Split a header's value, in lower case, by a table of separators; what is not ASCII becomes "?"."""
-    return value.encode("ascii", "replace").translate(separators).decode().split()
+def add_hosts(features: Features, tag: bytes, value: str) -> None:
+    """Count the hosts and addresses a message came through, and the domains and networks they lie in."""
+    data = split_at(HOST_SEPARATORS, value.rpartition(";")[0] or value)
+    at, read = features.next_word(data, 0), 0
+    while at < len(data) and read < MOST_HEADER_WORDS:
+        end = features.word_end(data, at)
+        if end - at <= LONGEST_NAME:
+            add_host(features, tag, data, at + 5 if data.startswith(b"ipv6:", at, end) else at, end)
+        read += 1
+        at = features.next_word(data, end)
 
 
-def _separators(chars: str) -> bytes:
-    """Return a table that lowers letters, and makes spaces of `chars` and of all unprintable characters."""
-    return bytes(32 if c < 33 or c > 126 or chr(c) in chars else ord(chr(c).lower()) for c in range(256))
-
-
-_ADDRESS_SEPARATORS = _separators("<>,;:\"'()[]")
-_HOST_SEPARATORS = _separators("()[]<>,;=\"'@/")
-_IDENTIFIER_SEPARATORS = _separators('<>()"')
-_RULES: dict[str, HeaderRule] = {
-    "subject": _subject,
-    "from": _addresses,
-    "to": _addresses,
-    "cc": _addresses,
-    "reply-to": _addresses,
-    "sender": _addresses,
-    "errors-to": _addresses,
-    "received": _hosts,
-    "x-originating-ip": _hosts,
-    "message-id": _domain,
-    "in-reply-to": _domain,
-    "references": _domain,
-    "resent-message-id": _domain,
-    "date": _zone,
-}
-_OF_ONE_MESSAGE = (_hosts, _domain, _zone)  # their headers are hardly ever the same in two messages
-_known_rules: dict[str, HeaderRule] = {}
-_known_hosts: dict[str, dict[str, list[str]]] = {}  # by name of a header (few have hosts), then by host
+def add_host(features: Features, tag: bytes, data: bytes, start: int, end: int) -> None:
+    """Count a host with its domain, or an address with its networks; nothing if it is neither."""
+    while start < end and data[start] == DOT:
+        start += 1
+    while start < end and data[end - 1] == DOT:
+        end -= 1
+    dots = colons = 0
+    first = second = before = -1  # the first two dots or colons; the last dot but one
+    last = -1
+    digits = hexadecimal = True
+    gap = doubled = False  # an empty label; two colons in a row
+    for at in range(start, end):
+        letter = data[at]
+        if letter == DOT:
+            gap = gap or at == last + 1
+            dots += 1
+            before, last = last, at
+        elif letter == COLON:
+            doubled = doubled or at > start and data[at - 1] == COLON
+            colons += 1
+        elif not ZERO <= letter <= NINE:
+            digits = False
+            hexadecimal = hexadecimal and A <= letter <= F
+        if letter == DOT or letter == COLON:
+            hexadecimal = hexadecimal and letter == COLON
+            first, second = (at, second) if first < 0 else (first, at if second < 0 else second)
+    if colons and hexadecimal and (doubled or colons == 7):
+        features.add(tag, data, start, end, HEAD)
+        if second > first + 1:
+            features.add(tag, data, start, second + 1, HEAD)
+    elif colons:  # a port, a time, helo:host
+        while start < end:
+            stop = data.find(b":", start, end)
+            stop = end if stop < 0 else stop
+            add_host(features, tag, data, start, stop)
+            start = stop + 1
+    elif dots and not gap:
+        features.add(tag, data, start, end, HEAD)
+        if dots == 3 and digits:
+            features.add(tag, data, start, second + 1, HEAD)
+            features.add(tag, data, start, last + 1, HEAD)
+        else:
+            features.add(tag + b"." if before < 0 else tag, data, max(before, start), end, HEAD)

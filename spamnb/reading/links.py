@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.reading.word_rules import remember
+from spamnb.reading.features import BODY, Features
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,34 +13,18 @@ LONGEST_LINK = 500  # characters, as below
 LONGEST_SCHEME = 10
 LONGEST_HOST = 80
 MOST_PATH_WORDS = 20
-MOST_HOSTS = 4_000  # remembered: five links in six lead to one of them
+MOST_DOMAINS = 4  # of a host, itself among them
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
-_SCHEME = frozenset(_LETTERS + _NOT_FIRST)
 _SCHEME_LETTERS = _LETTERS + _NOT_FIRST
 _HEX = frozenset(b"0123456789abcdefABCDEF")
 _WWW = ("www.", "WWW.", "Www.")
 _NOT_BEFORE_WWW = frozenset("/.@-_%&")
 
 
-class _LinkEnds(dict[int, int]):
-    """A translation table that makes a space of all that ends a link in a text."""
-
-    def __missing__(self, code: int) -> int:
-        char = chr(code)
-        ends = char in "<>\"'`{}|^," or not (char.isascii() or char.isalnum() or is_mark(char))
-        return remember(self, code, 32 if ends else code)
-
-
-def is_mark(char: str) -> bool:
-    """Tell whether a character is a combining mark."""
-    from unicodedata import category
-
-    return category(char)[0] == "M"
-
-
-_LINK_ENDS = _LinkEnds()
+# By ASCII character, whether it ends a link in a text.
+_ENDS = bytes(chr(c).isspace() or chr(c) in "<>\"'`{}|^," for c in range(128))
 
 
 def links_in(text: str) -> list[str]:
@@ -65,72 +49,91 @@ def links_in(text: str) -> list[str]:
 
 def _link_at(text: str, at: int) -> str:
     """Return the rest of a link, without the marks of the sentence it stands in."""
-    run = text[at : at + LONGEST_LINK].split(None, 1)[0]
-    return run.translate(_LINK_ENDS).partition(" ")[0].rstrip(".;:!?)]")
+    end, stop = at, min(len(text), at + LONGEST_LINK)
+    while end < stop:
+        char = text[end]
+        if _ENDS[ord(char)] if char < "\x80" else not (char.isalnum() or is_mark(char)):
+            break
+        end += 1
+    return text[at:end].rstrip(".;:!?)]")
+
+
+def is_mark(char: str) -> bool:
+    """Tell whether a character is a combining mark."""
+    from unicodedata import category
+
+    return category(char)[0] == "M"
 
 
 def link_tokens(links: list[str], words: Words) -> list[str]:
-    """Return the tokens of links: host, the domains above it, words of the path, and what is odd."""
-    tokens: list[str] = []
+    """Return the tokens of links, in order."""
+    features = Features()
+    features.order = []
+    add_links(features, links, words)
+    return features.in_order()
+
+
+def add_links(features: Features, links: list[str], words: Words) -> None:
+    """Count the tokens of links: host, the domains above it, words of the path, and what is odd."""
     for link in links[:MOST_LINKS]:
-        link = link[:LONGEST_LINK].replace("\\", "/")  # as browsers do
-        scheme, colon, rest = link.partition(":")
-        if link.startswith("//"):
-            tokens += _absolute_link("http", link, words)
-        elif not colon or not scheme or scheme[0] in _NOT_FIRST or not _SCHEME.issuperset(scheme):
-            tokens.append("url:relative")
-            for inner in links_in(link):  # /go?to=http://elsewhere
-                scheme, _, rest = inner.partition(":")
-                tokens += _absolute_link(scheme, rest, words)
-        elif rest.startswith("//"):
-            tokens += _absolute_link(scheme, rest, words)
-        else:
-            tokens.append(f"url:{scheme.lower()[:LONGEST_SCHEME]}:")
-    return tokens
+        _add_link(features, link[:LONGEST_LINK].replace("\\", "/"), words)  # as browsers do
 
 
-def _absolute_link(scheme: str, rest: str, words: Words) -> list[str]:
-    """Return the tokens of a link with a host; `rest` is what follows the scheme."""
-    authority = rest[2:].partition("/")[0].partition("?")[0].partition("#")[0]
-    path = rest[2 + len(authority) :]
-    where = f"{scheme}:{authority}"
-    found = _known_authorities.get(where)
-    if found is None:
-        found = remember(_known_authorities, where, _authority_tokens(scheme.lower(), authority), MOST_HOSTS)
-    if len(path) < 2:
-        return found
-    return found + [f"url:/{word}" for word in words.of(unquoted(path))[:MOST_PATH_WORDS]]
+def _add_link(features: Features, link: str, words: Words) -> None:
+    scheme, colon, rest = link.partition(":")
+    if link.startswith("//"):
+        _add_absolute_link(features, "http", link, words)
+    elif not colon or not scheme or scheme[0] in _NOT_FIRST or scheme.strip(_SCHEME_LETTERS):
+        features.add_token("url:relative", BODY)
+        for inner in links_in(link):  # /go?to=http://elsewhere
+            scheme, _, rest = inner.partition(":")
+            _add_absolute_link(features, scheme, rest, words)
+    elif rest.startswith("//"):
+        _add_absolute_link(features, scheme, rest, words)
+    else:
+        features.add_token(f"url:{scheme.lower()[:LONGEST_SCHEME]}:", BODY)
 
 
-_known_authorities: dict[str, list[str]] = {}
-
-
-def _authority_tokens(scheme: str, authority: str) -> list[str]:
-    """Return the tokens of what a link has before its path."""
-    user, _, host = authority.rpartition("@")
+def _add_absolute_link(features: Features, scheme: str, rest: str, words: Words) -> None:
+    """Count the tokens of a link with a host; `rest` is what follows the scheme."""
+    end = 2
+    while end < len(rest) and rest[end] not in "/?#":
+        end += 1
+    user, _, host = rest[2:end].rpartition("@")
     if host.startswith("["):
         host, _, port = host[1:].partition("]")
     else:
         host, _, port = host.partition(":")
-    tokens = []
     if user:
-        tokens.append("url:user@")
+        features.add_token("url:user@", BODY)
     if port:
-        tokens.append("url:port")
+        features.add_token("url:port", BODY)
+    scheme = scheme.lower()
     if scheme not in ("http", "https"):
-        tokens.append(f"url:{scheme[:LONGEST_SCHEME]}:")
-    return tokens + _host_tokens(plain_host(host))
+        features.add_token(f"url:{scheme[:LONGEST_SCHEME]}:", BODY)
+    _add_host(features, plain_host(host))
+    if len(rest) > end + 1:
+        features.add_words(b"url:/", words.spaced(unquoted(rest[end:])), MOST_PATH_WORDS, BODY)
 
 
-def _host_tokens(host: str) -> list[str]:
-    """Return a host with the domains it lies in, an address with its network."""
-    labels = host.split(".")
-    if ":" in host:
-        return ["url:number", f"url:{host[:LONGEST_HOST]}"]
-    if host.replace(".", "").isdigit():
-        return ["url:number", f"url:{'.'.join(labels[:2])[:LONGEST_HOST]}.", f"url:{host[:LONGEST_HOST]}"]
-    domains = [".".join(labels[-size:]) for size in range(min(4, len(labels)), 0, -1) if labels[-size]]
-    return [f"url:{domain[:LONGEST_HOST]}" for domain in domains]
+def _add_host(features: Features, host: str) -> None:
+    """Count a host with the domains it lies in, an address with its network."""
+    a_number = host.replace(".", "").isdigit()
+    if ":" in host or a_number:
+        features.add_token("url:number", BODY)
+        if ":" not in host:
+            features.add_token(f"url:{'.'.join(host.split('.')[:2])[:LONGEST_HOST]}.", BODY)
+        features.add_token(f"url:{host[:LONGEST_HOST]}", BODY)
+        return
+    start, dots = len(host), 0
+    while dots < MOST_DOMAINS and start >= 0:
+        start = host.rfind(".", 0, start)
+        dots += 1
+    while dots:
+        if start + 1 < len(host) and host[start + 1] != ".":
+            features.add_token(f"url:{host[start + 1 : start + 1 + LONGEST_HOST]}", BODY)
+        start = host.find(".", start + 1)
+        dots -= 1
 
 
 def plain_host(host: str) -> str:

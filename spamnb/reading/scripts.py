@@ -5,10 +5,27 @@ from __future__ import annotations
 from itertools import groupby, pairwise
 from unicodedata import category, normalize
 
+from spamnb.reading.features import LONGEST_WORD
 from spamnb.reading.letters import PLAINER, unmasked
-from spamnb.reading.word_rules import JOINERS, LONGEST_WORD, MOST_WORDS, remember
+from spamnb.reading.words import JOINERS, MOST_WORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Key = TypeVar("Key")
+    Value = TypeVar("Value")
 
 PIECE_SIZE = 512  # characters normalised at once
+MOST_REMEMBERED = 20_000  # words, or characters
+
+
+def remember(memory: dict[Key, Value], key: Key, value: Value) -> Value:
+    """Put a value into a memory and return it; a full memory is emptied, and soon has what is common."""
+    if len(memory) >= MOST_REMEMBERED:
+        memory.clear()
+    memory[key] = value
+    return value
 
 
 class Scripts:

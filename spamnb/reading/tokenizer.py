@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from spamnb.reading.features import Features
-from spamnb.reading.fingerprint import Fingerprints
-from spamnb.reading.header_rules import header_tokens, subject_tokens, subject_words
-from spamnb.reading.links import MOST_LINKS, link_tokens, links_in
+from spamnb.reading.features import BODY, HEAD, NO_LIMIT, Features, word_count
+from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
+from spamnb.reading.links import MOST_LINKS, add_links, links_in
 from spamnb.reading.message import EMBEDDED
-from spamnb.reading.numbers import numbers_of
-from spamnb.reading.words import words_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +20,6 @@ MOST_TOKENS = 30_000
 # Tokens of headers, parts, tags, links, hidden words, each. Texts have the rest, so no kind hides another.
 MOST_OF_A_KIND = 4_000
 MOST_OF_ONE_TAG = 1000  # occurrences of an HTML tag that are counted, after its first
-# Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
-BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
 
 
 class Tokenizer:
@@ -34,73 +29,105 @@ class Tokenizer:
         self.settings = settings
         self.words = settings.words()
         self.key = key
-        self.fingerprints = Fingerprints(key)
 
-    def features(self, message: Message) -> Features:
-        """Return all features of a message, up to the most it may bring."""
-        head, like_body, subject = self._head(message)
-        part_tokens: list[str] = []
-        tags: list[str] = []
-        links: list[list[str]] = []
-        hidden: list[list[str]] = []
-        texts: list[bytes] = []
+    def features(self, message: Message, numbers: bool = True, spare: Features | None = None) -> Features:
+        """Return all features of a message, up to the most it may bring; its numbers if they are wanted.
+
+        They are put into `spare`, if there is one that nobody uses any more.
+        """
+        features = spare or Features(self.key)
+        features.start_anew()
+        if self.settings.headers:
+            self._add_head(features, message)
         pages = pages_of(message)
+        texts: list[str] = []
+        links: list[list[str]] = []
+        features.left = MOST_OF_A_KIND
         for part in message.parts:
-            part_tokens += self._part_tokens(part)
+            self._add_part(features, part)
             page = pages.get(id(part))
             text = part.text if page is None else page.text
             if page is not None:
-                tags += tag_tokens(page.tags)
                 links += (page.links, page.images)
-                hidden.append([f"hidden:{word}" for word in self.words.of(page.hidden)])
             if text:
+                texts.append(text)
                 links.append(links_in(text))
-                texts.append(self.words.spaced(text))
-                if is_masked(text):
-                    part_tokens.append("trick:masked")
-        body = like_body + part_tokens[:MOST_OF_A_KIND] + tags[:MOST_OF_A_KIND]
-        body += link_tokens(first_items(links, MOST_LINKS), self.words)[:MOST_OF_A_KIND]
-        body += first_items(hidden, MOST_OF_A_KIND)
-        texts = limited_texts(texts, (MOST_TOKENS - len(head) - len(body)) // self.words.ngrams)
-        if self.words.ngrams > 1:
-            for words in map(words_in, texts):
-                body += self.words.grams(words)[len(words) :]
-        return Features(head, body, subject, texts, numbers_of(message, pages), self.fingerprints)
+                if not text.isascii() and is_masked(text):
+                    features.add_token("trick:masked", BODY)
+        if pages:
+            self._add_pages(features, list(pages.values()))
+        features.left = MOST_OF_A_KIND
+        for which, most in shares([len(run) for run in links], MOST_LINKS):
+            add_links(features, links[which][:most], self.words)
+        if pages:
+            hidden = [self.words.spaced(page.hidden) for page in pages.values()]
+            self._add_texts(features, b"hidden:", hidden, MOST_OF_A_KIND, 1, False)
+        spaced = [self.words.spaced(text) for text in texts]
+        ngrams = self.words.ngrams
+        self._add_texts(features, b"", spaced, (MOST_TOKENS - features.added) // ngrams, ngrams, True)
+        features.numbers = {}
+        if numbers:
+            from spamnb.reading.numbers import numbers_of  # the default view has no use for them
 
-    def _head(self, message: Message) -> tuple[list[str], list[str], list[str]]:
-        """Return tokens of the headers, tokens of headers that count as body, and the words of the subject.
+            features.numbers = numbers_of(message, pages)
+        return features
 
-        Tokens of the headers include the subjects of embedded messages.
-        """
-        if not self.settings.headers:
-            return [], [], []
-        tokens = header_tokens(message.headers, self.words)
-        subject = subject_words(message.get("subject") or "", self.words)
+    def _add_head(self, features: Features, message: Message) -> None:
+        """Count the tokens of the headers, and the subjects of embedded messages."""
+        features.left = MOST_OF_A_KIND + 1
+        self._add_headers(features, message, True)
+        if not features.left:  # the subject stays, wherever it stands among the headers
+            subject = self.words.spaced(message.get("subject") or "")
+            features.start_anew()
+            features.left = MOST_OF_A_KIND
+            features.add_words(b"subject:", subject, MOST_HEADER_WORDS, HEAD, 1, True)
+            self._add_headers(features, message, False)
+
+    def _add_headers(self, features: Features, message: Message, paired: bool) -> None:
+        """Count the tokens of the headers; neighbours in the first subject are to be paired, or none."""
+        for name, value in message.headers:
+            a_subject = name == "subject"
+            add_header(features, name, value, self.words, paired and a_subject)
+            paired = paired and not a_subject
         for part in message.parts:
             if part.content_type == EMBEDDED:
                 for name, value in part.headers:
                     if name == "subject":
-                        tokens += subject_tokens(value, self.words)
-        if len(tokens) > MOST_OF_A_KIND:  # the subject stays, wherever it stands among the headers
-            tokens = subject + tokens[: MOST_OF_A_KIND - len(subject)]
-        if BODY_TAGS.isdisjoint([name for name, _ in message.headers]):
-            return tokens, [], subject
-        like_body = [token for token in tokens if token.partition(":")[0] in BODY_TAGS]
-        return [token for token in tokens if token.partition(":")[0] not in BODY_TAGS], like_body, subject
+                        subject, ngrams = self.words.spaced(value), self.words.ngrams
+                        features.add_words(b"subject:", subject, MOST_HEADER_WORDS, HEAD, ngrams)
 
-    def _part_tokens(self, part: Part) -> list[str]:
-        """Return tokens of a part's type and charset, and of the name of an attachment."""
-        tokens = []
+    def _add_part(self, features: Features, part: Part) -> None:
+        """Count tokens of a part's type and charset, and of the name of an attachment."""
         if part.content_type:
-            tokens.append(f"type:{printable(part.content_type[:60])}")
+            features.add_token("type:" + printable(part.content_type[:60]), BODY)
         if part.charset:
-            tokens.append(f"charset:{printable(part.charset[:30])}")
+            features.add_token("charset:" + printable(part.charset[:30]), BODY)
         if part.filename:
             stem, dot, ending = part.filename.rpartition(".")
-            tokens += [f"file:{word}" for word in self.words.of(stem if dot else ending)]
+            features.add_words(b"file:", self.words.spaced(stem if dot else ending), NO_LIMIT, BODY)
             if dot:
-                tokens.append(f"file:.{printable(ending[:12].lower())}")
-        return tokens
+                features.add_token("file:." + printable(ending[:12].lower()), BODY)
+
+    def _add_pages(self, features: Features, pages: list[Page]) -> None:
+        """Count the tags of each page once, and only then the repeated ones: a flood of one hides no other."""
+        features.left = MOST_OF_A_KIND
+        for page in pages:
+            for tag in page.tags:
+                features.add_token("html:" + printable(tag), BODY)
+            for tag, times in page.tags.items():
+                if times > 1:
+                    features.add_token("html:" + printable(tag), BODY, min(times - 1, MOST_OF_ONE_TAG))
+
+    def _add_texts(
+        self, features: Features, tag: bytes, texts: list[bytes], most: int, ngrams: int, paired: bool
+    ) -> None:
+        """Count the words of texts, the long ones cut, `most` words in all."""
+        features.left = NO_LIMIT
+        sizes = [len(text) for text in texts]
+        if sum(sizes) > most:  # a text has no more words than bytes
+            sizes = [word_count(text) for text in texts]
+        for which, share in shares(sizes, most):
+            features.add_words(tag, texts[which], share, BODY, ngrams, paired)
 
 
 def pages_of(message: Message) -> dict[int, Page]:
@@ -108,31 +135,20 @@ def pages_of(message: Message) -> dict[int, Page]:
     html_parts = [part for part in message.parts if part.text and is_html(part)]
     if not html_parts:
         return {}
-    from spamnb.reading.html.markup import render  # six modules that plain mail has no use for
+    from spamnb.reading.html.markup import render  # plain mail has no use for it
 
     return {id(part): render(part.text or "") for part in html_parts}
-
-
-def is_masked(text: str) -> bool:
-    """Tell whether a text hides words from a filter; for ASCII without loading what decides."""
-    if text.isascii():
-        return False
-    from spamnb.reading.letters import has_masked_words
-
-    return has_masked_words(text)
 
 
 def is_html(part: Part) -> bool:
     return part.content_type in ("text/html", "application/xhtml+xml")
 
 
-def tag_tokens(tags: dict[str, int]) -> list[str]:
-    """Return a token for each tag, and only then the repeated ones: a flood of one tag hides no other."""
-    names = [f"html:{printable(tag)}" for tag in tags]
-    tokens = list(names)
-    for name, times in zip(names, tags.values(), strict=True):
-        tokens += [name] * min(times - 1, MOST_OF_ONE_TAG)
-    return tokens
+def is_masked(text: str) -> bool:
+    """Tell whether a text that is not ASCII hides words from a filter."""
+    from spamnb.reading.letters import has_masked_words
+
+    return has_masked_words(text)
 
 
 def printable(text: str) -> str:
@@ -142,27 +158,18 @@ def printable(text: str) -> str:
     return "".join([char for char in text if char.isprintable() and char != " "])
 
 
-def first_items(runs: list[list[str]], most: int) -> list[str]:
-    """Return the first items of each run, `most` in all."""
-    return [item for run in limited_runs(runs, most) for item in run]
+def shares(sizes: list[int], most: int) -> list[tuple[int, int]]:
+    """Share `most` items out among runs of some sizes: which run, and how many of its items.
 
-
-def limited_texts(texts: list[bytes], most: int) -> list[bytes]:
-    """Return the texts, the long ones cut, with `most` words in all."""
-    if sum(map(len, texts)) <= most:  # a text has no more words than bytes
-        return texts
-    return [" ".join(run).encode() for run in limited_runs([words_in(text) for text in texts], most)]
-
-
-def limited_runs(runs: list[list[str]], most: int) -> list[list[str]]:
-    """Return the runs, the long ones cut, with `most` items in all: a flood in one part hides no other.
-
-    If any is cut, they come in order of their length.
+    If any is cut, the runs come in order of their sizes: a flood in one part hides no other.
     """
-    if sum(map(len, runs)) <= most:
-        return runs
-    limited = []
-    for following, run in zip(reversed(range(len(runs))), sorted(runs, key=len), strict=True):
-        limited.append(run[: most // (following + 1)])
-        most -= len(limited[-1])
-    return limited
+    if sum(sizes) <= most:
+        return list(enumerate(sizes))
+    found = []
+    following = len(sizes)
+    for which in sorted(range(len(sizes)), key=sizes.__getitem__):
+        share = min(sizes[which], most // following)
+        found.append((which, share))
+        most -= share
+        following -= 1
+    return found

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from spamnb.bayes.classifier import Classifier
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
-from spamnb.reading.fingerprint import MOST_REMEMBERED
 from spamnb.store.records import KEY_BYTES, LONGEST_SCANNED, CountRecords
 from spamnb.store.stored_model import StoredModel
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.view import View
     from spamnb.store.counts import Row, Token
 
+MOST_REMEMBERED = 50_000  # tokens
 MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
 
 

@@ -17,7 +17,6 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.dates import MAX_DATE
 from spamnb.reading.features import Features
-from spamnb.reading.fingerprint import Fingerprints
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import Tokenizer
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
         @property
         def size(self) -> int: ...
         def messages(self) -> Iterator[RawMessage | Unreadable]: ...
-
-
-NO_FEATURES = Features([], [], [], [], {}, Fingerprints())
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +136,7 @@ class Batch:
 
 def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known | None = None) -> Batch:
     """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
-    builder = BatchBuilder(tokenizer.key)
+    builder, features = BatchBuilder(tokenizer.key), Features(tokenizer.key)
     names, digests, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
@@ -151,9 +147,9 @@ def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known
         digests.append(digest(message, tokenizer.key))
         dates.append((message.get("date") or "")[:MAX_DATE])
         if known is not None and known(digests[-1], label):
-            builder.add(NO_FEATURES)
+            builder.add(None)
         else:
-            builder.add(tokenizer.features(message))
+            builder.add(tokenizer.features(message, spare=features))
     found = np.array(digests, np.uint64)
     return Batch(label, names, found, dates, *builder.build(), unreadable, chunk.size)
 

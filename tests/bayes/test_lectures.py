@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import pytest
 from helpers.tables import assert_same, table_of_message
-from helpers.textbook import bag, rows_of
+from helpers.textbook import bag, grams_of, rows_of
 
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.gaussian import log_densities
 from spamnb.bayes.verdict import posterior_of
 from spamnb.bayes.view import GLOBAL, View
-from spamnb.reading.fingerprint import fingerprints_of
+from spamnb.reading.features import fingerprints_of
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
 
@@ -358,7 +358,7 @@ class TestTfIdf:
 class TestInputSpaces:
     def test_n_grams(self):
         cut = Settings(ngrams=3).words()
-        assert cut.grams(cut.of("send us your password")) == [
+        assert grams_of(cut, "send us your password") == [
             *("send", "us", "your", "password"),
             *("send us", "us your", "your password"),
             *("send us your", "us your password"),

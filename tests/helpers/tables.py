@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from helpers.simple_table import SimpleTable
 from spamnb.arrays import Texts
-from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
+from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
@@ -30,7 +30,7 @@ def columns_of(table, learned):
     many = len(table.labels)
     entries = [(fingerprint(token), token.encode(), row) for token, row in table.tokens.items()]
     for pair, row in table.pairs.items():
-        entries.append((Fingerprints().pair(*pair), b"", row + [0] * many))
+        entries.append((pair_fingerprint(*pair), b"", row + [0] * many))
     entries.sort()
     text = [token for _, token, _ in entries]
     rows = np.array([row for _, _, row in entries], np.int32).reshape(-1, 2 * many).T

@@ -1,6 +1,6 @@
 """Words for what takes fingerprints: textbook messages, and counts by the words they are of."""
 
-from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
+from spamnb.reading.features import BODY, NO_LIMIT, Features, fingerprints_of, pair_fingerprint
 
 
 def bag(words):
@@ -10,7 +10,7 @@ def bag(words):
 
 def neighbours(pairs):
     """Its pairs, given as (word, word)."""
-    return [(Fingerprints().pair(*pair), 0) for pair in pairs]
+    return [(pair_fingerprint(*pair), 0) for pair in pairs]
 
 
 def rows_of(counts, words):
@@ -21,9 +21,17 @@ def rows_of(counts, words):
 
 def pair_rows_of(counts, pairs):
     """The counts of those pairs that are known, by pair."""
-    numbers = {pair: Fingerprints().pair(*pair) for pair in pairs}
+    numbers = {pair: pair_fingerprint(*pair) for pair in pairs}
     rows = counts.pair_rows(list(numbers.values()))
     return {pair: rows[number] for pair, number in numbers.items() if number in rows}
+
+
+def grams_of(words, text):
+    """The words of a text and their n-grams."""
+    features = Features()
+    features.order = []
+    features.add_words(b"", words.spaced(text), NO_LIMIT, BODY, words.ngrams)
+    return features.in_order()
 
 
 def counted(features):

@@ -13,13 +13,11 @@ from spamnb.arrays import MISSING, gather_texts, run_starts, stable_order
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.sources import messages
-from spamnb.reading.batch import fingerprints_in
-from spamnb.reading.features import BODY
-from spamnb.reading.fingerprint import fingerprints_of
+from spamnb.reading.features import BODY, LONGEST_WORD, fingerprints_of
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.reading.word_rules import LONGEST_WORD, MOST_WORDS
+from spamnb.reading.words import MOST_WORDS
 from spamnb.training.batches import batch_of
 
 KEYS = [None, Key(bytes(32))]
@@ -207,17 +205,6 @@ def test_words_that_collide_are_one(alike):
 
 
 # What it is made of
-
-
-@given(st.lists(st.text(max_size=40), max_size=8))
-@example(["00\x80\U00010000\x00"])  # a NUL at the end, and the only one of its eight bytes
-@example(["eightby8" + "\x00" * 8, "\x00" * 17, "eightby8\x00ninth", ""])
-def test_fingerprints_in_a_text(tokens):
-    data = [token.encode("utf-8", "replace") for token in tokens]
-    ends = np.cumsum([len(token) for token in data], dtype=np.int64)
-    starts = ends - [len(token) for token in data]
-    found = fingerprints_in(b"".join(data) + b"whatever", starts, ends)
-    assert found.tolist() == fingerprints_of([token.decode() for token in data])
 
 
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 40) | st.integers(2**64 - 9, 2**64 - 1)))

@@ -11,10 +11,11 @@ from helpers.textbook import counted, pairs_in
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spamnb.reading.features import BODY
+from spamnb.reading.features import HEAD as IN_HEAD
 from spamnb.reading.message import read
 from spamnb.reading.settings import MOST_NGRAMS, Settings
-from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer, limited_runs
-from spamnb.reading.words import words_in
+from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer, shares
 
 TOKENIZER = Tokenizer(Settings())
 MULTIPART = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
@@ -59,11 +60,13 @@ def test_a_message():
 def test_words_of_texts_are_kept_apart_from_what_is_tagged():
     raw = MULTIPART.replace("\n\n", "\nSubject: Hello you\n\n", 1) + "\nOne, two\n--b\n\nTHREE\n--b--\n"
     found = features(raw)
-    assert [words_in(text) for text in found.spaced] == [["one", "two"], ["three"]]
-    assert found.subject == ["subject:hello", "subject:you"]
     assert pairs_in(found) == {("one", "two"), ("subject:hello", "subject:you")}
-    assert sorted(found.head) == ["header:subject", "subject:hello", "subject:you"]
-    assert found.body == ["type:text/plain", "type:text/plain"]
+    parts = {found.texts[number]: (times, part) for number, times, part in found.tokens}
+    assert {token for token, (_, part) in parts.items() if part == IN_HEAD} == {
+        *("header:subject", "subject:hello", "subject:you")
+    }
+    assert parts["type:text/plain"] == (2, BODY)
+    assert parts["three"] == (1, BODY)
 
 
 @pytest.mark.parametrize("raw", ["review us now", "review\nus\n\nnow\n", " review us now"])
@@ -320,8 +323,8 @@ def test_no_token_occurs_more_often_than_can_be_counted(flood):
         ([1] * 20, 10, [0] * 10 + [1] * 10),
     ],
 )
-def test_what_is_too_much_is_cut_limited_runs(sizes, most, kept):
-    assert [len(run) for run in limited_runs([["x"] * size for size in sizes], most)] == kept
+def test_what_is_too_much_is_shared_out(sizes, most, kept):
+    assert [share for _, share in shares(sizes, most)] == kept
 
 
 def test_a_flood_of_one_tag_hides_no_other():
@@ -368,8 +371,7 @@ def test_a_flood_of_headers_hides_no_subject():
 @examples_times(0.1)
 def test_what_has_neighbours_is_a_token(flood, ngrams):
     found = features(FLOODS[flood], ngrams=ngrams)
-    words = {word for text in found.spaced for word in words_in(text)}
-    assert words | {*found.subject} <= set(counted(found))
+    assert {word for pair in pairs_in(found) for word in pair} <= set(counted(found))
 
 
 @pytest.mark.parametrize("ngrams", [1, 2])

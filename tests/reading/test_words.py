@@ -4,6 +4,7 @@ import time
 
 import pytest
 import Stemmer
+from helpers.textbook import grams_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,8 +12,8 @@ from spamnb.errors import UsageError
 from spamnb.reading.letters import has_masked_words
 from spamnb.reading.scripts import syllables
 from spamnb.reading.settings import Settings
-from spamnb.reading.word_rules import LONGEST_WORD, MOST_WORDS
-from spamnb.reading.words import Words, shortened
+from spamnb.reading.features import LONGEST_WORD, shortened
+from spamnb.reading.words import MOST_WORDS, Words
 
 WORDS = Words()
 
@@ -345,15 +346,15 @@ def test_a_long_word_in_a_text():
 )
 def test_ngrams(n, grams):
     words = Settings(ngrams=n).words()
-    assert words.grams(words.of("a b c d")) == grams.split("|")
+    assert grams_of(words, "a b c d") == grams.split("|")
     assert words.of("a b c d") == list("abcd")
 
 
 def test_ngrams_of_five_and_of_none():
     words = Settings(ngrams=5).words()
-    assert "one two three four five" in words.grams("one two three four five six".split())
-    assert words.grams([]) == []
-    assert words.grams(["alone"]) == ["alone"]
+    assert "one two three four five" in grams_of(words, "one two three four five six")
+    assert grams_of(words, "") == []
+    assert grams_of(words, "alone") == ["alone"]
 
 
 @pytest.mark.parametrize("n", [0, 6, -1])
@@ -395,7 +396,7 @@ def test_stop_words_whatever_their_case():
 
 def test_stop_words_are_not_in_ngrams():
     words = Settings(ngrams=2, stop_words=["of"]).words()
-    assert words.grams(words.of("end of file")) == ["end", "file", "end file"]
+    assert grams_of(words, "end of file") == ["end", "file", "end file"]
 
 
 def test_an_unknown_language():

@@ -13,7 +13,7 @@ from helpers.textbook import rows_of
 
 from spamnb.errors import InputOutputError
 from spamnb.lock import TRAINING, Lock
-from spamnb.reading.fingerprint import fingerprints_of
+from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.journal import Journal

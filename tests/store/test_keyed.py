@@ -14,7 +14,7 @@ import pytest
 from spamnb.key import Key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints_of
+from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.serve.judge import ReloadingModel

@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import InputOutputError, ModelError, NoModel
 from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints_of
+from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings

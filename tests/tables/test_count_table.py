@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from spamnb.arrays import TEXTS_AT_ONCE
 from spamnb.errors import CannotCreate
-from spamnb.reading.fingerprint import FACTOR, MASK, Fingerprints, fingerprints_of
+from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
@@ -27,7 +27,7 @@ def as_table(columns):
     table = SimpleTable(columns.labels)
     table.messages = list(columns.messages)
     table.numbers = columns.numbers
-    pairs = {Fingerprints().pair(*pair): pair for pair in product("abc", "abc")}
+    pairs = {pair_fingerprint(*pair): pair for pair in product("abc", "abc")}
     for at, token in enumerate(columns.tokens(range(len(columns)))):
         if columns.words[at]:
             table.tokens[token] = [
@@ -179,7 +179,7 @@ def test_a_fingerprint_has_64_bits_and_tells_tokens_apart(one, other):
 
 def test_tokens_of_up_to_eight_bytes_never_collide():
     """Each step can be taken back."""
-    back = pow(FACTOR, -1, 2**64)
+    back = pow(0x9E3779B97F4A7C15, -1, 2**64)
     for token in ("a", "ä", "now", "subject:", "\U0010ffff\U0010ffff"):
         number = fingerprint(token) * back % 2**64
         number ^= number >> 32
@@ -213,8 +213,8 @@ def test_fingerprints_are_spread_evenly():
 
 @given(st.text("abcdef", max_size=12), st.text("abcdef", max_size=12))
 def test_a_pair_is_told_from_its_reverse_and_from_its_words(one, other):
-    there, back = Fingerprints().pair(one, other), Fingerprints().pair(other, one)
-    assert 0 <= there <= MASK
+    there, back = pair_fingerprint(one, other), pair_fingerprint(other, one)
+    assert 0 <= there < 2**64
     assert (there == back) == (one == other)
     words = np.array(fingerprints_of([one, other]), np.uint64)
     assert (words[:1] * np.uint64(0xB5D3C96A1F84E27D) + words[1:]).tolist() == [there]  # as in bulk

@@ -266,7 +266,7 @@ import os, sys
 from spamnb.store.stored_model import StoredModel
 from spamnb.errors import NoModel
 from spamnb.model import Model
-from spamnb.reading.fingerprint import fingerprints_of
+from spamnb.reading.features import fingerprints_of
 BUY = fingerprints_of(["buy"])[0]
 path, last, times = sys.argv[1], 0, 0
 while times < 4 or not os.path.exists(path + ".stop"):

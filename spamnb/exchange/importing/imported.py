@@ -22,7 +22,7 @@ from spamnb.exchange.importing.spamprobe import SPAMPROBE
 from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
-from spamnb.reading.fingerprint import Fingerprints, fingerprints_of
+from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_table
@@ -83,8 +83,8 @@ class Imported:
         *labels, days = np.array(rows, np.int64).T
         message_counts = np.minimum(labels, np.array([self.messages]).T).astype(np.int32)
         days = np.where(days == 0, today(), np.minimum(days, LAST_DAY)).astype(np.uint16)
-        of_pair = Fingerprints().pair
-        fingerprints = np.array(fingerprints_of(tokens) + [of_pair(*pair) for pair in pairs], np.uint64)
+        of_pairs = [pair_fingerprint(*pair) for pair in pairs]
+        fingerprints = np.array(fingerprints_of(tokens) + of_pairs, np.uint64)
         order = np.argsort(fingerprints, kind="stable")
         texts = [token.encode() for token in tokens] + [b""] * len(pairs)
         occurrence_counts = message_counts.copy()

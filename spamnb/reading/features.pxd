@@ -1,0 +1,94 @@
+cimport cython
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+
+cdef uint64_t FACTOR, PAIR_FACTOR, MASK, SECRET_FACTOR
+cdef int SPACE, ENTRY_BITS, SLOT_SHIFT
+cdef int ENTRIES, LAST_ENTRY, LAST_SLOT
+cdef bint COMPILED
+
+cdef uint64_t mixed(uint64_t state, uint64_t eight) noexcept
+
+@cython.locals(state=uint64_t, eight=uint64_t, shift=int, byte=uint64_t)
+cpdef uint64_t fingerprint_of(bytes token) except? 0xFFFFFFFFFFFFFFFF
+
+cpdef uint64_t pair_fingerprint(str first, str second) except? 0xFFFFFFFFFFFFFFFF
+
+cpdef str shortened(str word)
+
+@cython.locals(words=Py_ssize_t, before=uint8_t, letter=uint8_t)
+cpdef Py_ssize_t word_count(bytes spaced) except -1
+
+cdef class TokenTable:
+    cdef uint64_t[4096] fingerprints
+    cdef int32_t[4096] times, starts, ends
+    cdef uint8_t[4096] parts
+    cdef uint16_t[4096] homes
+    cdef uint16_t[8192] slots
+    cdef int used
+
+    @cython.locals(at=uint64_t)
+    cdef int slot_of(self, uint64_t fingerprint) noexcept
+
+    @cython.locals(entry=int)
+    cdef int put(self, int slot, uint64_t fingerprint, int part, Py_ssize_t start, Py_ssize_t end) except -1
+
+    @cython.locals(entry=int)
+    cdef int clear(self) except -1
+
+cdef class Features:
+    cdef public object key
+    cdef public dict numbers
+    cdef public list order
+    cdef dict _texts
+    cpdef int token_count(self) except -1
+    cdef bytearray text
+    cdef TokenTable table, pair_table
+    cdef list full_tables, full_pair_tables
+    cdef Py_ssize_t size, end
+    cdef public int added, left
+    cdef uint64_t state, eight
+    cdef int shift
+
+    cpdef start_anew(self)
+    cdef int begin(self) except -1
+
+    @cython.locals(text=bytearray, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, at=Py_ssize_t, letter=uint64_t)
+    cdef int put(self, bytes data, Py_ssize_t start, Py_ssize_t end) except -1
+
+    @cython.locals(fingerprint=uint64_t, number=int, table=TokenTable)
+    cdef int finish(self, int part, int times) except -2
+
+    @cython.locals(which=int, table=TokenTable, slot=int)
+    cdef int _number_of(self, uint64_t fingerprint, int part) except -2
+
+    @cython.locals(which=int)
+    cdef TokenTable table_of(self, int number)
+
+    cpdef int add(self, bytes tag, bytes data, Py_ssize_t start, Py_ssize_t end, int part) except -2
+
+    @cython.locals(data=bytes)
+    cpdef add_token(self, str token, int part, int times=*)
+
+    @cython.locals(one=uint64_t, fingerprint=uint64_t, which=int, table=TokenTable, slot=int)
+    cdef bint add_pair(self, int first, int second, int part) except -1
+
+    @cython.locals(longest=int, words=int, before=int, run=list, at=Py_ssize_t, end=Py_ssize_t, word=bytes, number=int, n=int)
+    cpdef int add_words(self, bytes tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
+
+    @cython.locals(size=Py_ssize_t)
+    cdef Py_ssize_t next_word(self, bytes spaced, Py_ssize_t at) except -1
+
+    @cython.locals(size=Py_ssize_t)
+    cdef Py_ssize_t word_end(self, bytes spaced, Py_ssize_t at) except -1
+
+    @cython.locals(gram=bytes)
+    cdef add_grams(self, bytes tag, list run, int n, int part)
+
+    @cython.locals(table=TokenTable, entry=int)
+    cdef bytes text_of_number(self, int number)
+
+    @cython.locals(tables=list, found=list, table=TokenTable, entry=int, fingerprint=uint64_t, part=int)
+    cdef list _entries(self, bint of_pairs)
+
+    @cython.locals(number=int, which=int, entry=int, table=TokenTable)
+    cdef str _text_of_pair(self, uint64_t fingerprint)

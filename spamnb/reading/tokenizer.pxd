@@ -1,0 +1,33 @@
+cimport cython
+
+from spamnb.reading.features cimport Features
+from spamnb.reading.words cimport Words
+
+cdef int HEAD, BODY
+
+cdef class Tokenizer:
+    cdef public object settings, key
+    cdef public Words words
+
+    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, hidden=list, spaced=list, ngrams=int)
+    cpdef Features features(self, message, bint numbers=*, Features spare=*)
+
+    @cython.locals(subject=bytes)
+    cdef _add_head(self, Features features, message)
+
+    @cython.locals(name=str, value=str, a_subject=bint, subject=bytes)
+    cdef _add_headers(self, Features features, message, bint paired)
+
+    @cython.locals(stem=str, ending=str)
+    cdef _add_part(self, Features features, part)
+
+    @cython.locals(tag=str, times=int)
+    cdef _add_pages(self, Features features, list pages)
+
+    @cython.locals(sizes=list, which=int, share=int)
+    cdef _add_texts(self, Features features, bytes tag, list texts, int most, int ngrams, bint paired)
+
+cpdef str printable(str text)
+
+@cython.locals(found=list, following=int, which=int, share=int)
+cpdef list shares(list sizes, int most)
