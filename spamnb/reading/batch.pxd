@@ -19,11 +19,10 @@ cdef class BatchBuilder:
     @cython.locals(table=TokenTable)
     cpdef add(self, Features features)
 
-    @cython.locals(at=Py_ssize_t, entry=int, start=Py_ssize_t, end=Py_ssize_t)
+    @cython.locals(slots=int32_t[::1], fingerprints=uint64_t[::1], places=int32_t[::1], times=uint16_t[::1],
+                   own_text=bytearray, parts=bytearray, size=Py_ssize_t, shift=int, last=uint64_t, entry=int,
+                   fingerprint=uint64_t, at=uint64_t, letter=Py_ssize_t)
     cdef int add_table(self, TokenTable table, bytearray text, bint of_pairs) except -1
-
-    @cython.locals(shift=int, last=uint64_t, at=uint64_t, place=int, own=bytearray, from_=Py_ssize_t)
-    cdef int place_of(self, uint64_t fingerprint, bytearray text, Py_ssize_t start, Py_ssize_t end) except -1
 
     @cython.locals(shift=int, last=uint64_t, at=uint64_t, place=int)
     cdef int grow(self) except -1

@@ -43,54 +43,44 @@ class BatchBuilder:
     def add(self, features: Features | None) -> None:
         """Add a message; None for one whose features nobody wants."""
         if features is not None:
-            for table in features.full_tables:
+            while self.size + features.size > len(self.text):
+                self.text = self.text + bytes(len(self.text))
+            for table in (*features.full_tables, features.table):
                 self.add_table(table, features.text, False)
-            self.add_table(features.table, features.text, False)
-            for table in features.full_pair_tables:
+            for table in (*features.full_pair_tables, features.pair_table):
                 self.add_table(table, features.text, True)
-            self.add_table(features.pair_table, features.text, True)
         self.starts.append(self.entries)
         self.numbers.append(features.numbers if features is not None else {})
 
     def add_table(self, table: TokenTable, text: bytearray, of_pairs: bool) -> None:
         """Add the tokens or pairs of a message."""
         while self.entries + table.used > len(self.places):
-            self.places = grown("i", self.places)
-            self.times = grown("H", self.times)
+            self.places, self.times = grown("i", self.places), grown("H", self.times)
             self.parts = self.parts + bytes(len(self.parts))
-        at = self.entries
-        for entry in range(table.used):
-            start, end = table.starts[entry], table.ends[entry]
-            if of_pairs:
-                start = end = 0
-            self.places[at] = self.place_of(table.fingerprints[entry], text, start, end)
-            self.times[at] = table.times[entry]
-            self.parts[at] = table.parts[entry]
-            at += 1
-        self.entries = at
-
-    def place_of(self, fingerprint: int, text: bytearray, start: int, end: int) -> int:
-        """Find a token in the vocabulary, or put it there."""
-        shift, last = 64 - self.bits, len(self.slots) - 1
-        at = (fingerprint * SECRET_FACTOR & MASK) >> shift
-        while self.slots[at]:
-            if self.fingerprints[self.slots[at] - 1] == fingerprint:
-                return self.slots[at] - 1
-            at = at + 1 & last
-        place = self.words
-        self.fingerprints[place] = fingerprint
-        while self.size + end - start > len(self.text):
-            self.text = self.text + bytes(len(self.text))
-        own = self.text
-        for from_ in range(start, end):
-            own[self.size] = text[from_]
-            self.size += 1
-        self.ends[place] = self.size
-        self.words += 1
-        self.slots[at] = self.words
-        if self.words == len(self.fingerprints):
+        while self.words + table.used > len(self.fingerprints):
             self.grow()
-        return place
+        slots, fingerprints, places, times = self.slots, self.fingerprints, self.places, self.times
+        own_text, parts, size = self.text, self.parts, self.size
+        shift, last = 64 - self.bits, len(slots) - 1
+        for entry in range(table.used):
+            fingerprint = table.fingerprints[entry]
+            at = (fingerprint * SECRET_FACTOR & MASK) >> shift
+            while slots[at] and fingerprints[slots[at] - 1] != fingerprint:
+                at = at + 1 & last
+            if not slots[at]:
+                if not of_pairs:
+                    for letter in range(table.starts[entry], table.ends[entry]):
+                        own_text[size] = text[letter]
+                        size += 1
+                fingerprints[self.words] = fingerprint
+                self.ends[self.words] = size
+                self.words += 1
+                slots[at] = self.words
+            places[self.entries] = slots[at] - 1
+            times[self.entries] = table.times[entry]
+            parts[self.entries] = table.parts[entry]
+            self.entries += 1
+        self.size = size
 
     def grow(self) -> None:
         """Make room for twice as many words."""

@@ -2,7 +2,8 @@ cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
 cdef uint64_t FACTOR, PAIR_FACTOR, MASK, SECRET_FACTOR
-cdef int SPACE, ENTRY_BITS, SLOT_SHIFT
+cdef uint8_t SPACE
+cdef int ENTRY_BITS, SLOT_SHIFT
 cdef int ENTRIES, LAST_ENTRY, LAST_SLOT
 cdef bint COMPILED
 
@@ -35,6 +36,9 @@ cdef class TokenTable:
     @cython.locals(entry=int)
     cdef int clear(self) except -1
 
+@cython.locals(which=int, table=TokenTable, slot=int)
+cdef int number_in(list tables, uint64_t fingerprint) except -2
+
 cdef class Features:
     cdef public object key
     cdef public dict numbers
@@ -46,7 +50,7 @@ cdef class Features:
     cdef list full_tables, full_pair_tables
     cdef Py_ssize_t size, end
     cdef public int added, left
-    cdef uint64_t state, eight
+    cdef uint64_t state, eight, fingerprint
     cdef int shift
 
     cpdef start_anew(self)
@@ -55,11 +59,11 @@ cdef class Features:
     @cython.locals(text=bytearray, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, at=Py_ssize_t, letter=uint64_t)
     cdef int put(self, bytes data, Py_ssize_t start, Py_ssize_t end) except -1
 
-    @cython.locals(fingerprint=uint64_t, number=int, table=TokenTable)
-    cdef int finish(self, int part, int times) except -2
+    @cython.locals(text=bytearray, size=Py_ssize_t, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, letter=uint64_t)
+    cdef Py_ssize_t put_word(self, bytes spaced, Py_ssize_t at) except -1
 
-    @cython.locals(which=int, table=TokenTable, slot=int)
-    cdef int _number_of(self, uint64_t fingerprint, int part) except -2
+    @cython.locals(fingerprint=uint64_t, number=int, table=TokenTable, tables_before=int, slot=int)
+    cdef int finish(self, int part, int times) except -2
 
     @cython.locals(which=int)
     cdef TokenTable table_of(self, int number)
@@ -69,10 +73,10 @@ cdef class Features:
     @cython.locals(data=bytes)
     cpdef add_token(self, str token, int part, int times=*)
 
-    @cython.locals(one=uint64_t, fingerprint=uint64_t, which=int, table=TokenTable, slot=int)
-    cdef bint add_pair(self, int first, int second, int part) except -1
+    @cython.locals(table=TokenTable, slot=int)
+    cdef bint add_pair(self, uint64_t fingerprint, int first, int second, int part) except -1
 
-    @cython.locals(longest=int, words=int, before=int, run=list, at=Py_ssize_t, end=Py_ssize_t, word=bytes, number=int, n=int)
+    @cython.locals(longest=int, words=int, before=int, fingerprint=uint64_t, run=list, at=Py_ssize_t, end=Py_ssize_t, word=bytes, number=int, n=int)
     cpdef int add_words(self, bytes tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
 
     @cython.locals(size=Py_ssize_t)

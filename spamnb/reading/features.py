@@ -93,8 +93,8 @@ class TokenTable:
             at = at + 1 & LAST_SLOT
         return at
 
-    def put(self, slot: int, fingerprint: int, part: int, start: int, end: int) -> None:
-        """Make an entry in a free slot."""
+    def put(self, slot: int, fingerprint: int, part: int, start: int, end: int) -> int:
+        """Make an entry in a free slot; return its number."""
         entry = self.used & LAST_ENTRY
         self.fingerprints[entry] = fingerprint
         self.times[entry] = 0
@@ -104,11 +104,22 @@ class TokenTable:
         self.homes[entry] = slot
         self.used += 1
         self.slots[slot & LAST_SLOT] = self.used
+        return entry
 
     def clear(self) -> None:
         for entry in range(self.used):
             self.slots[self.homes[entry & LAST_ENTRY] & LAST_SLOT] = 0
         self.used = 0
+
+
+def number_in(tables: list[TokenTable], fingerprint: int) -> int:
+    """Find a fingerprint in full tables: the number of its entry, counted through them all, or -1."""
+    for which in range(len(tables)):
+        table = tables[which]
+        slot = table.slot_of(fingerprint)
+        if table.slots[slot]:
+            return (which << ENTRY_BITS) + table.slots[slot] - 1
+    return -1
 
 
 class Features:
@@ -139,13 +150,14 @@ class Features:
         self.size = self.end = 0  # of the texts; with the token in the making
         self.added = 0  # tokens, each as often as it occurs
         self.left = NO_LIMIT  # so many may still be added
+        self.fingerprint = 0  # of the last token
         self.begin()
 
     def begin(self) -> None:
         """Begin a token."""
         self.end = self.size
         self.state = self.eight = 0
-        self.shift = 0
+        self.shift = 0  # bits of `eight` that are filled
 
     def put(self, data: bytes, start: int, end: int) -> None:
         """Put a piece behind the token in the making."""
@@ -164,6 +176,28 @@ class Features:
                 shift = 0
         self.end, self.state, self.eight, self.shift = to, state, eight, shift
 
+    def put_word(self, spaced: bytes, at: int) -> int:
+        """Put a word of a text behind the token in the making; return where it ends."""
+        size = len(spaced)
+        while self.end + size - at > len(self.text):
+            self.text.extend(bytes(len(self.text)))
+        text, to, state, eight, shift = self.text, self.end, self.state, self.eight, self.shift
+        while at < size:
+            letter = spaced[at]
+            if letter == SPACE:
+                break
+            text[to] = letter
+            to += 1
+            at += 1
+            eight |= letter << shift
+            shift += 8
+            if shift == 64:
+                state = mixed(state, eight)
+                eight = 0
+                shift = 0
+        self.end, self.state, self.eight, self.shift = to, state, eight, shift
+        return at
+
     def finish(self, part: int, times: int) -> int:
         """Count the token in the making; return its number, or -1 if no more tokens are allowed."""
         if times > self.left:
@@ -172,30 +206,27 @@ class Features:
             return -1
         self.left -= times
         self.added += times
-        fingerprint = mixed(self.state, self.eight) if self.shift else self.state
-        number = self._number_of(fingerprint, part)
-        table = self.table_of(number)
+        fingerprint = self.fingerprint = mixed(self.state, self.eight) if self.shift else self.state
+        table, tables_before = self.table, len(self.full_tables)
+        slot = table.slot_of(fingerprint)
+        number = table.slots[slot] - 1
+        if number < 0 and tables_before:
+            number = number_in(self.full_tables, fingerprint)
+            if number >= 0:
+                table, tables_before = self.full_tables[number >> ENTRY_BITS], number >> ENTRY_BITS
+        if number < 0:
+            if table.used == ENTRIES:
+                self.full_tables.append(table)
+                self.table = table = TokenTable()
+                tables_before += 1
+                slot = table.slot_of(fingerprint)
+            number = table.put(slot, fingerprint, part, self.size, self.end)
+            self.size = self.end
         table.times[number & LAST_ENTRY] += times
+        number = (tables_before << ENTRY_BITS) + (number & LAST_ENTRY)
         if self.order is not None:
             self.order.append(number)
         return number
-
-    def _number_of(self, fingerprint: int, part: int) -> int:
-        """Find a token among those before, or make it the next."""
-        for which in range(len(self.full_tables)):
-            table = self.full_tables[which]
-            slot = table.slot_of(fingerprint)
-            if table.slots[slot]:
-                return (which << ENTRY_BITS) + table.slots[slot] - 1
-        slot = self.table.slot_of(fingerprint)
-        if not self.table.slots[slot]:
-            if self.table.used == ENTRIES:
-                self.full_tables.append(self.table)
-                self.table = TokenTable()
-                slot = self.table.slot_of(fingerprint)
-            self.table.put(slot, fingerprint, part, self.size, self.end)
-            self.size = self.end
-        return (len(self.full_tables) << ENTRY_BITS) + self.table.slots[slot] - 1
 
     def table_of(self, number: int) -> TokenTable:
         which = number >> ENTRY_BITS
@@ -215,22 +246,19 @@ class Features:
         self.put(data, 0, len(data))
         self.finish(part, times)
 
-    def add_pair(self, first: int, second: int, part: int) -> bool:
+    def add_pair(self, fingerprint: int, first: int, second: int, part: int) -> bool:
         """Note two neighbours, given by the numbers of their tokens; return whether they are new."""
-        one = self.table_of(first).fingerprints[first & LAST_ENTRY]
-        fingerprint = one * PAIR_FACTOR + self.table_of(second).fingerprints[second & LAST_ENTRY] & MASK
-        for which in range(len(self.full_pair_tables)):
-            table = self.full_pair_tables[which]
-            if table.slots[table.slot_of(fingerprint)]:
-                return False
-        slot = self.pair_table.slot_of(fingerprint)
-        if self.pair_table.slots[slot]:
+        table = self.pair_table
+        slot = table.slot_of(fingerprint)
+        if table.slots[slot]:
             return False
-        if self.pair_table.used == ENTRIES:
-            self.full_pair_tables.append(self.pair_table)
-            self.pair_table = TokenTable()
-            slot = self.pair_table.slot_of(fingerprint)
-        self.pair_table.put(slot, fingerprint, part, first, second)
+        if self.full_pair_tables and number_in(self.full_pair_tables, fingerprint) >= 0:
+            return False
+        if table.used == ENTRIES:
+            self.full_pair_tables.append(table)
+            self.pair_table = table = TokenTable()
+            slot = table.slot_of(fingerprint)
+        table.put(slot, fingerprint, part, first, second)
         return True
 
     def add_words(
@@ -240,25 +268,24 @@ class Features:
 
         Neighbours are noted if they are to be `paired`.
         """
-        longest, words, before, run = LONGEST_WORD, 0, -1, []
+        longest, words, before, fingerprint, run = LONGEST_WORD, 0, -1, 0, []
         at = self.next_word(spaced, 0)
         while at < len(spaced) and words < most:
-            end = self.word_end(spaced, at)
             self.begin()
             self.put(tag, 0, len(tag))
+            end = self.put_word(spaced, at)
             if end - at > longest and len(spaced[at:end].decode()) > longest:
-                word = shortened(spaced[at:end].decode()).encode()
+                word = tag + shortened(spaced[at:end].decode()).encode()
+                self.begin()
                 self.put(word, 0, len(word))
-            else:
-                self.put(spaced, at, end)
             number = self.finish(part, 1)
             if number < 0:
                 break
             if paired and before >= 0:
-                self.add_pair(before, number, part)
+                self.add_pair((fingerprint * PAIR_FACTOR + self.fingerprint) & MASK, before, number, part)
             if ngrams > 1:
                 run.append(number)
-            before = number
+            before, fingerprint = number, self.fingerprint
             words += 1
             at = self.next_word(spaced, end)
         for n in range(2, ngrams + 1):

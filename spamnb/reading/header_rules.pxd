@@ -8,7 +8,7 @@ cdef dict RULES
 cdef int HEAD, BODY
 cdef int WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE
 cdef bytes ADDRESS_SEPARATORS, HOST_SEPARATORS, IDENTIFIER_SEPARATORS
-cdef uint8_t COLON, DOT, ZERO, NINE, A, F
+cdef uint8_t AT, COLON, DOT, ZERO, NINE, A, F
 
 cpdef bint is_ignored(str name) except -1
 
@@ -26,7 +26,7 @@ cdef add_domain(Features features, bytes tag, str value)
 @cython.locals(words=list, zone=str, known=bytes)
 cdef add_zone(Features features, bytes tag, str value)
 
-@cython.locals(data=bytes, at=Py_ssize_t, end=Py_ssize_t, read=int)
+@cython.locals(data=bytes, at=Py_ssize_t, end=Py_ssize_t, read=int, an_ipv6=bint)
 cdef add_hosts(Features features, bytes tag, str value)
 
 @cython.locals(dots=int, colons=int, first=Py_ssize_t, second=Py_ssize_t, before=Py_ssize_t, last=Py_ssize_t, digits=bint,

@@ -61,7 +61,7 @@ def _separators(chars: str) -> bytes:
 ADDRESS_SEPARATORS = _separators("<>,;:\"'()[]")
 HOST_SEPARATORS = _separators("()[]<>,;=\"'@/")
 IDENTIFIER_SEPARATORS = _separators('<>()"')
-COLON, DOT, ZERO, NINE, A, F = b":.09af"
+AT, COLON, DOT, ZERO, NINE, A, F = b"@:.09af"
 
 
 def is_ignored(name: str) -> bool:
@@ -90,9 +90,8 @@ def add_header(
     rule: int = RULES.get(name, WORDS)
     if rule == WORDS and is_ignored(name):
         return
-    name = name[:LONGEST_NAME]
-    features.add_token("header:" + name, HEAD)
-    tag = name.encode() + b":"
+    tag = name[:LONGEST_NAME].encode() + b":"
+    features.add(b"header:", tag, 0, len(tag) - 1, HEAD)
     if rule == HOSTS:
         add_hosts(features, tag, value)
     elif rule == DOMAIN:
@@ -118,8 +117,10 @@ def add_addresses(features: Features, tag: bytes, value: str) -> None:
     at, read = features.next_word(data, 0), 0
     while at < len(data) and read < MOST_HEADER_WORDS:
         end = features.word_end(data, at)
-        domain = data.rfind(b"@", at, end)
-        if domain >= 0 and end - at <= LONGEST_NAME:
+        domain = end - 1
+        while domain >= at and data[domain] != AT:
+            domain -= 1
+        if domain >= at and end - at <= LONGEST_NAME:
             features.add(tag, data, at, end, HEAD)
             features.add(tag, data, domain, end, HEAD)
         read += 1
@@ -151,7 +152,8 @@ def add_hosts(features: Features, tag: bytes, value: str) -> None:
     while at < len(data) and read < MOST_HEADER_WORDS:
         end = features.word_end(data, at)
         if end - at <= LONGEST_NAME:
-            add_host(features, tag, data, at + 5 if data.startswith(b"ipv6:", at, end) else at, end)
+            an_ipv6 = end - at > 5 and data[at + 4] == COLON and data[at : at + 5] == b"ipv6:"
+            add_host(features, tag, data, at + 5 if an_ipv6 else at, end)
         read += 1
         at = features.next_word(data, end)
 

@@ -5,8 +5,6 @@ A feature is missing where the mail does not have what it measures.
 
 from __future__ import annotations
 
-# What collections.Counter counts with, in C (see reading.features).
-from _collections import _count_elements  # type: ignore[import-not-found]
 from math import log2
 
 TYPE_CHECKING = False
@@ -16,51 +14,56 @@ if TYPE_CHECKING:
 
 HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so many
 
-_KINDS = [bytes(range(ord(a), ord(z) + 1)) for a, z in ("AZ", "az", "09")]  # capitals, small letters, digits
-
 
 def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
     """Return the numeric features of a message; `pages` are its HTML parts by their id()."""
     numbers: dict[str, int] = {}
-    size = sum(part.size for part in message.parts)
+    size = sum([part.size for part in message.parts])
     if size:
         numbers["size"] = round(10 * log2(size))  # in tenths of a doubling: sizes spread over six decades
     shown = [pages[id(part)].text if id(part) in pages else part.text or "" for part in message.parts]
-    text = "".join(shown)
-    if text:
-        numbers.update(_numbers_of_text(text))
-        html = sum(len(page.text) for page in pages.values())
-        numbers["html"] = 1000 * html // len(text)  # per mille
-        links = sum(len(page.links) for page in pages.values())
-        numbers["links"] = min(HIGHEST_COUNT, links + text.count("://"))
+    length = sum([len(text) for text in shown])
+    if length:
+        capitals, letters, digits, exclamations = characters_of(shown)
+        if letters:
+            numbers["capitals"] = 1000 * capitals // letters  # per mille of the letters that have case
+        numbers["digits"] = 1000 * digits // length
+        numbers["exclamations"] = min(HIGHEST_COUNT, exclamations)
+        numbers["html"] = 1000 * sum([len(page.text) for page in pages.values()]) // length
+        links = sum([len(page.links) for page in pages.values()])
+        numbers["links"] = min(HIGHEST_COUNT, links + "".join(shown).count("://"))
     recipients = [value for name, value in message.headers if name in ("to", "cc")]
     if recipients:
-        numbers["recipients"] = min(HIGHEST_COUNT, sum(value.count("@") for value in recipients))
+        numbers["recipients"] = min(HIGHEST_COUNT, sum([value.count("@") for value in recipients]))
     hour = hour_of(message.get("date") or "")
     if hour is not None:
         numbers["hour"] = hour
     return numbers
 
 
-def _numbers_of_text(text: str) -> dict[str, int]:
-    """Return capitals per mille of the letters that have case, digits per mille of all, and exclamations."""
-    plain = text.encode("ascii", "ignore")
-    # Counted by how much shorter the text is without them: bytes.count would go through it for each letter.
-    capitals, small, digits = (len(plain) - len(plain.translate(None, kind)) for kind in _KINDS)
-    letters, exclamations = capitals + small, plain.count(b"!")
-    if len(plain) < len(text):
-        from spamnb.reading.letters import beyond_ascii
-
-        others: dict[str, int] = {}
-        _count_elements(others, beyond_ascii(text))
-        capitals += sum(times for char, times in others.items() if char.isupper())
-        letters += sum(times for char, times in others.items() if char.isupper() or char.islower())
-        digits += sum(times for char, times in others.items() if char.isdecimal())
-        exclamations += others.get("！", 0)
-    numbers = {"capitals": 1000 * capitals // letters} if letters else {}
-    numbers["digits"] = 1000 * digits // len(text)
-    numbers["exclamations"] = min(HIGHEST_COUNT, exclamations)
-    return numbers
+def characters_of(texts: list[str]) -> tuple[int, int, int, int]:
+    """Count capitals, letters that have case, digits and exclamation marks."""
+    capitals = letters = digits = exclamations = 0
+    for text in texts:
+        for char in text:
+            if "a" <= char <= "z":
+                letters += 1
+            elif "A" <= char <= "Z":
+                letters += 1
+                capitals += 1
+            elif "0" <= char <= "9":
+                digits += 1
+            elif char == "!" or char == "！":
+                exclamations += 1
+            elif char >= "\x80":
+                if char.isupper():
+                    letters += 1
+                    capitals += 1
+                elif char.islower():
+                    letters += 1
+                elif char.isdecimal():
+                    digits += 1
+    return capitals, letters, digits, exclamations
 
 
 def hour_of(date: str) -> int | None:
