@@ -2,7 +2,7 @@ cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
 cdef uint64_t FACTOR, PAIR_FACTOR, MASK, SECRET_FACTOR
-cdef uint8_t SPACE
+cdef uint8_t SPACE, QUOTE
 cdef int ENTRY_BITS, SLOT_SHIFT
 cdef int ENTRIES, LAST_ENTRY, LAST_SLOT
 cdef bint COMPILED
@@ -59,7 +59,7 @@ cdef class Features:
     @cython.locals(text=bytearray, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, at=Py_ssize_t, letter=uint64_t)
     cdef int put(self, bytes data, Py_ssize_t start, Py_ssize_t end) except -1
 
-    @cython.locals(text=bytearray, size=Py_ssize_t, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, letter=uint64_t)
+    @cython.locals(text=bytearray, size=Py_ssize_t, after_quotes=Py_ssize_t, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, letter=uint64_t)
     cdef Py_ssize_t put_word(self, bytes spaced, Py_ssize_t at) except -1
 
     @cython.locals(fingerprint=uint64_t, number=int, table=TokenTable, tables_before=int, slot=int)

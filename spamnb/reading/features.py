@@ -27,7 +27,7 @@ LONGEST_WORD = 32  # characters; longer words (file names, encoded data, random 
 FACTOR = 0x9E3779B97F4A7C15
 PAIR_FACTOR = 0xB5D3C96A1F84E27D
 MASK = (1 << 64) - 1
-SPACE = 32
+SPACE, QUOTE = b" '"
 
 ENTRIES = 4096  # of one table; a power of two, as what follows
 ENTRY_BITS, LAST_ENTRY = 12, ENTRIES - 1
@@ -177,15 +177,22 @@ class Features:
         self.end, self.state, self.eight, self.shift = to, state, eight, shift
 
     def put_word(self, spaced: bytes, at: int) -> int:
-        """Put a word of a text behind the token in the making; return where it ends."""
+        """Put a word of a text behind the token in the making, without quotes after it; return its end."""
         size = len(spaced)
         while self.end + size - at > len(self.text):
             self.text.extend(bytes(len(self.text)))
         text, to, state, eight, shift = self.text, self.end, self.state, self.eight, self.shift
+        after_quotes = at
         while at < size:
             letter = spaced[at]
             if letter == SPACE:
                 break
+            if letter == QUOTE and at >= after_quotes:
+                after_quotes = at + 1
+                while after_quotes < size and spaced[after_quotes] == QUOTE:
+                    after_quotes += 1
+                if after_quotes == size or spaced[after_quotes] == SPACE:
+                    break
             text[to] = letter
             to += 1
             at += 1
@@ -297,7 +304,7 @@ class Features:
     def next_word(self, spaced: bytes, at: int) -> int:
         """Find where the next word starts, from a place on: the end of the text, if there is none."""
         size = len(spaced)
-        while at < size and spaced[at] == SPACE:
+        while at < size and (spaced[at] == SPACE or spaced[at] == QUOTE):
             at += 1
         return at
 

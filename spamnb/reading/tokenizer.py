@@ -6,6 +6,7 @@ from spamnb.reading.features import BODY, HEAD, NO_LIMIT, Features, word_count
 from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
 from spamnb.reading.links import MOST_LINKS, add_links, links_in
 from spamnb.reading.message import EMBEDDED
+from spamnb.reading.words import MOST_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Tokenizer:
             features.add_token("charset:" + printable(part.charset[:30]), BODY)
         if part.filename:
             stem, dot, ending = part.filename.rpartition(".")
-            features.add_words(b"file:", self.words.spaced(stem if dot else ending), NO_LIMIT, BODY)
+            features.add_words(b"file:", self.words.spaced(stem if dot else ending), MOST_WORDS, BODY)
             if dot:
                 features.add_token("file:." + printable(ending[:12].lower()), BODY)
 
@@ -127,7 +128,7 @@ class Tokenizer:
         if sum(sizes) > most:  # a text has no more words than bytes
             sizes = [word_count(text) for text in texts]
         for which, share in shares(sizes, most):
-            features.add_words(tag, texts[which], share, BODY, ngrams, paired)
+            features.add_words(tag, texts[which], min(share, MOST_WORDS), BODY, ngrams, paired)
 
 
 def pages_of(message: Message) -> dict[int, Page]:

@@ -13,7 +13,7 @@ cdef class Words:
 
     cpdef list of(self, str text)
 
-    @cython.locals(plain=bint, quoted=bint, data=bytes, words=list)
+    @cython.locals(plain=bint, data=bytes, chunks=list, words=list)
     cpdef bytes spaced(self, str text)
 
     cdef list _read_scripts(self, list chunks)

@@ -42,26 +42,20 @@ class Words:
 
     def of(self, text: str) -> list[str]:
         """Return the words of a text, in order, without n-grams."""
-        return [at_most_long(word) for word in self.spaced(text).decode().split()]
+        words = [chunk.strip("'") for chunk in self.spaced(text).decode().split()]
+        return [at_most_long(word) for word in words if word][:MOST_WORDS]
 
     def spaced(self, text: str) -> bytes:
-        """Return a text as words with spaces between them, over-long words not yet shortened."""
+        """Return a text as words with spaces between them, maybe in quotes, over-long ones not yet shortened."""
         plain = text.isascii()
         if not plain:
             text = plain_typography(text)
             plain = text.isascii()
         data = text.encode("utf-8", "replace").translate(self._table)
-        quoted = b"'" in data
-        if quoted:  # quotes are removed around a word, not in it
-            data = b" " + data + b" "
-            data = data.replace(b" '", b"  ").replace(b"' ", b"  ")
-            quoted = b" '" in data or b"' " in data  # several around a word: too rare to be done in bytes
-        if plain and self._simple and not quoted and len(data) < 2 * MOST_WORDS:
+        if plain and self._simple:
             return data
-        words = data.decode().split(None, MOST_WORDS)
-        del words[MOST_WORDS:]
-        if quoted:
-            words = [word for word in [chunk.strip("'") for chunk in words] if word]
+        chunks = data.decode().split(None, MOST_WORDS)
+        words = [word for word in [chunk.strip("'") for chunk in chunks[:MOST_WORDS]] if word]
         if not plain:
             words = self._read_scripts(words)
         if not self._simple:

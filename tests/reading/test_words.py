@@ -483,15 +483,16 @@ def test_any_text(text, keep_case):
     st.sampled_from([(), ("a", "é")]),
 )
 def test_only_spaces_stand_between_spaced_words(text, keep_case, stop_words):
-    """In bulk they are cut at these, and only then shortened."""
+    """Features are cut at these, without the quotes around them, and only then shortened."""
     words = Words(keep_case=keep_case, stop_words=frozenset(stop_words))
-    chunks = [chunk.decode() for chunk in words.spaced(text).split(b" ") if chunk]
-    assert [word if len(word) <= LONGEST_WORD else shortened(word) for word in chunks] == words.of(text)
+    chunks = [chunk.decode().strip("'") for chunk in words.spaced(text).split(b" ")]
+    found = [word if len(word) <= LONGEST_WORD else shortened(word) for word in chunks if word]
+    assert found == words.of(text) == grams_of(words, text)
 
 
 @pytest.mark.parametrize("text", ["a " * 50_000, "a' " * 50_000, "é " * 50_000, "中中 " * 50_000])
-def test_spaced_words_have_the_same_limit(text):
-    assert len(WORDS.spaced(text).split()) == MOST_WORDS
+def test_words_have_a_limit(text):
+    assert len(WORDS.of(text)) == MOST_WORDS
 
 
 @given(st.text(alphabet="aZé$!-_ .,中国ที่жα1\u200b", max_size=60))
