@@ -1,12 +1,10 @@
 """The start of the program: a delivery is run at once, any other call by the command line's libraries."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys
 
-from spamnb.delivery import stdin
+from spamnb import delivery
 from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
 from spamnb.files import complain, reserve_standard_handles
 
@@ -33,7 +31,7 @@ def run_delivery() -> int | None:
     All output is written by then: an orderly end of the interpreter would take 4 ms.
     """
     reserve_standard_handles()
-    run = stdin.parse(sys.argv[1:])
+    run = delivery.parse(sys.argv[1:])
     if run is not None:
         os._exit(exit_code_of(run) or 0)
     return None
@@ -46,7 +44,7 @@ def run_command_line() -> int:
     return cli.command_line()
 
 
-def exit_code_of(run: Callable[[], int | None]) -> int | None:
+def exit_code_of(run: "Callable[[], int | None]") -> int | None:
     """Call a function; an error it raises becomes a line on standard error and an exit code, or a signal."""
     try:
         return run()

@@ -18,7 +18,7 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.delivery.stdin import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
+from spamnb.delivery import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import RawMessage

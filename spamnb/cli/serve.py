@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from spamnb.cli.options import Command, model_option, path_type
-from spamnb.delivery.stdin import HEADER_STYLES
+from spamnb.delivery import HEADER_STYLES
 from spamnb.errors import UsageError
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options
 from spamnb.workers.processes import all_cores

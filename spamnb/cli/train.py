@@ -21,7 +21,7 @@ from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
 from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
-from spamnb.delivery.stdin import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
+from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 from spamnb.files import complain
