@@ -16,7 +16,6 @@ from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.errors import UsageError
 from spamnb.mailboxes.sources import check
-from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -243,6 +242,7 @@ def compare(
 ) -> int:
     from spamnb.cli.render.differences import TOP, show_difference
     from spamnb.inspection.differences import compare_models
+    from spamnb.workers.processes import all_cores
 
     check(mail)
     top = TOP if top is None else top

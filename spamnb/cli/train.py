@@ -25,18 +25,16 @@ from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 from spamnb.files import complain
-from spamnb.inspection.model_summary import missing_mail
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
-from spamnb.training import train as training
-from spamnb.training.known_messages import Summary
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.bayes.view import View
+    from spamnb.training.known_messages import Summary
 
     Sources = Mapping[str, Sequence[str]]
 
@@ -132,6 +130,8 @@ def train(
     if list(sources.values()) == [["-"]] and not special and message.fits_journal:
         if not as_json and not quiet:
             return message.run()
+        from spamnb.training.known_messages import Summary
+
         summary = Summary({message.label: {message.learn(): 1}})
     else:
         paths = [path for of_label in sources.values() for path in of_label]
@@ -140,6 +140,8 @@ def train(
             check_replaceable(model)
         if forget:
             StoredModel.open(model)  # raises an error that says what to do
+        from spamnb.training import train as training
+
         with (
             open_pool(paths, cluster, jobs, skip_unreadable) as pool,
             progress(
@@ -208,6 +210,8 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 
 
 def show_summary(summary: Summary, sources: Sources, model: str) -> None:
+    from spamnb.inspection.model_summary import missing_mail
+
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
         phrases = [f"{counts[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in counts]

@@ -121,7 +121,9 @@ def files(tmp_path_factory):
     return root
 
 
-@pytest.mark.parametrize("name", [*FILES, "folder", "absent", "message/absent", "two.mbox:1", "", "s3://x"])
+@pytest.mark.parametrize(
+    "name", [*FILES, "folder", "absent", "message/absent", "two.mbox:1", "", "nosuch://x"]
+)
 def test_a_file_is_a_delivery_or_left_to_the_command_line(spamnb, files, name):
     """With any other option, the command line judges it: the answer is the same."""
     path = name if "://" in name else os.path.join(files, name)
