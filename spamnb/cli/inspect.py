@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.bayes.view import View
-    from spamnb.inspection import Explanation
+    from spamnb.inspection.explanation import Explanation
     from spamnb.model import Model
 
 EXAMPLES = """
@@ -145,7 +145,7 @@ def explain_message(
     model: Model, path: str, top: int | None, everything: bool, html: str | None, as_json: bool
 ) -> int:
     from spamnb.cli.render.explanation import TOP, show_explanation
-    from spamnb.inspection import explain
+    from spamnb.inspection.explanation import explain
 
     why = explain(model, read_one_message(path))
     try:

@@ -25,6 +25,7 @@ from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 from spamnb.files import complain
+from spamnb.inspection.missing_mail import missing_mail
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
@@ -210,8 +211,6 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 
 
 def show_summary(summary: Summary, sources: Sources, model: str) -> None:
-    from spamnb.inspection.model_summary import missing_mail
-
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
         phrases = [f"{counts[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in counts]

@@ -87,6 +87,30 @@ def test_all_else_goes_through_the_command_line(spamnb):
     assert "click" in imported(spamnb, START, "--version")
 
 
+LIGHT = [
+    "--help",
+    "train --help",
+    "classify --help",
+    "evaluate --help",
+    "tune --help",
+    "import --help",
+    "prune --help",
+    "serve --help",
+    "completion bash",
+    "classify FILE FILE",
+    "classify --jobs 1 FILE",
+    "classify FOLDER",
+]
+
+
+@pytest.mark.parametrize("line", LIGHT)
+def test_what_needs_no_table_loads_no_numpy(spamnb, mail, line):
+    """Nor rich, nor what starts other processes: numpy alone takes 0.1 s."""
+    named = {"FILE": f"{mail.spam}/03", "FOLDER": mail.spam}
+    loaded = imported(spamnb, START, *(named.get(word, word) for word in line.split()))
+    assert loaded.isdisjoint({"numpy", "rich", "multiprocessing", "email", "json", "hashlib"})
+
+
 PLAIN = b"Subject: viagra\n\nbuy now\n"
 ENVELOPE = b"From ann@example.org Mon Nov 15 01:02:03 2026\n"
 FILES = {
@@ -463,7 +487,8 @@ def test_a_killed_worker_is_told(spamnb, own, mail, long_mailbox):
 
 
 def test_progress_on_a_terminal(spamnb, own, mail):
-    seen, code = on_a_terminal(spamnb, "train", "--model", own, "--spam", mail.work)
+    train = ("train", "--model", own, "--spam", mail.work)
+    seen, code = on_a_terminal(spamnb, *train, prompt=True)
     assert code == 0
     assert "training" in seen
     assert "100%" in seen
@@ -472,6 +497,8 @@ def test_progress_on_a_terminal(spamnb, own, mail):
     assert "0:00:00" in seen  # time left
     summary = seen.rpartition("\x1b")[2]
     assert f"model: {own}\r\n" in summary  # the bar is gone, the summary stays
+    seen, _ = on_a_terminal(spamnb, *train)
+    assert "training" not in seen  # what takes no time needs no bar
 
 
 def test_progress_does_not_mix_with_the_answers(spamnb, mail):
