@@ -10,28 +10,17 @@ spamnb.learn("model.msgpack", raw_message, "spam")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import Classifier
-    from spamnb.bayes.verdict import Verdict
-    from spamnb.bayes.view import View
-    from spamnb.errors import SpamnbError
-    from spamnb.library import learn, train
-    from spamnb.model import Model
-    from spamnb.reading.settings import Settings
-    from spamnb.tables.count_table import CountTable
+    from spamnb.bayes.classifier import Classifier as Classifier
+    from spamnb.bayes.verdict import Verdict as Verdict
+    from spamnb.bayes.view import View as View
+    from spamnb.errors import SpamnbError as SpamnbError
+    from spamnb.library import train as train
+    from spamnb.model import Model as Model
+    from spamnb.reading.settings import Settings as Settings
+    from spamnb.tables.count_table import CountTable as CountTable
+    from spamnb.training.learn import learn as learn
 
 __version__ = "0.1.0"
-__all__ = [
-    "Classifier",
-    "CountTable",
-    "Model",
-    "Settings",
-    "SpamnbError",
-    "Verdict",
-    "View",
-    "learn",
-    "train",
-]
-
 _HOMES = {
     "Classifier": "spamnb.bayes.classifier",
     "CountTable": "spamnb.tables.count_table",
@@ -40,9 +29,10 @@ _HOMES = {
     "SpamnbError": "spamnb.errors",
     "Verdict": "spamnb.bayes.verdict",
     "View": "spamnb.bayes.view",
-    "learn": "spamnb.library",
+    "learn": "spamnb.training.learn",
     "train": "spamnb.library",
 }
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:

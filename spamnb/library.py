@@ -1,4 +1,4 @@
-"""The functions of `import spamnb`: train on many messages, learn one."""
+"""Training for `import spamnb`; all else that it offers has its home elsewhere."""
 
 from __future__ import annotations
 
@@ -55,10 +55,3 @@ def train(
         yes=yes,
         pool=LocalPool(jobs),
     )
-
-
-def learn(path: Path, raw: bytes, label: str | None) -> str:
-    """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
-    from spamnb.training import learn as learning
-
-    return learning.learn(os.fspath(path), raw, label)

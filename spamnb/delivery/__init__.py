@@ -153,7 +153,8 @@ class LearnCommand:
 def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
     """Function that runs the delivery asked for; None if the arguments ask for anything else."""
     command, rest = arguments[0] if arguments else "", list(arguments[1:])
-    model, flags, label, style, path = None, set(), None, None, None
+    model = label = style = path = None
+    flags = {}
     while rest:
         word = rest.pop(0)
         if word == "--model" and rest:
@@ -161,7 +162,7 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
         elif word.startswith("--model="):
             model = word.removeprefix("--model=")
         elif command == "classify" and word in FLAGS:
-            flags.add(FLAGS[word])
+            flags[FLAGS[word]] = True
         elif command == "classify" and word == "--header-style" and rest and rest[0] in HEADER_STYLES:
             style = rest.pop(0)
         elif command == "classify" and not word.startswith("-") and path is None:
@@ -172,19 +173,17 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
         elif command == "train" and word == "-" and label is None:
             label = ANY_LABEL
         elif command == "train" and word == "--forget":
-            flags.add("forget")
+            flags["forget"] = True
         else:
             return None
     if command == "classify":
-        classify = ClassifyCommand(
-            model, "passthrough" in flags, "exit_code" in flags, "json" in flags, style
-        )
+        classify = ClassifyCommand(model, header_style=style, **flags)
         if path is None:
             return classify.run
         raw = read_message_file(path)
         return None if raw is None or "://" in classify.model else lambda: classify.run(path, raw)
     if command == "train" and label is not None and (label != ANY_LABEL or "forget" in flags):
-        learn = LearnCommand(label, model, "forget" in flags)
+        learn = LearnCommand(label, model, **flags)
         return learn.run if learn.fits_journal else None
     return None
 
