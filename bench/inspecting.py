@@ -15,7 +15,7 @@ from clock import alone
 from models import LARGE, make
 from peers import Command
 
-from spamnb.inspection import explain
+from spamnb.inspection.explanation import explain
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model

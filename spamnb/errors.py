@@ -12,8 +12,6 @@ SpamnbError            75  anything unexpected: try again
 └── Locked             75  another process holds the model
 """
 
-from __future__ import annotations
-
 WHAT_TO_DO = "restore it from a backup, or train anew with --fresh"  # about a damaged model
 
 

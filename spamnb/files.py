@@ -1,7 +1,5 @@
 """Reading and writing whole files and standard streams, and where the default model lies."""
 
-from __future__ import annotations
-
 import os
 
 from spamnb.errors import NoModel

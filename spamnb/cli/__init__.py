@@ -1,32 +1,29 @@
-"""The command line: parse, call, render."""
+"""The command line: parse, call, render. Each command has a module, which is loaded when it is called."""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 import click
 
-from spamnb.cli.classify import classify
-from spamnb.cli.completion import completion
-from spamnb.cli.evaluate import evaluate
-from spamnb.cli.export import export
-from spamnb.cli.import_ import import_
-from spamnb.cli.inspect import inspect
-from spamnb.cli.merge import merge
-from spamnb.cli.options import Command
-from spamnb.cli.prune import prune
-from spamnb.cli.serve import serve
 from spamnb.cli.streams import replace_stdout
-from spamnb.cli.train import train
-from spamnb.cli.tune import tune
 from spamnb.errors import UsageError
 from spamnb.files import write_stderr
 
 NAME = "spamnb"
+COMMANDS = "train classify evaluate inspect tune prune merge export import serve completion".split()
 
 
 class Commands(click.Group):
-    """Commands that the help lists by example, and not once more by name."""
+    """Commands that are loaded by name, and that the help lists by example, not once more by name."""
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        function = "import_" if name == "import" else name
+        command: click.Command = getattr(import_module(f"spamnb.cli.{function}"), function)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         pass
@@ -34,6 +31,7 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
+    commands={name: click.Command(name) for name in COMMANDS},  # their names, for completion and errors
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 success, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 input/output, "
@@ -62,22 +60,6 @@ def main(ctx: click.Context) -> None:
         ctx.exit(UsageError.exit_code)
 
 
-for command in (
-    train,
-    classify,
-    evaluate,
-    inspect,
-    tune,
-    prune,
-    merge,
-    export,
-    import_,
-    serve,
-    completion,
-):
-    main.add_command(command)
-
-
 def command_line() -> int:
     """Run the command line; click's own exit codes 1 and 2 would read as verdicts, so they are remapped."""
     replace_stdout()
@@ -95,9 +77,6 @@ def command_line() -> int:
 
 def message_with_help(error: click.UsageError) -> str:
     """Say what is wrong and where to read more, on one line."""
-    named = [word for word in sys.argv[1:2] if word in main.commands]
+    named = [word for word in sys.argv[1:2] if word in COMMANDS]
     path = error.ctx.command_path if error.ctx else " ".join((NAME, *named))
     return f"{' '.join(error.format_message().split())} (see: {path} --help)"
-
-
-__all__ = ["Command", "command_line", "main"]

@@ -18,13 +18,13 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.delivery.stdin import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
+from spamnb.delivery import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.folders import in_maildir
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
-from spamnb.mailboxes.sources import check, messages, read, split_number, store_for, total_size
+from spamnb.mailboxes.sources import check, is_little, messages, read, split_number, store_for, total_size
 from spamnb.mailboxes.stores import FOLDER
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.workers.pools import open_pool
@@ -42,6 +42,8 @@ spamnb classify inbox.mbox:3
 spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
 """
+# Bytes up to which messages are judged one by one: to read the whole model, and numpy first, takes 0.3 s.
+LITTLE, LITTLE_FILE = 1 << 18, 5000
 ONE_AT_A_TIME = "-p and -e are for one message at a time"
 
 
@@ -87,6 +89,13 @@ def classify(
         found = only_message(paths)
         return command.classify(opened, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []
+    if cluster is None and is_little(paths, LITTLE, LITTLE_FILE):
+        for raw in messages(paths):
+            if isinstance(raw, Unreadable):
+                unreadable.append(raw)
+            else:
+                command.classify(opened, raw.data, raw.path, raw.index)
+        return print_unreadable(unreadable, skip_unreadable)
     with (
         open_pool(paths, cluster, jobs, skip_unreadable) as pool,
         progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,28 +20,19 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import announce_tried
-from spamnb.cli.render.evaluation import as_tsv, show_comparison, show_evaluation
 from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.errors import UsageError
-from spamnb.evaluation.candidates import STANDARD, parse_candidate
-from spamnb.evaluation.compare import compare_candidates
-from spamnb.evaluation.evaluate import (
-    Folds,
-    evaluate_by_folds,
-    evaluate_by_model,
-    evaluate_online,
-)
-from spamnb.evaluation.online import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
+from spamnb.evaluation.protocol import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.mailboxes.sources import check
 from spamnb.mailboxes.trec_index import read_index
 from spamnb.reading.settings import Settings
 from spamnb.workers.cluster import LOCAL
-from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
     from spamnb.bayes.view import View
+    from spamnb.evaluation.evaluate import Folds
     from spamnb.evaluation.results import Evaluation
 
 EXAMPLES = """
@@ -163,6 +153,9 @@ def evaluate(
     opened = open_model(model, view, cutoff) if model is not None else None
     check_prior(view, sources)
     check_writable(scores, report)
+    from spamnb.evaluation.evaluate import Folds, evaluate_by_folds, evaluate_by_model, evaluate_online
+    from spamnb.workers.processes import all_cores
+
     tokenizer, split, cores = Settings(**settings), Folds(folds, seed, group_duplicates), jobs or all_cores()
     code = 0
     try:
@@ -218,6 +211,8 @@ def by_label(listed: list[tuple[str, str]]) -> dict[str, list[str]]:
 
 def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, report: str | None) -> int:
     """Show an evaluation and write its files, each whatever becomes of the others."""
+    from spamnb.cli.render.evaluation import show_evaluation
+
     try:
         if OUTPUT in (scores, report):
             pass
@@ -234,6 +229,10 @@ def compare_settings(
     mail: LabelledMail, specs: tuple[str, ...], folds: Folds, jobs: int, as_json: bool
 ) -> None:
     """Compare settings on the same folds."""
+    from spamnb.cli.render.evaluation import show_comparison
+    from spamnb.evaluation.candidates import STANDARD, parse_candidate
+    from spamnb.evaluation.compare import compare_candidates
+
     names = [name for spec in specs for name in (STANDARD if spec == "standard" else (spec,))]
     candidates = [parse_candidate(name) for name in dict.fromkeys(names)]
     results = compare_candidates(
@@ -250,6 +249,8 @@ def output_files(evaluation: Evaluation, scores: str | None, report: str | None)
     """Make the content of each file that was asked for, by path."""
     files = {}
     if scores:
+        from spamnb.cli.render.evaluation import as_tsv
+
         files[scores] = as_tsv(evaluation.judged)
     if report:
         from spamnb.report.evaluation_page import evaluation_page
@@ -259,6 +260,8 @@ def output_files(evaluation: Evaluation, scores: str | None, report: str | None)
 
 
 def as_map(evaluation: Evaluation) -> dict[str, Any]:
+    from dataclasses import asdict
+
     judged = evaluation.judged
     return {
         **evaluation.metrics,

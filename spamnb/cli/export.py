@@ -7,7 +7,6 @@ import sys
 import click
 
 from spamnb.cli.options import Command, model_option
-from spamnb.exchange.backup import exported
 
 EXAMPLES = """
 spamnb export > backup.txt
@@ -23,5 +22,7 @@ def export(model: str) -> None:
 
     The last line is a checksum of the others, by which `spamnb import` knows that none is missing.
     """
+    from spamnb.exchange.backup import exported
+
     for line in exported(model):
         sys.stdout.buffer.write(line.encode() + b"\n")  # UTF-8 in any locale, or the checksum would not hold

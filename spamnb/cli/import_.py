@@ -14,9 +14,8 @@ from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import show, table
 from spamnb.errors import DataError, NoInput
-from spamnb.exchange.backup import is_export, restore
 from spamnb.exchange.importing.exports import Lines
-from spamnb.exchange.importing.imported import FORMATS, add_to_model, read_export
+from spamnb.exchange.importing.formats import FORMATS
 from spamnb.files import STDIN
 from spamnb.mailboxes.sources import read
 from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
@@ -54,6 +53,9 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
     (sb_dbexpimp -e) and of spamprobe (spamprobe export): which it is, its first line tells. What cannot be
     carried over is said.
     """
+    from spamnb.exchange.backup import is_export, restore
+    from spamnb.exchange.importing.imported import add_to_model, read_export
+
     if fresh:
         check_replaceable(model)
     lines = Lines(export, blocks(export))

@@ -16,13 +16,12 @@ from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.errors import UsageError
 from spamnb.mailboxes.sources import check
-from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.bayes.view import View
-    from spamnb.inspection import Explanation
+    from spamnb.inspection.explanation import Explanation
     from spamnb.model import Model
 
 EXAMPLES = """
@@ -146,7 +145,7 @@ def explain_message(
     model: Model, path: str, top: int | None, everything: bool, html: str | None, as_json: bool
 ) -> int:
     from spamnb.cli.render.explanation import TOP, show_explanation
-    from spamnb.inspection import explain
+    from spamnb.inspection.explanation import explain
 
     why = explain(model, read_one_message(path))
     try:
@@ -243,6 +242,7 @@ def compare(
 ) -> int:
     from spamnb.cli.render.differences import TOP, show_difference
     from spamnb.inspection.differences import compare_models
+    from spamnb.workers.processes import all_cores
 
     check(mail)
     top = TOP if top is None else top

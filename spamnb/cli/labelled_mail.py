@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from spamnb.cli.progress import progress
 from spamnb.errors import DataError
-from spamnb.evaluation.corpus import Corpus
 from spamnb.mailboxes.labelled import size_of
 from spamnb.training.pool import MailToRead
 from spamnb.workers.pools import open_pool
@@ -14,6 +13,7 @@ from spamnb.workers.pools import open_pool
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from spamnb.evaluation.corpus import Corpus
     from spamnb.key import Key
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
@@ -63,4 +63,6 @@ class LabelledMail:
 
     def corpus(self, settings: Settings) -> Corpus:
         """Read all the mail once, to be split in any way."""
+        from spamnb.evaluation.corpus import Corpus
+
         return Corpus.of(self.labels, self.batches(settings))

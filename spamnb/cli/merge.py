@@ -11,7 +11,6 @@ from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
 from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.notices import model_location
-from spamnb.exchange.merging import merge as merge_models
 from spamnb.files import printable
 from spamnb.mailboxes.sources import total_size
 
@@ -38,6 +37,8 @@ def merge(out: str, models: tuple[str, ...], base: str | None, fresh: bool, as_j
     A message that several models learned counts once for each of them, and it is said how many those are;
     OUT has it under the label of the first model named.
     """
+    from spamnb.exchange.merging import merge as merge_models
+
     check_replaceable(out)
     paths = [*models, *([base] if base else [])]
     with progress("merging", lambda: 3 * total_size(paths), unit="parts") as step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from spamnb.delivery.stdin import read_stdin
+from spamnb.delivery import read_stdin
 from spamnb.errors import DataError, NoInput
 from spamnb.files import complain
 from spamnb.mailboxes.skipped import PassedOver, Unreadable

@@ -10,11 +10,11 @@ from spamnb.bayes.verdict import Cutoffs
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.errors import UsageError
 from spamnb.labels import UNSURE
-from spamnb.mailboxes.sources import split_number
-from spamnb.model import DEFAULT_VIEW, Model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from spamnb.model import Model
 
 
 def parse_view(
@@ -23,6 +23,8 @@ def parse_view(
     """Make the view asked for; None stands for the default."""
     if event is None and smoothing is None and prior is None and not tfidf and not numbers:
         return None
+    from spamnb.model import DEFAULT_VIEW
+
     if prior is not None and event is None and not tfidf:
         raise UsageError("--prior needs --event: the default takes the mean of the evidence, and no prior")
     textbook = View() if event or tfidf else DEFAULT_VIEW
@@ -73,6 +75,8 @@ def check_prior(view: View | None, labels: Iterable[str]) -> None:
 
 def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model:
     """Open a model, to be read through a view."""
+    from spamnb.model import Model
+
     model = Model.open(path, view, parse_cutoffs(cutoff))
     check_prior(view, model.labels)
     return model
@@ -127,6 +131,8 @@ def sources_by_label(
 
 def _check_named_once(sources: dict[str, list[str]]) -> None:
     """Refuse standard input named twice, as it has one message, and a folder named under two labels."""
+    from spamnb.mailboxes.sources import split_number
+
     label_of: dict[str, str] = {}
     for name, paths in sources.items():
         for path in paths:

@@ -11,7 +11,6 @@ from spamnb.bayes.view import EVENTS
 from spamnb.cli.option_values import parse_view
 from spamnb.errors import UsageError
 from spamnb.files import default_model
-from spamnb.mailboxes.sources import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +33,8 @@ class Command(click.Command):
 
 def _check_local(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
     """Refuse a model on a remote store: mail may lie there, but a model is locked and appended to."""
+    from spamnb.mailboxes.sources import is_remote
+
     if is_remote(path):
         raise UsageError(f"{path}: a model is a file on this machine; copy it here")
     return path

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from spamnb.files import write_stderr
@@ -11,7 +12,11 @@ from spamnb.files import write_stderr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from rich.progress import Progress
+
     from spamnb.evaluation.compare import ComparedCandidate
+
+PATIENCE = 0.5  # seconds without a bar: it is drawn by rich, which takes 80 ms to load
 
 
 @contextmanager
@@ -25,12 +30,33 @@ def progress(
     """Show progress; yields a function to call with the bytes and the messages (or what `unit` names) done.
 
     `total` is called only if progress is shown: to list a store takes long.
-    `note` is called for a text to show behind the figures.
+    `note` is called for a text to show behind the figures; if there is one, the bar is drawn from the start.
     `among_lines`: the answer is printed meanwhile; on the same terminal, that is progress enough.
     """
     if sys.stderr is None or not sys.stderr.isatty() or (among_lines and sys.stdout.isatty()):
         yield lambda _size, _messages: None
         return
+    started, size_done, messages_done = monotonic(), 0, 0
+    bar: Progress | None = None
+
+    def step(size: int, messages: int) -> None:
+        nonlocal bar, size_done, messages_done
+        size_done += size
+        messages_done += messages
+        elapsed = monotonic() - started
+        if bar is None and (elapsed > PATIENCE or note()):
+            bar = shown.enter_context(new_bar(unit))
+            bar.add_task(what, total=max(1, total()), messages=0, rate=0.0, note="")
+        if bar is not None:
+            rate = messages_done / max(elapsed, 1e-9)
+            bar.update(bar.task_ids[0], completed=size_done, messages=messages_done, rate=rate, note=note())
+
+    with ExitStack() as shown:
+        step(0, 0)
+        yield step
+
+
+def new_bar(unit: str) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -41,17 +67,7 @@ def progress(
         TextColumn(f"{{task.fields[messages]:,}} {unit}, {{task.fields[rate]:,.0f}}/s{{task.fields[note]}}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task(what, total=max(1, total()), messages=0, rate=0.0, note="")
-        done = 0
-
-        def step(size: int, messages: int) -> None:
-            nonlocal done
-            done += messages
-            elapsed = bar.tasks[0].elapsed or 1e-9
-            bar.update(task, advance=size, messages=done, rate=done / elapsed, note=note())
-
-        yield step
+    return Progress(*columns, console=Console(file=sys.stderr), transient=True)
 
 
 def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:

@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from spamnb.cli.options import Command, model_option, path_type
-from spamnb.delivery.stdin import HEADER_STYLES
+from spamnb.delivery import HEADER_STYLES
 from spamnb.errors import UsageError
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options
-from spamnb.workers.processes import all_cores
 
 EXAMPLES = """
 spamnb serve
@@ -32,12 +31,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     show_default=f"{DEFAULT_ADDRESS}, of a milter {DEFAULT_MILTER_ADDRESS}",
     help="localhost:PORT or unix:PATH; again for more. Without it, what systemd hands over.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 1024),
-    default=all_cores,
-    help="Processes; all cores by default.",
-)
+@click.option("--workers", type=click.IntRange(1, 1024), help="Processes; all cores by default.")
 @model_option
 @click.option(
     "--user-models", type=path_type, metavar="DIR", help="DIR/USER/model.msgpack, where there is one."
@@ -90,11 +84,14 @@ def serve(**options: Any) -> None:
 
     A changed model is noticed by itself. SIGTERM ends the server once the requests under way are answered.
     """
+    from spamnb.workers.processes import all_cores
+
     milter = options["milter"]
     if options["reject"] and not milter:
         raise UsageError("--reject needs --milter")
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell are not for --milter")
+    options["workers"] = options["workers"] or all_cores()
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)
     sys.stdout.flush()
     os.execv(OWN_PROCESS[0], [*OWN_PROCESS, Options(**options).as_json()])  # noqa: S606

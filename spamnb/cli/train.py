@@ -21,22 +21,21 @@ from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
 from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
-from spamnb.delivery.stdin import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
+from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 from spamnb.files import complain
-from spamnb.inspection.model_summary import missing_mail
+from spamnb.inspection.missing_mail import missing_mail
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
-from spamnb.training import train as training
-from spamnb.training.known_messages import Summary
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.bayes.view import View
+    from spamnb.training.known_messages import Summary
 
     Sources = Mapping[str, Sequence[str]]
 
@@ -132,6 +131,8 @@ def train(
     if list(sources.values()) == [["-"]] and not special and message.fits_journal:
         if not as_json and not quiet:
             return message.run()
+        from spamnb.training.known_messages import Summary
+
         summary = Summary({message.label: {message.learn(): 1}})
     else:
         paths = [path for of_label in sources.values() for path in of_label]
@@ -140,6 +141,8 @@ def train(
             check_replaceable(model)
         if forget:
             StoredModel.open(model)  # raises an error that says what to do
+        from spamnb.training import train as training
+
         with (
             open_pool(paths, cluster, jobs, skip_unreadable) as pool,
             progress(

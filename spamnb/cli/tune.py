@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,23 +21,19 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.outputs import check_replaceable, check_writable
 from spamnb.cli.progress import announce_tried
-from spamnb.cli.render.evaluation import show_comparison
 from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import show
 from spamnb.errors import CannotCreate, UsageError
-from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
-from spamnb.evaluation.compare import ComparedCandidate, compare_candidates
-from spamnb.evaluation.search import search
+from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 from spamnb.files import printable
 from spamnb.lock import NAME_ANOTHER_FILE
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.mailboxes.sources import check
-from spamnb.training import train as training
-from spamnb.workers.local import LocalPool
-from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
+    from spamnb.evaluation.candidates import Candidate
+    from spamnb.evaluation.compare import ComparedCandidate
     from spamnb.mailboxes.skipped import Unreadable
 
 EXAMPLES = """
@@ -94,6 +89,11 @@ def tune(
         check_replaceable(model)
     if is_to_be_written(model, fresh, dry_run):
         check_creatable(model)
+    from spamnb.evaluation.compare import compare_candidates
+    from spamnb.evaluation.search import search
+    from spamnb.training import train as training
+    from spamnb.workers.local import LocalPool
+    from spamnb.workers.processes import all_cores
 
     def judge(candidates: list[Candidate]) -> list[ComparedCandidate]:
         wanted = [parse_candidate("default"), *candidates]
@@ -160,6 +160,8 @@ class SearchResult:
                 }
             )
         else:
+            from spamnb.cli.render.evaluation import show_comparison
+
             show_comparison(self.tried, self.how)
             show(
                 f"chosen: {self.chosen.name}",
@@ -168,6 +170,8 @@ class SearchResult:
 
     def advice(self) -> list[str]:
         """Say that no model was written, and how to make one with these settings."""
+        import shlex
+
         kept = (
             f": {printable(self.model)} is kept; --fresh replaces it" if os.path.lexists(self.model) else ""
         )

@@ -1,0 +1,230 @@
+"""One message, on standard input or in a file, judged or learned: what procmail starts for each mail.
+
+Process start counts here (Python alone needs 14 ms), so a plain call is parsed by this module, without the
+command line's libraries; they parse calls with other options, and then come here. It loads few modules: even
+`__future__` would take 0.2 ms, so hints are quoted where they need it.
+"""
+
+import os
+
+from spamnb.errors import (
+    CannotCreate,
+    InputOutputError,
+    NoInput,
+    NoModel,
+    ReaderGone,
+    SpamnbError,
+    UsageError,
+)
+from spamnb.files import STDIN, STDOUT, default_model, printable, read_all, write_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from spamnb.bayes.verdict import Verdict
+    from spamnb.model import Model
+
+FLAGS = {
+    "-p": "passthrough",
+    "--passthrough": "passthrough",
+    "-e": "exit_code",
+    "--exit-code": "exit_code",
+    "--json": "json",
+}
+MAX_FILE = 64 << 20  # bytes; of a larger file, only as many are judged
+MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
+TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
+HEADER_STYLES = ("spamnb", "bogofilter", "spamassassin")
+# Outcomes of learning, as the command line reports them.
+OUTCOME_TEXTS = {
+    "learned": "learned",
+    "moved": "moved here from another label",
+    "known": "already known",
+    "forgotten": "forgotten",
+    "unknown": "never learned",
+    "duplicate": "repeated",
+    "conflicting": "left out, being under another label too",
+}
+
+
+class ClassifyCommand:
+    """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--model PATH] [FILE]`."""
+
+    def __init__(
+        self,
+        model: str | None = None,
+        passthrough: bool = False,
+        exit_code: bool = False,
+        json: bool = False,
+        header_style: str | None = None,
+    ) -> None:
+        if passthrough and json:
+            raise UsageError("-p passes the message on, --json describes it: one of them")
+        if header_style and not passthrough:
+            raise UsageError("--header-style is about the header that -p adds")
+        self.model = model or default_model()
+        self.header_style = header_style or HEADER_STYLES[0]
+        self.passthrough = passthrough
+        self.exit_code = exit_code
+        self.json = json
+
+    def run(self, path: str = "-", raw: bytes | None = None) -> int:
+        """Judge a message: that on standard input, or one from a file, which has been read."""
+        from spamnb.model import Model
+
+        if raw is None:
+            raw = read_stdin()
+        return self.classify(Model.open(self.model), raw, path)
+
+    def classify(self, model: "Model", raw: bytes, path: str = "-", index: int | None = None) -> int:
+        verdict = model.classify(raw)
+        if self.passthrough:
+            from spamnb.delivery.passthrough import passed_through
+
+            write_stdout(passed_through(raw, verdict, self.header_style), is_mail=True)
+        else:
+            write_stdout(self.line_of(verdict, path, index))
+        return verdict_exit_code(verdict.label) if self.exit_code else 0
+
+    def line_of(self, verdict: "Verdict", path: str, index: int | None) -> bytes:
+        """Line of verdict, score and path, or of one JSON object."""
+        if self.json:
+            import json
+
+            return json.dumps({"path": path, "index": index, **verdict.as_map()}).encode() + b"\n"
+        name = printable(path) if index is None else f"{printable(path)}:{index}"
+        return f"{verdict.label}\t{verdict.score:.4f}\t{name}\n".encode()
+
+
+def verdict_exit_code(label: str) -> int:
+    """Exit code of a verdict: 0 for spam only, as a script may throw away what exits with 0."""
+    return {"spam": 0, "unsure": 2}.get(label, 1)
+
+
+ANY_LABEL = "messages"  # in place of a label: to forget a message, none is needed
+
+
+class LearnCommand:
+    """`spamnb train --ham|--spam|--label NAME= - [--model PATH]`, or `spamnb train --forget -`."""
+
+    def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
+        self.label = label
+        self.model = model or default_model()
+        self.forget = forget
+
+    @property
+    def fits_journal(self) -> bool:
+        """Whether a record in the journal is enough; a new label changes the whole model."""
+        from spamnb.store.stored_model import labels_of
+
+        try:
+            return self.forget or self.label in labels_of(self.model)
+        except NoModel:
+            return self.label in ("ham", "spam")
+        except SpamnbError:
+            return True  # learning will report what is wrong
+
+    def run(self) -> int:
+        write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[self.learn()]}\n".encode())
+        return 0
+
+    def learn(self) -> str:
+        """Learn or forget the message, in a new model if there is none; return the outcome."""
+        from spamnb.training.learn import learn
+
+        raw = read_stdin()
+        if not raw.strip():
+            raise NoInput("-: standard input is empty; a message has text")
+        if self.forget:
+            return learn(self.model, raw, None)
+        try:
+            return learn(self.model, raw, self.label)
+        except NoModel:
+            from spamnb.training.train import create
+
+            try:
+                create(self.model, self.label)
+            except CannotCreate as error:
+                raise CannotCreate(f"{error}; the message was not learned") from error
+            return learn(self.model, raw, self.label)
+
+
+def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
+    """Function that runs the delivery asked for; None if the arguments ask for anything else."""
+    command, rest = arguments[0] if arguments else "", list(arguments[1:])
+    model = label = style = path = None
+    flags = {}
+    while rest:
+        word = rest.pop(0)
+        if word == "--model" and rest:
+            model = rest.pop(0)
+        elif word.startswith("--model="):
+            model = word.removeprefix("--model=")
+        elif command == "classify" and word in FLAGS:
+            flags[FLAGS[word]] = True
+        elif command == "classify" and word == "--header-style" and rest and rest[0] in HEADER_STYLES:
+            style = rest.pop(0)
+        elif command == "classify" and not word.startswith("-") and path is None:
+            path = word
+        elif command == "train" and word in ("--ham", "--spam") and rest[:1] == ["-"] and label is None:
+            label = word.removeprefix("--")
+            rest.pop(0)
+        elif command == "train" and word == "-" and label is None:
+            label = ANY_LABEL
+        elif command == "train" and word == "--forget":
+            flags["forget"] = True
+        else:
+            return None
+    if command == "classify":
+        classify = ClassifyCommand(model, header_style=style, **flags)
+        if path is None:
+            return classify.run
+        raw = read_message_file(path)
+        return None if raw is None or "://" in classify.model else lambda: classify.run(path, raw)
+    if command == "train" and label is not None and (label != ANY_LABEL or "forget" in flags):
+        learn = LearnCommand(label, model, **flags)
+        return learn.run if learn.fits_journal else None
+    return None
+
+
+def read_message_file(path: str) -> bytes | None:
+    """Read a file that is plainly one message: it begins with a header field.
+
+    None if it is a mailbox, compressed, an archive, a folder, remote, missing … or a message without headers:
+    the command line looks closer, and says what is wrong.
+    """
+    try:
+        if "://" in path or not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
+            return None
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            raw = read_all(handle)
+        finally:
+            os.close(handle)
+    except (OSError, ValueError):
+        return None
+    name, colon, _ = raw[:MAX_FIELD_NAME].partition(b":")
+    is_tar = b"\0" in raw[:TAR_HEADER]
+    return raw if colon and name.replace(b"-", b"").isalnum() and not is_tar else None
+
+
+def read_stdin() -> bytes:
+    try:
+        return read_all(STDIN)
+    except OSError as error:
+        raise InputOutputError(f"cannot read standard input: {error.strerror}") from error
+
+
+def write_stdout(data: bytes, is_mail: bool = False) -> None:
+    """Write an answer. Mail whose reader went away is an error like any other: it must not get lost."""
+    try:
+        write_all(STDOUT, data)
+    except OSError as error:
+        raise output_error(error, is_mail) from error
+
+
+def output_error(error: OSError, is_mail: bool = False) -> InputOutputError:
+    """Distinguish a reader that has enough, as `head` does, from output that cannot be written."""
+    kind = ReaderGone if isinstance(error, BrokenPipeError) and not is_mail else InputOutputError
+    return kind(f"cannot write to standard output: {error.strerror}")

@@ -1,7 +1,5 @@
 """Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
-from __future__ import annotations
-
 from spamnb.bayes.verdict import REQUIRED
 from spamnb.reading.message import header_start
 
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 MOST_STARS = 50  # as many as SpamAssassin writes at most
 
 
-def passed_through(raw: bytes, verdict: Verdict, style: str = "spamnb") -> bytes:
+def passed_through(raw: bytes, verdict: "Verdict", style: str = "spamnb") -> bytes:
     """Add the verdict's headers at the start, but after an envelope line, and remove forged ones."""
     names, fields_of = STYLES[style]
     first_line = raw[: raw.find(b"\n") + 1]
@@ -30,19 +28,19 @@ def passed_through(raw: bytes, verdict: Verdict, style: str = "spamnb") -> bytes
     return raw[:start] + added + block + raw[end:]
 
 
-def spamnb_fields(verdict: Verdict) -> list[str]:
+def spamnb_fields(verdict: "Verdict") -> list[str]:
     fields = f"{verdict.label}; score={verdict.score:.4f}; probability={verdict.probability:.4f}"
     return [f"X-Spamnb: {fields}"]
 
 
-def bogofilter_fields(verdict: Verdict) -> list[str]:
+def bogofilter_fields(verdict: "Verdict") -> list[str]:
     """Header as bogofilter 1.2.5 writes it; there, every label but spam and unsure is ham."""
     word = {"spam": "Spam", "unsure": "Unsure"}.get(verdict.label, "Ham")
     spamicity = f"spamicity={verdict.probability:.6f}"
     return [f"X-Bogosity: {word}, tests=bogofilter, {spamicity}, version=spamnb"]
 
 
-def spamassassin_fields(verdict: Verdict) -> list[str]:
+def spamassassin_fields(verdict: "Verdict") -> list[str]:
     """Headers as SpamAssassin 4.0 writes them: the flag for spam only, a star for each whole point."""
     spam, points = verdict.label == "spam", verdict.points
     status = f"{'Yes' if spam else 'No'}, score={points:.1f} required={REQUIRED:.1f} tests=SPAMNB"
@@ -54,7 +52,7 @@ def spamassassin_fields(verdict: Verdict) -> list[str]:
 
 
 # By style: the header names it uses, and the function that writes its fields.
-STYLES: dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]] = {
+STYLES: "dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]]" = {
     "spamnb": ((b"X-Spamnb",), spamnb_fields),
     "bogofilter": ((b"X-Bogosity",), bogofilter_fields),
     "spamassassin": ((b"X-Spam-Flag", b"X-Spam-Level", b"X-Spam-Status"), spamassassin_fields),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.evaluation.online import OnlineProtocol
+    from spamnb.evaluation.protocol import OnlineProtocol
     from spamnb.evaluation.results import JudgedMessages
     from spamnb.model import Model
     from spamnb.reading.settings import Settings

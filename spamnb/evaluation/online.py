@@ -1,11 +1,10 @@
 """`spamnb evaluate --online`: judge each message by what was learned before it, as in the TREC spam track.
 
-Which messages are learned is the rule of the protocol: see OnlineProtocol.
+Which messages are learned is the rule of the protocol: see spamnb.evaluation.protocol.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from spamnb.bayes.scoring import LogCounts, joints, weights_of
 from spamnb.bayes.verdict import Calibration, Cutoffs, Score, verdict_of
 from spamnb.bayes.view import GLOBAL
 from spamnb.evaluation.intervals import auc_loss
+from spamnb.evaluation.protocol import OnlineProtocol
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
 from spamnb.labels import SPAM
 from spamnb.model import DEFAULT_VIEW
@@ -31,35 +31,12 @@ if TYPE_CHECKING:
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
 
-PROTOCOLS = ("immediate", "delayed", "on-error")  # the rule of each: OnlineProtocol.learns
-FIRST_MESSAGES = 1000  # the delayed protocol learns these and no more
 GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores
 # Cutoffs rest on so many of the last scores: a filter that had learned less gave other scores. With all
 # scores 24 % of the later spam in spamassassin was unsure, with these 7 %; ham lost 0.00 and 0.08 %.
 LATEST = 2000
 CURVE_POINTS = 100
 RECENT = 200  # messages that the recent error of a point is taken over
-
-
-@dataclass(frozen=True)
-class OnlineProtocol:
-    """The rule of `spamnb evaluate --online --protocol`: which messages are learned after their verdict."""
-
-    name: str = "immediate"
-    first: int = FIRST_MESSAGES  # messages that "delayed" learns
-    margin: float = 0.0  # in nats: "on-error" also learns what was judged right by less than this
-
-    def __post_init__(self) -> None:
-        if self.name not in PROTOCOLS:
-            raise ValueError(f"no such protocol: {self.name}")
-
-    def learns(self, judged_before: int, is_right: bool, lead: float) -> bool:
-        """Whether a message is learned, by how many were judged before it and by its verdict."""
-        if self.name == "immediate":  # every message, as soon as it is judged
-            return True
-        if self.name == "delayed":  # the first messages only, as if nobody had labelled mail since
-            return judged_before < self.first
-        return not is_right or lead < self.margin  # on-error: wrong or unsure, or right by less than a margin
 
 
 IMMEDIATE = OnlineProtocol()

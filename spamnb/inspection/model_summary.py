@@ -15,7 +15,7 @@ from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.verdict import lead_of
 from spamnb.clock import DAY, today
-from spamnb.labels import HAM, SPAM
+from spamnb.inspection.missing_mail import ENOUGH, missing_mail
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.vocabulary import Vocabulary
@@ -32,32 +32,11 @@ if TYPE_CHECKING:
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.vocabulary import Block
 
-
-ENOUGH = 200  # messages of each label; a model with fewer is told that more would help
 LOPSIDED = 20  # a label has too much mail from so many times that of another on
 STALE = 180  # days without learning after which a model is said to be old
 DOUBTFUL = 0.05  # share of its own mail that a model may judge wrong or unsure, each message left out
 DAYS = 1 << 16  # a column of days holds numbers below this
 INFINITE = 99.0  # nats, in place of an infinite weight
-
-
-def missing_mail(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
-    """Mail that a model lacks to be well trained, a sentence for each label."""
-    learned = [label for label, count in zip(labels, messages, strict=True) if count]
-    if len(learned) == 1:
-        other = next((label for label in labels if label not in learned), None)
-        return [f"only {learned[0]} so far; learn other mail, too: {how_to_train(other)}"]
-    return [
-        f"{ENOUGH - count} more {label} would help"
-        for label, count in zip(labels, messages, strict=True)
-        if count < ENOUGH
-    ]
-
-
-def how_to_train(label: str | None) -> str:
-    """A command line that learns mail of a label, or of any other than there is."""
-    options = {HAM: "--ham PATH", SPAM: "--spam PATH", None: "--label NAME=PATH"}
-    return f"spamnb train {options.get(label, f'--label {label}=PATH')}"
 
 
 @dataclass(frozen=True)

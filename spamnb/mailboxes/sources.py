@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from spamnb.errors import DataError, NoInput
 from spamnb.mailboxes import mbox
@@ -24,7 +24,7 @@ from spamnb.mailboxes.streams import ByteStream, blocks_of, decompressor_for, ga
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from spamnb.mailboxes.stores import Store
 
@@ -92,13 +92,24 @@ def total_size(
     paths: Iterable[str], *, without: Iterable[str] = (), leave_out: frozenset[str] = frozenset()
 ) -> int:
     """Bytes on disk of the mail below `paths`, none of it read; pipes and standard input count nothing."""
-    total = 0
+    return sum(size for size in _sizes(paths, without, leave_out) if size != STREAM)
+
+
+def is_little(paths: Sequence[str], most: int, least_file: int) -> bool:
+    """Whether mail is local, and no more than `most` bytes; a file counts as at least `least_file`."""
+    if any(map(is_remote, paths)):
+        return False
+    sizes = (most + 1 if size == STREAM else max(size, least_file) for size in _sizes(paths, (), frozenset()))
+    return all(total <= most for total in accumulate(sizes))
+
+
+def _sizes(paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]) -> Iterator[int]:
+    """Yield the bytes of each file, or STREAM."""
     for _, item in _files(paths, without, leave_out):
         if isinstance(item, NumberedMessages):
-            total += item.size
-        elif not isinstance(item, Unreadable) and item[1] != STREAM:
-            total += item[1]
-    return total
+            yield item.size
+        elif not isinstance(item, Unreadable):
+            yield item[1]
 
 
 def messages(paths: Iterable[str], *, without: Iterable[str] = ()) -> Iterator[RawMessage | Unreadable]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from email.utils import parsedate_tz
-
 MAX_DATE = 200  # characters that are read; the longest real date has 43, and remarks may follow
 DAY = 86400  # seconds
 
@@ -17,6 +14,9 @@ def timestamp(date: str) -> int | None:
     >>> timestamp("yesterday") is None
     True
     """
+    from datetime import UTC, datetime
+    from email.utils import parsedate_tz  # 13 ms, for those who ask for the time only
+
     # ISO 8601 is not tried: none of 8,973 Date headers in three corpora has its form.
     try:
         fields = parsedate_tz(date[:MAX_DATE])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spamnb.labels import SPAM, UNSURE
 
 if TYPE_CHECKING:
-    from spamnb.inspection import Explanation
+    from spamnb.inspection.explanation import Explanation
 
 SPAM_COLOUR, HAM_COLOUR, GREY = "spam", "ham", "quiet"  # classes of the style sheets
 

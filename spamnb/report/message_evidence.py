@@ -14,8 +14,9 @@ from spamnb.report.tokens_and_mistakes import TOKEN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from spamnb.inspection import Explanation, Reason
+    from spamnb.inspection.explanation import Explanation
     from spamnb.inspection.flips import Flip
+    from spamnb.inspection.reason import Reason
 
 SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded
 LISTED = 200  # ignored tokens of a kind, at most

@@ -21,7 +21,7 @@ from spamnb.report.tokens_and_mistakes import PATH, SUBJECT
 from spamnb.report.waterfall import waterfall
 
 if TYPE_CHECKING:
-    from spamnb.inspection import Explanation
+    from spamnb.inspection.explanation import Explanation
 
 PROBABILITIES_SHOWN = 4  # those of the likeliest labels
 

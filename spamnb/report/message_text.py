@@ -13,8 +13,9 @@ from spamnb.report.formats import count, counted, signed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from spamnb.inspection import Explanation, Reason
+    from spamnb.inspection.explanation import Explanation
     from spamnb.inspection.marked_text import MarkedPiece, Section
+    from spamnb.inspection.reason import Reason
 
 MOST_TEXT = 60_000  # characters: some 30 pages
 NOTED = 4  # tokens that the note on a word names

@@ -12,7 +12,7 @@ from spamnb.report.svg import RIGHT, Linear, box, drawing, line, text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.inspection import Explanation
+    from spamnb.inspection.explanation import Explanation
 
 MOST_TOKENS = 16  # with a row each; of more, places of the message have rows
 NAME_LENGTH = 24  # characters of a token

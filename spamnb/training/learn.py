@@ -23,8 +23,9 @@ FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train impor
 TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
 
-def learn(path: str, raw: bytes, label: str | None) -> str:
+def learn(path: str | os.PathLike[str], raw: bytes, label: str | None) -> str:
     """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
+    path = os.fspath(path)
     message = read(raw)
     with Lock(path):
         stored = StoredModel(path)

@@ -10,12 +10,10 @@ from spamnb.clock import today
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable
-from spamnb.tables.loading import load_table
-from spamnb.training.train import write
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array
+    from spamnb.tables.count_table import CountTable
 
 OLD_DAYS, RARE_MESSAGES = 180, 2  # a rare token is in at most so many messages
 
@@ -31,6 +29,9 @@ class Pruned:
 
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
     """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
+    from spamnb.tables.loading import load_table
+    from spamnb.training.train import write
+
     with Lock(path, kind=TRAINING):
         stored = StoredModel.open(path)
         table, size = load_table(stored).clipped(), os.path.getsize(path)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from spamnb.workers.local import LocalPool
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spamnb.workers.cluster.pool import ClusterPool
+    from spamnb.workers.local import LocalPool
 
 
 @contextmanager
@@ -19,6 +18,8 @@ def open_pool(
 ) -> Iterator[LocalPool | ClusterPool]:
     """Open the workers for the mail below some paths: those of a cluster, if its address is given."""
     if cluster is None:
+        from spamnb.workers.local import LocalPool
+
         yield LocalPool(jobs)
         return
     from spamnb.workers.cluster import connected

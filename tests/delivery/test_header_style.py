@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import REQUIRED, Cutoffs, Verdict, spamassassin_score
+from spamnb.delivery import HEADER_STYLES
 from spamnb.delivery.passthrough import STYLES, passed_through
-from spamnb.delivery.stdin import HEADER_STYLES
 
 HAM, SPAM, UNSURE = (
     Verdict(label, score, probability, {}, [], Cutoffs(0.25, 1.0))

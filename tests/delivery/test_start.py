@@ -1,12 +1,16 @@
 """How the program starts and ends: what a delivery imports, and what its exit code means."""
 
+import bz2
 import contextlib
 import fcntl
+import gzip
+import io
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 
 import pytest
@@ -21,10 +25,20 @@ START = "import sys; from spamnb.start import main; sys.exit(main())"  # what th
 DELIVERIES = [
     ["classify"],
     ["classify", "-p", "-e"],
+    ["classify", "FILE"],
+    ["classify", "-e", "FILE"],
     ["train", "--spam", "-"],
     ["train", "--forget", "--ham", "-"],
     ["train", "--forget", "-"],
 ]
+
+
+def tar_of(name, content):
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    with io.BytesIO() as file, tarfile.open(fileobj=file, mode="w") as archive:
+        archive.addfile(member, io.BytesIO(content))
+        return file.getvalue()
 
 
 def imported(spamnb, *arguments, **options):
@@ -41,6 +55,7 @@ def already(spamnb):
 
 @pytest.mark.parametrize("arguments", DELIVERIES, ids=" ".join)
 def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, arguments):
+    arguments = [f"{mail.spam}/03" if word == "FILE" else word for word in arguments]
     loaded = imported(spamnb, START, *arguments, "--model", own, stdin=mail.messages["spam"])
     assert "spamnb" in loaded
     assert loaded.isdisjoint(set(HEAVY) - already)
@@ -70,6 +85,74 @@ def test_a_delivery_ends_at_once_and_the_command_line_tidies_up(spamnb, mail):
 
 def test_all_else_goes_through_the_command_line(spamnb):
     assert "click" in imported(spamnb, START, "--version")
+
+
+LIGHT = [
+    "--help",
+    "train --help",
+    "classify --help",
+    "evaluate --help",
+    "tune --help",
+    "import --help",
+    "prune --help",
+    "serve --help",
+    "completion bash",
+    "classify FILE FILE",
+    "classify --jobs 1 FILE",
+    "classify FOLDER",
+]
+
+
+@pytest.mark.parametrize("line", LIGHT)
+def test_what_needs_no_table_loads_no_numpy(spamnb, mail, line):
+    """Nor rich, nor what starts other processes: numpy alone takes 0.1 s."""
+    named = {"FILE": f"{mail.spam}/03", "FOLDER": mail.spam}
+    loaded = imported(spamnb, START, *(named.get(word, word) for word in line.split()))
+    assert loaded.isdisjoint({"numpy", "rich", "multiprocessing", "email"})
+
+
+PLAIN = b"Subject: viagra\n\nbuy now\n"
+ENVELOPE = b"From ann@example.org Mon Nov 15 01:02:03 2026\n"
+FILES = {
+    "message": PLAIN,
+    "message.dat": PLAIN,
+    "message:3": PLAIN,
+    "name with \x1b": PLAIN,
+    "maildir/cur/1:2,S": ENVELOPE + PLAIN,
+    "maildir/new/2": ENVELOPE + PLAIN,
+    "one.mbox": ENVELOPE + PLAIN,
+    "two.mbox": (ENVELOPE + PLAIN + b"\n") * 2,
+    "packed.gz": gzip.compress(PLAIN),
+    "packed.bz2": bz2.compress(PLAIN),
+    "cut.gz": gzip.compress(PLAIN)[:-4],
+    "archive.zip": b"PK\x03\x04" + PLAIN,
+    "archive": tar_of("Subject: name", PLAIN),
+    "box.msf": b"// <!-- <mdb:mork:z v=" + PLAIN,
+    "version.dat": b'version="9"\n' + PLAIN,
+    "body": b"viagra, buy: now\n",
+    "nul": b"Subject: viagra\0\n\nbuy\n",
+    "empty": b"",
+    "folder/message": PLAIN,
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    root = tmp_path_factory.mktemp("files")
+    for name, content in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content)
+    return root
+
+
+@pytest.mark.parametrize(
+    "name", [*FILES, "folder", "absent", "message/absent", "two.mbox:1", "", "nosuch://x"]
+)
+def test_a_file_is_a_delivery_or_left_to_the_command_line(spamnb, files, name):
+    """With any other option, the command line judges it: the answer is the same."""
+    path = name if "://" in name else os.path.join(files, name)
+    for flags in ([], ["-p"], ["-e"], ["--json"]):
+        assert spamnb("classify", *flags, path) == spamnb("classify", *flags, "--jobs", "1", path)
 
 
 @pytest.mark.parametrize("message", ["ham", "spam", "unsure"])
@@ -404,7 +487,8 @@ def test_a_killed_worker_is_told(spamnb, own, mail, long_mailbox):
 
 
 def test_progress_on_a_terminal(spamnb, own, mail):
-    seen, code = on_a_terminal(spamnb, "train", "--model", own, "--spam", mail.work)
+    train = ("train", "--model", own, "--spam", mail.work)
+    seen, code = on_a_terminal(spamnb, *train, prompt=True)
     assert code == 0
     assert "training" in seen
     assert "100%" in seen
@@ -413,6 +497,8 @@ def test_progress_on_a_terminal(spamnb, own, mail):
     assert "0:00:00" in seen  # time left
     summary = seen.rpartition("\x1b")[2]
     assert f"model: {own}\r\n" in summary  # the bar is gone, the summary stays
+    seen, _ = on_a_terminal(spamnb, *train)
+    assert "training" not in seen  # what takes no time needs no bar
 
 
 def test_progress_does_not_mix_with_the_answers(spamnb, mail):

@@ -56,8 +56,13 @@ class Done:
 # two hundred runs, where a fresh start takes 300. What depends on a fresh start is tested with one.
 WARM = """
 import gc, json, os, sys
-import rich.console, rich.table, spamnb.cli, spamnb.training.learn, spamnb.delivery.passthrough
+import rich.console, rich.table, spamnb.training.learn, spamnb.delivery.passthrough
+import spamnb.cli, spamnb.evaluation.evaluate, spamnb.exchange.backup, spamnb.exchange.importing.imported
+import spamnb.exchange.merging, spamnb.inspection.model_summary, spamnb.training.train, spamnb.workers.local
 from spamnb.start import main
+
+for name in spamnb.cli.COMMANDS:
+    spamnb.cli.main.get_command(None, name)
 
 gc.freeze()
 

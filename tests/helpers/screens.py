@@ -5,16 +5,25 @@ import os
 import pty
 import re
 import subprocess
+import sys
 
 ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|\(B)")  # of ours: colours, and where the cursor goes
 
 
-def on_a_terminal(spamnb, *arguments, **more):
+# The program itself, that shows progress from the start and not only after a while.
+PROMPT = (
+    "import sys; from spamnb.cli import progress; progress.PATIENCE = -1; "
+    "from spamnb.start import main; sys.exit(main())"
+)
+
+
+def on_a_terminal(spamnb, *arguments, prompt=False, **more):
     """What a person sees, both streams together, and the exit code; `more` is set in the environment."""
+    program = [sys.executable, "-c", PROMPT] if prompt else [spamnb.program]
     ours, theirs = pty.openpty()
     environment = spamnb.environment | {"TERM": "xterm", "COLUMNS": "120"} | more
     with subprocess.Popen(
-        [spamnb.program, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+        [*program, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     ) as running:
         os.close(theirs)
         seen = b""

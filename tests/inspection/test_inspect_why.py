@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import View
-from spamnb.inspection import explain
+from spamnb.inspection.explanation import explain
 from spamnb.inspection.flips import fewest_removals, part_score, weaken_part
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections

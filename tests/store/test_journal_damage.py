@@ -512,8 +512,8 @@ def test_what_was_lost_is_learned_again_and_all_is_well(spamnb, damaged):
 def test_a_delivery_that_finds_damage_loads_nothing_heavy(spamnb, damaged, mail):
     own, _, line = damaged
     program = (
-        "import sys; from spamnb.delivery import stdin; "
-        f"stdin.parse(['classify', '--model', {own!r}])(); print(*sys.modules)"
+        "import sys; from spamnb import delivery; "
+        f"delivery.parse(['classify', '--model', {own!r}])(); print(*sys.modules)"
     )
     done = says(spamnb.run([sys.executable, "-c", program], mail.messages["spam"]), line)
     loaded = {name.partition(".")[0] for name in done.lines[-1].split()}

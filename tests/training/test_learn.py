@@ -256,7 +256,7 @@ def test_no_message_can_bloat_a_model(tmp_path, model):
 
 WRITER = """
 import os, sys
-from spamnb.delivery.stdin import LearnCommand
+from spamnb.delivery import LearnCommand
 for message in sys.argv[2:]:
     os.dup2(os.open(message, os.O_RDONLY), 0)
     LearnCommand("spam", sys.argv[1]).run()

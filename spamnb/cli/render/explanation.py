@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection import Explanation, Reason
+    from spamnb.inspection.explanation import Explanation
+    from spamnb.inspection.reason import Reason
 
 TOP = 20  # tokens shown by default
 AT_LEAST = 3  # tokens shown of each place

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
 
 
 def print_json(value: Any) -> None:
+    import json
+
     print(json.dumps(infinity_as_null(value), indent=2, allow_nan=False))
 
 

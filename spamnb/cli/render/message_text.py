@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from spamnb.inspection import Explanation
+    from spamnb.inspection.explanation import Explanation
     from spamnb.inspection.marked_text import MarkedPiece, Section
 
 MOST_TEXT = 3000  # characters of a message that are shown

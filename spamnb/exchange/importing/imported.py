@@ -15,10 +15,8 @@ import numpy as np
 from spamnb.arrays import Texts
 from spamnb.clock import today
 from spamnb.errors import DataError
-from spamnb.exchange.importing.bogofilter import BOGOFILTER
+from spamnb.exchange.importing.formats import FORMATS
 from spamnb.exchange.importing.rules import rule_for
-from spamnb.exchange.importing.spambayes import SPAMBAYES
-from spamnb.exchange.importing.spamprobe import SPAMPROBE
 from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from spamnb.store.stored_model import StoredModel
 
 LABELS = (HAM, SPAM)
-FORMATS = {known.name: known for known in (BOGOFILTER, SPAMBAYES, SPAMPROBE)}
 MAX_COUNT = (1 << 31) - 1  # the largest that a column of counts holds
 LAST_DAY = 65_535  # the largest that a column of days holds
 

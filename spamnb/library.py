@@ -1,0 +1,57 @@
+"""Training for `import spamnb`; all else that it offers has its home elsewhere."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from spamnb.bayes.view import View
+    from spamnb.training.known_messages import Summary
+
+    Path = str | os.PathLike[str]
+
+
+def train(
+    path: Path,
+    sources: Mapping[str, Sequence[Path]],
+    settings: Mapping[str, Any] | None = None,
+    *,
+    view: View | None = None,
+    ham_loss: float | None = None,
+    fresh: bool = False,
+    forget: bool = False,
+    keyed: bool = False,
+    all_folders: bool = False,
+    yes: bool = False,
+    jobs: int | None = None,
+) -> Summary:
+    """Learn (or forget) the mail below the paths of each label. The model changes as a whole or not at all.
+
+    Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but fingerprints
+    by a key that has a file of its own. ham_loss is the share of ham that may be lost. Without all_folders,
+    those below a path whose names speak against its label (Trash, Drafts …) are left out. Without yes, a run
+    that would move nearly all of a label to another one is refused: folders may have been swapped.
+    """
+    from spamnb.mailboxes.sources import check
+    from spamnb.training import train as training
+    from spamnb.workers.local import LocalPool
+
+    named = {label: [os.fspath(one) for one in paths] for label, paths in sources.items()}
+    check([one for paths in named.values() for one in paths])
+    return training.train(
+        os.fspath(path),
+        named,
+        settings,
+        view=view,
+        ham_loss=ham_loss,
+        fresh=fresh,
+        forget=forget,
+        keyed=keyed,
+        all_folders=all_folders,
+        yes=yes,
+        pool=LocalPool(jobs),
+    )
