@@ -59,9 +59,6 @@ cdef class Features:
     @cython.locals(text=bytearray, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, at=Py_ssize_t, letter=uint64_t)
     cdef int put(self, bytes data, Py_ssize_t start, Py_ssize_t end) except -1
 
-    @cython.locals(text=bytearray, size=Py_ssize_t, after_quotes=Py_ssize_t, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, letter=uint64_t)
-    cdef Py_ssize_t put_word(self, bytes spaced, Py_ssize_t at) except -1
-
     @cython.locals(fingerprint=uint64_t, number=int, table=TokenTable, tables_before=int, slot=int)
     cdef int finish(self, int part, int times) except -2
 
@@ -76,14 +73,15 @@ cdef class Features:
     @cython.locals(table=TokenTable, slot=int)
     cdef bint add_pair(self, uint64_t fingerprint, int first, int second, int part) except -1
 
-    @cython.locals(longest=int, words=int, before=int, fingerprint=uint64_t, run=list, at=Py_ssize_t, end=Py_ssize_t, word=bytes, number=int, n=int)
+    @cython.locals(longest=int, words=int, before=int, fingerprint=uint64_t, run=list, at=Py_ssize_t, end=Py_ssize_t, last=Py_ssize_t,
+                   word=bytes, number=int, n=int)
     cpdef int add_words(self, bytes tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
 
-    @cython.locals(size=Py_ssize_t)
-    cdef Py_ssize_t next_word(self, bytes spaced, Py_ssize_t at) except -1
+    @cython.locals(size=Py_ssize_t, at=Py_ssize_t)
+    cdef Py_ssize_t next_word(self, bytes spaced, Py_ssize_t start) except -1
 
-    @cython.locals(size=Py_ssize_t)
-    cdef Py_ssize_t word_end(self, bytes spaced, Py_ssize_t at) except -1
+    @cython.locals(size=Py_ssize_t, at=Py_ssize_t)
+    cdef Py_ssize_t word_end(self, bytes spaced, Py_ssize_t start) except -1
 
     @cython.locals(gram=bytes)
     cdef add_grams(self, bytes tag, list run, int n, int part)

@@ -169,41 +169,13 @@ class Features:
             text[to] = letter
             to += 1
             eight |= letter << shift
-            shift += 8
-            if shift == 64:
+            if shift < 56:
+                shift += 8
+            else:
                 state = mixed(state, eight)
                 eight = 0
                 shift = 0
         self.end, self.state, self.eight, self.shift = to, state, eight, shift
-
-    def put_word(self, spaced: bytes, at: int) -> int:
-        """Put a word of a text behind the token in the making, without quotes after it; return its end."""
-        size = len(spaced)
-        while self.end + size - at > len(self.text):
-            self.text.extend(bytes(len(self.text)))
-        text, to, state, eight, shift = self.text, self.end, self.state, self.eight, self.shift
-        after_quotes = at
-        while at < size:
-            letter = spaced[at]
-            if letter == SPACE:
-                break
-            if letter == QUOTE and at >= after_quotes:
-                after_quotes = at + 1
-                while after_quotes < size and spaced[after_quotes] == QUOTE:
-                    after_quotes += 1
-                if after_quotes == size or spaced[after_quotes] == SPACE:
-                    break
-            text[to] = letter
-            to += 1
-            at += 1
-            eight |= letter << shift
-            shift += 8
-            if shift == 64:
-                state = mixed(state, eight)
-                eight = 0
-                shift = 0
-        self.end, self.state, self.eight, self.shift = to, state, eight, shift
-        return at
 
     def finish(self, part: int, times: int) -> int:
         """Count the token in the making; return its number, or -1 if no more tokens are allowed."""
@@ -279,12 +251,17 @@ class Features:
         at = self.next_word(spaced, 0)
         while at < len(spaced) and words < most:
             self.begin()
-            self.put(tag, 0, len(tag))
-            end = self.put_word(spaced, at)
-            if end - at > longest and len(spaced[at:end].decode()) > longest:
-                word = tag + shortened(spaced[at:end].decode()).encode()
-                self.begin()
+            if tag:
+                self.put(tag, 0, len(tag))
+            end = self.word_end(spaced, at)
+            last = end
+            while spaced[last - 1] == QUOTE:  # in a word they stay, around it not
+                last -= 1
+            if last - at > longest and len(spaced[at:last].decode()) > longest:
+                word = shortened(spaced[at:last].decode()).encode()
                 self.put(word, 0, len(word))
+            else:
+                self.put(spaced, at, last)
             number = self.finish(part, 1)
             if number < 0:
                 break
@@ -301,19 +278,21 @@ class Features:
 
     # Methods, not functions: only those are called at C's speed from other compiled modules.
 
-    def next_word(self, spaced: bytes, at: int) -> int:
+    def next_word(self, spaced: bytes, start: int) -> int:
         """Find where the next word starts, from a place on: the end of the text, if there is none."""
         size = len(spaced)
-        while at < size and (spaced[at] == SPACE or spaced[at] == QUOTE):
-            at += 1
-        return at
+        for at in range(start, size):
+            if spaced[at] != SPACE and spaced[at] != QUOTE:
+                return at
+        return size
 
-    def word_end(self, spaced: bytes, at: int) -> int:
+    def word_end(self, spaced: bytes, start: int) -> int:
         """Find where a word ends."""
         size = len(spaced)
-        while at < size and spaced[at] != SPACE:
-            at += 1
-        return at
+        for at in range(start, size):
+            if spaced[at] == SPACE:
+                return at
+        return size
 
     def add_grams(self, tag: bytes, run: list[int], n: int, part: int) -> None:
         """Count each n neighbours of a run of tokens, given by their numbers, as one token."""
