@@ -9,8 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.key import Key
-    from spamnb.reading.headers import Fields
-    from spamnb.reading.message import Message
+    from spamnb.reading.message import Fields, Message
 
 # Headers that come and go with delivery, filters and mail readers. Neither identity nor evidence: a filter
 # would learn verdicts instead of mail, and only mail that was read has notes. Beside these, any x- name
@@ -59,26 +58,23 @@ VOLATILE = {
     "replied": "a mail reader's note",
     "forwarded": "a mail reader's note",
 }
-# An x- name stands for all that begin so, too: x-virus-scanned, x-mozilla-status …
-_PREFIXES = tuple(name + "-" for name in VOLATILE if name.startswith("x-"))
-
-MAX_REMEMBERED = 1000  # names of headers
-MAX_REMEMBERED_NAME = 80  # characters
-
-# Deciding takes 1.5 µs, a message has 20 headers, and nearly all names come again.
-_known_names: dict[str, bool] = {}
+_NAMES = frozenset(VOLATILE)
+_LONGEST = max(map(len, VOLATILE))
 
 
 def is_volatile(name: str) -> bool:
     """Tell whether a header comes and goes with delivery, filters and mail readers."""
-    known = _known_names.get(name)
-    if known is None:
-        known = name in VOLATILE or name.startswith(_PREFIXES) or (name.startswith("x-") and "spam" in name)
-        if len(name) <= MAX_REMEMBERED_NAME:
-            if len(_known_names) >= MAX_REMEMBERED:
-                _known_names.clear()
-            _known_names[name] = known
-    return known
+    if name in _NAMES:
+        return True
+    if not name.startswith("x-"):
+        return False
+    # An x- name stands for all that begin so, too: x-virus-scanned, x-mozilla-status …
+    dash = name.find("-", 2, _LONGEST + 1)
+    while dash >= 0:
+        if name[:dash] in _NAMES:
+            return True
+        dash = name.find("-", dash + 1, _LONGEST + 1)
+    return name.find("spam") >= 0
 
 
 def digest(message: Message, key: Key | None = None) -> int:
@@ -93,5 +89,12 @@ def digest(message: Message, key: Key | None = None) -> int:
 
 def _lasting_fields(fields: Fields) -> bytes:
     """Return the bytes of those fields of a header block that stay the same."""
-    lasting = [f"{name}:{value}\n" for name, value in fields if not is_volatile(name)]
-    return ("".join(lasting) + "\n").encode("latin-1", "replace")
+    lasting: list[str] = []
+    for name, value in fields:
+        if not is_volatile(name):
+            lasting.append(name)
+            lasting.append(":")
+            lasting.append(value)
+            lasting.append("\n")
+    lasting.append("\n")
+    return "".join(lasting).encode("latin-1", "replace")

@@ -2,18 +2,17 @@
 
 What no standard allows is read so that no text is missed: none is dropped because a boundary is wrong, absent
 or never closed, a type is malformed, or the header block ends without a blank line.
+
+The value of a header field is "raw" first: unfolded, a character a byte (latin-1), so that the bytes of a
+boundary or of an encoded word can be had again. `_readable` makes of it what a person would see. What is
+encoded is left to `reading.decoding`, which plain ASCII mail does not load.
 """
 
 from __future__ import annotations
 
-from binascii import a2b_qp
-
-from spamnb.reading.charsets import decode
-from spamnb.reading.headers import decode_base64, is_envelope, is_name, parameters, readable, split_fields
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.reading.headers import Fields
+    Fields = list[tuple[str, str]]
 
 # Limits of a message, all its parts together. The most in 8,000 real ones: 15 KB of headers, 20 parts.
 MAX_HEADER_BYTES = 256 * 1024  # later header blocks are skipped
@@ -22,10 +21,19 @@ MAX_PARTS = 2000  # multiparts included; what follows is read as one text
 MAX_NESTING = 100  # open multiparts; one more is read as text
 MAX_DELIMITER = 1000  # bytes of a boundary line; the standard allows 74
 MAX_DASHED_LINES = 100_000  # lines looked at because they start with "--"; 50 MB of them took 33 s
+MAX_FIELDS = 10_000  # read of one header block; the rest is left out
+MAX_VALUE = 32 * 1024  # characters searched for parameters; a real spam has 14 KB of "; ; ;" before them
+NAME_SLOTS = 512  # names of fields that are kept
+MAX_KEPT_NAME = 60  # bytes of each
+MAX_PARAMETERS = 100  # read of one header field; real fields have three
 
 PLAIN = "text/plain"
 EMBEDDED = "message/rfc822"
 EMBEDDED_TYPES = frozenset((EMBEDDED, "message/global", "message/news"))
+# In these, bytes below 0x80 are ASCII; four texts in five are ASCII and declare one of them, or none.
+ASCII_CHARSETS = frozenset(("", "us-ascii", "iso-8859-1", "iso-8859-15", "utf-8", "windows-1252"))
+WHITE = " \t\r\n"  # str.strip() alone would also take \x85 and \xa0, half a character or a cp1252 "…"
+TAB, LF, CR, SPACE, DASH, COLON = b"\t\n\r -:"
 
 
 class Part:
@@ -88,10 +96,10 @@ def read(raw: bytes) -> Message:
     start = header_start(data)
     reader = _MessageReader(data)
     if start < 0:
-        reader.add_leaf("", {}, [], 0, len(data))
+        reader.add_leaf("", HeaderBlock(0), len(data))
         return Message(data, None, [], 0, reader.parts)
-    fields, headers, body = reader.walk(start)
-    return Message(data, fields, headers, body, reader.parts)
+    block = reader.walk(start)
+    return Message(data, block.fields, block.headers, block.body, reader.parts)
 
 
 def canonical(raw: bytes) -> bytes:
@@ -106,13 +114,209 @@ def header_start(data: bytes) -> int:
     """Return where the header block starts: after the mbox envelope; -1 if there is no header block."""
     at = 0
     for _ in range(2):  # an mbox in an mbox leaves two envelope lines
-        if is_envelope(data[at : at + 6]):
+        if _is_envelope(data, at):
             at = data.find(b"\n", at) + 1
     if data.startswith((b"\n", b"\r\n"), at):
         return at
-    name, colon, rest = data[at : at + MAX_DELIMITER].partition(b":")
-    a_link = rest.startswith(b"//")
-    return at if colon and is_name(name.decode("latin-1")) and not a_link else -1
+    colon = _name_end(data, at, min(len(data), at + MAX_DELIMITER))
+    return at if colon > at and data.startswith(b":", colon) and not data.startswith(b"//", colon + 1) else -1
+
+
+class HeaderBlock:
+    """A header block as it is read; at first an empty one."""
+
+    __slots__ = ("body", "content", "fields", "headers")
+
+    def __init__(self, body: int) -> None:
+        self.fields: Fields = []  # lower-case names, raw values; in order
+        self.headers = self.fields  # with values as a person would see them
+        self.content: dict[str, str] = {}  # the first raw value of each name that starts with "content-"
+        self.body = body  # offset of what follows the block
+
+    def read(self, data: bytes, limit: int) -> None:
+        """Read the fields up to where the body starts; the body is at -1 if the limit comes before it.
+
+        A block ends at a blank line, at a line that starts as a boundary does, or at the first line that can
+        be no header: the body starts there when the blank line was forgotten. Taking headers for body loses
+        no word; taking body for headers would.
+        """
+        at = begin = end = self.body
+        while True:
+            self.body = _end_of_block(data, at)
+            if self.body >= 0 or at >= limit or len(self.fields) == MAX_FIELDS:
+                break
+            colon = _name_end(data, at, limit)
+            end = _line_end(data, colon, limit)
+            folded = False
+            while end + 1 < limit and (data[end + 1] == SPACE or data[end + 1] == TAB):
+                end = _line_end(data, end + 1, limit)
+                folded = True
+            if at < colon < end and data[colon] == COLON:
+                value = _stripped(data, colon + 1, end)
+                self.add(_lower_name(data, at, colon), _unfolded(value) if folded else value)
+            elif not _is_envelope(data, at):
+                name, found, value = _unfolded(data[at:end].decode("latin-1")).partition(":")
+                name = name.rstrip(" \t")  # RFC 822 allowed a space before the colon
+                if not found or not _is_name(name):
+                    self.body = at
+                    break
+                self.add(name.lower(), value.strip(WHITE))
+            if end == limit:
+                break
+            at = end + 1
+        block = data[begin:end]
+        # A question mark alone is found much faster, and three blocks in five have none.
+        if not block.isascii() or (b"?" in block and b"=?" in block):
+            self.headers = [(name, _readable(value)) for name, value in self.fields]
+
+    def add(self, name: str, value: str) -> None:
+        self.fields.append((name, value))
+        if name.startswith("content-"):
+            self.content.setdefault(name, value)
+
+    def transfer_encoding(self) -> str:
+        """Return "base64", "quoted" or "" for all that is no encoding."""
+        declared = self.content.get("content-transfer-encoding", "").strip('" ').lower()
+        return declared[:6] if declared.startswith(("base64", "quoted")) else ""
+
+
+def _end_of_block(data: bytes, at: int) -> int:
+    """Return where the body starts if a header block ends before the line at an offset, else -1."""
+    if at >= len(data):
+        return at
+    byte = data[at]
+    if byte == LF:
+        return at + 1
+    if byte == CR and data.startswith(b"\n", at + 1):
+        return at + 2
+    return at if byte == DASH and at > 0 and data.startswith(b"-", at + 1) else -1
+
+
+def _name_end(data: bytes, at: int, limit: int) -> int:
+    """Return where the name of a header ends: it is of printable ASCII without spaces and colons."""
+    while at < limit:
+        byte = data[at]
+        if byte < 33 or byte > 126 or byte == 58:
+            break
+        at += 1
+    return at
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and name.isascii() and name.isprintable() and " " not in name
+
+
+def _lower_name(data: bytes, start: int, end: int) -> str:
+    """Return the name of a header in lower case; nearly always one that was kept for its slot."""
+    slot = (31 * data[start] + 7 * data[end - 1] + end - start) % NAME_SLOTS
+    written, name = _latest_names[slot]
+    if len(written) == end - start:
+        at = start
+        for byte in written:
+            if byte != data[at]:
+                break
+            at += 1
+        else:
+            return name
+    written = data[start:end]
+    name = written.decode("ascii").lower()
+    if len(written) <= MAX_KEPT_NAME:
+        _latest_names[slot] = written, name
+    return name
+
+
+_latest_names: list[tuple[bytes, str]] = [(b"", "")] * NAME_SLOTS  # as written, and in lower case
+
+
+def _is_envelope(data: bytes, at: int) -> bool:
+    """Recognise the line an mbox puts before a message; quoted where a mailbox was put into a mailbox."""
+    return data.startswith((b"From ", b">From "), at)
+
+
+def _line_end(data: bytes, at: int, limit: int) -> int:
+    while at < limit and data[at] != 10:
+        at += 1
+    return at
+
+
+def _stripped(data: bytes, start: int, end: int) -> str:
+    """Return the raw text between two offsets, without white space around it."""
+    while start < end and _is_white(data[start]):
+        start += 1
+    while start < end and _is_white(data[end - 1]):
+        end -= 1
+    return data[start:end].decode("latin-1")
+
+
+def _is_white(byte: int) -> bool:
+    return byte == 32 or 9 <= byte <= 10 or byte == 13
+
+
+def _unfolded(text: str) -> str:
+    if text.find("\r") >= 0:
+        text = text.replace("\r\n", "")
+    return text.replace("\n", "")
+
+
+def _readable(value: str) -> str:
+    """Return a raw value as a person would see it."""
+    if value.isascii() and "=?" not in value:
+        return value
+    from spamnb.reading.decoding import readable_value
+
+    return readable_value(value)
+
+
+def parameters(value: str) -> dict[str, str]:
+    """Return the parameters of a raw value: lower-case names, readable values (but a raw boundary)."""
+    found: dict[str, str] = {}
+    value = value[:MAX_VALUE]
+    at = value.find(";")
+    while at >= 0 and len(found) < MAX_PARAMETERS:
+        semicolon = value.find(";", at + 1)
+        item = value[at + 1 : semicolon if semicolon >= 0 else len(value)]
+        if not item or item.isspace():
+            at = semicolon
+            continue
+        name, equals, text = item.partition("=")
+        if text.lstrip().startswith('"'):
+            text, end = _quoted(value, value.index('"', at + 1 + len(name)) + 1)
+            semicolon = value.find(";", end)
+        else:
+            text = text.partition(" (")[0].strip(WHITE)  # a comment may follow
+        if equals:
+            found.setdefault(name.strip().lower(), text)
+        at = semicolon
+    if value.isascii() and value.find("*") < 0 and value.find("=?") < 0:
+        return found
+    readable_parameters = {}
+    for name, text in found.items():
+        base, star, _ = name.partition("*")
+        if star:
+            from spamnb.reading.decoding import extended_parameter
+
+            readable_parameters[base] = extended_parameter(found, base)
+        elif name + "*" not in found:
+            readable_parameters.setdefault(name, text if name == "boundary" else _readable(text))
+    return readable_parameters
+
+
+def _quoted(value: str, start: int) -> tuple[str, int]:
+    """Return the quoted string whose text starts at an offset, and where it ends."""
+    end = value.find('"', start)
+    if end < 0:  # never closed: it probably ends where the next parameter begins
+        return value[start:].partition(";")[0].rstrip(WHITE), start
+    if value.find("\\", start, end) < 0:
+        return value[start:end], end + 1
+    text = []
+    at = start
+    while at < len(value) and value[at] != '"':
+        # Only quotes and backslashes are unescaped: else C:\new\file would lose its backslashes.
+        if value[at] == "\\" and value[at + 1 : at + 2] in ('"', "\\"):
+            at += 1
+        text.append(value[at])
+        at += 1
+    return "".join(text), at + 1
 
 
 def _media_type(value: str | None, default: str) -> str:
@@ -140,65 +344,59 @@ class _MessageReader:
         self.levels: dict[bytes, int] = {}  # "--boundary" of each open multipart → its depth
         self.types: list[str] = []  # for each open multipart, the type of its parts that state none
         self.blank = -1  # offset of the next blank line of LF alone; blank_crlf: of CR LF
-        self.blank_crlf = -1 if b"\r" in data else len(data)
+        self.blank_crlf = -1
         self.header_left = MAX_HEADER_BYTES
         self.text_left = MAX_TEXT_BYTES
         self.dashed_left = MAX_DASHED_LINES
 
-    def walk(self, at: int) -> tuple[Fields, Fields, int]:
-        """Add all parts from the header block that starts here; return what header_block does for it."""
-        outermost: tuple[Fields, Fields, int] | None = None
+    def walk(self, at: int) -> HeaderBlock:
+        """Add all parts from the header block that starts here, and return this block."""
+        outermost: HeaderBlock | None = None
         default = PLAIN
         embedded = False
         for _ in range(MAX_PARTS):
             if not 0 <= at < len(self.data):
                 break
             begin = at
-            fields, headers, at = self.header_block(begin)
+            block = self.header_block(begin)
             if outermost is None:
-                outermost = fields, headers, at
+                outermost = block
             if embedded:
-                self.parts.append(Part(EMBEDDED, headers))
-            first = dict(reversed(fields))  # the first field of each name
-            content_type = _media_type(first.get("content-type"), default)
-            encoding = first.get("content-transfer-encoding", "").strip('" ').lower()
+                self.parts.append(Part(EMBEDDED, block.headers))
+            declared = block.content.get("content-type")
+            content_type = _media_type(declared, default)
             # The standard forbids to encode an embedded message; where it is encoded, it is read as a text.
-            embedded = content_type in EMBEDDED_TYPES and not encoding.startswith(("base64", "quoted"))
+            embedded = content_type in EMBEDDED_TYPES and not block.transfer_encoding()
+            at = block.body
             if embedded:
                 default = PLAIN
                 continue
             depth = -1
-            if content_type.startswith("multipart/"):
-                depth = self.open(content_type, first["content-type"])
+            if declared and content_type.startswith("multipart/"):
+                depth = self.open(content_type, declared)
                 content_type = PLAIN  # what it is read as, unless a delimiter of its own turns up
-            start = at
-            end, begins, at = self.next_entity(start)
+            end, begins, at = self.next_entity(block.body)
             nothing = end == begin  # two delimiters in a row
             if not nothing and (depth < 0 or begins != depth):
-                self.add_leaf(content_type, first, headers, start, end)
+                self.add_leaf(content_type, block, end)
             if at >= 0:
                 default = self.types[-1]
         if 0 <= at < len(self.data):
-            self.add_leaf(PLAIN, {}, [], at, len(self.data))
-        return outermost or ([], [], at)
+            self.add_leaf(PLAIN, HeaderBlock(at), len(self.data))
+        return outermost or HeaderBlock(at)
 
-    def header_block(self, at: int) -> tuple[Fields, Fields, int]:
-        """Read the header block at an offset: raw fields, the readable ones, and where the body starts."""
-        data = self.data
-        if data.startswith((b"\n", b"\r\n"), at):
-            return [], [], data.index(b"\n", at) + 1
-        end, body = self.next_blank_line(at)
-        dashes = data.find(b"\n--", max(at - 1, 0), end)
-        if dashes >= 0:  # a part begins before there was a blank line
-            end, body = dashes, dashes + 1
-        block = data[at : min(end, at + self.header_left)]
-        if not block:
-            return [], [], body
-        self.header_left -= len(block)
-        fields, stop = split_fields(block)
-        if stop < len(block):
-            body = at + stop
-        return fields, fields if block.isascii() and b"=?" not in block else readable(fields), body
+    def header_block(self, at: int) -> HeaderBlock:
+        """Read the header block at an offset."""
+        limit = min(len(self.data), at + self.header_left)
+        block = HeaderBlock(at)
+        block.read(self.data, limit)
+        if block.body < 0:
+            end, block.body = self.next_blank_line(at)
+            dashes = self.data.find(b"\n--", at, end)
+            if dashes >= 0:
+                block.body = dashes + 1
+        self.header_left -= min(block.body, limit) - at
+        return block
 
     def next_blank_line(self, at: int) -> tuple[int, int]:
         """Return the end of the line before the next blank line, and the start of the line after it."""
@@ -261,33 +459,35 @@ class _MessageReader:
             dashes += 3
         return len(data), len(data), -1, False
 
-    def add_leaf(
-        self, content_type: str, first: dict[str, str], headers: Fields, start: int, end: int
-    ) -> None:
-        """Add the part whose body lies from `start` to `end`; `first` has its raw fields by name."""
-        declared = parameters(first.get("content-type", ""))
-        disposition = first.get("content-disposition", "")
+    def add_leaf(self, content_type: str, block: HeaderBlock, end: int) -> None:
+        """Add the part with this header block, whose body ends at an offset."""
+        declared = parameters(block.content.get("content-type", ""))
+        disposition = block.content.get("content-disposition", "")
         filename = parameters(disposition).get("filename") or declared.get("name", "")
         charset = declared.get("charset", "").strip("'\" ").lower()
         text = None
         if _is_textual(content_type):
-            text = self.text(
-                start, end, first.get("content-transfer-encoding", "").strip('" ').lower(), charset
-            )
+            text = self.text(block.body, end, block.transfer_encoding(), charset)
         disposition = disposition.partition(";")[0].strip().lower()
-        self.parts.append(Part(content_type, headers, text, end - start, charset, disposition, filename))
+        size = end - block.body
+        self.parts.append(Part(content_type, block.headers, text, size, charset, disposition, filename))
 
     def text(self, start: int, end: int, encoding: str, charset: str) -> str:
         """Decode the text of a part, up to the most a message may have."""
-        most = self.text_left
-        body = self.data[start : min(end, start + 2 * most)]  # base64 needs a third more than its text
-        if encoding.startswith("base64"):
-            body = decode_base64(body)
-        elif encoding.startswith("quoted"):
-            body = a2b_qp(body)
-        if len(body) > most:
-            body = body[:most]
-            body = body[: body.rfind(b"\n") + 1] or body  # cut at a line end, not within a character
-        self.text_left -= len(body)
-        text = decode(body, charset)
-        return text.replace("\r\n", "\n") if "\r" in text else text
+        text = "\xff"
+        if not encoding and charset in ASCII_CHARSETS and end - start <= self.text_left:
+            text = self.data[start:end].decode("latin-1")
+        if text.isascii():
+            self.text_left -= end - start
+        else:
+            from spamnb.reading.decoding import decode, without_transfer_encoding
+
+            most = self.text_left
+            body = self.data[start : min(end, start + 2 * most)]  # base64 needs a third more than its text
+            body = without_transfer_encoding(body, encoding)
+            if len(body) > most:
+                body = body[:most]
+                body = body[: body.rfind(b"\n") + 1] or body  # cut at a line end, not within a character
+            self.text_left -= len(body)
+            text = decode(body, charset)
+        return text.replace("\r\n", "\n") if text.find("\r") >= 0 else text

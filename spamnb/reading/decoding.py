@@ -1,4 +1,6 @@
-"""Text from bytes and the charset a message declares for them; never raises.
+"""Text of what is encoded: transfer encodings, charsets, encoded words (RFC 2047), parameters (RFC 2231).
+
+Nothing here raises. Plain ASCII mail is read without this module: `reading.message` loads it when needed.
 
 Only the codecs named here are ever looked up: a charset comes from a stranger, and Python's registry also
 holds codecs that are not charsets (base64, zlib), take quadratic time (punycode, idna) or interpret escapes.
@@ -6,6 +8,7 @@ holds codecs that are not charsets (base64, zlib), take quadratic time (punycode
 
 from __future__ import annotations
 
+from binascii import Error, a2b_base64, a2b_qp
 from codecs import charmap_decode
 from encodings.aliases import aliases  # already loaded by the interpreter: costs nothing
 
@@ -64,7 +67,10 @@ MORE_ALIASES = {
     "windows_874": "cp874",
     "mac": "mac_roman",
 }
+BASE64_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+NOT_BASE64 = bytes(set(range(256)) - set(BASE64_ALPHABET))
 ALL_BYTES = bytes(range(256))
+NOT_C1 = ALL_BYTES[:0x80] + ALL_BYTES[0xA0:]
 ASCII_ONLY = ALL_BYTES[:128] + b"?" * 128
 
 
@@ -80,13 +86,13 @@ def codec(declared: str) -> str:
 
 def decode(data: bytes, declared: str = "") -> str:
     """Decode bytes by their declared charset, or by a guess."""
-    if data.isascii() and (not declared or declared in ("us-ascii", "iso-8859-1", "utf-8")):
-        return data.decode("ascii")  # four texts in five end here, without a look at the name
     name = codec(declared)
     if name in STATEFUL:
         return _stateful(data, name)
     if data.isascii():
         return data.decode("ascii")
+    if name == "cp1252" and not data.translate(None, NOT_C1):
+        return data.decode("latin-1")  # the same but for 32 bytes, and eight times as fast
     try:
         return data.decode(name or "utf-8")
     except UnicodeDecodeError:
@@ -105,3 +111,75 @@ def _stateful(data: bytes, name: str) -> str:
     # Bytes above 0x7f are errors, at 380 ms a MiB. Lone surrogates, which nothing can encode, are replaced.
     text = data.translate(ASCII_ONLY).decode(name, "replace")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def without_transfer_encoding(data: bytes, encoding: str) -> bytes:
+    """Undo base64 and quoted-printable; what is declared as anything else stays as it is."""
+    if encoding.startswith("base64"):
+        return decode_base64(data)
+    return a2b_qp(data) if encoding.startswith("quoted") else data
+
+
+def decode_base64(data: bytes) -> bytes:
+    """Decode base64 with junk in it, or cut off anywhere."""
+    try:
+        return a2b_base64(data)
+    except Error:
+        letters = data.translate(None, NOT_BASE64)
+        used = len(letters) - (len(letters) % 4 == 1)  # a lone last letter holds no byte
+        return a2b_base64(letters[:used] + b"==")
+
+
+def readable_value(value: str) -> str:
+    """Return a raw value of a header with each `=?charset?B or Q?text?=` replaced.
+
+    Neighbours of one charset are decoded together: many senders cut a multi-byte character in two.
+    """
+    if "=?" not in value:
+        return decode(value.encode("latin-1"))
+    out: list[str] = []
+    words: list[bytes] = []  # bytes of encoded words that wait to be decoded together
+    charset = ""  # of all these words
+    copied = look = 0  # offsets: what is before is in `out` or `words`; where to search next
+    while (start := value.find("=?", look)) >= 0 and (mark := value.find("?", start + 2)) >= 0:
+        coding = value[mark + 1 : mark + 3].lower()
+        if coding not in ("b?", "q?"):
+            look = start + 2
+            continue
+        if (end := value.find("?=", mark + 3)) < 0:
+            break
+        between = value[copied:start]
+        if copied and not between.strip(" \t\r\n"):
+            between = ""  # white space between two words only separates them
+        name = value[start + 2 : mark].partition("*")[0].strip().lower()  # charset*language
+        if between or name != charset:
+            out += decode(b"".join(words), charset), decode(between.encode("latin-1"))
+            words, charset = [], name
+        text = value[mark + 3 : end].encode("latin-1")
+        words.append(decode_base64(text) if coding == "b?" else a2b_qp(text, header=True))
+        copied = look = end + 2
+    out += decode(b"".join(words), charset), decode(value[copied:].encode("latin-1"))
+    return "".join(out)
+
+
+def extended_parameter(found: dict[str, str], base: str) -> str:
+    """Decode a parameter by RFC 2231: `base*=charset'language'%41`, or in sections `base*0*=…; base*1=…`."""
+    if base + "*" in found:
+        sections = [(found[base + "*"], True)]  # the text, and whether it has %41 for A
+    else:
+        sections = []
+        while (name := f"{base}*{len(sections)}") in found or name + "*" in found:
+            sections.append((found[name], False) if name in found else (found[name + "*"], True))
+    charset = ""
+    if sections and sections[0][1]:
+        charset, _, tail = sections[0][0].partition("'")
+        sections[0] = tail.partition("'")[2], True
+    return decode(
+        b"".join([_percent(text) if encoded else text.encode("latin-1") for text, encoded in sections]),
+        charset,
+    )
+
+
+def _percent(text: str) -> bytes:
+    # %41 is quoted-printable (=41) with another sign, which binascii decodes in C.
+    return a2b_qp(text.replace("=", "=3D").replace("%", "=").encode("latin-1"))
