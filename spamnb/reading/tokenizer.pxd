@@ -1,6 +1,7 @@
 cimport cython
 
 from spamnb.reading.features cimport Features
+from spamnb.reading.message cimport Message, Part
 from spamnb.reading.words cimport Words
 
 cdef int HEAD, BODY
@@ -9,17 +10,17 @@ cdef class Tokenizer:
     cdef public object settings, key
     cdef public Words words
 
-    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, hidden=list, spaced=list, ngrams=int)
-    cpdef Features features(self, message, bint numbers=*, Features spare=*)
+    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, hidden=list, spaced=list, ngrams=int, part=Part)
+    cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
     @cython.locals(subject=bytes)
-    cdef _add_head(self, Features features, message)
+    cdef _add_head(self, Features features, Message message)
 
-    @cython.locals(name=str, value=str, a_subject=bint, subject=bytes)
-    cdef _add_headers(self, Features features, message, bint paired)
+    @cython.locals(name=str, value=str, a_subject=bint, subject=bytes, part=Part)
+    cdef _add_headers(self, Features features, Message message, bint paired)
 
     @cython.locals(stem=str, ending=str)
-    cdef _add_part(self, Features features, part)
+    cdef _add_part(self, Features features, Part part)
 
     @cython.locals(tag=str, times=int)
     cdef _add_pages(self, Features features, list pages)
