@@ -19,6 +19,7 @@ from spamnb.cli.serve import serve
 from spamnb.cli.streams import replace_stdout
 from spamnb.cli.train import train
 from spamnb.cli.tune import tune
+from spamnb.cli.version import print_version
 from spamnb.errors import UsageError
 from spamnb.files import write_stderr
 
@@ -39,7 +40,14 @@ class Commands(click.Group):
     epilog="Exit codes: 0 success, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 input/output, "
     "75 try again. `spamnb COMMAND --help` shows examples.",
 )
-@click.version_option(package_name="spamnb")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=print_version,
+    help="Show the version, and whether it is compiled.",
+)
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """A naive-Bayes spam filter for people who run their own mail.
