@@ -102,9 +102,10 @@ def compiler() -> list[str]:
     theirs, linking, flags, position_free = (
         shlex.split(sysconfig.get_config_var(name) or "") for name in ("CC", "LDSHARED", "CFLAGS", "CCSHARED")
     )
-    program = shlex.split(os.environ.get("CC", "")) or theirs
-    if not program or not shutil.which(program[0]):
-        raise CannotCompile(f"no C compiler ({' '.join(program)})")
+    named = shlex.split(os.environ.get("CC", ""))
+    found = [words for words in ([named] if named else [theirs, ["cc"]]) if words and shutil.which(words[0])]
+    if not found:
+        raise CannotCompile(f"no C compiler ({' '.join(named or theirs)})")
     headers = sysconfig.get_path("include")
     if not os.path.exists(os.path.join(headers, "Python.h")):
         raise CannotCompile(f"no {headers}/Python.h (Debian: apt install python3-dev)")
@@ -112,7 +113,7 @@ def compiler() -> list[str]:
         raise CannotCompile("no Cython")
     # Not where libraries of this Python lie: a module needs none, and the path would be that of this machine.
     linking = [word for word in linking[len(theirs) :] if not word.startswith(("-L", "-Wl,-rpath"))]
-    return [*program, *linking, *flags, *position_free, *FLAGS, f"-I{headers}"]
+    return [*found[0], *linking, *flags, *position_free, *FLAGS, f"-I{headers}"]
 
 
 def compile_module(command: list[str], source: Path, root: Path, into: Path) -> Path:
