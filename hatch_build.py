@@ -46,6 +46,10 @@ class CannotCompile(Exception):
         self.output = output
 
 
+class WrongSource(CannotCompile):
+    """Cython refuses a module, which is no fault of the machine."""
+
+
 def core(root: Path = ROOT) -> list[Path]:
     """List the modules to compile, by the paths of their sources."""
     sources = sorted(types.with_suffix(".py") for types in root.glob("spamnb/**/*.pxd"))
@@ -126,7 +130,8 @@ def compile_module(command: list[str], source: Path, root: Path, into: Path) -> 
     with tempfile.TemporaryDirectory() as folder:
         in_c = os.path.join(folder, source.stem + ".c")
         settings = [word for name, value in DIRECTIVES.items() for word in ("-X", f"{name}={value}")]
-        run([sys.executable, "-m", "cython", *settings, "-I", ".", "-o", in_c, str(source)], root)
+        cython = [sys.executable, "-m", "cython", *settings, "-I", ".", "-o", in_c, str(source)]
+        run(cython, root, WrongSource)
         ours = [shlex.split(os.environ.get(name, "")) for name in ("CFLAGS", "LDFLAGS")]
         run([*command, *ours[0], source.stem + ".c", "-o", made.name, *ours[1], "-lm"], folder)
         shutil.move(os.path.join(folder, made.name), f"{made}.new")
@@ -135,13 +140,12 @@ def compile_module(command: list[str], source: Path, root: Path, into: Path) -> 
     return made
 
 
-def run(command: list[str], folder: Path | str) -> None:
+def run(command: list[str], folder: Path | str, error: type[CannotCompile] = CannotCompile) -> None:
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
-        errors = [line for line in done.stdout.splitlines() if "error" in line.lower()] or [
-            f"exit {done.returncode}"
-        ]
-        raise CannotCompile(f"{os.path.basename(command[0])}: {errors[0].strip()}", done.stdout)
+        first = re.search(r"^\S+:\d+:\d+: (?!warning|note).*", done.stdout, re.MULTILINE)
+        reason = first[0] if first else f"{command[0]} exits with {done.returncode}"
+        raise error(reason, done.stdout)
 
 
 def attempt(sources: list[Path], root: Path, into: Path) -> list[Path]:
@@ -154,7 +158,7 @@ def attempt(sources: list[Path], root: Path, into: Path) -> list[Path]:
     try:
         return compile_core(sources, root, into)
     except CannotCompile as error:
-        if wish == "require":
+        if wish == "require" or (into == root and isinstance(error, WrongSource)):
             sys.exit(f"{error.output}spamnb cannot be compiled: {error}")
         print(f"spamnb is not compiled, and runs slower with the same results: {error}", file=sys.stderr)
         return []
@@ -162,8 +166,7 @@ def attempt(sources: list[Path], root: Path, into: Path) -> list[Path]:
 
 def compile_in_place(root: Path = ROOT) -> None:
     """Compile what is missing or stale; all of the core is compiled then, or nothing."""
-    old = stale(root)
-    for path in old:
+    for path in stale(root):
         path.unlink()
     missing = [source for source in core(root) if not target(source).exists()]
     if os.environ.get("SPAMNB_COMPILE") == "no" or (missing and not attempt(missing, root, root)):
