@@ -2,7 +2,8 @@ PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
 LOCK = requirements-dev.txt
-# Lines are counted by sys.monitoring, which Python 3.11 has not: its tracer makes the fast tests 1.9 times as slow.
+# Lines are counted of interpreted code, by sys.monitoring, which Python 3.11 has not: its tracer makes the fast tests
+# 1.9 times as slow.
 MONITORS = $(shell $(BIN)/python -c "import sys; print('yes' * hasattr(sys, 'monitoring'))")
 COUNT_LINES = $(if $(MONITORS),--cov --cov-report=)
 SAY_COVERAGE = @$(if $(MONITORS),echo "coverage: $$($(BIN)/coverage report --format=total) % of lines",echo "coverage: counted on Python 3.12 and later")
@@ -10,7 +11,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env lock demo test test-fast test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
+.PHONY: help env lock demo test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -25,11 +26,17 @@ demo: env  ## from nothing to a trained model, a verdict and the table
 	@$(BIN)/spamnb evaluate $(HAM) $(SPAM)
 
 test: env  ## all tests
-	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal $(COUNT_LINES)  # many wait for other programs
-	$(SAY_COVERAGE)
+	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal  # many wait for other programs
 
 test-fast: env  ## the tests that need nothing but Python, in under a minute
-	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow' $(COUNT_LINES)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
+
+# A copy of the package without what is compiled, which Python finds first.
+test-interpreted: env  ## the fast tests on the core as plain Python, and the lines they reach
+	rm -rf .interpreted && mkdir .interpreted && cp -R spamnb .interpreted
+	find .interpreted -name '*.so' -delete
+	SPAMNB_COMPILE=no PYTHONSAFEPATH=1 PYTHONPATH=$(CURDIR)/.interpreted \
+		$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow' $(COUNT_LINES)
 	$(SAY_COVERAGE)
 
 test-pythons:  ## the fast tests on every Python from 3.11 on that is installed
@@ -78,7 +85,7 @@ wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null |
 wheel: env  ## the wheel in dist/, built twice and compared
 	rm -rf dist build
 	$(BIN)/python -m hatchling build -t wheel
-	mkdir -p build && cp -R pyproject.toml README.md LICENSE spamnb build
+	mkdir -p build && cp -R pyproject.toml hatch_build.py README.md LICENSE spamnb build
 	cd build && umask 077 && TZ=UTC-9 $(CURDIR)/$(BIN)/python -m hatchling build -t wheel
 	cmp dist/*.whl build/dist/*.whl
 	@sha256sum dist/*.whl
@@ -86,7 +93,8 @@ wheel: env  ## the wheel in dist/, built twice and compared
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit
 
-env: $(VENV)/.ready
+env: $(VENV)/.ready  ## the environment, and the core compiled anew where its source has changed
+	@$(BIN)/python hatch_build.py
 
 # No setuptools, and none of coverage's own start: their .pth files are read at every start of Python.
 $(VENV)/.ready: pyproject.toml $(LOCK)
@@ -103,4 +111,5 @@ lock: env  ## the versions that `make env` installs, anew where pyproject.toml a
 		--generate-hashes --no-header --no-annotate -o $(LOCK) $(ARGS)
 
 clean:  ## remove what was made
-	rm -rf .venv* .audit .demo .fuzz .coverage* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find spamnb -name '*.so' -delete
+	rm -rf .venv* .audit .demo .fuzz .interpreted .coverage* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -37,7 +37,14 @@ class Commands(click.Group):
     epilog="Exit codes: 0 success, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 input/output, "
     "75 try again. `spamnb COMMAND --help` shows examples.",
 )
-@click.version_option(package_name="spamnb")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda *asked: import_module("spamnb.cli.version").print_version(*asked),
+    help="Show the version, and whether it is compiled.",
+)
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """A naive-Bayes spam filter for people who run their own mail.

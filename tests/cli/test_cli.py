@@ -74,10 +74,6 @@ def test_help_of_the_program(spamnb):
     assert "75" in text
 
 
-def test_version(spamnb):
-    assert spamnb("--version").succeeds().out.decode().split()[-1] == library.__version__
-
-
 USAGE = {
     "bogus": "bogus",
     "--bogus": "--bogus",

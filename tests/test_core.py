@@ -1,0 +1,138 @@
+"""The compiled core: which modules it has, what they may import, and that no old one is used."""
+
+import ast
+import os
+import sys
+import sysconfig
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+import pytest
+from helpers.building import hatch_build
+from helpers.program import PROGRAM
+
+import spamnb as library
+from spamnb.cli.version import core, form_of_core
+
+TOP = Path(library.__path__[0]).parent
+SOURCES = hatch_build.core(TOP)
+FORM = form_of_core()
+# Each costs a delivery 3 to 100 ms, or prints.
+NOT_FOR_THE_CORE = (
+    "argparse asyncio click collections contextlib dataclasses email enum functools hashlib html json "
+    "logging msgpack pathlib re rich string subprocess tempfile typing"
+).split()
+
+
+def imported_when_loaded(source):
+    """The packages that a module imports when it is loaded; not those of its hints or its functions."""
+    found, left = set(), list(ast.parse(source.read_text()).body)
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0])
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            left += node.orelse
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            left += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+    return found
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_it_imports_little(source):
+    assert imported_when_loaded(source).isdisjoint(NOT_FOR_THE_CORE)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+def test_it_knows_nothing_of_cython(source):
+    assert "cython" not in source.read_text().casefold()
+
+
+@pytest.mark.skipif(FORM == "interpreted", reason="the core is not compiled")
+def test_every_module_with_types_is_compiled_and_no_other():
+    assert SOURCES
+    assert set(hatch_build.compiled(TOP)) == set(map(hatch_build.target, SOURCES))
+    for name in core():
+        __import__(name)
+        assert str(sys.modules[name].__file__).endswith(tuple(EXTENSION_SUFFIXES))
+
+
+def test_the_version_says_whether_it_is_compiled(spamnb):
+    said = spamnb("--version").succeeds().out
+    form = "compiled" if hatch_build.compiled(TOP) else "interpreted"
+    assert said.decode() == f"spamnb {library.__version__} ({form})\n"
+    assert spamnb.run([PROGRAM, "--version"]).out == said
+
+
+@pytest.mark.skipif("SPAMNB_COMPILE" not in os.environ, reason="either form will do")
+def test_it_has_the_form_that_was_asked_for():
+    asked = {"no": "interpreted", "require": "compiled"}
+    assert asked.get(os.environ["SPAMNB_COMPILE"], FORM) == FORM
+
+
+SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Three modules, compiled in the same second as they were written; one takes types of another."""
+    for name, types in {"a": "", "b": "from spamnb.a cimport x", "c": ""}.items():
+        for suffix, text in {".py": "", ".pxd": types, SUFFIX: ""}.items():
+            path = tmp_path / "spamnb" / (name + suffix)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+            os.utime(path, (2e9, 2e9))
+    return tmp_path
+
+
+STALE = {"a.py": "a", "a.pxd": "ab", "b.py": "b", "b.pxd": "b", "c.py": "c", "c.pxd": "c"}
+
+
+@pytest.mark.parametrize("changed", STALE)
+def test_what_is_older_than_its_source_is_stale(tree, changed):
+    assert hatch_build.stale(tree) == []
+    os.utime(tree / "spamnb" / changed, (2e9 + 1, 2e9 + 1))
+    assert {path.name for path in hatch_build.stale(tree)} == {name + SUFFIX for name in STALE[changed]}
+
+
+@pytest.mark.parametrize("lost", ["a.py", "a.pxd"])
+def test_what_has_no_source_or_no_types_is_stale(tree, lost):
+    (tree / "spamnb" / lost).unlink()
+    assert tree / "spamnb" / f"a{SUFFIX}" in hatch_build.stale(tree)
+
+
+def test_what_is_for_another_python_is_left_alone(tree):
+    (tree / "spamnb" / "a.cpython-36m-x86_64-linux-gnu.so").write_text("")
+    assert hatch_build.stale(tree) == []
+    assert len(hatch_build.compiled(tree)) == 3
+
+
+@pytest.mark.parametrize("wish", ["no", ""])
+def test_without_a_compiler_nothing_old_is_left(tree, monkeypatch, capsys, wish):
+    """One module of three is stale: the others would do, but a core is compiled as a whole or not at all."""
+    monkeypatch.setenv("SPAMNB_COMPILE", wish)
+    monkeypatch.setenv("CC", "no-such-compiler")
+    os.utime(tree / "spamnb" / "c.py", (2e9 + 1, 2e9 + 1))
+    hatch_build.compile_in_place(tree)
+    assert hatch_build.compiled(tree) == []
+    said = capsys.readouterr().err
+    assert said.count("\n") == (not wish)
+    assert ("no C compiler (no-such-compiler)" in said) == (not wish)
+
+
+def test_a_compiler_can_be_required(tree, monkeypatch):
+    monkeypatch.setenv("SPAMNB_COMPILE", "require")
+    monkeypatch.setenv("CC", "no-such-compiler")
+    (tree / "spamnb" / "c.py").touch()
+    hatch_build.compiled(tree)[0].unlink()
+    with pytest.raises(SystemExit, match="no-such-compiler"):
+        hatch_build.compile_in_place(tree)
+
+
+def test_a_wish_that_means_nothing_is_refused(tree, monkeypatch):
+    monkeypatch.setenv("SPAMNB_COMPILE", "yes")
+    hatch_build.compiled(tree)[0].unlink()
+    with pytest.raises(SystemExit, match="SPAMNB_COMPILE=yes"):
+        hatch_build.compile_in_place(tree)
