@@ -1,4 +1,4 @@
-"""What the compiled form makes of any bytes is what the interpreted one makes of them: each check compares."""
+"""The compiled form makes of any bytes what the interpreted one makes of them: each check compares both."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from helpers.paths import ROOT
 KEPT = ROOT / ".fuzz"
 SANITIZED, INTERPRETED = FORMS = ("sanitized", "interpreted")
 # Behind all flags of the build, whose last word counts: signs of where code is, and of what it reaches.
-FLAGS = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined"
+FLAGS = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all"
 BUILT = ("*.so", "*.c", "*.html", "__pycache__")
 
 

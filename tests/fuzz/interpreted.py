@@ -9,7 +9,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 import spamnb
 
@@ -19,20 +19,18 @@ NAME, COPY = "spamnb", "spamnb_interpreted"
 class Renamed(ast.NodeTransformer):
     """Imports of the package become imports of its copy."""
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:  # noqa: N802
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
         if node.module and node.module.split(".")[0] == NAME:
             node.module = COPY + node.module.removeprefix(NAME)
         return node
 
 
 class SourceLoader(SourceFileLoader):
-    def get_code(self, fullname: str):
-        return self.source_to_code(
-            self.get_data(self.path), self.path
-        )  # never from a cache: it is not renamed
-
-    def source_to_code(self, data, path, *, _optimize: int = -1):
-        return compile(Renamed().visit(ast.parse(data)), path, "exec", dont_inherit=True, optimize=_optimize)
+    def get_code(self, _fullname: str) -> CodeType:
+        """Compile the source, renamed; what Python keeps of a source in its cache is not."""
+        return compile(
+            Renamed().visit(ast.parse(self.get_data(self.path))), self.path, "exec", dont_inherit=True
+        )
 
 
 class SourceFinder(MetaPathFinder):

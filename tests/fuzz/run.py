@@ -1,8 +1,8 @@
 """`make fuzz`: a search for bytes that break what spamnb holds, guided by the code they reach.
 
-The core is compiled for it with AddressSanitizer and UndefinedBehaviorSanitizer; with --interpreted its sources
-run as they are. Each target runs in a process of its own. What was worth keeping stays in .fuzz/ for the next
-search; bytes that break a target stay there, too, and make this fail.
+The core is compiled for it with AddressSanitizer and UndefinedBehaviorSanitizer; with --interpreted, its
+sources run as they are. Each target runs in a process of its own. What was worth keeping stays in .fuzz/ for
+the next search; bytes that break a target stay there, too, and make this fail.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ def main() -> int:
     options = parser.parse_args()
     form = INTERPRETED if options.interpreted else SANITIZED
     made = environment(form)
-    print(
-        f"{form}\n{'target':14}{'runs':>12}{'seconds':>9}{'a second':>10}{'edges':>8}{'corpus':>8}{'MB':>6}  found"
-    )
+    print(form)
+    print(f"{'target':14}{'runs':>12}{'seconds':>9}{'a second':>10}{'edges':>8}{'corpus':>8}{'MB':>6}  found")
     names = options.targets or TARGETS
     limits = [f"-rss_limit_mb={MEMORY[form]}", f"-max_total_time={options.seconds}", f"-runs={options.runs}"]
     figures = [searched(name, limits, made) for name in names]
