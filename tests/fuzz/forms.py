@@ -12,8 +12,8 @@ from pathlib import Path
 from helpers.paths import ROOT
 
 KEPT = ROOT / ".fuzz"
-SANITIZED, INTERPRETED = FORMS = ("sanitized", "interpreted")
-# Behind all flags of the build, whose last word counts: signs of where code is, and of what it reaches.
+SANITIZED, INTERPRETED = ("sanitized", "interpreted")
+# Behind all flags of the build, so that these count.
 FLAGS = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all"
 BUILT = ("*.so", "*.c", "*.html", "__pycache__")
 
@@ -54,6 +54,8 @@ def sanitized() -> Path:
     now = digest_of_sources()
     if mark.is_file() and mark.read_text() == now:
         return package
+    if not (shutil.which("clang") and runtime().is_file()):
+        sys.exit("no clang, or none of its sanitizers: --interpreted searches without")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "spamnb", source / "spamnb", ignore=shutil.ignore_patterns(*BUILT))
     for path in ROOT.iterdir():
@@ -75,7 +77,9 @@ def sanitized() -> Path:
         str(source),
     ]
     subprocess.run(command, check=True, env={**os.environ, **tools})
-    modules = [path.relative_to(package) for path in package.rglob("*.so")]
+    modules = list(package.rglob("*.so"))
+    if not modules:
+        sys.exit("nothing was compiled")
     print(f"{len(modules)} modules compiled with {FLAGS}", flush=True)
     mark.write_text(now)
     return package

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from fuzz.forms import INTERPRETED, KEPT, SANITIZED, environment
 from fuzz.targets import TARGETS
@@ -29,6 +30,7 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"all, or some of: {', '.join(TARGETS)}")
     parser.add_argument("--seconds", type=int, default=60, help="for each target; 0 for no end (60)")
     parser.add_argument("--runs", type=int, default=-1, help="of each target, if that is sooner")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="targets at a time; all cores")
     parser.add_argument("--interpreted", action="store_true", help="search without what is compiled")
     options = parser.parse_args()
     form = INTERPRETED if options.interpreted else SANITIZED
@@ -37,7 +39,8 @@ def main() -> int:
     print(f"{'target':14}{'runs':>12}{'seconds':>9}{'a second':>10}{'edges':>8}{'corpus':>8}{'MB':>6}  found")
     names = options.targets or TARGETS
     limits = [f"-rss_limit_mb={MEMORY[form]}", f"-max_total_time={options.seconds}", f"-runs={options.runs}"]
-    figures = [searched(name, limits, made) for name in names]
+    with ThreadPoolExecutor(options.jobs) as threads:
+        figures = list(threads.map(lambda name: searched(name, limits, made), names))
     print(f"{'all':14}{sum(runs for runs, _ in figures):>12,}")
     return 0 if all(sound for _, sound in figures) else 1
 

@@ -47,7 +47,7 @@ REQUESTS = [
 class Target(NamedTuple):
     check: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
-    largest: int = 2048  # bytes: the smaller, the more are tried
+    largest: int = 1024  # bytes: the smaller, the more are tried
 
 
 def mail() -> Iterator[bytes]:
