@@ -8,8 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from fuzz import interpreted
 from fuzz.file_checks import sound_model
+from helpers.interpreted import interpreted
 
 SETTINGS: list[dict[str, Any]] = [{}, {"ngrams": 3, "stem": "english"}, {"keep_case": True, "headers": False}]
 PART = ("charset", "content_type", "disposition", "filename", "headers", "size", "text")
@@ -19,9 +19,9 @@ PAGE = ("hidden", "images", "links", "tags", "text")
 class Form:
     """The functions of one form, and what they make of bytes as values that can be compared."""
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, imported: Callable[[str], Any]) -> None:
         def module(name: str) -> Any:
-            return import_module(f"{package}.{name}")
+            return imported(f"spamnb.{name}")
 
         self.read = module("reading.message").read
         self.digest = module("reading.identity").digest
@@ -77,7 +77,7 @@ def is_compiled() -> bool:
 
 @cache
 def forms() -> tuple[Form, Form]:
-    return Form(interpreted.NAME), Form(interpreted.COPY)
+    return Form(import_module), Form(interpreted)
 
 
 def same(what: str) -> Callable[[bytes], None]:

@@ -13,8 +13,11 @@ from helpers.paths import ROOT
 
 KEPT = ROOT / ".fuzz"
 SANITIZED, INTERPRETED = ("sanitized", "interpreted")
-# Behind all flags of the build, so that these count.
-FLAGS = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all"
+# Behind all flags of the build, so that these count: with its -fwrapv no overflow would be found.
+FLAGS = (
+    "-O1 -g -fno-wrapv -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link "
+    "-fno-sanitize-recover=all"
+)
 BUILT = ("*.so", "*.c", "*.html", "__pycache__")
 
 
@@ -64,7 +67,7 @@ def sanitized() -> Path:
     compiler = folder / "compiler"
     compiler.write_text(f'#!/bin/sh\nexec clang "$@" {FLAGS}\n')
     compiler.chmod(0o755)
-    tools = {"CC": str(compiler), "LDSHARED": f"{compiler} -shared", "SPAMNB_COMPILE": "require"}
+    tools = {"CC": str(compiler), "SPAMNB_COMPILE": "require"}
     command = [
         sys.executable,
         "-m",
