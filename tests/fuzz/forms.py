@@ -18,7 +18,7 @@ FLAGS = (
     "-O1 -g -fno-wrapv -fno-omit-frame-pointer -fsanitize=address,undefined,fuzzer-no-link "
     "-fno-sanitize-recover=all"
 )
-BUILT = ("*.so", "*.c", "*.html", "__pycache__")
+BUILT = ("*.so", "*.c", "__pycache__")
 
 
 def environment(form: str) -> dict[str, str]:
