@@ -151,7 +151,7 @@ def resampled(contents: Sequence[bytes], count: int, seed: int) -> Iterator[byte
 def retold(contents: Sequence[bytes], count: int, seed: int) -> Iterator[bytes]:
     """So many messages: the real ones, then copies drawn from them in which words are changed.
 
-    In a copy, words of the text drawn by chance become made-up ones of the same length: 23 new words and 47
+    In a copy, words of the text drawn by chance become made-up ones of the same length: 22 new words and 44
     new pairs of neighbours a message. The SpamAssassin corpus still brings 18 to 28 and 60 to 90 at its end,
     fewer with every thousand messages.
     """
