@@ -137,6 +137,12 @@ def resident(pid: int) -> int:
     return int(fields[1]) * PAGE if fields else 0
 
 
+def cpu_seconds(pid: int) -> float:
+    """What a process has used, in and for it."""
+    fields = contents(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICK if fields else 0.0
+
+
 def proportional(pid: int) -> int:
     lines = contents(f"/proc/{pid}/smaps_rollup").splitlines()
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))

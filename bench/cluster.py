@@ -15,7 +15,7 @@ import numpy as np
 from clock import MEGABYTE, Weather, together
 from models import made_up
 from peers import SPAMNB, Command, Failed
-from speed import COLUMNS, Row, machine
+from rows import COLUMNS, Row, machine
 from tables import put_into, save, table
 
 from corpora import LABELS, Corpus, resampled, write_mbox

@@ -138,6 +138,7 @@ class Peer:
 class Spamnb(Peer):
     name = "spamnb"
     programs = (SPAMNB,)
+    program: Sequence[str] = (SPAMNB,)
     jobs: int | None = None
 
     @property
@@ -149,8 +150,10 @@ class Spamnb(Peer):
         return ["--jobs", str(self.jobs)] if self.jobs else []
 
     def training(self, mail: Laid) -> list[Command]:
-        boxes = [mail.mbox("ham"), mail.mbox("spam")]
-        return [Command([SPAMNB, "train", "--fresh", "--model", self.model, *self._jobs, *boxes])]
+        return [self.training_of(mail.mbox("ham"), mail.mbox("spam"))]
+
+    def training_of(self, ham: str, spam: str) -> Command:
+        return Command([*self.program, "train", "--fresh", "--model", self.model, *self._jobs, ham, spam])
 
     def scoring(self, paths: Sequence[str]) -> Command:
         # By folder, or one path each: what was asked for is picked from the answers.
@@ -175,6 +178,23 @@ class Spamnb(Peer):
 
     def size(self) -> int:
         return os.path.getsize(self.model)
+
+
+class Interpreted(Spamnb):
+    """The sources of spamnb alone, with one process: what it is where there is no compiler."""
+
+    jobs = 1
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
+        sources = self.at("sources")
+        if not os.path.exists(sources):
+            package = os.path.join(HERE, "..", "spamnb")
+            shutil.copytree(package, os.path.join(sources, "spamnb"), ignore=shutil.ignore_patterns("*.so"))
+        start = (
+            f"import sys; sys.path.insert(0, {sources!r}); from spamnb.start import main; sys.exit(main())"
+        )
+        self.program = (sys.executable, "-c", start)
 
 
 class Bogofilter(Peer):

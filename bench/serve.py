@@ -16,9 +16,9 @@ from math import inf
 from statistics import median
 from typing import TYPE_CHECKING
 
-from clock import Times, Weather, race
+from clock import Times, Weather, cpu_seconds, descendants, race
 from peers import ENVIRONMENT, SPAMNB, Bogofilter, SpamAssassin, Spamnb
-from speed import COLUMNS, Row, machine
+from rows import COLUMNS, Row, machine
 from tables import save, table
 
 from corpora import Corpus, lay_out
@@ -59,6 +59,10 @@ class Server:
     def end(self) -> None:
         self.process.terminate()
         self.process.wait()
+
+    def cpu_seconds(self) -> float:
+        """Of the process and all it started."""
+        return sum(map(cpu_seconds, descendants(self.process.pid)))
 
     @property
     def client(self) -> str:

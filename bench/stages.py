@@ -1,4 +1,4 @@
-"""Training taken apart: the CPU time of each stage, in one process."""
+"""Training and classification taken apart: the CPU time of each stage, in one process."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import os
 import tempfile
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
+from spamnb.model import Model
 from spamnb.reading.batch import BatchBuilder
-from spamnb.reading.header_rules import header_tokens
+from spamnb.reading.html.markup import render
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import Tokenizer, pages_of
+from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED
 from spamnb.training.batches import Batch
@@ -27,7 +29,11 @@ from spamnb.training.train import LABELS, Cleanup, write_shards
 from spamnb.workers.local import LocalTableSum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from spamnb.reading.message import Message
+
+T = TypeVar("T")
 
 
 class Stages:
@@ -43,9 +49,37 @@ class Stages:
 
 def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
-    stages, tokenizer = Stages(), Tokenizer(Settings())
-    base = CountTable.empty(LABELS)
-    total, sample, seen = LocalTableSum(base), Sample(), KnownMessages(NOTHING_LEARNED, LABELS)
+    stages = Stages()
+    total, sample = LocalTableSum(CountTable.empty(LABELS)), Sample()
+    seen = KnownMessages(NOTHING_LEARNED, LABELS)
+    for batch in batches(stages, mail, Tokenizer(Settings())):
+        with stages.of("table of a batch"):
+            steps = seen.steps(batch, False, Summary())
+            table = batch.table(LABELS, steps, 1)
+        with stages.of("summing tables"):
+            total.add(table)
+        with stages.of("sample for cutoffs"):
+            sample.add(batch, steps)
+    with stages.of("summing tables"):
+        shards = total.shards(Cleanup())
+    with stages.of("cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        write_shards(path, LABELS, shards, seen.learned(), Settings(), sample=sample)
+    return stages.spent
+
+
+def classification_stages(model: str, mail: dict[str, str]) -> dict[str, float]:
+    """The same work as `spamnb classify --jobs 1`, for an mbox a label."""
+    stages = Stages()
+    with stages.of("loading the model"):
+        judge = BatchJudge(Model.open(model))
+    for batch in batches(stages, mail, judge.model.tokenizer):
+        with stages.of("looking up, scores, verdicts"):
+            judge.verdicts(batch)
+    return stages.spent
+
+
+def batches(stages: Stages, mail: dict[str, str], tokenizer: Tokenizer) -> Iterator[Batch]:
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
@@ -54,27 +88,34 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
                 messages = [read(raw.data) for raw in raws]
             with stages.of("digests"):
                 digests = np.array([digest(message) for message in messages], np.uint64)
-            with stages.of("tokens"):
+            with stages.of("features: headers, links, HTML, cleaned text"):
                 features = [tokenizer.features(message) for message in messages]
             with stages.of("… of these, HTML"):
-                for message in messages:
-                    pages_of(message)
-            with stages.of("… of these, headers"):
-                for message in messages:
-                    header_tokens(message.headers, tokenizer.words)
-            with stages.of("numbering, counting, pairs"):
+                for page in pages_of(messages):
+                    render(page)
+            with stages.of("batch: words, pairs, counting, numbering"):
                 builder = BatchBuilder()
                 for each in features:
                     builder.add(each)
                 names = [(raw.path, raw.index) for raw in raws]
                 batch = Batch(label, names, digests, [], *builder.build(), [], chunk.size)
-            with stages.of("summing tables"):
-                steps = seen.steps(batch, False, Summary())
-                total.add(batch.table(LABELS, steps, 1))
-                sample.add(batch, steps)
-    with stages.of("summing tables"):
-        shards = total.shards(Cleanup())
-    with stages.of("scores of mail left out, cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "model")
-        write_shards(path, LABELS, shards, seen.learned(), Settings(), sample=sample)
-    return stages.spent
+            yield batch
+
+
+def pages_of(messages: Sequence[Message]) -> list[str]:
+    parts = (part for message in messages for part in message.parts)
+    return [part.text for part in parts if part.content_type == "text/html" and part.text]
+
+
+def reading_rates(raws: Sequence[bytes], repeats: int) -> Iterator[tuple[str, float, list[float]]]:
+    """HTML to text, and bytes to messages: megabytes, and the CPU seconds of each turn."""
+    pages = pages_of([read(raw) for raw in raws])
+    yield "HTML to text", sum(map(len, pages)) / 1e6, [cpu_of(render, pages) for _ in range(repeats)]
+    yield "reading messages", sum(map(len, raws)) / 1e6, [cpu_of(read, raws) for _ in range(repeats)]
+
+
+def cpu_of(work: Callable[[T], object], items: Sequence[T]) -> float:
+    start = time.process_time()
+    for item in items:
+        work(item)
+    return time.process_time() - start

@@ -63,9 +63,10 @@ def model(data: bytes) -> None:
     path = FOLDER / "changed"
     path.write_bytes(file)
     (FOLDER / "changed.journal").write_bytes(journal)
-    damage = check(str(path)).damage
-    assert forged or damage or file == Path(sound_model()).read_bytes()
     expected = FORGED if forged else (SpamnbError,)
+    with suppress(*(FORGED if forged else ())):
+        damage = check(str(path)).damage
+        assert forged or damage or file == Path(sound_model()).read_bytes()
     with suppress(*expected):
         judge = Model.open(path)
         judge.classify(SPAM)

@@ -60,11 +60,10 @@ def tokenizer(data: bytes) -> None:
     features = TOKENIZERS[chosen].features(read(data))
     assert sum([times for _, times, _ in features.tokens]) <= MOST_TOKENS
     assert len(features.pairs) <= MOST_TOKENS
-    for number, times, _ in features.tokens:
-        token = features.texts[number]
-        assert token
-        assert NEVER_IN_A_TOKEN.isdisjoint(map(unicodedata.category, token)), token
-        assert 1 <= times <= MOST_OCCURRENCES
+    tokens = [features.texts[number] for number, _, _ in features.tokens]
+    assert all(tokens)
+    assert all(1 <= times <= MOST_OCCURRENCES for _, times, _ in features.tokens)
+    assert NEVER_IN_A_TOKEN.isdisjoint(map(unicodedata.category, set("".join(tokens)))), tokens
     forget()
     cold = Tokenizer(SETTINGS[chosen]).features(read(data))
     assert (cold.tokens, cold.pairs, cold.numbers) == (features.tokens, features.pairs, features.numbers)

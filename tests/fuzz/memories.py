@@ -1,19 +1,21 @@
-"""What spamnb remembers of the mail it has read, to save work: it must never change what is read."""
+"""What spamnb remembers of the mail it has read, to save work: it must never change what is read.
+
+Each memory is a dictionary of a module of spamnb.reading, and its name says that it is known.
+"""
 
 from __future__ import annotations
 
-from spamnb.reading import header_rules
-from spamnb.reading import links as urls
-from spamnb.reading.html import styles, tags
+from importlib import import_module
+from pkgutil import walk_packages
 
+import spamnb.reading
+
+MODULES = [import_module(found.name) for found in walk_packages(spamnb.reading.__path__, "spamnb.reading.")]
 MEMORIES: list[dict] = [
-    styles._known_styles,
-    styles._known_nested,
-    tags.KNOWN,
-    tags._leads,
-    header_rules._known_rules,
-    header_rules._known_hosts,
-    urls._known_authorities,
+    value
+    for module in MODULES
+    for name, value in vars(module).items()
+    if isinstance(value, dict) and name.lower().startswith(("known", "_known"))
 ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fuzz import file_checks, mail_checks
+from fuzz.both_forms import same
 from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
@@ -46,7 +47,7 @@ REQUESTS = [
 class Target(NamedTuple):
     check: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
-    largest: int = 2048  # bytes: the smaller, the more are tried
+    largest: int = 1024  # bytes: the smaller, the more are tried
 
 
 def mail() -> Iterator[bytes]:
@@ -104,6 +105,13 @@ TARGETS = {
     "backup": Target(file_checks.backup, backups, 8192),
     "exports": Target(file_checks.exports, lambda: EXPORTS),
     "spamd": Target(file_checks.spamd, requests),
+    # Compiled and interpreted, in one process.
+    "same-message": Target(same("message"), mail),
+    "same-features": Target(same("features"), mail),
+    "same-batch": Target(same("batch"), mail),
+    "same-page": Target(same("page"), pages),
+    "same-mailbox": Target(same("mailbox"), mailboxes),
+    "same-verdict": Target(same("verdict"), mail),
 }
 # What a fuzzer would have to find by chance.
 WORDS = [

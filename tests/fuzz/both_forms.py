@@ -1,0 +1,88 @@
+"""The compiled form makes of any bytes what the interpreted one makes of them: each check compares both."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from fuzz.file_checks import sound_model
+from helpers.interpreted import interpreted
+
+SETTINGS: list[dict[str, Any]] = [{}, {"ngrams": 3, "stem": "english"}, {"keep_case": True, "headers": False}]
+PART = ("charset", "content_type", "disposition", "filename", "headers", "size", "text")
+PAGE = ("hidden", "images", "links", "tags", "text")
+
+
+class Form:
+    """The functions of one form, and what they make of bytes as values that can be compared."""
+
+    def __init__(self, imported: Callable[[str], Any]) -> None:
+        def module(name: str) -> Any:
+            return imported(f"spamnb.{name}")
+
+        self.read = module("reading.message").read
+        self.digest = module("reading.identity").digest
+        self.render = module("reading.html.markup").render
+        self.mbox = module("mailboxes.mbox")
+        self.batch_builder = module("reading.batch").BatchBuilder
+        tokenizer, settings = module("reading.tokenizer").Tokenizer, module("reading.settings").Settings
+        self.tokenizers = [tokenizer(settings(**chosen)) for chosen in SETTINGS]
+        self.model = module("model").Model.open(sound_model())
+
+    def message(self, data: bytes) -> Any:
+        message = self.read(data)
+        parts = [[getattr(part, name) for name in PART] for part in message.parts]
+        return message.has_headers, message.headers, parts, self.digest(message)
+
+    def features(self, data: bytes) -> Any:
+        features = self.tokenizers[len(data) % len(SETTINGS)].features(self.read(data))
+        texts = [features.text_of(number) for number, *_ in (*features.tokens, *features.pairs)]
+        return features.tokens, features.pairs, features.numbers, texts
+
+    def batch(self, data: bytes) -> Any:
+        builder = self.batch_builder()
+        half = len(data) // 2
+        for raw in (data[:half], data[half:]):
+            builder.add(self.tokenizers[len(data) % len(SETTINGS)].features(self.read(raw)))
+        rows, fingerprints, texts = builder.build()
+        columns = rows.starts, rows.places, rows.times, rows.parts, fingerprints, texts.ends, texts.data
+        numbers = {name: values.tolist() for name, values in rows.numbers.items()}
+        return [column.tolist() for column in columns], numbers
+
+    def page(self, data: bytes) -> Any:
+        page = self.render(data.decode("utf-8", "replace"))
+        return [getattr(page, name) for name in PAGE]
+
+    def mailbox(self, data: bytes) -> Any:
+        records = list(self.mbox.records([data[at : at + 100] for at in range(0, len(data), 100)]))
+        return records, [self.mbox.message(record) for record, _ in records]
+
+    def verdict(self, data: bytes) -> Any:
+        verdict = self.model.classify(data)
+        evidence = [(one.feature, one.part, one.times, one.weights) for one in verdict.evidence]
+        return verdict.label, verdict.score, verdict.probability, verdict.probabilities, evidence
+
+
+def is_compiled() -> bool:
+    """Whether a module in use is compiled: else both forms are one."""
+    return any(
+        str(module.__spec__.origin).endswith(".so")
+        for name, module in list(sys.modules.items())
+        if name.startswith("spamnb.") and module.__spec__
+    )
+
+
+@cache
+def forms() -> tuple[Form, Form]:
+    return Form(import_module), Form(interpreted)
+
+
+def same(what: str) -> Callable[[bytes], None]:
+    def check(data: bytes) -> None:
+        compiled, plain = (getattr(form, what)(data) for form in forms())
+        assert compiled == plain, what
+
+    return check
