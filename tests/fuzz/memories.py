@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from spamnb.reading import header_rules, headers, identity
+from spamnb.reading import header_rules, headers, identity, styles
 from spamnb.reading import links as urls
-from spamnb.reading.html import styles, tags
 
 MEMORIES: list[dict] = [
     headers._known_names,
     identity._known_names,
-    styles._known_styles,
-    styles._known_nested,
-    tags.KNOWN,
-    tags._leads,
+    styles._known_css,
     header_rules._known_rules,
     header_rules._known_hosts,
     urls._known_authorities,
