@@ -18,7 +18,7 @@ from corpora import LABELS, Corpus, lay_out
 from spamnb import train
 from spamnb.inspection.model_summary import most_telling_tokens
 from spamnb.model import Model
-from spamnb.reading.html.markup import render
+from spamnb.reading.markup import render
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import is_html
 from spamnb.tables.loading import load_table

@@ -9,7 +9,7 @@ from math import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.reading.html.markup import Page
+    from spamnb.reading.markup import Page
     from spamnb.reading.message import Message
 
 HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so many

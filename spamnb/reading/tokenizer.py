@@ -11,7 +11,7 @@ from spamnb.reading.words import MOST_WORDS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.key import Key
-    from spamnb.reading.html.markup import Page
+    from spamnb.reading.markup import Page
     from spamnb.reading.message import Message, Part
     from spamnb.reading.settings import Settings
 
@@ -136,7 +136,7 @@ def pages_of(message: Message) -> dict[int, Page]:
     html_parts = [part for part in message.parts if part.text and is_html(part)]
     if not html_parts:
         return {}
-    from spamnb.reading.html.markup import render  # plain mail has no use for it
+    from spamnb.reading.markup import render  # plain mail has no use for it
 
     return {id(part): render(part.text or "") for part in html_parts}
 

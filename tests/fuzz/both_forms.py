@@ -25,7 +25,7 @@ class Form:
 
         self.read = module("reading.message").read
         self.digest = module("reading.identity").digest
-        self.render = module("reading.html.markup").render
+        self.render = module("reading.markup").render
         self.mbox = module("mailboxes.mbox")
         self.batch_builder = module("reading.batch").BatchBuilder
         tokenizer, settings = module("reading.tokenizer").Tokenizer, module("reading.settings").Settings

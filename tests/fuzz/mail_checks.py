@@ -15,8 +15,8 @@ from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.reading.dates import timestamp
-from spamnb.reading.html.markup import MAX_NAMES, MAX_TARGETS, render
 from spamnb.reading.identity import digest
+from spamnb.reading.markup import MAX_NAMES, MAX_TARGETS, render
 from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer

@@ -7,7 +7,7 @@ browser knows either); only another name loads the standard library's.
 
 from __future__ import annotations
 
-LONGEST_NAME = 32  # characters, with ";": the longest name of HTML has 31 letters
+LONGEST_NAME = 31  # letters
 LONGEST_BARE_NAME = 6  # letters; a bare name stands without ";"
 
 _LATIN_1 = (
@@ -49,74 +49,96 @@ _NAMED.update(zip(_GREEK.split(), map(chr, range(0x391, 0x3CA)), strict=True))
 _NAMED.update(zip(_OTHERS.split()[::2], _OTHERS.split()[1::2], strict=True))
 del _NAMED["-"]  # gaps in the Greek block
 
-_DECIMAL = "0123456789"
-_HEXADECIMAL = "0123456789abcdefABCDEF"
 _UNKNOWN = "\ufffd"
+_BEYOND = 0x110000  # the number after the last character's
 _WINDOWS = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"  # characters 128 to 159 of windows-1252
 
 
-def unescape(text: str, *, attribute: bool = False) -> str:
+def unescape(text: str, attribute: bool = False) -> str:
     """Return the text with its character references replaced, as HTML says; any other "&" stays.
 
     In an attribute a name without ";" before a letter, digit or "=" is no reference: `?a=1&copy=2`.
     """
-    if "&" not in text:
+    at = text.find("&")
+    if at < 0:
         return text
-    pieces = text.split("&")
-    for i in range(1, len(pieces)):
-        piece = pieces[i]
-        if piece[:1] == "#":
-            pieces[i] = _number(piece)
-        elif piece[:1].isalpha():
-            pieces[i] = _name(piece, attribute)
-        else:
-            pieces[i] = "&" + piece
+    pieces: list[str] = []
+    done, size = 0, len(text)
+    while at >= 0:
+        if done < at:
+            pieces.append(text[done:at])
+            done = at
+        at = text.find("&", done + 1)
+        end = at if at >= 0 else size
+        char = text[done + 1] if done + 1 < size else " "
+        if char == "#":
+            done = _add_number(pieces, text, done, end)
+        elif "a" <= char <= "z" or "A" <= char <= "Z":
+            done = _add_name(pieces, text, done, end, attribute)
+    pieces.append(text[done:])
     return "".join(pieces)
 
 
-def _number(piece: str) -> str:
-    """Replace a reference by number at the start of a piece."""
-    base, digits, start = (16, _HEXADECIMAL, 2) if piece[1:2] in ("x", "X") else (10, _DECIMAL, 1)
-    body = piece[start:]
-    rest = body.lstrip(digits)
-    number = body[: len(body) - len(rest)]
-    if not number:
-        return "&" + piece
-    number = number.lstrip("0")
-    # Eight digits are no character's number; of thousands, int() would be slow or refuse.
-    letter = _letter(int(number or "0", base)) if len(number) < 8 else _UNKNOWN
-    return letter + rest.removeprefix(";")
-
-
-def _letter(code: int) -> str:
-    """Return the character of a number, as browsers do."""
+def _add_number(pieces: list[str], text: str, start: int, end: int) -> int:
+    """Add the letter of a reference by number and return where it ends: at its start if it is none."""
+    at, base, code = start + 2, 10, 0
+    if at < end and (text[at] == "x" or text[at] == "X"):
+        at, base = at + 1, 16
+    first = at
+    while at < end:
+        digit = _digit(text[at])
+        if digit >= base:
+            break
+        code = min(code * base + digit, _BEYOND)
+        at += 1
+    if at == first:
+        return start
     if 0x80 <= code < 0xA0:  # authors mean what windows-1252 has there
-        return _WINDOWS[code - 0x80]
-    if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        return _UNKNOWN
-    return chr(code)
+        pieces.append(_WINDOWS[code - 0x80])
+    elif code == 0 or code == _BEYOND or 0xD800 <= code < 0xE000:
+        pieces.append(_UNKNOWN)
+    else:
+        pieces.append(chr(code))
+    return at + 1 if at < end and text[at] == ";" else at
 
 
-def _name(piece: str, attribute: bool) -> str:
-    """Replace a reference by name at the start of a piece."""
-    end = piece.find(";", 0, LONGEST_NAME)
-    if end > 0:
-        letter = _named(piece[:end])
+def _digit(char: str) -> int:
+    """Return the value of a hexadecimal digit, 16 for any other character."""
+    if "0" <= char <= "9":
+        return ord(char) - 48
+    if "a" <= char <= "f":
+        return ord(char) - 87
+    return ord(char) - 55 if "A" <= char <= "F" else 16
+
+
+def _add_name(pieces: list[str], text: str, start: int, end: int, attribute: bool) -> int:
+    """Add the letter of a reference by name and return where it ends: at its start if it is none."""
+    first = word_end = start + 1
+    while word_end < end and word_end - first < LONGEST_NAME and _is_alphanumeric(text[word_end]):
+        word_end += 1
+    char = text[word_end] if word_end < end else " "
+    if char == ";":
+        letter = _named(text[first:word_end])
         if letter:
-            return letter + piece[end + 1 :]
-    for length in range(min(LONGEST_BARE_NAME, len(piece)), 1, -1):
-        letter = _BARE.get(piece[:length], "")
+            pieces.append(letter)
+            return word_end + 1
+    for at in range(min(word_end, first + LONGEST_BARE_NAME), first + 1, -1):
+        if attribute and (at < word_end or char == "=" or char.isalnum()):
+            break
+        letter = _BARE.get(text[first:at], "")
         if letter:
-            after = piece[length : length + 1]
-            if attribute and (after == "=" or after.isalnum()):
-                break
-            return letter + piece[length:]
-    return "&" + piece
+            pieces.append(letter)
+            return at
+    return start
+
+
+def _is_alphanumeric(char: str) -> bool:
+    return "a" <= char <= "z" or "A" <= char <= "Z" or "0" <= char <= "9"
 
 
 def _named(name: str) -> str:
     letter = _NAMED.get(name, "")
-    if not letter and name.isalnum() and name.isascii():
+    if not letter:
         # Late: `html` costs 12 ms, and one page in some hundreds has such a name.
         from html.entities import html5
 
