@@ -18,13 +18,12 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer, pages_of
-from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED
 from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
 from spamnb.training.train import LABELS, Cleanup, write_shards
-from spamnb.workers.local import LocalTableSum
+from spamnb.workers.table_sum import LocalTableSum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,8 +43,7 @@ class Stages:
 def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages, tokenizer = Stages(), Tokenizer(Settings())
-    base = CountTable.empty(LABELS)
-    total, sample, seen = LocalTableSum(base), Sample(), KnownMessages(NOTHING_LEARNED, LABELS)
+    total, sample, seen = LocalTableSum(None, LABELS), Sample(), KnownMessages(NOTHING_LEARNED, LABELS)
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):

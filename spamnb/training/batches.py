@@ -22,6 +22,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.count_table import CountTable
+from spamnb.tables.summing import count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,6 +47,11 @@ if TYPE_CHECKING:
 NO_FEATURES = Features([], [], [], [], {}, Fingerprints())
 
 
+def without_times(rows: Rows) -> Rows:
+    """Count each token once, in one number for all: scores of a sample do not ask how often."""
+    return replace(rows, times=np.broadcast_to(np.uint16(1), len(rows.places)))
+
+
 @dataclass(frozen=True, eq=False)
 class SampledMessages:
     """Messages of a sample, from one batch."""
@@ -57,7 +63,9 @@ class SampledMessages:
 
     def chosen(self, messages: Array) -> SampledMessages:
         """Choose some of the messages, and the vocabulary they need."""
-        rows = self.rows.chosen(messages)
+        if len(messages) == len(self.digests):
+            return self
+        rows = without_times(self.rows.chosen(messages))
         used = np.zeros(len(self.fingerprints), bool)
         used[rows.places] = True
         return SampledMessages(
@@ -94,30 +102,28 @@ class Batch:
 
     def sampled(self, messages: Array, label_indices: Array) -> SampledMessages:
         """Choose messages to be scored."""
-        presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # scores do not ask how often
-        rows = replace(self.rows, times=presence)
-        everything = SampledMessages(self.digests, np.zeros(len(self), np.int64), rows, self.fingerprints)
-        return replace(everything.chosen(messages), labels=label_indices)
+        labels = np.zeros(len(self), np.int64)
+        labels[messages] = label_indices
+        everything = SampledMessages(self.digests, labels, without_times(self.rows), self.fingerprints)
+        return everything.chosen(np.sort(messages))
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
         """Sum messages up; `chosen` has rows of message, label index, and 1 to add or -1 to subtract."""
-        label_count, size = len(labels), len(self.fingerprints)
-        message_counts = np.zeros((label_count, size), np.int32)
-        occurrence_counts = np.zeros((label_count, size), np.int32)
-        owner = np.repeat(np.arange(len(self)), self.rows.lengths)
-        for label_index in range(label_count):
-            mine = chosen[chosen[:, 1] == label_index]
-            sign = np.zeros(len(self), np.int64)
-            np.add.at(sign, mine[:, 0], mine[:, 2])
-            weight = sign[owner]
-            message_counts[label_index] = np.bincount(self.rows.places, weight, size)
-            occurrence_counts[label_index] = np.bincount(self.rows.places, weight * self.rows.times, size)
-        days = np.full(size, day, np.uint16)
-        messages = np.bincount(chosen[:, 1], chosen[:, 2], label_count).astype(int).tolist()
+        size = len(self.fingerprints)
+        message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
+        for label_index in np.unique(chosen[:, 1]).tolist():
+            messages, _, signs = chosen[chosen[:, 1] == label_index].T
+            sign_of = np.zeros(len(self), np.int32)
+            np.add.at(sign_of, messages, signs.astype(np.int32))
+            rows, counts = self.rows, (message_counts[label_index], occurrence_counts[label_index])
+            columns = rows.starts, rows.places, rows.times, sign_of, *counts
+            count_rows(*(column.data for column in columns))
+        days = np.broadcast_to(np.uint16(day), size)
+        messages = np.bincount(chosen[:, 1], chosen[:, 2], len(labels)).astype(int).tolist()
         return CountTable(
             tuple(labels),
             tuple(messages),
-            self._sums(chosen, label_count),
+            self._sums(chosen, len(labels)),
             self.fingerprints,
             self.texts,
             message_counts,

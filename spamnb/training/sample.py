@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import sorted_distinct
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import has_spam, spam_scores
 from spamnb.bayes.scoring import LeaveOneOut
+from spamnb.tables.summing import merged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -81,10 +81,10 @@ class Sample:
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
         pieces = self._lowest()
-        fingerprints = sorted_distinct(np.concatenate([piece.fingerprints for piece in pieces]))
+        fingerprints, places = merged([piece.fingerprints for piece in pieces])
         left_out = LeaveOneOut(Likelihood(totals, view), *counts(fingerprints))
-        for piece in pieces:
-            rows = piece.rows.renumbered(np.searchsorted(fingerprints, piece.fingerprints))
+        for piece, own_places in zip(pieces, places, strict=True):
+            rows = piece.rows.renumbered(own_places)
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))
             learned = learned.scored(piece.digests, scores)
         return learned

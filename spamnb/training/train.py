@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,8 @@ def train(
             known_before = LearnedMessages.load(stored)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
-        table_sum = pool.table_sum(stored, labels)  # which raises an error if the model is damaged
+        # Which raises an error if the model is damaged.
+        table_sum = pool.table_sum(stored, labels, os.path.dirname(path) or ".")
         summary, sample, known = Summary(), Sample(), KnownMessages(known_before, labels)
         day = today()
         is_known = None if forget else known.is_known

@@ -132,7 +132,12 @@ class ClusterPool:
             yield batch
             del batch  # its worker need not keep it while the next one is awaited
 
-    def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> ClusterTableSum:
+    def table_sum(
+        self,
+        base: StoredModel | None,
+        labels: Sequence[str],
+        folder: str = ".",  # noqa: ARG002 (see Pool)
+    ) -> ClusterTableSum:
         return ClusterTableSum(self.client, base, labels, self.depth)
 
     def map_shards(
