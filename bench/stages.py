@@ -19,11 +19,12 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer, pages_of
 from spamnb.tables.learned import NOTHING_LEARNED
+from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
 from spamnb.training.train import LABELS, Cleanup, write_shards
-from spamnb.workers.table_sum import LocalTableSum
+from spamnb.workers.table_sum import LocalTableSum, map_shards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,12 @@ class Stages:
 def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages, tokenizer = Stages(), Tokenizer(Settings())
-    total, sample, seen = LocalTableSum(None, LABELS), Sample(), KnownMessages(NOTHING_LEARNED, LABELS)
+    file = SpillFile(tempfile.gettempdir())
+    total, sample, seen = (
+        LocalTableSum(None, LABELS, file),
+        Sample(file),
+        KnownMessages(NOTHING_LEARNED, LABELS),
+    )
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
@@ -74,5 +80,6 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
         shards = total.shards(Cleanup())
     with stages.of("scores of mail left out, cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        write_shards(path, LABELS, shards, seen.learned(), Settings(), sample=sample)
+        learned = seen.learned()
+        write_shards(path, LABELS, shards, learned, Settings(), sample=sample, map_shards=map_shards)
     return stages.spent

@@ -152,13 +152,14 @@ def distinct_columns(counts: Array) -> tuple[Array, Array]:
     found = np.zeros(prod(sizes), bool)  # for each column that there could be: no sorting is needed
     found[keys] = True
     patterns = np.flatnonzero(found)
-    number = np.zeros(len(found), np.int32)
+    number = np.zeros(len(found), np.min_scalar_type(len(patterns)))
     number[patterns] = np.arange(len(patterns))
+    which = number[keys].astype(np.int32)
     rows = []
     for size in reversed(sizes):  # not by unravel_index, which takes no more than 64 rows
         patterns, row = np.divmod(patterns, size)
         rows.append(row)
-    return np.array(rows[::-1]), number[keys]
+    return np.array(rows[::-1]), which
 
 
 def counted_columns(counts: Array) -> tuple[Array, Array]:

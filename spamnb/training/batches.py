@@ -47,33 +47,32 @@ if TYPE_CHECKING:
 NO_FEATURES = Features([], [], [], [], {}, Fingerprints())
 
 
-def without_times(rows: Rows) -> Rows:
-    """Count each token once, in one number for all: scores of a sample do not ask how often."""
-    return replace(rows, times=np.broadcast_to(np.uint16(1), len(rows.places)))
-
-
 @dataclass(frozen=True, eq=False)
 class SampledMessages:
-    """Messages of a sample, from one batch."""
+    """Messages of a sample, from one batch: the columns of their rows that scores ask for."""
 
     digests: Array
     labels: Array  # label indices
-    rows: Rows
+    starts: Array
+    places: Array
+    parts: Array
     fingerprints: Array  # of the vocabulary of these rows
+
+    @property
+    def rows(self) -> Rows:
+        """Rows in which each token is once."""
+        return Rows(self.starts, self.places, np.broadcast_to(np.uint16(1), len(self.places)), self.parts, {})
 
     def chosen(self, messages: Array) -> SampledMessages:
         """Choose some of the messages, and the vocabulary they need."""
         if len(messages) == len(self.digests):
             return self
-        rows = without_times(self.rows.chosen(messages))
+        rows = self.rows.chosen(messages)
         used = np.zeros(len(self.fingerprints), bool)
         used[rows.places] = True
-        return SampledMessages(
-            self.digests[messages],
-            self.labels[messages],
-            rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
-            self.fingerprints[used],
-        )
+        rows = rows.renumbered(np.cumsum(used, dtype=np.int32) - 1)
+        digests, labels, fingerprints = self.digests[messages], self.labels[messages], self.fingerprints[used]
+        return SampledMessages(digests, labels, rows.starts, rows.places, rows.parts, fingerprints)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,8 @@ class Batch:
         """Choose messages to be scored."""
         labels = np.zeros(len(self), np.int64)
         labels[messages] = label_indices
-        everything = SampledMessages(self.digests, labels, without_times(self.rows), self.fingerprints)
+        rows, fingerprints = self.rows, self.fingerprints
+        everything = SampledMessages(self.digests, labels, rows.starts, rows.places, rows.parts, fingerprints)
         return everything.chosen(np.sort(messages))
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
@@ -133,14 +133,15 @@ class Batch:
         )
 
     def _sums(self, chosen: Array, label_count: int) -> NumberSums:
-        sums: NumberSums = {}
-        for name, values in self.rows.numbers.items():
-            rows = sums[name] = [[0, 0, 0] for _ in range(label_count)]
-            measured = chosen[values[chosen[:, 0]] != MISSING]
-            for label_index in range(label_count):
-                mine = measured[measured[:, 1] == label_index]
-                x, sign = values[mine[:, 0]], mine[:, 2]
-                rows[label_index] = [int(sign.sum()), int((sign * x).sum()), int((sign * x * x).sum())]
+        values = np.array([*self.rows.numbers.values()], np.int64).reshape(-1, len(self))
+        sums: NumberSums = {name: [[0, 0, 0] for _ in range(label_count)] for name in self.rows.numbers}
+        for label_index in np.unique(chosen[:, 1]).tolist():
+            messages, _, signs = chosen[chosen[:, 1] == label_index].T
+            x = values[:, messages]
+            counted = (x != MISSING) * signs
+            of_label = np.stack((counted, counted * x, counted * x * x)).sum(axis=2).T.tolist()
+            for by_label, sums_of_label in zip(sums.values(), of_label, strict=True):
+                by_label[label_index] = sums_of_label
         return sums
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spamnb.delivery.batch_judge import Judgement
     from spamnb.model import Model
     from spamnb.store.stored_model import StoredModel
+    from spamnb.tables.spilling import SpillFile
     from spamnb.training.batches import Batch
     from spamnb.training.pool import MailToRead
 
@@ -38,8 +39,8 @@ class LocalPool:
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
             yield batch.numbered_from(before)
 
-    def table_sum(self, base: StoredModel | None, labels: Sequence[str], folder: str = ".") -> LocalTableSum:
-        return LocalTableSum(base, labels, folder)
+    def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> LocalTableSum:
+        return LocalTableSum(base, labels, file)
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
         """Judge all mail below some paths, in order."""
