@@ -57,10 +57,10 @@ class SpilledArray:
     size: int
 
     def load(self, first: int = 0, end: int | None = None) -> Array:
-        width = self.kind.itemsize
-        self.file.file.seek(self.at + first * width)
-        size = (self.size if end is None else end) - first
-        return np.frombuffer(self.file.file.read(size * width), self.kind)
+        array = np.empty((self.size if end is None else end) - first, self.kind)
+        self.file.file.seek(self.at + first * self.kind.itemsize)
+        self.file.file.readinto(array.view(np.uint8).data)
+        return array
 
 
 class SpilledTable:
