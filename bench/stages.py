@@ -45,11 +45,8 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages, tokenizer = Stages(), Tokenizer(Settings())
     file = SpillFile(tempfile.gettempdir())
-    total, sample, seen = (
-        LocalTableSum(None, LABELS, file),
-        Sample(file),
-        KnownMessages(NOTHING_LEARNED, LABELS),
-    )
+    total, sample = LocalTableSum(None, LABELS, file), Sample(file)
+    seen = KnownMessages(NOTHING_LEARNED, LABELS)
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
