@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FEW_ENTRIES, MOST_ENTRIES = 1 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
 SHARD_ENTRIES = 1 << 18
-FEW_SHARDS = 8  # may stay in memory
 
 
 class LocalTableSum:
@@ -48,27 +47,27 @@ class LocalTableSum:
         tables, self.tables = self.tables, []
         return sum_tables([CountTable.empty(self.labels), *tables])
 
-    def shards(self, finish: Finish) -> list[CountTable | SpilledTable]:
-        """Finish the sum."""
+    def shards(self, finish: Finish) -> list[SpilledTable]:
+        """Finish the sum. It goes back into the file: scores need the memory."""
         last = self._sum()
         of_base = [len(self.base.column(name)) for name in ("tokens", "pairs")] if self.base else []
         entries = sum(of_base) + sum(map(len, self.spilled)) + len(last)
         count = min(1 << (entries // SHARD_ENTRIES).bit_length(), MOST_SHARDS)
-        shards: list[CountTable | SpilledTable] = []
+        shards: list[SpilledTable] = []
         for shard in range(count):
             before = CountTable.empty(self.labels)
             if self.base:
                 before = load_shard(self.base, shard, count).relabelled(self.labels)
             spilled = [table.shard(shard, count) for table in self.spilled]
             table = finish(sum_tables([before, *spilled, last.shard(shard, count)]), before)
-            shards.append(table if count <= FEW_SHARDS else SpilledTable(self.file, table))
+            shards.append(SpilledTable(self.file, table))
         self.spilled = []
         return shards
 
 
 def map_shards(
-    task: Callable[..., Any], shards: Iterable[CountTable | SpilledTable], *more: Iterable[Any]
+    task: Callable[..., Any], shards: Iterable[SpilledTable], *more: Iterable[Any]
 ) -> Iterator[Any]:
     """Yield the results of a task on each shard, in order."""
     for shard, *rest in zip(shards, *more, strict=True):
-        yield task(shard.shard() if isinstance(shard, SpilledTable) else shard, *rest)
+        yield task(shard.shard(), *rest)

@@ -81,7 +81,7 @@ def test_the_same_file_if_nothing_stays_in_memory(mail, monkeypatch):
 
     in_memory = trained("model")
     monkeypatch.setattr("spamnb.mailboxes.sources.MAX_FILES", 2)  # many batches
-    for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES", "FEW_SHARDS"):
+    for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES"):
         monkeypatch.setattr(table_sum, name, 4)
     monkeypatch.setattr(spilling, "IN_MEMORY", 1)
     assert trained("little") == in_memory
