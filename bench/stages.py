@@ -20,13 +20,13 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED
+from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
 from spamnb.training.train import LABELS, Cleanup, write_shards
-from spamnb.workers.local import LocalTableSum
+from spamnb.workers.table_sum import LocalTableSum, map_shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +50,8 @@ class Stages:
 def training_stages(mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb train --jobs 1`, for an mbox a label."""
     stages = Stages()
-    total, sample = LocalTableSum(CountTable.empty(LABELS)), Sample()
+    file = SpillFile(tempfile.gettempdir())
+    total, sample = LocalTableSum(None, LABELS, file), Sample(file)
     seen = KnownMessages(NOTHING_LEARNED, LABELS)
     for batch in batches(stages, mail, Tokenizer(Settings())):
         with stages.of("table of a batch"):
@@ -64,7 +65,8 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
         shards = total.shards(Cleanup())
     with stages.of("cutoffs, writing"), tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
-        write_shards(path, LABELS, shards, seen.learned(), Settings(), sample=sample)
+        learned = seen.learned()
+        write_shards(path, LABELS, shards, learned, Settings(), sample=sample, map_shards=map_shards)
     return stages.spent
 
 

@@ -152,17 +152,35 @@ def distinct_columns(counts: Array) -> tuple[Array, Array]:
     found = np.zeros(prod(sizes), bool)  # for each column that there could be: no sorting is needed
     found[keys] = True
     patterns = np.flatnonzero(found)
-    number = np.zeros(len(found), np.int32)
+    number = np.zeros(len(found), np.min_scalar_type(len(patterns)))
     number[patterns] = np.arange(len(patterns))
+    which = number[keys].astype(np.int32)
     rows = []
     for size in reversed(sizes):  # not by unravel_index, which takes no more than 64 rows
         patterns, row = np.divmod(patterns, size)
         rows.append(row)
-    return np.array(rows[::-1]), number[keys]
+    return np.array(rows[::-1]), which
+
+
+def counted_columns(counts: Array) -> tuple[Array, Array]:
+    """Find the different columns of a table of counts, in order, and how many columns are like each."""
+    keys = _column_keys(counts)
+    if keys is None:
+        patterns, which = distinct_columns(counts)
+        return patterns, np.bincount(which, minlength=patterns.shape[1])
+    keys.sort()
+    first = np.flatnonzero(run_starts(keys))
+    keys, numbers, rows = keys[first], np.diff(first, append=len(keys)), []
+    for row in counts[::-1]:
+        width = np.uint64(int(row.max(initial=0)).bit_length())
+        rows.append(keys & ((np.uint64(1) << width) - np.uint64(1)))
+        keys = keys >> width
+    return np.array(rows[::-1], np.int64), numbers
 
 
 def _distinct_by_sorting(counts: Array) -> tuple[Array, Array]:
-    order = _order_of_columns(counts)
+    keys = _column_keys(counts)
+    order = np.lexsort(counts[::-1]) if keys is None else stable_order(keys)
     counts = counts[:, order]
     new = np.zeros(len(order), bool)
     for row in counts:
@@ -172,15 +190,15 @@ def _distinct_by_sorting(counts: Array) -> tuple[Array, Array]:
     return counts[:, new], which
 
 
-def _order_of_columns(counts: Array) -> Array:
-    """Order columns by the first row, then by the second and so on: by one number each, if 63 bits do."""
+def _column_keys(counts: Array) -> Array | None:
+    """Make a number of each column, by which they are ordered as by their rows; None if 63 bits do not do."""
     widths = [int(row.max(initial=0)).bit_length() for row in counts]
     if sum(widths) > KEY_BITS or counts.min(initial=0) < 0:
-        return np.lexsort(counts[::-1])
+        return None
     keys = np.zeros(counts.shape[1], np.uint64)
     for row, width in zip(counts, widths, strict=True):
         keys = (keys << np.uint64(width)) | row.astype(np.uint64)
-    return stable_order(keys)
+    return keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,23 +222,16 @@ class Texts:
         return np.diff(self.ends, prepend=0)
 
     def __getitem__(self, which: Array | slice) -> Texts:
-        """Choose texts: by a mask, by their places, or a slice, which is copied."""
+        """Choose texts: by a mask, by their places, or a slice, which shares memory with these."""
         if isinstance(which, slice):
             start, end = (int(self.ends[at - 1]) if at else 0 for at in (which.start, which.stop))
-            return Texts(self.ends[which] - start, self.data[start:end].copy())
+            return Texts(self.ends[which] - start, self.data[start:end])
         ends, lengths = self.ends[which], self.lengths.astype(np.int32)[which]
         return Texts(np.cumsum(lengths), gather_texts(self.data, ends - lengths, lengths))
 
     def decoded(self, places: Iterable[int]) -> list[str]:
         data, ends = self.data.data, self.ends
         return [str(data[ends[at - 1] if at else 0 : ends[at]], "utf-8") for at in places]
-
-
-def join_texts(pieces: Sequence[Texts]) -> Texts:
-    """Put several lists of texts one behind the other."""
-    offsets = np.cumsum([0, *(len(piece.data) for piece in pieces)])
-    ends = [piece.ends + offset for piece, offset in zip(pieces, offsets, strict=False)]
-    return Texts(np.concatenate(ends), np.concatenate([piece.data for piece in pieces]))
 
 
 def gather_texts(text: Array, starts: Array, lengths: Array) -> Array:

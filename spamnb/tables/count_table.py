@@ -9,13 +9,14 @@ forgetting is subtracting it, and training on many machines is a sum, in any ord
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import Texts, distinct_columns, join_texts, run_starts, shard_range, stable_order
+from spamnb.arrays import Texts, counted_columns, shard_range, stable_order
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, merge_learned
 from spamnb.tables.number_sums import add_sums, scale_sums
+from spamnb.tables.summing import merge_texts, merged, places_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from spamnb.store.counts import Row
     from spamnb.tables.number_sums import NumberSums
 
-LARGEST_INT32 = (1 << 31) - 1
+LARGEST_INT32, LARGEST_UINT16 = (1 << 31) - 1, (1 << 16) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +105,8 @@ class CountTable:
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """Map messages per label to the number of words that have them: what Bernoulli's model needs."""
-        patterns, which = distinct_columns(self.message_counts[:, self.words])
-        tokens = np.bincount(which, minlength=patterns.shape[1]).tolist()
-        return dict(zip(zip(*patterns.tolist(), strict=True), tokens, strict=True))
+        patterns, tokens = counted_columns(self.message_counts[:, self.words])
+        return dict(zip(zip(*patterns.tolist(), strict=True), tokens.tolist(), strict=True))
 
     def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """Look up the counts of words for one message; unknown ones are left out."""
@@ -144,24 +144,19 @@ class CountTable:
         return self if kept.all() else self._entries(kept)
 
     def _entries(self, which: Array | slice) -> CountTable:
-        """Choose entries: by a mask, by their places in order, or a slice, which is copied."""
-
-        def chosen(column: Array) -> Array:
-            entries: Array = column[..., which]
-            return entries.copy() if isinstance(which, slice) else entries  # so that the rest can be freed
-
+        """Choose entries: by a mask, by their places in order, or a slice, which shares memory with this."""
         return replace(
             self,
-            fingerprints=chosen(self.fingerprints),
+            fingerprints=self.fingerprints[which],
             texts=self.texts[which],
-            message_counts=chosen(self.message_counts),
-            occurrence_counts=chosen(self.occurrence_counts),
-            first_days=chosen(self.first_days),
-            last_days=chosen(self.last_days),
+            message_counts=self.message_counts[:, which],
+            occurrence_counts=self.occurrence_counts[:, which],
+            first_days=self.first_days[which],
+            last_days=self.last_days[which],
         )
 
     def shard(self, shard: int, shards: int) -> CountTable:
-        """Cut out one of `shards` equal ranges of fingerprints, without the messages learned."""
+        """Slice one of `shards` equal ranges of fingerprints, without the messages learned."""
         lowest, behind = shard_range(shard, shards)
         first = int(np.searchsorted(self.fingerprints, np.uint64(lowest)))
         end = int(np.searchsorted(self.fingerprints, np.uint64(behind - 1), "right"))
@@ -189,13 +184,14 @@ class CountTable:
         return table._entries(stable_order(fingerprints))
 
     def counts(self, fingerprints: Array) -> tuple[Array, Array]:
-        """Look up messages and occurrences [label, token] of many tokens; 0 for an unknown one."""
-        places = self.places(fingerprints)
-        known = places >= 0
-        if not len(self):
-            none = np.zeros((len(self.labels), len(fingerprints)), np.int32)
-            return none, none
-        return self.message_counts[:, places] * known, self.occurrence_counts[:, places] * known
+        """Look up messages and occurrences [label, token] of sorted fingerprints; 0 for an unknown one."""
+        places = places_among(self.fingerprints, fingerprints)
+
+        def found(counts: Array) -> Array:
+            with_unknown = np.concatenate((counts, np.zeros((len(counts), 1), counts.dtype)), axis=1)
+            return with_unknown.take(places, axis=1)
+
+        return found(self.message_counts), found(self.occurrence_counts)
 
     def clipped(self) -> CountTable:
         """Raise negative counts to zero, and drop tokens that are left in no message.
@@ -250,39 +246,40 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     tables = [table.relabelled(labels) for table in tables]
     if len(tables) == 1:
         return tables[0]
-    fingerprints = np.concatenate([table.fingerprints for table in tables])
-    order = stable_order(fingerprints)
-    fingerprints = fingerprints[order]
-    first = np.flatnonzero(run_starts(fingerprints))
+    messages = tuple(sum(column) for column in zip(*(table.messages for table in tables), strict=True))
+    numbers = add_sums(table.numbers for table in tables)
+    learned = merge_learned([table.learned for table in tables]).remaining()
+    tables = [table for table in tables if len(table)] or tables[:1]
+    if len(tables) == 1:
+        return replace(tables[0], messages=messages, numbers=numbers, learned=learned)
+    fingerprints, places = merged([table.fingerprints for table in tables])
+    size = len(fingerprints)
 
-    def reduced(ufunc: np.ufunc, columns: Sequence[Array], kind: Any = None) -> Array:
-        """Make one entry of the entries that the tables have for a token."""
-        column = np.concatenate(columns)[order]
-        return ufunc.reduceat(column, first, dtype=kind) if len(first) else column
-
-    def added(counts: Sequence[Array]) -> Array:
-        """Add counts up label by label, for the sake of memory."""
-        return np.stack([_narrowed(reduced(np.add, rows, np.int64)) for rows in zip(*counts, strict=True)])
+    def added(counts: list[Array]) -> Array:
+        largest = sum(max(int(rows.max(initial=0)), -int(rows.min(initial=0))) for rows in counts)
+        total = np.zeros((len(labels), size), np.int32 if largest <= LARGEST_INT32 else np.int64)
+        for rows, own_places in zip(counts, places, strict=True):
+            for row, own_row in zip(total, rows.astype(total.dtype, copy=False), strict=True):
+                if own_row.any():
+                    np.add.at(row, own_places, own_row)  # fast for rows of one type only
+        return _narrowed(total)
 
     message_counts = added([table.message_counts for table in tables])
     occurrence_counts = added([table.occurrence_counts for table in tables])
-    total = CountTable(
-        labels,
-        tuple(sum(column) for column in zip(*(table.messages for table in tables), strict=True)),
-        add_sums(table.numbers for table in tables),
-        fingerprints[first],
-        join_texts([table.texts for table in tables])[order[first]],
-        message_counts,
-        occurrence_counts,
-        reduced(np.minimum, [table.first_days for table in tables]),
-        reduced(np.maximum, [table.last_days for table in tables]),
-        merge_learned([table.learned for table in tables]).remaining(),
-    )
+    first_days, last_days = np.full(size, LARGEST_UINT16, np.uint16), np.zeros(size, np.uint16)
+    for table, own_places in zip(tables, places, strict=True):
+        np.minimum.at(first_days, own_places, table.first_days)
+        np.maximum.at(last_days, own_places, table.last_days)
+    texts = merge_texts([table.texts for table in tables], places, size)
+    columns = fingerprints, texts, message_counts, occurrence_counts, first_days, last_days
+    total = CountTable(labels, messages, numbers, *columns, learned)
     filled: Array = np.any(message_counts, axis=0) | np.any(occurrence_counts, axis=0)
     return total.only(filled)
 
 
 def _narrowed(sums: Array) -> Array:
     """Convert to 32 bits where all sums fit: tables are the most of the memory that training takes."""
+    if sums.dtype == np.int32:
+        return sums
     fits = sums.max(initial=0) <= LARGEST_INT32 and sums.min(initial=0) >= -LARGEST_INT32
     return sums.astype(np.int32) if fits else sums

@@ -10,7 +10,6 @@ from zlib import crc32
 import msgpack
 import numpy as np
 
-from spamnb.store.records import checksum_of
 from spamnb.store.stored_model import FORMAT, VERSION
 
 if TYPE_CHECKING:
@@ -74,8 +73,10 @@ class ModelFileWriter:
                 ends = (offsets - offsets[0]).tolist()
                 entries = np.zeros(min(STRETCHES_AT_ONCE, len(starts) - first), record_type(DIRECTORY))
                 entries["start"] = starts[first : first + STRETCHES_AT_ONCE]
-                sums = [checksum_of(data[a:b], number) for number, (a, b) in enumerate(pairwise(ends), first)]
-                entries["checksum"][: len(sums)] = sums
+                # As `checksum_of` takes it, which would take twice the time for so many.
+                sums = np.array([crc32(data[start:end]) for start, end in pairwise(ends)], np.uint32)
+                numbers = np.arange(first + 1, first + 1 + len(sums), dtype=np.uint32)
+                entries["checksum"][: len(sums)] = sums ^ numbers
                 self.add({name: entries})
 
     def finish(self) -> None:

@@ -50,20 +50,21 @@ class ShardLayout:
 
 def encode_shard(table: CountTable, layout: ShardLayout) -> dict[str, Array]:
     """Make the stretch of each column of tokens that a shard fills."""
-    words, pairs = table.words, ~table.words
-    counts = np.concatenate((table.message_counts[:, words], table.occurrence_counts[:, words]))
-    tokens = _records(table.fingerprints[words], counts, layout.token_kind)
-    neighbours = _records(table.fingerprints[pairs], table.message_counts[:, pairs], layout.pair_kind)
+    words, pairs = np.flatnonzero(table.words), np.flatnonzero(~table.words)
+    counts = [counts.take(words, axis=1) for counts in (table.message_counts, table.occurrence_counts)]
+    tokens = _records(table.fingerprints.take(words), np.concatenate(counts), layout.token_kind)
+    pair_counts = table.message_counts.take(pairs, axis=1)
+    neighbours = _records(table.fingerprints.take(pairs), pair_counts, layout.pair_kind)
     return {
         "starts": _directory(tokens["key"], layout, layout.bits, layout.tokens),
         "tokens": tokens,
         "pair_starts": _directory(neighbours["key"], layout, layout.pair_bits, layout.pairs),
         "pairs": neighbours,
-        "ends": (table.texts.ends[words] + layout.text).astype(f"<{layout.end_kind}"),
+        "ends": (table.texts.ends.take(words) + layout.text).astype(f"<{layout.end_kind}"),
         "text": table.texts.data,
-        "days": table.last_days[words].astype("<u2"),
-        "first_days": table.first_days[words].astype("<u2"),
-        "pair_days": table.last_days[pairs].astype("<u2"),
+        "days": table.last_days.take(words).astype("<u2"),
+        "first_days": table.first_days.take(words).astype("<u2"),
+        "pair_days": table.last_days.take(pairs).astype("<u2"),
     }
 
 

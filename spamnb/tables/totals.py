@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.arrays import distinct_columns
+from spamnb.arrays import counted_columns, distinct_columns
 from spamnb.tables.number_sums import add_sums
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ class Totals:
 
     @classmethod
     def of(cls, table: CountTable) -> Totals:
-        words = table.words
-        message_counts, of_pairs = table.message_counts[:, words], table.message_counts[:, ~words]
-        patterns, which = distinct_columns(message_counts)
+        words, pairs = np.flatnonzero(table.words), np.flatnonzero(~table.words)
+        message_counts, of_pairs = (table.message_counts.take(places, axis=1) for places in (words, pairs))
         return cls(
             table.labels,
             list(table.messages),
@@ -53,8 +52,7 @@ class Totals:
             max(int(message_counts.max(initial=0)), int(table.occurrence_counts.max(initial=0))),
             int(of_pairs.max(initial=0)),
             table.numbers,
-            patterns,
-            np.bincount(which, minlength=patterns.shape[1]),
+            *counted_columns(message_counts),
         )
 
     def histogram(self) -> dict[tuple[int, ...], int]:

@@ -62,10 +62,7 @@ class Vocabulary:
 
     def check(self, *without: str) -> None:
         """Verify the checksums of all columns but those named, which are read anyway."""
-        for name, *_ in self.stored.head["columns"]:
-            if name not in without:
-                for _ in self._read(name):
-                    pass
+        check_columns(self.stored, *without)
 
     def blocks(self) -> Iterator[Block]:
         """Read all tokens, block by block."""
@@ -139,6 +136,14 @@ class Vocabulary:
 
     def _read(self, name: str) -> Iterator[Array]:
         return column_blocks(self.stored, name)
+
+
+def check_columns(stored: StoredModel, *without: str) -> None:
+    """Verify the checksums of all columns but those named."""
+    for name, *_ in stored.head["columns"]:
+        if name not in without:
+            for _ in column_blocks(stored, name):
+                pass
 
 
 def column_blocks(stored: StoredModel, name: str) -> Iterator[Array]:

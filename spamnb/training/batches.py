@@ -21,6 +21,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.count_table import CountTable
+from spamnb.tables.summing import count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -44,24 +45,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SampledMessages:
-    """Messages of a sample, from one batch."""
+    """Messages of a sample, from one batch: the columns of their rows that scores ask for."""
 
     digests: Array
     labels: Array  # label indices
-    rows: Rows
+    starts: Array
+    places: Array
+    parts: Array
     fingerprints: Array  # of the vocabulary of these rows
+
+    @property
+    def rows(self) -> Rows:
+        """Rows in which each token is once."""
+        return Rows(self.starts, self.places, np.broadcast_to(np.uint16(1), len(self.places)), self.parts, {})
 
     def chosen(self, messages: Array) -> SampledMessages:
         """Choose some of the messages, and the vocabulary they need."""
+        if len(messages) == len(self.digests):
+            return self
         rows = self.rows.chosen(messages)
         used = np.zeros(len(self.fingerprints), bool)
         used[rows.places] = True
-        return SampledMessages(
-            self.digests[messages],
-            self.labels[messages],
-            rows.renumbered(np.cumsum(used, dtype=np.int32) - 1),
-            self.fingerprints[used],
-        )
+        rows = rows.renumbered(np.cumsum(used, dtype=np.int32) - 1)
+        digests, labels, fingerprints = self.digests[messages], self.labels[messages], self.fingerprints[used]
+        return SampledMessages(digests, labels, rows.starts, rows.places, rows.parts, fingerprints)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,30 +97,29 @@ class Batch:
 
     def sampled(self, messages: Array, label_indices: Array) -> SampledMessages:
         """Choose messages to be scored."""
-        presence = np.broadcast_to(np.uint16(1), len(self.rows.places))  # scores do not ask how often
-        rows = replace(self.rows, times=presence)
-        everything = SampledMessages(self.digests, np.zeros(len(self), np.int64), rows, self.fingerprints)
-        return replace(everything.chosen(messages), labels=label_indices)
+        labels = np.zeros(len(self), np.int64)
+        labels[messages] = label_indices
+        rows, fingerprints = self.rows, self.fingerprints
+        everything = SampledMessages(self.digests, labels, rows.starts, rows.places, rows.parts, fingerprints)
+        return everything.chosen(np.sort(messages))
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
         """Sum messages up; `chosen` has rows of message, label index, and 1 to add or -1 to subtract."""
-        label_count, size = len(labels), len(self.fingerprints)
-        message_counts = np.zeros((label_count, size), np.int32)
-        occurrence_counts = np.zeros((label_count, size), np.int32)
-        owner = np.repeat(np.arange(len(self)), self.rows.lengths)
-        for label_index in range(label_count):
-            mine = chosen[chosen[:, 1] == label_index]
-            sign = np.zeros(len(self), np.int64)
-            np.add.at(sign, mine[:, 0], mine[:, 2])
-            weight = sign[owner]
-            message_counts[label_index] = np.bincount(self.rows.places, weight, size)
-            occurrence_counts[label_index] = np.bincount(self.rows.places, weight * self.rows.times, size)
-        days = np.full(size, day, np.uint16)
-        messages = np.bincount(chosen[:, 1], chosen[:, 2], label_count).astype(int).tolist()
+        size = len(self.fingerprints)
+        message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
+        for label_index in np.unique(chosen[:, 1]).tolist():
+            messages, _, signs = chosen[chosen[:, 1] == label_index].T
+            sign_of = np.zeros(len(self), np.int32)
+            np.add.at(sign_of, messages, signs.astype(np.int32))
+            rows, counts = self.rows, (message_counts[label_index], occurrence_counts[label_index])
+            columns = rows.starts, rows.places, rows.times, sign_of, *counts
+            count_rows(*(column.data for column in columns))
+        days = np.broadcast_to(np.uint16(day), size)
+        messages = np.bincount(chosen[:, 1], chosen[:, 2], len(labels)).astype(int).tolist()
         return CountTable(
             tuple(labels),
             tuple(messages),
-            self._sums(chosen, label_count),
+            self._sums(chosen, len(labels)),
             self.fingerprints,
             self.texts,
             message_counts,
@@ -123,14 +129,15 @@ class Batch:
         )
 
     def _sums(self, chosen: Array, label_count: int) -> NumberSums:
-        sums: NumberSums = {}
-        for name, values in self.rows.numbers.items():
-            rows = sums[name] = [[0, 0, 0] for _ in range(label_count)]
-            measured = chosen[values[chosen[:, 0]] != MISSING]
-            for label_index in range(label_count):
-                mine = measured[measured[:, 1] == label_index]
-                x, sign = values[mine[:, 0]], mine[:, 2]
-                rows[label_index] = [int(sign.sum()), int((sign * x).sum()), int((sign * x * x).sum())]
+        values = np.array([*self.rows.numbers.values()], np.int64).reshape(-1, len(self))
+        sums: NumberSums = {name: [[0, 0, 0] for _ in range(label_count)] for name in self.rows.numbers}
+        for label_index in np.unique(chosen[:, 1]).tolist():
+            messages, _, signs = chosen[chosen[:, 1] == label_index].T
+            x = values[:, messages]
+            counted = (x != MISSING) * signs
+            of_label = np.stack((counted, counted * x, counted * x * x)).sum(axis=2).T.tolist()
+            for by_label, sums_of_label in zip(sums.values(), of_label, strict=True):
+                by_label[label_index] = sums_of_label
         return sums
 
 

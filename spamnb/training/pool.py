@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.saving import MapShards
+    from spamnb.tables.spilling import SpillFile
     from spamnb.training.batches import Batch, Known, SampledMessages
 
     Finish = Callable[[CountTable, CountTable], CountTable]  # takes the sum, and the model before
@@ -44,12 +45,14 @@ if TYPE_CHECKING:
         def shards(self, finish: Finish) -> Sequence[Any]: ...
 
     class Pool(Protocol):
-        """Workers that read and count mail, and sum tables."""
+        """Workers that read and count mail, and sum tables, with a file for what is too much for memory."""
 
         @property
         def map_shards(self) -> MapShards: ...
         def batches(self, mail: MailToRead) -> Iterator[Counted]: ...
-        def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> TableSum: ...
+        def table_sum(
+            self, base: StoredModel | None, labels: Sequence[str], file: SpillFile, /
+        ) -> TableSum: ...
         def status(self) -> str: ...
 
 

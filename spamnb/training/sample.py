@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.arrays import sorted_distinct
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import has_spam, spam_scores
 from spamnb.bayes.scoring import LeaveOneOut
+from spamnb.tables.summing import merged
+from spamnb.training.batches import SampledMessages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from spamnb.arrays import Array
     from spamnb.bayes.view import View
     from spamnb.tables.learned import LearnedMessages
+    from spamnb.tables.spilling import SpilledArray, SpillFile
     from spamnb.tables.totals import Totals
-    from spamnb.training.batches import SampledMessages
     from spamnb.training.pool import Counted
 
 SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five
 
 
+class SpilledMessages(NamedTuple):
+    """Messages of one batch: what they say is in a file."""
+
+    digests: Array
+    labels: Array  # label indices
+    columns: list[SpilledArray]  # the other columns of SampledMessages
+
+
 class Sample:
     """Messages of a run to be scored when it ends: those of the lowest digests, in any order."""
 
-    def __init__(self, size: int = SAMPLE_SIZE) -> None:
+    def __init__(self, file: SpillFile, size: int = SAMPLE_SIZE) -> None:
+        self.file = file
         self.size = size
-        self.pieces: list[SampledMessages] = []
-        self.largest = 0  # no label has more messages in `pieces`
+        self.pieces: list[SpilledMessages] = []
+        self.largest = 0  # no label has more messages in `pieces` since limits were set
         self.limits: dict[int, int] = {}  # label index → highest digest that may still be sampled
 
     def add(self, batch: Counted, steps: Array) -> None:
@@ -43,13 +53,16 @@ class Sample:
         messages, label_indices = messages[likely], label_indices[likely]
         if not len(messages):
             return
-        self.pieces.append(batch.sampled(messages, label_indices))
+        piece = batch.sampled(messages, label_indices)
+        columns = piece.starts, piece.places, piece.parts, piece.fingerprints
+        self.pieces.append(SpilledMessages(piece.digests, piece.labels, [*map(self.file.put, columns)]))
         self.largest += int(np.bincount(label_indices).max())
         if self.largest > 2 * self.size:
-            self.pieces = self._lowest()
+            self._lowest()
             self.largest = self.size
 
-    def _lowest(self) -> list[SampledMessages]:
+    def _lowest(self) -> list[Array]:
+        """Mark the messages of each piece that stay, and set the limits by them."""
         digests = np.concatenate([piece.digests for piece in self.pieces])
         labels = np.concatenate([piece.labels for piece in self.pieces])
         chosen = sampled(digests, labels, np.arange(len(digests)), self.size)
@@ -59,12 +72,13 @@ class Sample:
                 self.limits[label_index] = int(of_label.max())
         kept = np.zeros(len(digests), bool)
         kept[chosen] = True
-        ends = np.cumsum([len(piece.digests) for piece in self.pieces])[:-1]
-        return [
-            piece if mask.all() else piece.chosen(np.flatnonzero(mask))
-            for piece, mask in zip(self.pieces, np.split(kept, ends), strict=True)
-            if mask.any()
-        ]
+        return np.split(kept, np.cumsum([len(piece.digests) for piece in self.pieces])[:-1])
+
+    def _load(self) -> Iterator[SampledMessages]:
+        for (digests, labels, columns), kept in zip(self.pieces, self._lowest(), strict=True):
+            if kept.any():
+                piece = SampledMessages(digests, labels, *(column.load() for column in columns))
+                yield piece.chosen(np.flatnonzero(kept))
 
     def scored(
         self,
@@ -80,11 +94,10 @@ class Sample:
         """
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
-        pieces = self._lowest()
-        fingerprints = sorted_distinct(np.concatenate([piece.fingerprints for piece in pieces]))
+        fingerprints, places = merged([piece.fingerprints for piece in self._load()])
         left_out = LeaveOneOut(Likelihood(totals, view), *counts(fingerprints))
-        for piece in pieces:
-            rows = piece.rows.renumbered(np.searchsorted(fingerprints, piece.fingerprints))
+        for piece, own_places in zip(self._load(), places, strict=True):
+            rows = piece.rows.renumbered(own_places.astype(np.int32))
             scores = spam_scores(labels, left_out.scores(rows, piece.labels))
             learned = learned.scored(piece.digests, scores)
         return learned

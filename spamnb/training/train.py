@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.tables.saving import save
+from spamnb.tables.spilling import SpillFile
 from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.new_key import key_for
@@ -65,7 +67,7 @@ def train(
     are left out if their names speak against its label. Raises UsageError if nearly all that was learned
     under a label would move to another one, unless `yes` says that it is meant.
     """
-    with Lock(path, kind=TRAINING):
+    with Lock(path, kind=TRAINING), SpillFile(os.path.dirname(path) or ".") as file:
         replaced = replaceable(path) if fresh else existing(path)
         stored = None if fresh else replaced  # the model to be added to
         if stored is None:
@@ -83,8 +85,8 @@ def train(
             known_before = LearnedMessages.load(stored)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
-        table_sum = pool.table_sum(stored, labels)  # which raises an error if the model is damaged
-        summary, sample, known = Summary(), Sample(), KnownMessages(known_before, labels)
+        table_sum = pool.table_sum(stored, labels, file)  # which raises an error if the model is damaged
+        summary, sample, known = Summary(), Sample(file), KnownMessages(known_before, labels)
         day = today()
         is_known = None if forget else known.is_known
         for batch in pool.batches(MailToRead(sources, settings, key, is_known, all_folders)):
@@ -99,8 +101,6 @@ def train(
         if not yes:
             refuse_swapped_labels(labels, known.moves, known.message_counts)
         if stored is None or known.changed or rare or accepted != stored.head["ham_loss"]:
-            if settings.closed:  # imported counts: their messages, which scores would need, are not there
-                sample = Sample()
             write_shards(
                 path,
                 labels,
@@ -110,7 +110,8 @@ def train(
                 view,
                 accepted,
                 replaced,
-                sample,
+                # Imported counts: their messages, which scores would need, are not there.
+                None if settings.closed else sample,
                 pool.map_shards,
             )
     return summary

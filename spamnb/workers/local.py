@@ -8,10 +8,9 @@ from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import chunks_by_label
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
-from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.tables.loading import load_table
 from spamnb.training.batches import ChunkReader
 from spamnb.workers.processes import all_cores, in_parallel
+from spamnb.workers.table_sum import LocalTableSum, map_shards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,16 +18,15 @@ if TYPE_CHECKING:
     from spamnb.delivery.batch_judge import Judgement
     from spamnb.model import Model
     from spamnb.store.stored_model import StoredModel
+    from spamnb.tables.spilling import SpillFile
     from spamnb.training.batches import Batch
-    from spamnb.training.pool import Finish, MailToRead
-
-TABLES_PER_SUM = 8
+    from spamnb.training.pool import MailToRead
 
 
 class LocalPool:
     """Processes of this machine."""
 
-    map_shards = staticmethod(map)
+    map_shards = staticmethod(map_shards)
 
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = jobs or all_cores()
@@ -41,8 +39,8 @@ class LocalPool:
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
             yield batch.numbered_from(before)
 
-    def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> LocalTableSum:
-        return LocalTableSum(load_table(base).relabelled(labels) if base else CountTable.empty(labels))
+    def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> LocalTableSum:
+        return LocalTableSum(base, labels, file)
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
         """Judge all mail below some paths, in order."""
@@ -54,24 +52,3 @@ class LocalPool:
     def status(self) -> str:
         """Words about the workers for the progress line; there is nothing to say about local ones."""
         return ""
-
-
-class LocalTableSum:
-    """Sum of n tables in memory, TABLES_PER_SUM at a time: so each token is moved only log(n) times."""
-
-    def __init__(self, base: CountTable) -> None:
-        self.base = base
-        self.tables: list[CountTable] = []
-        self.levels: list[int] = []  # how often each of the tables was summed
-
-    def add(self, table: CountTable) -> None:
-        self.tables.append(table)
-        self.levels.append(0)
-        while self.levels.count(self.levels[-1]) == TABLES_PER_SUM:
-            self.tables[-TABLES_PER_SUM:] = [sum_tables(self.tables[-TABLES_PER_SUM:])]
-            self.levels[-TABLES_PER_SUM:] = [self.levels[-1] + 1]
-
-    def shards(self, finish: Finish) -> list[CountTable]:
-        """Finish the sum, which is one shard on this machine."""
-        tables, self.tables = [self.base, *self.tables], []
-        return [finish(sum_tables(tables), self.base)]

@@ -13,6 +13,7 @@ from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.arrays import Rows, Texts
 from spamnb.bayes.cutoffs import cutoffs
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, SpamnbError, UsageError
@@ -22,10 +23,15 @@ from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
+from spamnb.tables import spilling
 from spamnb.tables.count_table import sum_tables
 from spamnb.tables.loading import load_table
+from spamnb.tables.spilling import SpillFile
 from spamnb.training import train as training
+from spamnb.training.batches import Batch
 from spamnb.training.learn import learn
+from spamnb.training.sample import Sample
+from spamnb.workers import table_sum
 from spamnb.workers.local import LocalPool
 
 HAM = [f"Subject: lunch {n}\n\nsee you at noon, room {n}\n".encode() for n in range(4)]
@@ -59,6 +65,45 @@ def content(folder, name="model"):
 
 def stored(folder, name="model"):
     return StoredModel.open(str(folder / name))
+
+
+# In little memory
+
+
+def test_the_same_file_if_nothing_stays_in_memory(mail, monkeypatch):
+    write(mail / "ham", [*HAM, *SPAM[:1], *HAM[:2]])  # one in both, two twice
+    more = {"ham": [write(mail / "more", SPAM[1:3])]}
+
+    def trained(name):
+        train(mail, name)
+        train(mail, name, sources=more, yes=True)
+        return content(mail, name)
+
+    in_memory = trained("model")
+    monkeypatch.setattr("spamnb.mailboxes.sources.MAX_FILES", 2)  # many batches
+    for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES"):
+        monkeypatch.setattr(table_sum, name, 4)
+    monkeypatch.setattr(spilling, "IN_MEMORY", 1)
+    assert trained("little") == in_memory
+
+
+@given(st.lists(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=9), max_size=9), st.integers(1, 4))
+def test_a_sample_has_the_lowest_digests_of_each_label(batches, size):
+    with SpillFile(".") as file:
+        sample = Sample(file, size)
+        for digests in batches:
+            labels = np.array(digests) % 2
+            rows = Rows(np.arange(len(digests) + 1), *np.zeros((3, len(digests)), np.int32), {})
+            messages, fingerprints = np.arange(len(digests)), np.zeros(1, np.uint64)
+            names = [("", 0)] * len(digests)
+            batch = Batch(
+                "", names, np.array(digests, np.uint64), [], rows, fingerprints, Texts.empty(1), [], 0
+            )
+            sample.add(batch, np.stack((messages, labels, np.ones(len(digests))), axis=1).astype(int))
+        pieces = list(sample._load()) if batches else []
+    found = [each for piece in pieces for each in zip(piece.labels, piece.digests.tolist(), strict=True)]
+    every = sorted((digest % 2, digest) for digests in batches for digest in digests)
+    assert sorted(found) == [one for label in (0, 1) for one in [e for e in every if e[0] == label][:size]]
 
 
 # Once

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
     from spamnb.store.stored_model import StoredModel
+    from spamnb.tables.spilling import SpillFile
     from spamnb.training.batches import Batch, SampledMessages
     from spamnb.training.pool import MailToRead
     from spamnb.workers.cluster.tasks import Heading
@@ -132,7 +133,9 @@ class ClusterPool:
             yield batch
             del batch  # its worker need not keep it while the next one is awaited
 
-    def table_sum(self, base: StoredModel | None, labels: Sequence[str]) -> ClusterTableSum:
+    def table_sum(
+        self, base: StoredModel | None, labels: Sequence[str], _file: SpillFile | None = None
+    ) -> ClusterTableSum:
         return ClusterTableSum(self.client, base, labels, self.depth)
 
     def map_shards(

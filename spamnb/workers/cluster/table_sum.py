@@ -65,7 +65,7 @@ class ClusterTableSum:
             return
         shards = BRANCHING ** (level + 1)
         for above in range(shard * BRANCHING, (shard + 1) * BRANCHING):
-            table = self.client.submit(CountTable.shard, total, above, shards, pure=False)
+            table = self.client.submit(tasks.shard, total, above, shards, pure=False)
             self._put(level + 1, above, table)
 
     def shards(self, finish: Finish) -> list[Future] | list[ShardToAdd]:

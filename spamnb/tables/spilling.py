@@ -1,0 +1,107 @@
+"""What is too much for memory, put into a file until it is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from tempfile import SpooledTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.arrays import Texts, shard_range
+from spamnb.errors import CannotCreate
+from spamnb.tables.count_table import CountTable
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from spamnb.arrays import Array
+
+MOST_SHARDS = 256  # into which a table in a file can be cut
+IN_MEMORY = 1 << 22  # bytes: so little needs no file
+
+
+class SpillFile:
+    """A file that has no name: nothing is left of it, however this process ends."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.file = SpooledTemporaryFile(IN_MEMORY, dir=folder)  # noqa: SIM115 (closed in __exit__)
+        self.size = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def put(self, column: Array) -> SpilledArray:
+        """Write a column behind all others."""
+        at = self.size
+        try:
+            self.file.seek(at)
+            self.size += self.file.write(np.ascontiguousarray(column).view(np.uint8).data)
+        except OSError as error:
+            why = f"cannot write what does not fit into memory: {error.strerror}"
+            raise CannotCreate(f"{self.folder}: {why}") from error
+        return SpilledArray(self, at, column.dtype, len(column))
+
+
+@dataclass(frozen=True)
+class SpilledArray:
+    """A column in a file."""
+
+    file: SpillFile
+    at: int
+    kind: np.dtype[Any]
+    size: int
+
+    def load(self, first: int = 0, end: int | None = None) -> Array:
+        array = np.empty((self.size if end is None else end) - first, self.kind)
+        self.file.file.seek(self.at + first * self.kind.itemsize)
+        self.file.file.readinto(array.view(np.uint8).data)
+        return array
+
+
+class SpilledTable:
+    """A count table in a file, without the messages learned."""
+
+    def __init__(self, file: SpillFile, table: CountTable) -> None:
+        self.size = len(table)
+        empty = CountTable.empty(table.labels)
+        self.about = replace(empty, messages=table.messages, numbers=table.numbers)  # all but the columns
+        lowest = np.array([shard_range(shard, MOST_SHARDS)[0] for shard in range(MOST_SHARDS)], np.uint64)
+        self.borders = [*np.searchsorted(table.fingerprints, lowest).tolist(), len(table)]
+        self.text_borders = [int(table.texts.ends[border - 1]) if border else 0 for border in self.borders]
+        numbers = table.texts.lengths, *table.message_counts, *table.occurrence_counts
+        columns = table.fingerprints, table.first_days, table.last_days, *map(_narrow, numbers)
+        self.columns = [*map(file.put, columns)]
+        self.text = file.put(table.texts.data)
+        self.kinds = table.message_counts.dtype, table.occurrence_counts.dtype
+
+    def __len__(self) -> int:
+        return self.size
+
+    def shard(self, shard: int = 0, shards: int = 1) -> CountTable:
+        """Load one of `shards` equal ranges of fingerprints; there are MOST_SHARDS, or a part of that."""
+        within = slice(shard * MOST_SHARDS // shards, (shard + 1) * MOST_SHARDS // shards)
+        first, end = self.borders[within.start], self.borders[within.stop]
+        text, text_end = self.text_borders[within.start], self.text_borders[within.stop]
+        columns = [column.load(first, end) for column in self.columns]
+        fingerprints, first_days, last_days, lengths, *counts = columns
+        labels = len(self.about.labels)
+        return replace(
+            self.about.as_shard(shard),
+            fingerprints=fingerprints,
+            texts=Texts(np.cumsum(lengths, dtype=np.int64), self.text.load(text, text_end)),
+            message_counts=np.stack(counts[:labels]).astype(self.kinds[0]),
+            occurrence_counts=np.stack(counts[labels:]).astype(self.kinds[1]),
+            first_days=first_days,
+            last_days=last_days,
+        )
+
+
+def _narrow(column: Array) -> Array:
+    """Convert whole numbers to the smallest type that holds them all: most are small."""
+    lowest, highest = int(column.min(initial=0)), int(column.max(initial=0))
+    return column.astype(np.promote_types(np.min_scalar_type(lowest), np.min_scalar_type(highest)))

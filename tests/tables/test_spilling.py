@@ -1,0 +1,80 @@
+"""Tables and samples that lie in a file until they are needed."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers.tables import LABELS, assert_same, bulk, mail
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.errors import CannotCreate
+from spamnb.tables import spilling
+from spamnb.tables.count_table import CountTable, sum_tables
+from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
+from spamnb.training.train import Cleanup
+from spamnb.workers import table_sum
+from spamnb.workers.table_sum import LocalTableSum, map_shards
+
+
+@given(mail, st.sampled_from([1, 2, 8, MOST_SHARDS]))
+def test_a_table_comes_back_shard_by_shard(some, shards):
+    table = bulk(some)
+    with SpillFile(".") as file:
+        spilled = SpilledTable(file, table)
+        assert len(spilled) == len(table)
+        for shard in range(shards):
+            assert_same(spilled.shard(shard, shards), table.shard(shard, shards))
+
+
+def test_counts_of_any_size_come_back():
+    table = bulk([("ham", {"a": 1, "b": 2}), ("spam", {"b": 1})])
+    for factor in (-1, 300, -40_000, 1 << 20, -(1 << 40)):
+        with SpillFile(".") as file:
+            back = SpilledTable(file, table.scaled(factor)).shard()
+        assert_same(back, table.scaled(factor))
+        assert back.message_counts.dtype == table.scaled(factor).message_counts.dtype
+
+
+@given(st.lists(mail, min_size=1, max_size=6), st.sampled_from([0, 3, 100]))
+def test_the_sum_is_the_same_in_memory_and_in_a_file(pieces, limit):
+    with SpillFile(".") as file, pytest.MonkeyPatch.context() as patch:
+        for name in ("FEW_ENTRIES", "MOST_ENTRIES"):
+            patch.setattr(table_sum, name, limit)
+        patch.setattr(table_sum, "SHARD_ENTRIES", 2)
+        total = LocalTableSum(None, LABELS, file)
+        for piece in pieces:
+            total.add(bulk(piece))
+        shards = list(map_shards(lambda table: table, total.shards(Cleanup())))
+    empty = CountTable.empty(LABELS)
+    assert_same(sum_tables([empty, *shards]), sum_tables([empty, *map(bulk, pieces)]))
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+from spamnb.tables.spilling import IN_MEMORY, SpillFile
+with SpillFile(sys.argv[1]) as file:
+    file.put(np.zeros(2 * IN_MEMORY, np.uint8))
+    assert file.size == 2 * IN_MEMORY and file.file._rolled
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_nothing_is_left_by_a_killed_process(tmp_path):
+    assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False).returncode == -9
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_full_disk_is_an_error_that_says_where(tmp_path, monkeypatch):
+    monkeypatch.setattr(spilling, "IN_MEMORY", 10)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with SpillFile(str(tmp_path)) as file, pytest.raises(CannotCreate, match="No space left"):
+        file.put(np.zeros(100, np.uint8))
