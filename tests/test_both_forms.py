@@ -69,7 +69,7 @@ def mailbox(request):
 
 
 def test_one_form_is_compiled_and_one_is_not():
-    name = "spamnb.reading.fingerprint"
+    name = "spamnb.reading.words"
     assert [str(form(name).__file__).rpartition(".")[2] for form in FORMS] == ["so", "py"]
     assert interpreted("spamnb.reading.features").Features.__module__ == "spamnb_interpreted.reading.features"
 

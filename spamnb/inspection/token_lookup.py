@@ -10,6 +10,7 @@ from spamnb.bayes.verdict import spread
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.inspection.spellings import spellings
+from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.tables.vocabulary import Vocabulary, parse_fingerprint
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class TokenLookup:
             token = asked  # people ask for `Viagra` and `Subject:Free`, too
         fingerprint = parse_fingerprint(asked) if model.stored.keyed else None
         if fingerprint is None:
-            fingerprint = model.tokenizer.fingerprints.tokens([token])[0]
+            fingerprint = model.tokenizer.keyed(fingerprints_of([token]))[0]
         row = model.stored.rows([fingerprint]).get(fingerprint)
         if row is None and (pair := self._pair_facts(asked)):
             return pair
@@ -138,14 +139,16 @@ class TokenLookup:
 
     def _rows(self, tokens: Sequence[str]) -> dict[str, Row]:
         """The counts of the tokens that are known."""
-        fingerprints = self.model.tokenizer.fingerprints.tokens(tokens)
+        fingerprints = self.model.tokenizer.keyed(fingerprints_of(tokens))
         rows = self.model.stored.rows(fingerprints)
         found = zip(tokens, fingerprints, strict=True)
         return {token: rows[fingerprint] for token, fingerprint in found if fingerprint in rows}
 
     def _pair_rows(self, pairs: Iterable[WordPair]) -> dict[WordPair, Row]:
         """The counts of the pairs of neighbours that are known."""
-        fingerprints = {pair: self.model.tokenizer.fingerprints.pair(*pair) for pair in pairs}
+        wanted = list(pairs)
+        of_pairs = self.model.tokenizer.keyed([pair_fingerprint(*pair) for pair in wanted])
+        fingerprints = dict(zip(wanted, of_pairs, strict=True))
         rows = self.model.stored.pair_rows(list(fingerprints.values()))
         return {pair: rows[fingerprint] for pair, fingerprint in fingerprints.items() if fingerprint in rows}
 

@@ -31,6 +31,10 @@ class Tokenizer:
         self.words = settings.words()
         self.key = key
 
+    def keyed(self, fingerprints: list[int]) -> list[int]:
+        """Return the fingerprints by which the model knows what has these."""
+        return self.key.fingerprints(fingerprints) if self.key else fingerprints
+
     def features(self, message: Message, numbers: bool = True, spare: Features | None = None) -> Features:
         """Return all features of a message, up to the most it may bring; its numbers if they are wanted.
 
