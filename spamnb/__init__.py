@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from spamnb.bayes.classifier import Classifier
+    from spamnb.bayes.classifier import Classifier, View
     from spamnb.bayes.verdict import Verdict
-    from spamnb.bayes.view import View
     from spamnb.errors import SpamnbError
     from spamnb.model import Model
     from spamnb.reading.settings import Settings
@@ -48,7 +47,7 @@ _HOMES = {
     "Settings": "spamnb.reading.settings",
     "SpamnbError": "spamnb.errors",
     "Verdict": "spamnb.bayes.verdict",
-    "View": "spamnb.bayes.view",
+    "View": "spamnb.bayes.classifier",
 }
 
 

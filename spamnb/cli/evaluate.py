@@ -42,7 +42,7 @@ from spamnb.workers.cluster import LOCAL
 from spamnb.workers.processes import all_cores
 
 if TYPE_CHECKING:
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.evaluation.results import Evaluation
 
 EXAMPLES = """

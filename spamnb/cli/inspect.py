@@ -21,7 +21,7 @@ from spamnb.workers.processes import all_cores
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.inspection import Explanation
     from spamnb.model import Model
 

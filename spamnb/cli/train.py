@@ -36,7 +36,7 @@ from spamnb.workers.pools import open_pool
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
 
     Sources = Mapping[str, Sequence[str]]
 

@@ -10,8 +10,7 @@ from zlib import crc32
 import msgpack
 import numpy as np
 
-from spamnb.store.records import checksum_of
-from spamnb.store.stored_model import FORMAT, VERSION
+from spamnb.store.stored_model import FORMAT, VERSION, checksum_of
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array

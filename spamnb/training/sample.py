@@ -9,13 +9,13 @@ import numpy as np
 from spamnb.arrays import sorted_distinct
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import has_spam, spam_scores
-from spamnb.bayes.scoring import LeaveOneOut
+from spamnb.bayes.scoring import BulkClassifier, counts_by_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.tables.learned import LearnedMessages
     from spamnb.tables.totals import Totals
     from spamnb.training.batches import SampledMessages
@@ -82,10 +82,11 @@ class Sample:
             return learned
         pieces = self._lowest()
         fingerprints = sorted_distinct(np.concatenate([piece.fingerprints for piece in pieces]))
-        left_out = LeaveOneOut(Likelihood(totals, view), *counts(fingerprints))
+        classifier = BulkClassifier(Likelihood(totals, view), counts_by_token(view, *counts(fingerprints)))
         for piece in pieces:
-            rows = piece.rows.renumbered(np.searchsorted(fingerprints, piece.fingerprints))
-            scores = spam_scores(labels, left_out.scores(rows, piece.labels))
+            classifier.open(piece.rows.renumbered(np.searchsorted(fingerprints, piece.fingerprints)))
+            left_out = classifier.left_out_scores(range(len(piece.rows)), piece.labels.tolist())
+            scores = spam_scores(labels, np.array(left_out))
             learned = learned.scored(piece.digests, scores)
         return learned
 
