@@ -278,11 +278,15 @@ class Likelihood:
         background = []
         for k, log_prior in enumerate(self.log_prior):
             terms = [log_prior]
+            epsilon, denominator, log_denominator = 0.0, -1.0, 0.0
             for (count, total), words in by_label[k].items():
-                epsilon = self._epsilon_for(total)
-                numerator, denominator = count + epsilon, self.label_totals[k] + 2 * epsilon
+                if self.is_global or denominator < 0:
+                    epsilon = self._epsilon_for(total)
+                    denominator = self.label_totals[k] + 2 * epsilon
+                    log_denominator = _log(denominator)
+                numerator = count + epsilon
                 if numerator < denominator:
-                    terms.append(words * (log(denominator - numerator) - log(denominator)))
+                    terms.append(words * (log(denominator - numerator) - log_denominator))
                 elif numerator:
                     self.certain_words[k] += words
             background.append(fsum(terms))

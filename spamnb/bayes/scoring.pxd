@@ -39,6 +39,6 @@ cdef class BulkClassifier:
     cdef double sum_for(self, int label_index) except? -1
     @cython.locals(at=int64_t, weight=double, whole=double, rest=double, lowest=double, nats=double)
     cdef double sum_part(self, int label_index, int part) except? -1
-    cpdef list left_out_scores(self, messages, truth)
+    cpdef list left_out_scores(self, messages, truth, lone=*)
     @cython.locals(at=int64_t, place=int64_t, own=int64_t, other=int64_t, tokens=int64_t, unique=int64_t)
-    cdef int leave_out(self, int64_t message, int label) except -1
+    cdef int leave_out(self, int64_t message, int label, int64_t lone) except -1

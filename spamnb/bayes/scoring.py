@@ -106,7 +106,7 @@ class BulkClassifier:
     def open(self, rows: Rows) -> None:
         """Take the messages that are scored next."""
         self.starts, self.places = rows.starts, rows.places.astype(np.int32, copy=False)
-        self.times, self.parts = rows.times, rows.parts
+        self.times, self.parts = memoryview(rows.times), rows.parts  # interpreted, numpy's 16 bits overflow
         has_numbers = self.likelihood.view.numbers
         self.numbers = [(name, rows.numbers[name].tolist()) for name in sorted(rows.numbers) if has_numbers]
         longest = int(rows.lengths.max(initial=0))
@@ -233,25 +233,28 @@ class BulkClassifier:
                     rest -= nats
         return whole + rest + lowest
 
-    def left_out_scores(self, messages: Sequence[int], truth: Sequence[int]) -> list[float]:
+    def left_out_scores(
+        self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None
+    ) -> list[float]:
         """Score messages of the table, the second label against the first, each without its own counts.
 
         For two labels, and views that average the presence of tokens as the default one does. `truth` has
-        the label of each message of the rows that are open.
+        the label of each message of the rows that are open, `lone` how many more tokens it has that no other
+        message has.
         """
         log_denominators = self.likelihood.log_denominators
         scores = []
         for message in messages:
-            self.leave_out(message, truth[message])
+            self.leave_out(message, truth[message], lone[message] if lone else 0)
             first, second = self.joint(message, truth[message])
             scores.append(second - first)
         self.likelihood.log_denominators = log_denominators
         self.renew()
         return scores
 
-    def leave_out(self, message: int, label: int) -> None:
+    def leave_out(self, message: int, label: int, lone: int) -> None:
         """Take the likelihood's denominators without a message."""
-        tokens = unique = 0
+        tokens = unique = lone
         for at in range(self.starts[message], self.starts[message + 1]):
             place = self.places[at]
             own, other = self.counts[place, label], self.counts[place, 1 - label]

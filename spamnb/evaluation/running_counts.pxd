@@ -7,6 +7,7 @@ from spamnb.bayes.scoring cimport BulkClassifier
 @cython.final
 cdef class RunningCounts:
     cdef readonly object view, labels
+    cdef list lone, lone_words, lone_pairs, lone_times
     cdef readonly list truth, messages, presences, occurrences, pair_presences
     cdef readonly object vocabulary, pair_vocabulary
     cdef readonly dict numbers
@@ -27,9 +28,9 @@ cdef class RunningCounts:
     cdef list words_by_count(self)
     cpdef learn(self, int64_t message)
     cpdef forget(self, int64_t message)
-    @cython.locals(label=int, label_count=int, words=int64_t, new_words=int64_t, new_pairs=int64_t, length=int64_t,
-                   start=int64_t, end=int64_t, at=int64_t, place=int64_t, times=int64_t, own=int64_t, others=int64_t,
-                   is_new=bint, k=int)
+    @cython.locals(label=int, label_count=int, words=int64_t, new_words=int64_t, pairs=int64_t, new_pairs=int64_t,
+                   length=int64_t, start=int64_t, end=int64_t, at=int64_t, place=int64_t, times=int64_t,
+                   own=int64_t, others=int64_t, is_new=bint, k=int)
     cdef change(self, int64_t message, int64_t sign)
-    @cython.locals(own=int64_t, k=int)
-    cdef count_same(self, int64_t place, int label, int64_t sign, bint is_new)
+    @cython.locals(k=int)
+    cdef count_same(self, list before, int label, int64_t sign, int64_t words, bint are_new)

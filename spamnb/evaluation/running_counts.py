@@ -21,19 +21,30 @@ HIGHEST = (1 << 16) - 1  # numpy sorts numbers of 16 bits by radix
 
 
 class RunningCounts:
-    """Counts of some messages of a corpus, which judge any of its messages."""
+    """Counts of some messages of a corpus, which judge the others."""
 
     def __init__(self, corpus: Corpus, view: View) -> None:
         self.view = view
         self.labels = corpus.labels
         self.truth = corpus.truth.tolist()
         rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
-        rows = rows.renumbered(by_frequency(rows.places, len(corpus.fingerprints)))
-        self.starts, self.places, self.times = rows.starts, rows.places, rows.times
+        size = len(corpus.fingerprints)
+        numbers, is_lone = by_frequency(rows.places, size)
+        if view.tfidf:  # there the length of a message counts
+            is_lone[:] = False
+        lone = is_lone[rows.places]
+        # Per message its tokens that no other one has: they add to the totals, and are never evidence.
+        self.lone_words, self.lone_pairs, self.lone_times = (
+            rows.summed(of_entry[None])[0].tolist()
+            for of_entry in (lone & (rows.times > 0), lone & (rows.times == 0), lone * rows.times)
+        )
+        self.lone = [words + pairs for words, pairs in zip(self.lone_words, self.lone_pairs, strict=True)]
+        rows = rows.only(~lone).renumbered(numbers)
+        self.starts, self.places, self.times = rows.starts, rows.places, memoryview(rows.times)
         label_count = len(self.labels)
         self.counts_times = view.event == "multinomial"
         width = 2 * label_count if self.counts_times else label_count
-        self.counts = np.zeros((len(corpus.fingerprints), width), np.int32)
+        self.counts = np.zeros((size - int(is_lone.sum()), width), np.int32)
         self.messages = [0] * label_count
         self.presences = [0] * label_count
         self.occurrences = [0] * label_count
@@ -63,7 +74,7 @@ class RunningCounts:
     def left_out_scores(self, messages: Sequence[int]) -> list[float]:
         """Score learned messages, each by the counts of the others, the second label against the first."""
         self.refresh()
-        return self.scorer.left_out_scores(messages, self.truth)
+        return self.scorer.left_out_scores(messages, self.truth, self.lone)
 
     def refresh(self) -> None:
         """Derive from the counts what judges."""
@@ -93,7 +104,9 @@ class RunningCounts:
     def change(self, message: int, sign: int) -> None:
         """Add the counts of a message, or subtract them."""
         label, label_count = self.truth[message], len(self.labels)
-        words = new_words = new_pairs = length = 0
+        words = new_words = self.lone_words[message]
+        pairs = new_pairs = self.lone_pairs[message]
+        length = self.lone_times[message]
         start, end = self.starts[message], self.starts[message + 1]
         for at in range(start, end):
             place, times = self.places[at], self.times[at]
@@ -107,18 +120,23 @@ class RunningCounts:
                 words += 1
                 length += times
                 new_words += 1 if is_new else 0
-            elif is_new:
-                new_pairs += 1
+            else:
+                pairs += 1
+                new_pairs += 1 if is_new else 0
             if self.counts_words:
-                self.count_same(place, label, sign, is_new)
+                before = [self.counts[place, k] for k in range(label_count)]
+                self.count_same(before, label, sign, 1, is_new)
             self.counts[place, label] = own + sign
             if self.counts_times:
                 self.counts[place, label_count + label] += sign * times
+        if self.counts_words:
+            before = [int(sign < 0 and k == label) for k in range(label_count)]
+            self.count_same(before, label, sign, self.lone_words[message], True)
         self.vocabulary += sign * new_words
         self.pair_vocabulary += sign * new_pairs
         self.messages[label] += sign
         self.presences[label] += sign * words
-        self.pair_presences[label] += sign * (end - start - words)
+        self.pair_presences[label] += sign * pairs
         self.occurrences[label] += sign * length
         for name, sums in self.numbers.items():
             value = self.values[name][message]
@@ -127,30 +145,32 @@ class RunningCounts:
                 sums[label] = [n + sign, total + sign * value, squares + sign * value * value]
         self.is_stale = True
 
-    def count_same(self, place: int, label: int, sign: int, is_new: bool) -> None:
-        """Note that a word gets one more message of a label, or one less; a new one has no other."""
-        own = self.counts[place, label]
-        if is_new:
+    def count_same(self, before: list[int], label: int, sign: int, words: int, are_new: bool) -> None:
+        """Note that words get one more message of a label, or one less; new ones have no other message."""
+        if are_new:
             for k in range(len(self.labels)):
-                self.same_counts[k, 0] += sign
-        self.same_counts[label, own] -= 1
-        self.same_counts[label, own + sign] += 1
+                self.same_counts[k, 0] += sign * words
+        self.same_counts[label, before[label]] -= words
+        self.same_counts[label, before[label] + sign] += words
         if self.likelihood.is_global:
-            row = [self.counts[place, k] for k in range(len(self.labels))]
-            before = tuple(row)
-            row[label] += sign
-            after = tuple(row)
-            for key, step in ((before, -1), (after, 1)):
-                words = self.same_rows.get(key, 0) + step
-                if words and any(key):
-                    self.same_rows[key] = words
-                else:
-                    self.same_rows.pop(key, None)
+            after = before.copy()
+            after[label] += sign
+            for row, step in ((tuple(before), -words), (tuple(after), words)):
+                if any(row):
+                    self.same_rows[row] = self.same_rows.get(row, 0) + step
+                    if not self.same_rows[row]:
+                        del self.same_rows[row]
 
 
-def by_frequency(places: Array, size: int) -> Array:
-    """Number tokens anew, the most frequent first: so most of the counts that are looked up are cached."""
-    rarity = HIGHEST - np.minimum(np.bincount(places, minlength=size), HIGHEST)
+def by_frequency(places: Array, size: int) -> tuple[Array, Array]:
+    """Number tokens anew, the most frequent first, so that most counts are found in a cache.
+
+    Also tells which of the old ones have one message only.
+    """
+    messages = np.bincount(places, minlength=size)
+    rarity = (HIGHEST - np.minimum(messages, HIGHEST)).astype(np.uint16)
+    is_lone = messages == 1
+    rarity[is_lone] = HIGHEST  # last
     numbers = np.empty(size, np.int32)
-    numbers[np.argsort(rarity.astype(np.uint16), kind="stable")] = np.arange(size, dtype=np.int32)
-    return numbers
+    numbers[np.argsort(rarity, kind="stable")] = np.arange(size, dtype=np.int32)
+    return numbers, is_lone

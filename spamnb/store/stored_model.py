@@ -115,7 +115,8 @@ class CountRecords:
         self.shift = 64 - (len(directory) - 1).bit_length() + 1
         if len(directory) - 1 != 1 << (64 - self.shift) or self.entry_width != ENTRY_BYTES:
             raise ValueError("not a directory")
-        self.count_width = WIDTHS[column.kind[-1]]
+        self.first_count, self.count_width = KEY_BYTES, WIDTHS[column.kind[-1]]
+        self.handle, self.start, self.directory_start = column.file.handle, column.at, directory.at
         self.in_memory = False
         self.records = self.entries = b""  # both columns, once they are in memory
         self.latest: dict[int, Row | None] = {}  # what was last looked up on disk
@@ -142,7 +143,7 @@ class CountRecords:
             looked_up: dict[int, Row | None] = {}
             latest, entries = self.latest, b""
             if self.directory.size <= WORTH_A_READ * len(fingerprints):
-                entries = os.pread(self.column.file.handle, self.directory.size, self.directory.at)
+                entries = os.pread(self.handle, self.directory.size, self.directory_start)
             for fingerprint in fingerprints:
                 row = latest[fingerprint] if fingerprint in latest else self.read_row(fingerprint, entries)
                 looked_up[fingerprint] = row
@@ -171,7 +172,7 @@ class CountRecords:
         index = fingerprint >> 1 >> self.shift - 1  # by 64 bits at once C would not shift
         at = index * self.entry_width
         if not entries:
-            entries = os.pread(self.column.file.handle, self.entry_width + 4, self.directory.at + at)
+            entries = os.pread(self.handle, self.entry_width + 4, self.directory_start + at)
             at = 0
         first, last = number_at(entries, at, 4), number_at(entries, at + self.entry_width, 4)
         checksum = number_at(entries, at + 4, 4)
@@ -180,7 +181,7 @@ class CountRecords:
             self._verify(index, first, last, checksum)
             first, last = self._narrowed(fingerprint, first, last)
         size = (last - first) * self.width
-        stretch = os.pread(self.column.file.handle, size, self.column.at + first * self.width)
+        stretch = os.pread(self.handle, size, self.start + first * self.width)
         if not is_long and checksum_of(stretch, index) != checksum:
             raise ValueError("another checksum")
         at = place_of(stretch, fingerprint, 0, last - first, self.width)
@@ -188,9 +189,10 @@ class CountRecords:
 
     def row_at(self, records: bytes, at: int) -> Row:
         """Return the counts of the record at an offset."""
-        counts = []
-        for place in range(at + KEY_BYTES, at + self.width, self.count_width):
+        counts, place = [], at + self.first_count
+        while place < at + self.width:
             counts.append(number_at(records, place, self.count_width))
+            place += self.count_width
         return tuple(counts)
 
     def _verify(self, index: int, first: int, last: int, checksum: int) -> None:
