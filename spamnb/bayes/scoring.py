@@ -106,7 +106,7 @@ class BulkClassifier:
     def open(self, rows: Rows) -> None:
         """Take the messages that are scored next."""
         self.starts, self.places = rows.starts, rows.places.astype(np.int32, copy=False)
-        self.times, self.parts = memoryview(rows.times), rows.parts  # interpreted, numpy's 16 bits overflow
+        self.times, self.parts = rows.times.data, rows.parts  # interpreted, numpy's 16 bits overflow
         has_numbers = self.likelihood.view.numbers
         self.numbers = [(name, rows.numbers[name].tolist()) for name in sorted(rows.numbers) if has_numbers]
         longest = int(rows.lengths.max(initial=0))

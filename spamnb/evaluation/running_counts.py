@@ -40,7 +40,7 @@ class RunningCounts:
         )
         self.lone = [words + pairs for words, pairs in zip(self.lone_words, self.lone_pairs, strict=True)]
         rows = rows.only(~lone).renumbered(numbers)
-        self.starts, self.places, self.times = rows.starts, rows.places, memoryview(rows.times)
+        self.starts, self.places, self.times = rows.starts, rows.places, rows.times.data
         label_count = len(self.labels)
         self.counts_times = view.event == "multinomial"
         width = 2 * label_count if self.counts_times else label_count
