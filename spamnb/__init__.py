@@ -11,8 +11,8 @@ spamnb.learn("model.msgpack", raw_message, "spam")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.bayes.classifier import Classifier as Classifier
+    from spamnb.bayes.classifier import View as View
     from spamnb.bayes.verdict import Verdict as Verdict
-    from spamnb.bayes.view import View as View
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.library import train as train
     from spamnb.model import Model as Model
@@ -28,7 +28,7 @@ _HOMES = {
     "Settings": "spamnb.reading.settings",
     "SpamnbError": "spamnb.errors",
     "Verdict": "spamnb.bayes.verdict",
-    "View": "spamnb.bayes.view",
+    "View": "spamnb.bayes.classifier",
     "learn": "spamnb.training.learn",
     "train": "spamnb.library",
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.classifier import Classifier, View
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
-from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.reading.message import read
 from spamnb.reading.settings import REVISION, Settings
@@ -15,7 +14,8 @@ from spamnb.store.stored_model import StoredModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.bayes.verdict import Score, Verdict
+    from spamnb.bayes.classifier import Score
+    from spamnb.bayes.verdict import Verdict
     from spamnb.key import Key
     from spamnb.reading.features import Features
 

@@ -12,96 +12,200 @@ takes the mean of the weights instead of their sum, and no prior.
 
 from __future__ import annotations
 
-from math import fsum, inf, log
-
-from spamnb.bayes.verdict import Evidence, Score, spread
-from spamnb.bayes.view import GLOBAL
+from math import exp, fsum, inf, log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from spamnb.bayes.view import View
     from spamnb.store.counts import Counts, Pair, Row, Token, TotalCounts
 
     # {(messages of this label, messages of all labels or, without global statistics, 0): number of words}
     WordsByCount = dict[tuple[int, int], int]
 
-MOST_REMEMBERED = 10_000  # different rows of counts whose weights are kept
+EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
+GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
+MOST_LOGARITHMS = 4096  # log(n + ε) is kept for n below this
 LOG_TINY = log(1e-300)  # stands for log 0 where a mean is taken: with -inf one word would decide alone
 GRID = 1.5 * 2**12  # floats of this size are 2⁻⁴⁰ apart, so adding and subtracting it rounds to 2⁻⁴⁰
+
+
+class View:
+    """A way to read a count table: event model, smoothing, prior, and what evidence counts."""
+
+    __slots__ = (
+        "damping",
+        "event",
+        "least_evidence",
+        "numbers",
+        "pairs",
+        "prior",
+        "smoothing",
+        "split_head_body",
+        "tfidf",
+    )
+
+    def __init__(
+        self,
+        event: str = "multinomial",
+        smoothing: float | str = 1.0,
+        prior: str | Mapping[str, float] = "counts",
+        tfidf: bool = False,
+        numbers: bool = False,
+        pairs: bool = False,
+        least_evidence: float = 0.0,
+        damping: float | None = None,
+        split_head_body: bool = False,
+    ) -> None:
+        self.event = event
+        self.smoothing = smoothing
+        self.prior = prior  # "counts", "uniform", or a share for each label
+        self.tfidf = tfidf
+        self.numbers = numbers or event == "gaussian"
+        self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
+        self.least_evidence = least_evidence  # in nats: evidence counts if its weights are this far apart
+        # Unless None, the evidence is averaged, not summed, as if it had so many more tokens of weight 0.
+        self.damping = damping if event in ("multinomial", "binary") else None
+        self.split_head_body = split_head_body  # average head and body by themselves, and add the two
+
+    @property
+    def has_cutoffs(self) -> bool:
+        """Whether cutoffs on the score decide, and not the likeliest label."""
+        return self.damping is not None and self.event == "binary" and self.smoothing != GLOBAL
+
+    @classmethod
+    def from_map(cls, stored: Mapping[str, Any]) -> View:
+        return cls(**{name: stored[name] for name in cls.__slots__})
+
+    def as_map(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class Score:
+    """The log-joint of each label for a message, and the evidence it rests on."""
+
+    __slots__ = ("evidence", "joint", "labels")
+
+    def __init__(self, labels: Sequence[str], joint: list[float], evidence: list[Evidence]) -> None:
+        self.labels = labels
+        self.joint = joint
+        self.evidence = evidence
+
+    def of(self, label: str) -> float:
+        """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
+        return lead_of(self.joint, self.labels.index(label))
+
+    @property
+    def posterior(self) -> list[float]:
+        return posterior_of(self.joint)
+
+    @property
+    def best(self) -> str:
+        return self.labels[max(range(len(self.joint)), key=self.joint.__getitem__)]
+
+
+class Evidence:
+    """A token, a pair or a number: its counts, how often the message has it, its weight per label."""
+
+    def __init__(
+        self, feature: int | str, row: Row, times: float, weights: list[float], part: int = 0
+    ) -> None:
+        self.feature = feature  # the fingerprint of a token or a pair, the name of a number
+        self.part = part
+        self.row = row
+        self.times = times
+        self.weights = weights
+
+    @property
+    def strength(self) -> float:
+        return spread(self.weights)
 
 
 class Likelihood:
     """P(token | label) by the totals of a table and a view, and the log-joints of messages made of it.
 
-    All formulas are here, and take the row of counts of one token. Bulk scoring calls them for each different
-    row, leave-one-out scoring for the rows with one message less.
+    All formulas are here. One message, many, those left out and those met online are scored by them.
     """
 
-    def __init__(
-        self, totals: TotalCounts, view: View, words_by_count: Sequence[WordsByCount] | None = None
-    ) -> None:
-        """Derive all that does not depend on a message.
+    def __init__(self, totals: TotalCounts, view: View) -> None:
+        self.view = view
+        self.labels = totals.labels
+        self.label_count = len(totals.labels)
+        self.is_global = view.smoothing == GLOBAL
+        self.is_bernoulli = view.event == "bernoulli"
+        self.is_multinomial = view.event == "multinomial"
+        self.least_evidence = view.least_evidence
+        self.epsilon = 0.0 if self.is_global else float(view.smoothing)
+        self._log_zero = LOG_TINY if view.damping is not None else -inf
+        self._logs: list[float | None] = [None] * MOST_LOGARITHMS  # log(n + ε) by n, where it is known
+        self.update(totals)
+
+    def update(self, totals: TotalCounts, words_by_count: Sequence[WordsByCount] | None = None) -> None:
+        """Derive all that depends on the totals, but on no message.
 
         If `words_by_count`, per label, is given, the table's histogram is not computed (for Bernoulli).
         """
-        self.view = view
-        self.labels = totals.labels
+        view = self.view
         self.numbers = totals.numbers
         self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
-        self._label_indices = range(len(totals.labels))
         self._message_total = sum(totals.messages)
         self.vocabulary = totals.vocabulary
-        self.label_totals: Sequence[int] = totals.presences  # n_c of each label, here for binary events
-        if view.event == "bernoulli":
-            self.label_totals = totals.messages
-        elif view.event == "multinomial":
-            self.label_totals = totals.occurrences
+        label_totals: Sequence[int] = totals.presences  # n_c of each label, here for binary events
+        if self.is_bernoulli:
+            label_totals = totals.messages
+        elif self.is_multinomial:
+            label_totals = totals.occurrences
         if view.pairs:
             self.vocabulary += totals.pair_vocabulary
-            self.label_totals = [a + b for a, b in zip(self.label_totals, totals.pair_presences, strict=True)]
-        self.epsilon = 0.0 if view.smoothing == GLOBAL else float(view.smoothing)
-        self._log_zero = LOG_TINY if view.damping is not None else -inf
+            label_totals = [a + b for a, b in zip(label_totals, totals.pair_presences, strict=True)]
+        self.label_totals = list(label_totals)
         self.log_denominators = self.log_denominators_of(self.label_totals, self.vocabulary)
-        self._weights_by_row: dict[Row, list[float] | None] = {}  # what strong_weights has returned
         self.background = self.log_prior  # per label, the log-joint before any token is seen
-        self.certain_words = [0 for _ in self._label_indices]  # per label, words that all its messages have
-        if view.event == "bernoulli":
+        self.certain_words = [0] * self.label_count  # per label, words that all its messages have
+        if self.is_bernoulli:
             self._count_absent_words(words_by_count or self._words_by_count(totals.histogram()))
 
     def strong_weights(self, row: Row) -> list[float] | None:
-        """Return the weights of a row, None if too weak to count; remembered, as many tokens share a row."""
-        if row not in self._weights_by_row:
-            if len(self._weights_by_row) >= MOST_REMEMBERED:
-                self._weights_by_row = {}  # not emptied: another thread may be reading it
-            weights = self.weights(row)
-            strong = any(row[: len(self.labels)]) and spread(weights) >= self.view.least_evidence
-            self._weights_by_row[row] = weights if strong else None
-        return self._weights_by_row[row]
+        """Return the weights of a row of counts, None if too weak to count."""
+        weights = self.weights(row)
+        strong = spread(weights) >= self.least_evidence and any(row[: self.label_count])
+        return weights if strong else None
 
     def weights(self, row: Row) -> list[float]:
         """Return per label log P(token | label); for Bernoulli the log of its odds of being there."""
-        if self.view.event == "bernoulli":
-            return [
-                rounded(_log(numerator) - _log(denominator - numerator)) if numerator > 0 else -inf
-                for numerator, denominator in self._fractions(row)
-            ]
-        counts, log_denominators = self._counts(row), self.log_denominators
-        epsilon = self._epsilon_for(sum(counts))
-        return [
-            rounded(self.log_count(counts[k], epsilon) - log_denominators[k]) for k in self._label_indices
-        ]
+        epsilon = self._epsilon_for(sum(self._counts(row))) if self.is_global else self.epsilon
+        start = len(row) - self.label_count if self.is_multinomial else 0
+        weights = []
+        for k in range(self.label_count):
+            weights.append(self.log_weight(k, row[start + k], epsilon))
+        return weights
+
+    def log_weight(self, label_index: int, count: int, epsilon: float) -> float:
+        """Return the weight for one label of a token that this label has `count` times."""
+        if not self.is_bernoulli:
+            return self.rounded(self.log_count(count, epsilon) - self.log_denominators[label_index])
+        numerator, denominator = count + epsilon, self.label_totals[label_index] + 2 * epsilon
+        return self.rounded(_log(numerator) - _log(denominator - numerator)) if numerator > 0 else -inf
+
+    def rounded(self, weight: float) -> float:
+        """Round a weight to 2⁻⁴⁰ nats, so that the order of a sum makes no difference: all sums are exact."""
+        return (weight + GRID) - GRID
 
     def log_count(self, count: int, epsilon: float) -> float:
         """Return log(n_ck + ε)."""
+        is_kept = count < MOST_LOGARITHMS and not self.is_global
+        if is_kept and (known := self._logs[count]) is not None:
+            return known
         numerator = count + epsilon
-        return log(numerator) if numerator > 0 else self._log_zero
+        logarithm = log(numerator) if numerator > 0 else self._log_zero
+        if is_kept:
+            self._logs[count] = logarithm
+        return logarithm
 
     def log_denominators_of(self, label_totals: Sequence[int], vocabulary: int) -> list[float]:
         """Return per label log(n_c + ε|V|), 0 where there is nothing."""
-        added = 1.0 if self.view.smoothing == GLOBAL else self.epsilon * vocabulary
+        added = 1.0 if self.is_global else self.epsilon * vocabulary
         return [log(total + added) if total + added > 0 else 0.0 for total in label_totals]
 
     def probabilities(self, row: Row) -> list[float]:
@@ -118,29 +222,25 @@ class Likelihood:
         """
         counts = self._counts(row)
         epsilon = self._epsilon_for(sum(counts))
-        if self.view.event == "bernoulli":
-            added = 2 * epsilon
-        else:
-            added = 1.0 if self.view.smoothing == GLOBAL else epsilon * self.vocabulary
-        return [(counts[k] + epsilon, self.label_totals[k] + added) for k in self._label_indices]
+        added = 2 * epsilon if self.is_bernoulli else 1.0 if self.is_global else epsilon * self.vocabulary
+        return [(n + epsilon, total + added) for n, total in zip(counts, self.label_totals, strict=True)]
 
     def _counts(self, row: Row) -> Row:
-        label_count = len(self.labels)
-        return row[label_count:] if self.view.event == "multinomial" else row[:label_count]
+        return row[self.label_count :] if self.is_multinomial else row[: self.label_count]
 
     def _epsilon_for(self, total: int) -> float:
         """Return the ε added to the counts of a token that all labels together have `total` times."""
-        return self.epsilon if self.view.smoothing != GLOBAL else total / max(1, sum(self.label_totals))
+        return total / max(1, sum(self.label_totals)) if self.is_global else self.epsilon
 
     def idf(self, row: Row) -> float:
         """Return the log of all messages over those with the token."""
-        return log(self._message_total / sum(row[: len(self.labels)]))
+        return log(self._message_total / sum(row[: self.label_count]))
 
     def summed_joint(self, evidence: list[Evidence]) -> list[float]:
         """Return per label the log-joint: its background plus the weights of the evidence."""
         joint = []
-        for k in self._label_indices:
-            terms = [rounded(item.times * item.weights[k]) for item in evidence if item.times]
+        for k in range(self.label_count):
+            terms = [self.rounded(item.times * item.weights[k]) for item in evidence if item.times]
             certain_here = terms.count(inf)  # words that all messages of a label have (Bernoulli)
             if certain_here:
                 terms = [term for term in terms if term != inf]
@@ -153,20 +253,19 @@ class Likelihood:
 
         A mean, so that a long message is no surer than a short one. It has no prior.
         """
-        joint = [0.0 for _ in self._label_indices]
+        joint = [0.0] * self.label_count
         for part in sorted({item.part for item in evidence}):
             of_part = [item.weights for item in evidence if item.part == part]
-            for k in self._label_indices:
+            for k in range(self.label_count):
                 joint[k] += fsum([weights[k] for weights in of_part]) / (len(of_part) + damping)
         return joint
 
     def _words_by_count(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
         """Return per label how many words have each count: a tenth as many entries as the histogram has."""
-        is_global = self.view.smoothing == GLOBAL
-        by_label: list[WordsByCount] = [{} for _ in self._label_indices]
+        by_label: list[WordsByCount] = [{} for _ in self.labels]
         for k, words_by_count in enumerate(by_label):
             for counts, words in histogram.items():
-                key = (counts[k], sum(counts) if is_global else 0)
+                key = (counts[k], sum(counts) if self.is_global else 0)
                 words_by_count[key] = words_by_count.get(key, 0) + words
         return by_label
 
@@ -179,11 +278,15 @@ class Likelihood:
         background = []
         for k, log_prior in enumerate(self.log_prior):
             terms = [log_prior]
+            epsilon, denominator, log_denominator = 0.0, -1.0, 0.0
             for (count, total), words in by_label[k].items():
-                epsilon = self._epsilon_for(total)
-                numerator, denominator = count + epsilon, self.label_totals[k] + 2 * epsilon
+                if self.is_global or denominator < 0:
+                    epsilon = self._epsilon_for(total)
+                    denominator = self.label_totals[k] + 2 * epsilon
+                    log_denominator = _log(denominator)
+                numerator = count + epsilon
                 if numerator < denominator:
-                    terms.append(words * (log(denominator - numerator) - log(denominator)))
+                    terms.append(words * (log(denominator - numerator) - log_denominator))
                 elif numerator:
                     self.certain_words[k] += words
             background.append(fsum(terms))
@@ -224,15 +327,15 @@ class Classifier(Likelihood):
             return []
         rows = self.counts.rows([token[0] for token in tokens])
         length = sum([token[1] for token in tokens]) if view.tfidf else 0
-        found, weights_by_row = [], self._weights_by_row
+        found = []
         for fingerprint, occurrences, part in tokens:
             row = rows.get(fingerprint)
             if row is None:
                 continue
-            weights = weights_by_row[row] if row in weights_by_row else self.strong_weights(row)
+            weights = self.strong_weights(row)
             if weights is None:
                 continue
-            times: float = occurrences if view.event == "multinomial" else 1
+            times: float = occurrences if self.is_multinomial else 1
             if view.tfidf:
                 times = occurrences / length * self.idf(row)
             found.append(Evidence(fingerprint, row, times, weights, part if split else 0))
@@ -241,12 +344,12 @@ class Classifier(Likelihood):
     def pair_evidence(self, pairs: Sequence[Pair]) -> list[Evidence]:
         """Return the known pairs whose weights are strong enough to count."""
         rows, split = self.counts.pair_rows([pair[0] for pair in pairs]), self.view.split_head_body
-        found, weights_by_row = [], self._weights_by_row
+        found = []
         for fingerprint, part in pairs:
             row = rows.get(fingerprint)
             if row is None:
                 continue
-            weights = weights_by_row[row] if row in weights_by_row else self.strong_weights(row)
+            weights = self.strong_weights(row)
             if weights is not None:
                 found.append(Evidence(fingerprint, row, 1, weights, part if split else 0))
         return found
@@ -284,13 +387,35 @@ def prior(labels: Sequence[str], messages: Sequence[float], chosen: str | Mappin
     return [m / total for m in messages]
 
 
-def rounded(weight: Any) -> Any:
-    """Round a weight, or an array of them, to 2⁻⁴⁰ nats, so that the order of a sum makes no difference.
-
-    Such a sum is exact: `fsum` of one message and numpy's sum of many give the same, to the last bit.
-    """
-    return (weight + GRID) - GRID
-
-
 def _log(p: float) -> float:
     return log(p) if p > 0 else -inf
+
+
+def posterior_of(joint: Sequence[float]) -> list[float]:
+    """Turn log-joints into a posterior by log-sum-exp; where no label is possible (0/0), all are equal."""
+    top = max(joint)
+    if top == -inf:
+        return [1 / len(joint) for _ in joint]
+    if top == inf:
+        return posterior_of([0.0 if j == inf else -inf for j in joint])
+    shares = [exp(j - top) for j in joint]
+    total = sum(shares)
+    return [share / total for share in shares]
+
+
+def lead_of(values: Sequence[float], label_index: int) -> float:
+    """Return how far the value of one label is ahead of the best other one."""
+    value = values[label_index]
+    best_other = max((other for k, other in enumerate(values) if k != label_index), default=value)
+    return 0.0 if value == best_other else value - best_other
+
+
+def spread(weights: Sequence[float]) -> float:
+    """Return how far the highest weight is above the lowest."""
+    low = high = weights[0]
+    for weight in weights:
+        if weight < low:
+            low = weight
+        elif weight > high:
+            high = weight
+    return 0.0 if low == high else high - low

@@ -1,23 +1,22 @@
-"""Scores of many messages at once, by the formulas of `Likelihood`: here are only look-ups and sums."""
+"""Scores of many messages, by the formulas of `Likelihood`: here are only look-ups and sums."""
 
 from __future__ import annotations
 
-from math import nan
+from math import inf, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import MISSING, distinct_columns, exactly_summed, summed_between
-from spamnb.bayes.classifier import Likelihood, rounded
+from spamnb.arrays import MISSING, distinct_columns
+from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.gaussian import log_densities
-from spamnb.bayes.view import GLOBAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from spamnb.arrays import Array, Rows
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.store.counts import Row, TotalCounts
 
     class Table(TotalCounts, Protocol):
@@ -29,9 +28,10 @@ if TYPE_CHECKING:
         def occurrence_counts(self) -> Array: ...
 
 
-MOST_KNOWN = 1 << 20  # logarithms are kept of counts below this: 8 MB
-UNIQUE = 1 << 32  # added for a token that no other message has: the upper half of a sum counts these tokens
-BLOCK = 500  # messages that LeaveOneOut scores at once: bounds its arrays
+MOST_KNOWN = 4096  # logarithms are kept of counts below this
+MOST_REST = 4096.0  # floats below twice this are at most 2⁻⁴⁰ apart, as weights are
+NOBODY = -1  # in place of a label's index: no message is left out
+WHOLE = 1.5 * 2.0**52  # floats of this size are 1 apart, so adding and subtracting it rounds to whole numbers
 
 
 def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
@@ -53,184 +53,214 @@ def by_row(function: Callable[[Row], Sequence[float]], counts: Array, size: int)
     return np.stack([value.take(which) for value in values.T.copy()])
 
 
-class LogCounts:
-    """Logarithms log(n + ε) by n, each taken once; for views where nothing else decides a token's weight."""
-
-    def __init__(self, likelihood: Likelihood) -> None:
-        self.likelihood = likelihood
-        self.known = np.empty(0)  # log(n + ε) by n; NaN where it is not known yet
-
-    def __call__(self, counts: Array) -> Array:
-        top = int(counts.max(initial=0))
-        if top >= MOST_KNOWN:
-            return by_row(lambda row: [self._log(row[0])], counts.reshape(1, -1), 1).reshape(counts.shape)
-        if top >= len(self.known):
-            self.known = np.concatenate((self.known, np.full(top + 1, nan)))
-        logs = self.known.take(counts)
-        missing = np.isnan(logs)
-        if missing.any():
-            new = np.unique(counts[missing])
-            self.known[new] = [self._log(count) for count in new.tolist()]
-            logs = self.known.take(counts)
-        return logs
-
-    def _log(self, count: int) -> float:
-        return self.likelihood.log_count(count, self.likelihood.epsilon)
+def counts_by_token(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
+    """Return the rows of counts that a view reads as a BulkClassifier takes them."""
+    return narrowed(counts_for(view, message_counts, occurrence_counts).T)
 
 
-def weights_of(likelihood: Likelihood, counts: Array, log_counts: LogCounts | None = None) -> Array:
-    """Return the weights [label, token] of rows of counts [count, token], NaN where they are too weak."""
-    label_count, view = len(likelihood.labels), likelihood.view
-    if view.event == "bernoulli" or view.smoothing == GLOBAL:
-        weights = by_row(likelihood.weights, counts, label_count)
-    else:
-        logs = (log_counts or LogCounts(likelihood))(counts[-label_count:])
-        weights = rounded(logs - np.array(likelihood.log_denominators)[:, None])
-    strong = are_strong(view, weights) & counts[:label_count].any(axis=0)
-    return np.where(strong, weights, nan)
-
-
-def are_strong(view: View, weights: Array) -> Array:
-    """Tell which weights [label, token] differ by enough to count."""
-    high, low = weights.max(axis=0), weights.min(axis=0)
-    spread = np.subtract(high, low, out=np.zeros(len(high)), where=high != low)
-    return spread >= view.least_evidence
+def narrowed(counts: Array) -> Array:
+    """Return counts as numbers of 32 bits; higher ones are taken for the highest."""
+    highest = min(np.iinfo(np.int32).max, np.iinfo(counts.dtype).max)
+    return np.ascontiguousarray(np.minimum(counts, highest), np.int32)
 
 
 class BulkClassifier:
-    """Scores messages whose tokens are columns of a count table."""
+    """Scores messages whose tokens are places in a table of counts [token, count], a row each.
 
-    def __init__(self, likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> None:
+    The counts may change between two messages: then the likelihood's totals are updated, and `renew` called.
+    """
+
+    def __init__(self, likelihood: Likelihood, counts: Array) -> None:
+        view = likelihood.view
         self.likelihood = likelihood
-        self.counts = counts_for(likelihood.view, message_counts, occurrence_counts)
-        unknown = np.zeros((len(self.counts), 1), self.counts.dtype)  # last: unknown tokens have index -1
-        self.counts = np.concatenate((self.counts, unknown), axis=1)
-        self.weights = weights_of(likelihood, self.counts)
+        self.counts = counts
+        self.label_count = likelihood.label_count
+        self.count_start = self.label_count if likelihood.is_multinomial else 0
+        self.is_global, self.is_bernoulli = likelihood.is_global, likelihood.is_bernoulli
+        self.is_gaussian = view.event == "gaussian"
+        self.is_averaged = view.damping is not None
+        self.is_tfidf = view.tfidf and not self.is_averaged
+        self.has_times = likelihood.is_multinomial and not self.is_averaged
+        self.least_evidence = view.least_evidence
+        self.least_likely = view.least_evidence - 1e-6  # more than rounding can change
+        self.damping = view.damping or 0.0
+        self.part_count = 2 if view.split_head_body and self.is_averaged else 1
+        # By label and count log(n + ε), or for Bernoulli the weight; NaN where it is not known yet.
+        self.known = np.full((self.label_count, MOST_KNOWN), nan)
+        self.log_denominators = np.zeros(self.label_count)
+        self.renew()
 
     @classmethod
     def of(cls, table: Table, view: View) -> BulkClassifier:
-        return cls(Likelihood(table, view), table.message_counts, table.occurrence_counts)
+        counts = counts_by_token(view, table.message_counts, table.occurrence_counts)
+        return cls(Likelihood(table, view), counts)
+
+    def renew(self) -> None:
+        """Take over the totals of the likelihood."""
+        if self.is_bernoulli:
+            self.known[:, :] = nan
+        else:
+            for k in range(self.label_count):
+                self.log_denominators[k] = self.likelihood.log_denominators[k]
+
+    def open(self, rows: Rows) -> None:
+        """Take the messages that are scored next."""
+        self.starts, self.places = rows.starts, rows.places.astype(np.int32, copy=False)
+        self.times, self.parts = rows.times.data, rows.parts  # interpreted, numpy's 16 bits overflow
+        has_numbers = self.likelihood.view.numbers
+        self.numbers = [(name, rows.numbers[name].tolist()) for name in sorted(rows.numbers) if has_numbers]
+        longest = int(rows.lengths.max(initial=0))
+        self.weights = np.empty((self.label_count, longest + 1))  # of the strong tokens of one message
+        self.strong_parts = np.empty(longest + 1, np.uint8)
 
     def joints(self, rows: Rows) -> Array:
         """Return the log-joints [message, label]."""
-        weights = self.weights.take(rows.places, axis=1, mode="wrap")
-        counts = self.counts[:, rows.places] if self.likelihood.view.tfidf else self.counts[:, :0]
-        return joints(self.likelihood, rows, weights, counts)
+        self.open(rows)
+        return np.array([self.joint(n) for n in range(len(rows))], float).reshape(-1, self.label_count)
 
+    def joint(self, message: int, left_out: int = NOBODY) -> list[float]:
+        """Return the log-joints of a message; if `left_out` is its label, the counts are taken without it."""
+        start, end = self.starts[message], self.starts[message + 1]
+        length = self.strong = 0
+        if self.is_gaussian:
+            end = start
+        if self.is_tfidf:
+            for at in range(start, end):
+                length += self.times[at]
+        for at in range(start, end):
+            place = self.places[at]
+            if place >= 0 and self.weigh(place, left_out):
+                if self.is_tfidf:
+                    self.multiply(self.times[at] / length * self.likelihood.idf(self.row(place)))
+                elif self.has_times:
+                    self.multiply(self.times[at])
+                self.strong_parts[self.strong] = self.parts[at]
+                self.strong += 1
+        sums = [self.sum_for(k) for k in range(self.label_count)]
+        for name, values in self.numbers:
+            value, of_labels = values[message], self.likelihood.numbers.get(name)
+            if of_labels is not None and value != MISSING and (found := log_densities(value, of_labels)):
+                sums = [weight + more for weight, more in zip(sums, found, strict=True)]
+        return sums
 
-def joints(likelihood: Likelihood, rows: Rows, weights: Array, counts: Array) -> Array:
-    """Return log-joints [message, label] by the weights of all tokens; their counts are for tf-idf only."""
-    view = likelihood.view
-    strong = np.flatnonzero(weights[0] == weights[0])  # not NaN
-    if view.event == "gaussian":
-        strong = strong[:0]
-    starts = np.searchsorted(strong, rows.starts)
-    weights = weights.take(strong, axis=1)
-    if view.damping is not None:
-        joint = averaged_joints(view, weights, starts, rows.parts.take(strong))
-    else:
-        if view.tfidf or view.event == "multinomial":
-            times = rows.times.take(strong).astype(float)
-            if view.tfidf:
-                lengths = np.repeat(rows.summed(rows.times[None])[0], rows.lengths)[strong]
-                times = times / lengths * by_row(lambda row: [likelihood.idf(row)], counts[:, strong], 1)[0]
-            weights = np.multiply(weights, times, out=np.zeros(weights.shape), where=times != 0)
-        joint = summed_joints(likelihood, rounded(weights), starts)
-    if view.numbers:
-        for name in sorted(rows.numbers):
-            joint = joint + densities(likelihood, name, rows.numbers[name])
-    return joint.T
+    def weigh(self, place: int, left_out: int) -> bool:
+        """Set the weights of a token behind those of the strong ones; tell whether it is one of them."""
+        if self.is_global:
+            weights = self.likelihood.weights(self.row(place))
+        is_known = False
+        low, high = inf, -inf
+        for k in range(self.label_count):
+            own = 1 if k == left_out else 0
+            if self.counts[place, k] > own:
+                is_known = True
+            if self.is_global:
+                weight = weights[k]
+            else:
+                weight = self.log_of(k, max(0, self.counts[place, self.count_start + k] - own))
+                weight -= self.log_denominators[k]
+            self.weights[k, self.strong] = weight
+            low, high = min(low, weight), max(high, weight)
+        if not is_known or (high - low if low != high else 0.0) < self.least_likely:
+            return False
+        low, high = inf, -inf
+        for k in range(self.label_count):
+            weight = self.likelihood.rounded(self.weights[k, self.strong])
+            self.weights[k, self.strong] = weight
+            low, high = min(low, weight), max(high, weight)
+        return (high - low if low != high else 0.0) >= self.least_evidence
 
+    def log_of(self, label_index: int, count: int) -> float:
+        """Look up what the count of a token gives for a label, before the denominator is subtracted."""
+        found = self.known[label_index, count] if count < MOST_KNOWN else nan
+        if found != found:
+            if self.is_bernoulli:
+                found = self.likelihood.log_weight(label_index, count, self.likelihood.epsilon)
+            else:
+                found = self.likelihood.log_count(count, self.likelihood.epsilon)
+            if count < MOST_KNOWN:
+                self.known[label_index, count] = found
+        return found
 
-def summed_joints(likelihood: Likelihood, terms: Array, starts: Array) -> Array:
-    """Return Likelihood.summed_joint of many messages [label, message]."""
-    background = np.array(likelihood.background)[:, None]
-    if likelihood.view.event != "bernoulli":
-        return background + exactly_summed(terms, starts)
-    present = terms == np.inf
-    joint = background + exactly_summed(np.where(present, 0.0, terms), starts)
-    all_present = summed_between(present, starts) == np.array(likelihood.certain_words)[:, None]
-    return np.where(all_present, joint, -np.inf)
+    def row(self, place: int) -> Row:
+        """Return the row of counts of a token."""
+        return tuple([self.counts[place, at] for at in range(self.counts.shape[1])])
 
+    def multiply(self, times: float) -> None:
+        """Multiply the weights of the last strong token by how often it occurs, or its tf·idf."""
+        for k in range(self.label_count):
+            if times:
+                self.weights[k, self.strong] *= times
+            else:
+                self.weights[k, self.strong] = 0.0  # not infinite either
 
-def averaged_joints(view: View, weights: Array, starts: Array, parts: Array) -> Array:
-    """Return Likelihood.averaged_joint of many messages [label, message]."""
-    joint = np.zeros((len(weights), len(starts) - 1))
-    for part in range(int(parts.max(initial=0)) + 1) if view.split_head_body else (None,):
-        part_weights, part_starts = weights, starts
-        if part is not None:
-            entries = np.flatnonzero(parts == part)
-            part_weights, part_starts = weights.take(entries, axis=1), np.searchsorted(entries, starts)
-        lengths = np.diff(part_starts)
-        divisors = np.where(lengths, lengths + (view.damping or 0.0), 1)
-        joint += exactly_summed(part_weights, part_starts) / divisors
-    return joint
+    def sum_for(self, label_index: int) -> float:
+        """Return what Likelihood.summed_joint or averaged_joint does, for one label."""
+        if self.is_averaged:
+            mean = 0.0
+            for part in range(self.part_count):
+                total = self.sum_part(label_index, part)
+                if self.summed:
+                    mean += total / (self.summed + self.damping)
+            return mean
+        total = self.sum_part(label_index, 0)
+        one_is_absent = self.likelihood.certain_words[label_index] != self.certain
+        return -inf if one_is_absent else self.likelihood.background[label_index] + total
 
+    def sum_part(self, label_index: int, part: int) -> float:
+        """Sum the weights of a part as `fsum` does: whole nats apart from the rest, both exactly.
 
-def densities(likelihood: Likelihood, name: str, values: Array) -> Array:
-    """Return the log densities [label, message] of a numeric feature, 0 where it is missing."""
-    nothing = [0.0] * len(likelihood.labels)
-    sums = likelihood.numbers.get(name, ())
-    distinct, which = np.unique(values, return_inverse=True)
-    found = [nothing if x == MISSING else log_densities(x, sums) or nothing for x in distinct.tolist()]
-    return np.array(found).reshape(-1, len(nothing)).T[:, which]
-
-
-class LeaveOneOut:
-    """Scores messages of a table, the second label against the first, each without its own counts.
-
-    For two labels, and views that average the presence of tokens as the default one does. The counts of a
-    token without the message depend on the message's label alone, so its weights are looked up by its row of
-    counts and that label; only the totals differ from message to message.
-    """
-
-    def __init__(self, likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> None:
-        self.likelihood = likelihood
-        self.view = likelihood.view
-        patterns, self.which = distinct_columns(counts_for(self.view, message_counts, occurrence_counts))
-        self.distinct_rows = patterns.shape[1]
-        # Each row of counts without a message of the first label, then each without one of the second.
-        without = [patterns - [[1], [0]], patterns - [[0], [1]]]
-        left = np.maximum(0, np.concatenate(without, axis=1))
-        self.log_counts = LogCounts(likelihood)(left)
-        counted = np.tile(patterns.any(axis=0), 2)
-        self.is_left: Array = left.any(axis=0)
-        self.state = counted + ((counted & ~self.is_left) * UNIQUE)
-        self.odds = np.where(self.is_left, self.log_counts[1] - self.log_counts[0], nan)
-
-    def scores(self, rows: Rows, truth: Array) -> Array:
-        """Return the scores of messages of the table; `truth` has their labels."""
-        blocks = (np.arange(at, min(at + BLOCK, len(rows))) for at in range(0, len(rows), BLOCK))
-        return np.concatenate(
-            [np.empty(0), *(self._scores(rows.chosen(block), truth[block]) for block in blocks)]
-        )
-
-    def _scores(self, rows: Rows, truth: Array) -> Array:
-        label_offsets = truth.astype(np.int32) * self.distinct_rows
-        of_row = self.which.take(rows.places) + np.repeat(label_offsets, rows.lengths)
-        log_denominators = self._log_denominators(truth, rows.summed(self.state.take(of_row)[None])[0])
-        # First the tokens that may be strong, one in five; 1e-6 is more than rounding changes.
-        log_odds = self.odds.take(of_row) - np.repeat(log_denominators[1] - log_denominators[0], rows.lengths)
-        likely = np.flatnonzero(np.abs(log_odds) >= self.view.least_evidence - 1e-6)
-        starts = np.searchsorted(likely, rows.starts)
-        of_message = np.repeat(log_denominators, np.diff(starts), axis=1)
-        weights = rounded(self.log_counts.take(of_row.take(likely), axis=1) - of_message)
-        strong = np.flatnonzero(are_strong(self.view, weights))
-        parts = rows.parts.take(likely).take(strong)
-        first, second = averaged_joints(
-            self.view, weights.take(strong, axis=1), np.searchsorted(strong, starts), parts
-        )
-        return second - first
-
-    def _log_denominators(self, truth: Array, states: Array) -> Array:
-        """Return Likelihood.log_denominators [label, message] without each message.
-
-        `states` has the tokens of each message, plus UNIQUE for each one that no other message has.
+        Also count those summed, and words that all messages of the label have, whose weights are infinite.
         """
-        totals, vocabulary = self.likelihood.label_totals, self.likelihood.vocabulary
-        logs = []
-        for label, state in zip(truth.tolist(), states.tolist(), strict=True):
-            unique, tokens = divmod(state, UNIQUE)
-            others = [total - tokens * (k == label) for k, total in enumerate(totals)]
-            logs.append(self.likelihood.log_denominators_of(others, vocabulary - unique))
-        return np.array(logs).reshape(-1, len(totals)).T
+        whole, rest, lowest = 0.0, 0.0, 0.0
+        self.summed = self.certain = 0
+        for at in range(self.strong):
+            if self.part_count > 1 and self.strong_parts[at] != part:
+                continue
+            weight = self.weights[label_index, at]
+            self.summed += 1
+            if weight == inf:
+                self.certain += 1
+            elif weight == -inf:
+                lowest = weight
+            else:
+                weight = self.likelihood.rounded(weight)
+                nats = (weight + WHOLE) - WHOLE
+                whole += nats
+                rest += weight - nats
+                if abs(rest) > MOST_REST:
+                    nats = (rest + WHOLE) - WHOLE
+                    whole += nats
+                    rest -= nats
+        return whole + rest + lowest
+
+    def left_out_scores(
+        self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None
+    ) -> list[float]:
+        """Score messages of the table, the second label against the first, each without its own counts.
+
+        For two labels, and views that average the presence of tokens as the default one does. `truth` has
+        the label of each message of the rows that are open, `lone` how many more tokens it has that no other
+        message has.
+        """
+        log_denominators = self.likelihood.log_denominators
+        scores = []
+        for message in messages:
+            self.leave_out(message, truth[message], lone[message] if lone else 0)
+            first, second = self.joint(message, truth[message])
+            scores.append(second - first)
+        self.likelihood.log_denominators = log_denominators
+        self.renew()
+        return scores
+
+    def leave_out(self, message: int, label: int, lone: int) -> None:
+        """Take the likelihood's denominators without a message."""
+        tokens = unique = lone
+        for at in range(self.starts[message], self.starts[message + 1]):
+            place = self.places[at]
+            own, other = self.counts[place, label], self.counts[place, 1 - label]
+            tokens += 1 if own or other else 0
+            unique += 1 if own == 1 and not other else 0
+        likelihood = self.likelihood
+        totals = [total - tokens * (k == label) for k, total in enumerate(likelihood.label_totals)]
+        likelihood.log_denominators = likelihood.log_denominators_of(totals, likelihood.vocabulary - unique)
+        self.renew()

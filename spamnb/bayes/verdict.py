@@ -1,4 +1,4 @@
-"""Scores and the evidence they rest on; and how cutoffs and calibration make a verdict of a score."""
+"""Verdicts: how cutoffs and calibration decide on a score."""
 
 from __future__ import annotations
 
@@ -11,53 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from spamnb.store.counts import Row
+    from spamnb.bayes.classifier import Evidence, Score
 
 LARGEST = 1.7976931348623157e308  # the largest float, in place of infinity, which JSON lacks
 REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
 MOST_POINTS = 100.0
-
-
-class Score:
-    """The log-joint of each label for a message, and the evidence it rests on."""
-
-    __slots__ = ("evidence", "joint", "labels")
-
-    def __init__(self, labels: Sequence[str], joint: list[float], evidence: list[Evidence]) -> None:
-        self.labels = labels
-        self.joint = joint
-        self.evidence = evidence
-
-    def of(self, label: str) -> float:
-        """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
-        return lead_of(self.joint, self.labels.index(label))
-
-    @property
-    def posterior(self) -> list[float]:
-        return posterior_of(self.joint)
-
-    @property
-    def best(self) -> str:
-        return self.labels[max(range(len(self.joint)), key=self.joint.__getitem__)]
-
-
-class Evidence:
-    """A token, a pair or a number: its counts, how often the message has it, its weight per label."""
-
-    __slots__ = ("feature", "part", "row", "times", "weights")
-
-    def __init__(
-        self, feature: int | str, row: Row, times: float, weights: list[float], part: int = 0
-    ) -> None:
-        self.feature = feature  # the fingerprint of a token or a pair, the name of a number
-        self.part = part
-        self.row = row
-        self.times = times
-        self.weights = weights
-
-    @property
-    def strength(self) -> float:
-        return spread(self.weights)
 
 
 class Cutoffs:
@@ -158,28 +116,3 @@ def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration |
     elif cutoffs:
         label = cutoffs.verdict(value, labels[1 - labels.index(SPAM)])
     return Verdict(label, value, probabilities[scored_label], probabilities, score.evidence, cutoffs)
-
-
-def posterior_of(joint: Sequence[float]) -> list[float]:
-    """Turn log-joints into a posterior by log-sum-exp; where no label is possible (0/0), all are equal."""
-    top = max(joint)
-    if top == -inf:
-        return [1 / len(joint) for _ in joint]
-    if top == inf:
-        return posterior_of([0.0 if j == inf else -inf for j in joint])
-    shares = [exp(j - top) for j in joint]
-    total = sum(shares)
-    return [share / total for share in shares]
-
-
-def lead_of(values: Sequence[float], label_index: int) -> float:
-    """Return how far the value of one label is ahead of the best other one."""
-    value = values[label_index]
-    best_other = max((other for k, other in enumerate(values) if k != label_index), default=value)
-    return 0.0 if value == best_other else value - best_other
-
-
-def spread(weights: Sequence[float]) -> float:
-    """Return how far the highest weight is above the lowest."""
-    low, high = min(weights), max(weights)
-    return 0.0 if low == high else high - low

@@ -30,7 +30,7 @@ from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
 
 EXAMPLES = """
 spamnb classify < message

@@ -31,7 +31,7 @@ from spamnb.reading.settings import Settings
 from spamnb.workers.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.evaluation.evaluate import Folds
     from spamnb.evaluation.results import Evaluation
 

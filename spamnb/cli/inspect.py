@@ -20,7 +20,7 @@ from spamnb.mailboxes.sources import check
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.inspection.explanation import Explanation
     from spamnb.model import Model
 

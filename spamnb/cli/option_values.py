@@ -6,8 +6,8 @@ import os
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.classifier import GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
-from spamnb.bayes.view import GLOBAL, View
 from spamnb.errors import UsageError
 from spamnb.labels import UNSURE
 

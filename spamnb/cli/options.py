@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bayes.view import EVENTS
+from spamnb.bayes.classifier import EVENTS
 from spamnb.cli.option_values import parse_view
 from spamnb.errors import UsageError
 from spamnb.files import default_model

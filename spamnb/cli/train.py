@@ -34,7 +34,7 @@ from spamnb.workers.pools import open_pool
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.training.known_messages import Summary
 
     Sources = Mapping[str, Sequence[str]]

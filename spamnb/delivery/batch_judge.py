@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spamnb.bayes.classifier import Score
 from spamnb.bayes.scoring import BulkClassifier
-from spamnb.bayes.verdict import Score
-from spamnb.tables.learned import NOT_LEARNED
-from spamnb.tables.loading import load_table
+from spamnb.tables.lookup import CountLookup
 from spamnb.training.batches import batch_of
 
 if TYPE_CHECKING:
@@ -29,23 +28,20 @@ def numbered_from(first: int, judgement: Judgement) -> Judgement:
 
 
 class BatchJudge:
-    """Judges batches of messages by a model that is read into memory as a whole."""
+    """Judges batches of messages by a model whose counts are read into memory."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.columns = load_table(model.stored)
-        self.classifier = BulkClassifier.of(self.columns, model.view)
+        self.lookup = CountLookup(model.stored, model.view)
+        self.classifier = BulkClassifier(model.classifier, self.lookup.counts)
 
     def verdicts(self, batch: Batch) -> list[Verdict]:
-        rows = batch.rows.renumbered(self.columns.places(batch.fingerprints))
-        model = self.model
-        return [
-            model.decide(Score(model.labels, joint, [])) for joint in self.classifier.joints(rows).tolist()
-        ]
+        joints = self.classifier.joints(self.lookup.rows(batch.rows, batch.fingerprints)).tolist()
+        return [self.model.decide(Score(self.model.labels, joint, [])) for joint in joints]
 
     def has_learned(self, batch: Batch) -> list[bool]:
         """Whether the model has learned each message, under whatever label."""
-        return [index != NOT_LEARNED for index in self.columns.learned.label_indices(batch.digests).tolist()]
+        return [self.model.stored.label_of(digest) is not None for digest in batch.digests.tolist()]
 
     def __call__(self, chunk: Chunk) -> Judgement:
         batch = batch_of(chunk, None, self.model.tokenizer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bayes.view import EVENTS, GLOBAL, View
+from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.errors import UsageError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings

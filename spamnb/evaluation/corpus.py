@@ -85,12 +85,14 @@ class Corpus:
     def table(self, messages: Array) -> CountTable:
         """Count the messages of a mask: all tokens of the vocabulary, also those whose counts are 0."""
         label_count, size = len(self.labels), len(self.fingerprints)
-        message_counts = np.zeros((label_count, size), np.int32)
-        occurrence_counts = np.zeros_like(message_counts)
-        for label_index in range(label_count):
-            rows = self.rows.chosen(np.flatnonzero(messages & (self.truth == label_index)))
-            message_counts[label_index] = np.bincount(rows.places, minlength=size)
-            occurrence_counts[label_index] = np.bincount(rows.places, rows.times, size)
+        entries, starts = (
+            np.repeat(of_message, self.rows.lengths)
+            for of_message in (messages, self.truth.astype(np.int64) * size)
+        )
+        cells, times = starts[entries] + self.rows.places[entries], self.rows.times[entries]
+        cell_count = label_count * size
+        message_counts = np.bincount(cells, minlength=cell_count).astype(np.int32).reshape(label_count, size)
+        occurrence_counts = np.bincount(cells, times, cell_count).astype(np.int32).reshape(label_count, size)
         return CountTable(
             self.labels,
             tuple(np.bincount(self.truth[messages], minlength=label_count).tolist()),

@@ -18,7 +18,7 @@ from spamnb.model import DEFAULT_VIEW
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.evaluation.corpus import Corpus
     from spamnb.evaluation.protocol import OnlineProtocol
     from spamnb.evaluation.results import JudgedMessages

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
-from spamnb.bayes.scoring import BulkClassifier, LeaveOneOut
-from spamnb.bayes.verdict import Calibration, Cutoffs, Score, verdict_of
+from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
+from spamnb.evaluation.running_counts import RunningCounts
 from spamnb.model import DEFAULT_VIEW
 from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from spamnb.arrays import Array
+    from spamnb.bayes.classifier import View
     from spamnb.bayes.verdict import Verdict
-    from spamnb.bayes.view import View
     from spamnb.delivery.batch_judge import BatchJudge
     from spamnb.evaluation.corpus import Corpus
     from spamnb.mailboxes.skipped import Unreadable
@@ -34,6 +35,7 @@ def cross_validate(
 ) -> JudgedMessages:
     """Judge each message by a model of all folds but its own: the counts of all less those of the fold."""
     folds = CrossValidation(corpus, assigned, view)
+    _ = folds.counts  # made before processes are started, which share it
     verdicts: list[Verdict | None] = [None] * len(corpus)
     cutoff_pairs = []
     for fold, (found, pair) in enumerate(in_parallel(folds, ((n,) for n in range(folds.count)), jobs)):
@@ -46,28 +48,40 @@ def cross_validate(
 
 
 class CrossValidation:
-    """The work of one fold: train without it, judge it."""
+    """The work of one fold: forget its messages, judge them, learn them again."""
 
     def __init__(self, corpus: Corpus, assigned: Array, view: View) -> None:
         self.corpus = corpus
         self.assigned = assigned
         self.view = view
         self.count = int(assigned.max()) + 1
-        self.whole = corpus.table(np.ones(len(corpus), bool))
+
+    @cached_property
+    def counts(self) -> RunningCounts:
+        """The counts of all mail, to forget messages and learn them again."""
+        counts = RunningCounts(self.corpus, self.view)
+        for message in range(len(self.corpus)):
+            counts.learn(message)
+        return counts
+
+    @cached_property
+    def whole(self) -> CountTable:
+        return self.corpus.table(np.ones(len(self.corpus), bool))
 
     def table(self, fold: int) -> CountTable:
         """The counts of all mail but that of a fold."""
-        return self.whole - self.corpus.table(self.assigned == fold)
+        return self.corpus.table(self.assigned != fold)
 
     def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
-        corpus, table = self.corpus, self.table(fold)
-        likelihood = Likelihood(table, self.view)
-        limits, calibration = cutoffs_and_calibration(corpus, likelihood, table, self.assigned != fold)
-        rows = corpus.rows.chosen(np.flatnonzero(self.assigned == fold))
-        joints = (
-            BulkClassifier(likelihood, table.message_counts, table.occurrence_counts).joints(rows).tolist()
-        )
-        verdicts = [verdict_of(Score(corpus.labels, joint, []), limits, calibration) for joint in joints]
+        corpus, counts = self.corpus, self.counts
+        messages = np.flatnonzero(self.assigned == fold).tolist()
+        for message in messages:
+            counts.forget(message)
+        limits, calibration = cutoffs_and_calibration(corpus, counts, self.assigned != fold)
+        scores = [Score(corpus.labels, counts.joint(message), []) for message in messages]
+        for message in messages:
+            counts.learn(message)
+        verdicts = [verdict_of(score, limits, calibration) for score in scores]
         return verdicts, (limits.ham, limits.spam) if limits else None
 
 
@@ -98,16 +112,14 @@ def judge_by_model(
 
 
 def cutoffs_and_calibration(
-    corpus: Corpus, likelihood: Likelihood, table: CountTable, training: Array
+    corpus: Corpus, counts: RunningCounts, training: Array
 ) -> tuple[Cutoffs | None, Calibration | None]:
     """Set cutoffs and calibration as training would from the same mail; a textbook's view has neither."""
-    if not likelihood.view.has_cutoffs or not has_spam(corpus.labels):
+    if not counts.view.has_cutoffs or not has_spam(corpus.labels):
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
-    truth = corpus.truth[messages]
-    left_out = LeaveOneOut(likelihood, table.message_counts, table.occurrence_counts)
-    scores = spam_scores(corpus.labels, left_out.scores(corpus.rows.chosen(messages), truth))
-    ham, spam = ham_and_spam(corpus.labels, truth, scores.astype(np.float32))
+    scores = spam_scores(corpus.labels, np.array(counts.left_out_scores(messages.tolist()), np.float32))
+    ham, spam = ham_and_spam(corpus.labels, corpus.truth[messages], scores)
     return cutoffs(ham, spam), calibrated(ham, spam)
 
 

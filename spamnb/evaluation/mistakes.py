@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.scoring import BulkClassifier
+from spamnb.bayes.classifier import Classifier
 from spamnb.evaluation.results import UNDECIDED, Mistake
 from spamnb.inspection.model_summary import label_leads
 from spamnb.labels import SPAM, UNSURE
@@ -18,15 +18,13 @@ from spamnb.reading.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.arrays import Array
+    from spamnb.bayes.classifier import Evidence
     from spamnb.evaluation.folds import CrossValidation
     from spamnb.evaluation.results import JudgedMessages
     from spamnb.model import Model
     from spamnb.reading.features import Features
     from spamnb.reading.message import Message
     from spamnb.reading.settings import Settings
-
-    TokenWeights = list[tuple[str, float]]  # tokens, and their weight for spam
 
 EVIDENCE_SHOWN = 8  # tokens of a mistake
 
@@ -43,18 +41,18 @@ def by_folds(judged: JudgedMessages, folds: CrossValidation, settings: Settings,
     """Mistakes of a cross-validation, with the evidence of the folds that judged them."""
     tokenizer = Tokenizer(settings)
     chosen = worst_mistakes(judged, most)
-    weights: dict[int, Array] = {}
+    classifiers: dict[int, Classifier] = {}
     found = []
     for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
         parsed = read(raw)
         fold = int(folds.assigned[message])
-        if fold not in weights:
-            weights[fold] = BulkClassifier.of(folds.table(fold), folds.view).weights
-        features = tokenizer.features(parsed)
-        evidence = _evidence(
-            features, folds.corpus.fingerprints, weights[fold], judged.labels, folds.view.pairs
-        )
-        found.append(_mistake(judged, message, parsed, evidence))
+        if fold not in classifiers:
+            classifiers[fold] = Classifier(folds.table(fold), folds.view)
+        features, classifier = tokenizer.features(parsed), classifiers[fold]
+        evidence = classifier.evidence(features.tokens)
+        if folds.view.pairs:
+            evidence += classifier.pair_evidence(features.pairs)
+        found.append(_mistake(judged, message, parsed, judged.labels, features, evidence))
     return found
 
 
@@ -64,12 +62,8 @@ def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
     found = []
     for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
         features = model.features(raw)
-        verdict = model.classify_features(features)
-        toward = model.labels.index(SPAM) if SPAM in model.labels else 0
-        evidence = [
-            (features.text_of(item.feature), label_leads(item.weights)[toward]) for item in verdict.evidence
-        ]
-        found.append(_mistake(judged, message, read(raw), evidence))
+        evidence = model.classify_features(features).evidence
+        found.append(_mistake(judged, message, read(raw), model.labels, features, evidence))
     return found
 
 
@@ -88,25 +82,18 @@ def raw_messages(judged: JudgedMessages, chosen: Sequence[int]) -> list[bytes]:
     return [raw.get(message, b"") for message in chosen]
 
 
-def _evidence(
-    features: Features, fingerprints: Array, weights: Array, labels: Sequence[str], pairs: bool
-) -> TokenWeights:
-    known = [token[0] for token in features.tokens] + [pair[0] for pair in features.pairs if pairs]
-    wanted = np.array(known, np.uint64)
-    at = np.minimum(np.searchsorted(fingerprints, wanted), len(fingerprints) - 1)
-    logs = weights[:, at]
-    is_evidence = (fingerprints[at] == wanted) & ~np.isnan(logs[0])
-    toward = labels.index(SPAM) if SPAM in labels else 0
-    return [
-        (features.text_of(known[n]), label_leads(logs[:, n].tolist())[toward])
-        for n in np.flatnonzero(is_evidence).tolist()
-    ]
-
-
-def _mistake(judged: JudgedMessages, message: int, parsed: Message, evidence: TokenWeights) -> Mistake:
+def _mistake(
+    judged: JudgedMessages,
+    message: int,
+    parsed: Message,
+    labels: Sequence[str],
+    features: Features,
+    evidence: Sequence[Evidence],
+) -> Mistake:
     path, index = judged.names[message]
     verdict = judged.verdict[message]
-    strongest = sorted(evidence, key=lambda item: (-abs(item[1]), item[0]))[:EVIDENCE_SHOWN]
+    toward = labels.index(SPAM) if SPAM in labels else 0
+    weighed = [(features.text_of(item.feature), label_leads(item.weights)[toward]) for item in evidence]
     return Mistake(
         path,
         index,
@@ -114,5 +101,5 @@ def _mistake(judged: JudgedMessages, message: int, parsed: Message, evidence: To
         judged.labels[judged.truth[message]],
         UNSURE if verdict == UNDECIDED else judged.labels[verdict],
         float(judged.score[message]),
-        strongest,
+        sorted(weighed, key=lambda item: (-abs(item[1]), item[0]))[:EVIDENCE_SHOWN],
     )

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows
-from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam
-from spamnb.bayes.scoring import LogCounts, joints, weights_of
-from spamnb.bayes.verdict import Calibration, Cutoffs, Score, verdict_of
-from spamnb.bayes.view import GLOBAL
+from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.protocol import OnlineProtocol
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
+from spamnb.evaluation.running_counts import RunningCounts
 from spamnb.labels import SPAM
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from spamnb.arrays import Array
+    from spamnb.bayes.classifier import View
     from spamnb.bayes.verdict import Verdict
-    from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
 
 GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores
@@ -95,112 +93,6 @@ def judge_online(
         labels, corpus.truth[messages], verdicts, names, corpus.unreadable, rule.cutoff_pair
     )
     return judged, learning_curve(judged)
-
-
-class RunningCounts:
-    """Counts of the messages learned so far. Learning one takes time by its tokens, not by the vocabulary."""
-
-    def __init__(self, corpus: Corpus, view: View) -> None:
-        self.labels = corpus.labels
-        self.truth = corpus.truth.tolist()
-        self.corpus_rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
-        self.view = view
-        label_count, size = len(self.labels), len(corpus.fingerprints)
-        # [token, label], unlike a CountTable: to take a message's rows out of it needs a third of the time.
-        self.message_counts = np.zeros((size, label_count), np.int32)
-        self.occurrence_counts = np.zeros((size, label_count), np.int32)
-        self.messages = [0] * label_count
-        self.presences = [0] * label_count
-        self.occurrences = [0] * label_count
-        self.vocabulary = 0
-        self.pair_presences = [0] * label_count
-        self.pair_vocabulary = 0
-        self.numbers: dict[str, list[list[int | float]]] = {
-            name: [[0, 0, 0] for _ in self.labels] for name in (corpus.rows.numbers if view.numbers else ())
-        }
-        self.tokens_by_counts: dict[tuple[int, ...], int] = {}  # only for Bernoulli with global smoothing
-        self.words_by_count: list[dict[tuple[int, int], int]] = [{} for _ in self.labels]
-        self.log_counts = LogCounts(Likelihood(self, view))
-
-    def histogram(self) -> dict[tuple[int, ...], int]:
-        """How many tokens have the same messages per label."""
-        return self.tokens_by_counts
-
-    def joint(self, message: int) -> list[float]:
-        """The log-joint probability of a message and each label."""
-        row = self._row(message)
-        is_global = self.view.smoothing == GLOBAL
-        likelihood = Likelihood(self, self.view, None if is_global else self.words_by_count)
-        message_counts, occurrence_counts = (
-            table.take(row.places, axis=0).T for table in (self.message_counts, self.occurrence_counts)
-        )
-        counts = (
-            np.concatenate((message_counts, occurrence_counts))
-            if self.view.event == "multinomial"
-            else message_counts
-        )
-        weights = weights_of(likelihood, counts, self.log_counts)
-        joint: list[float] = joints(likelihood, row, weights, counts)[0].tolist()
-        return joint
-
-    def learn(self, message: int) -> None:
-        label, row = self.truth[message], self._row(message)
-        places, words = row.places, row.times > 0
-        before = self.message_counts.take(places, axis=0)
-        self.message_counts[places, label] += 1
-        self.occurrence_counts[places, label] += row.times
-        new, word_count = ~before.any(axis=1), int(words.sum())
-        self.vocabulary += int((new & words).sum())
-        self.pair_vocabulary += int((new & ~words).sum())
-        self.messages[label] += 1
-        self.presences[label] += word_count
-        self.pair_presences[label] += len(places) - word_count
-        self.occurrences[label] += int(row.times.sum())
-        for name, sums in self.numbers.items():
-            value = int(row.numbers[name][0])
-            if value != MISSING:
-                n, total, squares = sums[label]
-                sums[label] = [n + 1, total + value, squares + value * value]
-        if self.view.event == "bernoulli" and self.view.smoothing == GLOBAL:
-            self._count_same_rows(before, label)
-        elif self.view.event == "bernoulli":
-            self._count_same_counts(before[:, label], label, int(new.sum()))
-
-    def _count_same_counts(self, before: Array, label: int, new: int) -> None:
-        """Update how many words have each number of messages of a label; `new` words were unknown before."""
-        for by_count in self.words_by_count:
-            by_count[0, 0] = by_count.get((0, 0), 0) + new
-        by_count = self.words_by_count[label]
-        counts, word_counts = np.unique(before, return_counts=True)
-        for count, words in zip(counts.tolist(), word_counts.tolist(), strict=True):
-            by_count[count, 0] -= words
-            by_count[count + 1, 0] = by_count.get((count + 1, 0), 0) + words
-        for key in [key for key, words in by_count.items() if not words]:
-            del by_count[key]
-
-    def _count_same_rows(self, before: Array, label: int) -> None:
-        """Update how many words have the same messages per label."""
-        for row in before.tolist():
-            old = tuple(row)
-            row[label] += 1
-            new = tuple(row)
-            self.tokens_by_counts[new] = self.tokens_by_counts.get(new, 0) + 1
-            if any(old):
-                self.tokens_by_counts[old] -= 1
-                if not self.tokens_by_counts[old]:
-                    del self.tokens_by_counts[old]
-
-    def _row(self, message: int) -> Rows:
-        """Take the row of a message; Rows.chosen would need four times the time."""
-        rows = self.corpus_rows
-        start, end = rows.starts[message], rows.starts[message + 1]
-        return Rows(
-            np.array([0, end - start]),
-            rows.places[start:end],
-            rows.times[start:end],
-            rows.parts[start:end],
-            {name: rows.numbers[name][message : message + 1] for name in self.numbers},
-        )
 
 
 class DecisionRule:

@@ -13,7 +13,7 @@ import numpy as np
 
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
 from spamnb.store import msgpack_codec
-from spamnb.store.records import checksum_of
+from spamnb.store.stored_model import checksum_of
 from spamnb.tables.layout import record_type
 from spamnb.tables.vocabulary import column_blocks
 

@@ -23,8 +23,8 @@ from spamnb.reading.message import read
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spamnb.bayes.verdict import Cutoffs, Evidence, Score, Verdict
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import Evidence, Score, View
+    from spamnb.bayes.verdict import Cutoffs, Verdict
     from spamnb.inspection.flips import Flip
     from spamnb.model import Model
     from spamnb.reading.features import Features

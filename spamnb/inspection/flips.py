@@ -7,7 +7,7 @@ from math import inf, nextafter
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.bayes.verdict import Score
+from spamnb.bayes.classifier import Score
 from spamnb.labels import SPAM, UNSURE
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.bayes import classifier as bayes
+from spamnb.bayes.classifier import lead_of
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
-from spamnb.bayes.verdict import lead_of
 from spamnb.clock import DAY, today
 from spamnb.inspection.missing_mail import ENOUGH, missing_mail
 from spamnb.store.journal import FOLD_LIMIT
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.classifier import Likelihood
+    from spamnb.bayes.classifier import Likelihood, View
     from spamnb.bayes.verdict import Cutoffs
-    from spamnb.bayes.view import View
     from spamnb.model import Model
     from spamnb.store.stored_model import StoredModel
     from spamnb.tables.count_table import CountTable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from spamnb.inspection.places import NUMBER, place_of
 
 if TYPE_CHECKING:
-    from spamnb.bayes.verdict import Evidence
+    from spamnb.bayes.classifier import Evidence
     from spamnb.store.counts import Row
 
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.classifier import Likelihood, View
 from spamnb.bayes.gaussian import variance_of
 from spamnb.bayes.scoring import by_row, counts_for
-from spamnb.bayes.view import View
 from spamnb.errors import DataError
 from spamnb.reading.tokenizer import MOST_TOKENS
 from spamnb.tables.vocabulary import Vocabulary

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spamnb.bayes.classifier import Classifier
-from spamnb.bayes.verdict import spread
-from spamnb.bayes.view import GLOBAL, View
+from spamnb.bayes.classifier import GLOBAL, Classifier, View, spread
 from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.inspection.spellings import spellings
 from spamnb.reading.features import fingerprints_of, pair_fingerprint

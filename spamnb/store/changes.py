@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.store.counts import Row
-    from spamnb.store.journal_record import JournalRecord
+    from spamnb.store.journal import JournalRecord
     from spamnb.store.stored_model import StoredModel
 
 

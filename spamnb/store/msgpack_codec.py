@@ -18,93 +18,84 @@ class Damaged(ValueError):
     """Raised for data that is not msgpack, or is cut short."""
 
 
-def unpack(data: memoryview, at: int = 0, depth: int = 0) -> tuple[Any, int]:
+def unpack(data: bytes, at: int = 0) -> tuple[Any, int]:
     """Return the object that starts at an offset, and the offset behind it."""
-    if depth > MAX_DEPTH:
-        raise Damaged("nested too deeply")
+    reader = Reader(data, at)
     try:
-        return _unpack(data, at, depth)
+        return reader.value(0), reader.at
     except (IndexError, UnicodeDecodeError, TypeError) as error:
         raise Damaged("not what was written") from error
 
 
-def _unpack(data: memoryview, at: int, depth: int) -> tuple[Any, int]:
-    kind = data[at]
-    at += 1
-    if kind <= 0x7F:
-        return kind, at
-    if kind >= 0xE0:
-        return kind - 256, at
-    if kind <= 0x8F:
-        return _map(data, at, kind & 0x0F, depth)
-    if kind <= 0x9F:
-        return _array(data, at, kind & 0x0F, depth)
-    if kind <= 0xBF:
-        return _text(data, at, kind & 0x1F)
-    if kind in _CONSTANTS:
-        return _CONSTANTS[kind], at
-    if kind == 0xCB:
-        return memoryview(bytes(_slice(data, at, 8))[::-1]).cast("d")[0], at + 8
-    if kind not in _SIZES:
+class Reader:
+    """Reads objects one behind the other."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self.data = data
+        self.at = at
+
+    def value(self, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise Damaged("nested too deeply")
+        kind = self.data[self.at]
+        self.at += 1
+        if kind <= 0x7F:
+            return kind
+        if kind <= 0x8F:
+            return self.map(kind & 0x0F, depth)
+        if kind <= 0x9F:
+            return self.array(kind & 0x0F, depth)
+        if kind <= 0xBF:
+            return str(self.piece(kind & 0x1F), "utf-8")
+        if kind >= 0xE0:
+            return kind - 256
+        if kind == 0xC0:
+            return None
+        if 0xC2 <= kind <= 0xC3:
+            return kind == 0xC3
+        if kind == 0xCB:
+            return memoryview(self.piece(8)[::-1]).cast("d")[0]
+        if 0xC4 <= kind <= 0xC6:
+            size = self.integer(1 << kind - 0xC4)
+            self.skip(size)
+            return memoryview(self.data)[self.at - size : self.at]
+        if 0xCC <= kind <= 0xCF:
+            return self.integer(1 << kind - 0xCC)
+        if 0xD0 <= kind <= 0xD3:
+            return int.from_bytes(self.piece(1 << kind - 0xD0), "big", signed=True)
+        if 0xD9 <= kind <= 0xDB:
+            return str(self.piece(self.integer(1 << kind - 0xD9)), "utf-8")
+        if 0xDC <= kind <= 0xDD:
+            return self.array(self.integer(2 << kind - 0xDC), depth)
+        if 0xDE <= kind <= 0xDF:
+            return self.map(self.integer(2 << kind - 0xDE), depth)
         raise Damaged(f"unknown type {kind:#x}")
-    size, signed, read = _SIZES[kind]
-    integer = int.from_bytes(_slice(data, at, size), "big", signed=signed)
-    at += size
-    return (integer, at) if read is None else read(data, at, integer, depth)
 
+    def skip(self, size: int) -> None:
+        if size > len(self.data) - self.at:
+            raise Damaged("cut short")
+        self.at += size
 
-def _slice(data: memoryview, at: int, size: int) -> memoryview:
-    if at + size > len(data):
-        raise Damaged("cut short")
-    return data[at : at + size]
+    def piece(self, size: int) -> bytes:
+        self.skip(size)
+        return self.data[self.at - size : self.at]
 
+    def integer(self, size: int) -> int:
+        self.skip(size)
+        number = 0
+        for place in range(self.at - size, self.at):
+            number = number << 8 | self.data[place]
+        return number
 
-def _text(data: memoryview, at: int, size: int, _depth: int = 0) -> tuple[str, int]:
-    return str(_slice(data, at, size), "utf-8"), at + size
+    def array(self, size: int, depth: int) -> list[Any]:
+        return [self.value(depth + 1) for _ in range(size)]
 
-
-def _binary(data: memoryview, at: int, size: int, _depth: int = 0) -> tuple[memoryview, int]:
-    return _slice(data, at, size), at + size
-
-
-def _array(data: memoryview, at: int, size: int, depth: int) -> tuple[list[Any], int]:
-    items = []
-    for _ in range(size):
-        item, at = unpack(data, at, depth + 1)
-        items.append(item)
-    return items, at
-
-
-def _map(data: memoryview, at: int, size: int, depth: int) -> tuple[dict[Any, Any], int]:
-    items = {}
-    for _ in range(size):
-        key, at = unpack(data, at, depth + 1)
-        items[key], at = unpack(data, at, depth + 1)
-    return items, at
-
-
-_CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
-# By type byte: the size of the integer behind it, whether it is signed, what reads an object of that length.
-_SIZES: dict[int, tuple[int, bool, Any]] = {
-    0xC4: (1, False, _binary),
-    0xC5: (2, False, _binary),
-    0xC6: (4, False, _binary),
-    0xCC: (1, False, None),
-    0xCD: (2, False, None),
-    0xCE: (4, False, None),
-    0xCF: (8, False, None),
-    0xD0: (1, True, None),
-    0xD1: (2, True, None),
-    0xD2: (4, True, None),
-    0xD3: (8, True, None),
-    0xD9: (1, False, _text),
-    0xDA: (2, False, _text),
-    0xDB: (4, False, _text),
-    0xDC: (2, False, _array),
-    0xDD: (4, False, _array),
-    0xDE: (2, False, _map),
-    0xDF: (4, False, _map),
-}
+    def map(self, size: int, depth: int) -> dict[Any, Any]:
+        items = {}
+        for _ in range(size):
+            key = self.value(depth + 1)
+            items[key] = self.value(depth + 1)
+        return items
 
 
 def pack(value: Any) -> bytes:

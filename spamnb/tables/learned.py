@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.key import Key
-    from spamnb.store.journal_record import JournalRecord
+    from spamnb.store.journal import JournalRecord
     from spamnb.store.stored_model import StoredModel
 
 NOT_LEARNED = -1  # in place of a label index

@@ -10,7 +10,7 @@ import numpy as np
 
 from spamnb.arrays import Texts, shard_range, stable_order
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.records import KEY_BYTES
+from spamnb.store.stored_model import KEY_BYTES
 from spamnb.tables.count_table import LARGEST_INT32, CountTable, sum_tables
 from spamnb.tables.layout import column_header, record_type
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.store.journal_record import JournalRecord
-    from spamnb.store.records import Column
-    from spamnb.store.stored_model import StoredModel
+    from spamnb.store.journal import JournalRecord
+    from spamnb.store.stored_model import Column, StoredModel
     from spamnb.tables.number_sums import NumberSums
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from spamnb.arrays import Texts
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.records import KEY_BYTES, CountRecords
+from spamnb.store.stored_model import KEY_BYTES, CountRecords
 from spamnb.tables.layout import record_type
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from spamnb.store.journal_record import JournalRecord
+    from spamnb.store.journal import JournalRecord
 
 DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import has_spam, spam_scores
-from spamnb.bayes.scoring import LeaveOneOut
+from spamnb.bayes.scoring import BulkClassifier, counts_by_token
 from spamnb.tables.summing import merged
 from spamnb.training.batches import SampledMessages
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.tables.learned import LearnedMessages
     from spamnb.tables.spilling import SpilledArray, SpillFile
     from spamnb.tables.totals import Totals
@@ -95,10 +95,11 @@ class Sample:
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
         fingerprints, places = merged([piece.fingerprints for piece in self._load()])
-        left_out = LeaveOneOut(Likelihood(totals, view), *counts(fingerprints))
+        classifier = BulkClassifier(Likelihood(totals, view), counts_by_token(view, *counts(fingerprints)))
         for piece, own_places in zip(self._load(), places, strict=True):
-            rows = piece.rows.renumbered(own_places.astype(np.int32))
-            scores = spam_scores(labels, left_out.scores(rows, piece.labels))
+            classifier.open(piece.rows.renumbered(own_places.astype(np.int32)))
+            left_out = classifier.left_out_scores(range(len(piece.rows)), piece.labels.tolist())
+            scores = spam_scores(labels, np.array(left_out))
             learned = learned.scored(piece.digests, scores)
         return learned
 

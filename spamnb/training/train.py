@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.view import View
+    from spamnb.bayes.classifier import View
     from spamnb.tables.saving import MapShards
     from spamnb.training.pool import Counted, Pool
 

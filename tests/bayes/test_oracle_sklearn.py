@@ -10,8 +10,8 @@ from scipy.sparse import csr_matrix
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
 from spamnb.arrays import MISSING
+from spamnb.bayes.classifier import View
 from spamnb.bayes.scoring import BulkClassifier
-from spamnb.bayes.view import View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.reading.settings import Settings
 from spamnb.training.pool import MailToRead

@@ -7,12 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import MISSING, Rows
-from spamnb.bayes.classifier import Classifier, Likelihood
-from spamnb.bayes.scoring import BulkClassifier, LeaveOneOut
-from spamnb.bayes.verdict import Score
-from spamnb.bayes.view import GLOBAL, View
+from spamnb.bayes.classifier import GLOBAL, Classifier, Score, View
+from spamnb.bayes.scoring import BulkClassifier
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.online import RunningCounts
+from spamnb.evaluation.running_counts import RunningCounts
 
 WORDS, PAIRS = range(12), range(12, 18)  # places in the vocabulary
 SMOOTHINGS = (0.0, 1e-300, 0.01, 0.3, 1.0, GLOBAL)
@@ -114,11 +112,13 @@ def test_many_at_once(question, chance):
 @examples_times(2)
 def test_left_out(corpus, view):
     table = corpus.table(np.ones(len(corpus), bool))
-    left_out = LeaveOneOut(Likelihood(table, view), table.message_counts, table.occurrence_counts)
+    classifier = BulkClassifier.of(table, view)
     everyone = range(len(corpus))
     expected = [one_by_one(corpus, view, [n for n in everyone if n != left], left) for left in everyone]
     scores = [Score(corpus.labels, joint, []).of("spam") for joint in expected]
-    assert left_out.scores(corpus.rows, corpus.truth).tolist() == scores
+    classifier.open(corpus.rows)
+    assert classifier.left_out_scores(everyone, corpus.truth.tolist()) == scores
+    assert (classifier.joints(corpus.rows) == BulkClassifier.of(table, view).joints(corpus.rows)).all()
 
 
 @given(st.sampled_from([("ham", "spam"), ("ham", "news", "spam")]).flatmap(questions))

@@ -8,7 +8,7 @@ from hashlib import sha256
 import msgpack
 
 from spamnb.store import msgpack_codec
-from spamnb.store.records import ENTRY_BYTES, WIDTHS, checksum_of
+from spamnb.store.stored_model import ENTRY_BYTES, WIDTHS, checksum_of
 
 
 def sealed_model(data: bytes, stretches: bool = False) -> bytes:
@@ -17,11 +17,11 @@ def sealed_model(data: bytes, stretches: bool = False) -> bytes:
     With `stretches` those in the directories, too.
     """
     start = 3 if data[:1] == b"\xde" else 1  # behind the size of the outermost map
-    view, fields, at = memoryview(data), {}, start
+    fields, at = {}, start
     try:
         for _ in range(4):
-            key, at = msgpack_codec.unpack(view, at)
-            fields[key], at = msgpack_codec.unpack(view, at)
+            key, at = msgpack_codec.unpack(data, at)
+            fields[key], at = msgpack_codec.unpack(data, at)
         head = fields["head"]
         end, places = at, {}
         for name, kind, size, _ in head["columns"]:
@@ -55,10 +55,10 @@ def seal_stretches(data: bytearray, directory: tuple[int, int, int], records: tu
 
 
 def sealed_journal(data: bytes) -> bytes:
-    view, at, records = memoryview(data), 0, []
+    at, records = 0, []
     try:
         while at < len(data):
-            (_, payload), at = msgpack_codec.unpack(view, at)
+            (_, payload), at = msgpack_codec.unpack(data, at)
             records.append(msgpack_codec.pack([crc32(payload), bytes(payload)]))
     except (msgpack_codec.Damaged, TypeError, ValueError):
         return b"".join(records) + data[at:]

@@ -84,8 +84,8 @@ def resealed(data: bytes) -> bytes:
     made = sealed_model(data)
     front, at = {}, 3
     for _ in range(4):
-        key, at = msgpack_codec.unpack(memoryview(made), at)
+        key, at = msgpack_codec.unpack(made, at)
         start = at
-        front[key], at = msgpack_codec.unpack(memoryview(made), at)
+        front[key], at = msgpack_codec.unpack(made, at)
     assert crc32(made[start:at]) == front["crc32"]  # it is a forgery, not damage
     return made

@@ -12,8 +12,7 @@ import spamnb as library
 from spamnb.lock import TRAINING, Lock
 from spamnb.reading.batch import fingerprints_in
 from spamnb.reading.tokenizer import MOST_TOKENS
-from spamnb.store.records import LONGEST_SCANNED, LOW_32_BITS
-from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import LONGEST_SCANNED, StoredModel
 from spamnb.training.train import fold
 
 # Bytes that one message can add to a model. Of each of its words: fingerprint, four counts, text, its end
@@ -85,7 +84,7 @@ def test_words_made_to_lie_together_are_found_as_fast_as_others(own):
     library.learn(own, message, "spam")
     fold(own)
     stored = StoredModel.open(own)
-    assert stored.column("starts")[1] & LOW_32_BITS >= len(crafted)  # they do lie together
+    assert stored.column("starts")[1] & 0xFFFFFFFF >= len(crafted)  # they do lie together
     asked = crafted[::8]
     bytes_before, calls_before = reads()
     assert len(rows_of(stored, asked)) == len(asked)

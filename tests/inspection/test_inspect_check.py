@@ -10,12 +10,12 @@ from fuzz.sealing import sealed_model
 from helpers.failing import failed, failing, needs_strace
 from helpers.screens import on_a_terminal
 
-from spamnb.bayes.view import View
+from spamnb.bayes.classifier import View
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.inspection.check import check
 from spamnb.model import Model
 from spamnb.serve.memory import open_in_memory
-from spamnb.store import damage
+from spamnb.store import journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -302,7 +302,7 @@ def test_a_journal_that_was_put_aside_is_named(spamnb, own):
 
 
 def test_it_is_told_once_and_not_beside_the_report(spamnb, own, monkeypatch):
-    monkeypatch.setattr(damage, "_warned", {})
+    monkeypatch.setattr(journal, "_warned", {})
     learn(own, b"Subject: lesson\n\nwords", "spam")
     flip(own + ".journal", 50)
     assert len(lines(spamnb("inspect", "--check", "--model", own))) == 1

@@ -11,9 +11,8 @@ from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.classifier import Classifier, Likelihood
+from spamnb.bayes.classifier import Classifier, Likelihood, View
 from spamnb.bayes.verdict import Cutoffs
-from spamnb.bayes.view import View
 from spamnb.inspection.differences import most_moved_tokens
 from spamnb.inspection.model_curves import ModelCurves, zipf_curve
 from spamnb.inspection.model_summary import (

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.verdict import Evidence
-from spamnb.bayes.view import View
+from spamnb.bayes.classifier import Evidence, View
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.flips import fewest_removals, part_score, weaken_part
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts

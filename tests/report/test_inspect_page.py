@@ -9,7 +9,7 @@ import pytest
 from helpers.browser import browse, in_a_browser
 from selectolax.lexbor import LexborHTMLParser
 
-from spamnb.bayes.view import View
+from spamnb.bayes.classifier import View
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
 from spamnb.report.message_page import message_page

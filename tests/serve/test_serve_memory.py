@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from helpers.tables import counts_of, crowded
 
-from spamnb.errors import ModelError
 from spamnb.model import Model
 from spamnb.serve import memory
 from spamnb.serve.judge import ReloadingModel
-from spamnb.serve.memory import CountRecordsInMemory, open_in_memory
+from spamnb.serve.memory import open_in_memory
 from spamnb.training.learn import learn
 from spamnb.training.train import fold
 
@@ -43,23 +42,14 @@ def said(messages):
 
 def test_the_same_as_from_disk(spamnb, said):
     kept = open_in_memory(spamnb.model)
-    assert isinstance(kept.stored._tokens, CountRecordsInMemory)
+    assert kept.stored.tokens.in_memory
     assert said(kept) == said(kept) == said(Model.open(spamnb.model))
-
-
-@pytest.mark.parametrize("most", [0, 1, 20, 100])
-def test_whatever_has_to_be_forgotten(spamnb, said, monkeypatch, most):
-    monkeypatch.setattr(memory, "MOST_REMEMBERED", most)
-    kept = open_in_memory(spamnb.model)
-    assert said(kept) == said(Model.open(spamnb.model))
-    assert isinstance(kept.classifier, memory.RememberingClassifier)
-    assert len(kept.classifier._known) <= max(most, 60)  # a message's own are kept while it is judged
 
 
 def test_too_large_for_the_memory(spamnb, said, monkeypatch):
     monkeypatch.setattr(memory, "MOST_COUNT_BYTES", 1000)
     kept = open_in_memory(spamnb.model)
-    assert not isinstance(kept.stored._tokens, CountRecordsInMemory)
+    assert not kept.stored.tokens.in_memory
     assert said(kept) == said(Model.open(spamnb.model))
 
 
@@ -75,10 +65,10 @@ def test_through_a_life_of_learning(own, spamnb, messages, said):
         learn(own, raw, draw.choice(["ham", "spam", None]))
         assert said(kept.current()) == said(Model.open(own))
     assert kept.current().stored is not before
-    assert kept.current().stored._tokens is before._tokens
+    assert kept.current().stored.tokens is before.tokens
     fold(own)
     assert said(kept.current()) == said(Model.open(own))
-    assert kept.current().stored._tokens is not before._tokens
+    assert kept.current().stored.tokens is not before.tokens
     shutil.copy(spamnb.model, own + ".new")
     os.replace(own + ".new", own)
     assert said(kept.current()) == said(Model.open(own))
@@ -87,16 +77,7 @@ def test_through_a_life_of_learning(own, spamnb, messages, said):
 def test_what_is_held_is_not_read_again(tmp_path):
     """Not even where words made for it lie together."""
     stored, crowd = crowded(tmp_path)
-    held = CountRecordsInMemory(stored._tokens)
+    stored.load()
     os.truncate(stored.path, 0)
     asked = crowd[::99]
-    assert held.rows([*asked, crowd[0] - 1]) == {number: counts_of(number) for number in asked}
-
-
-def test_a_damaged_directory_is_told(spamnb, mail):
-    kept = open_in_memory(spamnb.model)
-    records = kept.stored._tokens
-    assert isinstance(records, CountRecordsInMemory)
-    records.starts = memoryview(bytes(4))
-    with pytest.raises(ModelError, match="damaged"):
-        kept.classify(mail.messages["ham"])
+    assert stored.rows([*asked, crowd[0] - 1]) == {number: counts_of(number) for number in asked}

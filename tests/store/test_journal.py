@@ -16,8 +16,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.store.journal import Journal
-from spamnb.store.journal_record import sealed
+from spamnb.store.journal import Journal, sealed
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn

@@ -21,9 +21,8 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.store import damage
-from spamnb.store.journal import Journal
-from spamnb.store.journal_record import sealed
+from spamnb.store import journal
+from spamnb.store.journal import Journal, sealed
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
@@ -556,4 +555,4 @@ def test_it_is_told_once_of_each_model_and_anew_when_there_is_more(start, tmp_pa
     assert told.count("\n") == 1
     places = ", ".join(f"{first}-{end - 1}" for first, end in start[1][1:4])
     assert f"damaged records are passed over, at bytes {places} and 3 more; learn" in told
-    assert damage.MOST_LISTED == 3
+    assert journal.MOST_LISTED == 3

@@ -35,7 +35,7 @@ from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
-from spamnb.store.journal_record import sealed
+from spamnb.store.journal import sealed
 from spamnb.store.stored_model import VERSION, StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.loading import load_table

@@ -18,7 +18,7 @@ from spamnb.exchange import merging
 from spamnb.exchange.merging import merge
 from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
-from spamnb.store.journal_record import JournalRecord
+from spamnb.store.journal import JournalRecord
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.learned import LearnedMessages, merge_learned

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import Rows, Texts
+from spamnb.bayes.classifier import View
 from spamnb.bayes.cutoffs import cutoffs
-from spamnb.bayes.view import View
 from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.sources import MAX_FILES

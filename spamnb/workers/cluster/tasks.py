@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.arrays import Array
+    from spamnb.bayes.classifier import View
     from spamnb.bayes.verdict import Cutoffs
-    from spamnb.bayes.view import View
     from spamnb.delivery.batch_judge import Judgement
     from spamnb.mailboxes.ranges import MailboxRange
     from spamnb.mailboxes.skipped import Unreadable

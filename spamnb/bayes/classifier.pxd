@@ -1,0 +1,49 @@
+cimport cython
+from libc.stdint cimport int64_t, uint64_t
+
+cdef double GRID
+cdef uint64_t MOST_LOGARITHMS
+
+cdef double _log(double p) except? -1
+@cython.locals(low=double, high=double, weight=double)
+cpdef double spread(weights) except? -1
+
+@cython.final
+cdef class Evidence:
+    cdef readonly object feature, row, times, part
+    cdef readonly list weights
+
+cdef class Likelihood:
+    cdef readonly object view, labels, numbers, vocabulary
+    cdef readonly int label_count
+    cdef readonly bint is_global, is_bernoulli, is_multinomial
+    cdef readonly double epsilon, least_evidence
+    cdef public list log_denominators
+    cdef readonly list log_prior, label_totals, background, certain_words
+    cdef object _log_zero, _message_total
+    cdef list _logs
+
+    @cython.locals(weights=list)
+    cpdef list strong_weights(self, row)
+    @cython.locals(weights=list, epsilon=double, start=Py_ssize_t, k=Py_ssize_t)
+    cpdef list weights(self, row)
+    @cython.locals(numerator=double, denominator=double)
+    cdef double log_weight(self, Py_ssize_t label_index, uint64_t count, double epsilon) except? -1
+    cdef double rounded(self, double weight) noexcept
+    @cython.locals(numerator=double, logarithm=double, is_kept=bint)
+    cdef double log_count(self, uint64_t count, double epsilon) except? -1
+    @cython.locals(numerator=double, denominator=double, log_denominator=double, epsilon=double, terms=list, background=list, words=int64_t)
+    cdef _count_absent_words(self, by_label)
+    @cython.locals(item=Evidence, k=Py_ssize_t)
+    cpdef list summed_joint(self, list evidence)
+    @cython.locals(item=Evidence, k=Py_ssize_t, of_part=list, weights=list, joint=list)
+    cpdef list averaged_joint(self, list evidence, double damping)
+
+@cython.final
+cdef class Classifier(Likelihood):
+    cdef readonly object counts
+
+    @cython.locals(rows=dict, found=list)
+    cpdef list evidence(self, tokens)
+    @cython.locals(rows=dict, found=list)
+    cpdef list pair_evidence(self, pairs)

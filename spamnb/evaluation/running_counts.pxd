@@ -1,0 +1,36 @@
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint16_t
+
+from spamnb.bayes.classifier cimport Likelihood
+from spamnb.bayes.scoring cimport BulkClassifier
+
+@cython.final
+cdef class RunningCounts:
+    cdef readonly object view, labels
+    cdef list lone, lone_words, lone_pairs, lone_times
+    cdef readonly list truth, messages, presences, occurrences, pair_presences
+    cdef readonly object vocabulary, pair_vocabulary
+    cdef readonly dict numbers
+    cdef dict values, same_rows
+    cdef const int64_t[:] starts
+    cdef const int32_t[:] places
+    cdef const uint16_t[:] times
+    cdef int32_t[:, ::1] counts
+    cdef int64_t[:, ::1] same_counts
+    cdef bint counts_times, counts_words, is_stale
+    cdef Likelihood likelihood
+    cdef BulkClassifier scorer
+
+    cpdef list joint(self, int64_t message)
+    cpdef list left_out_scores(self, messages)
+    cdef refresh(self)
+    @cython.locals(k=int, count=int64_t, words_by_count=dict)
+    cdef list words_by_count(self)
+    cpdef learn(self, int64_t message)
+    cpdef forget(self, int64_t message)
+    @cython.locals(label=int, label_count=int, words=int64_t, new_words=int64_t, pairs=int64_t, new_pairs=int64_t,
+                   length=int64_t, start=int64_t, end=int64_t, at=int64_t, place=int64_t, times=int64_t,
+                   own=int64_t, others=int64_t, is_new=bint, k=int)
+    cdef change(self, int64_t message, int64_t sign)
+    @cython.locals(k=int)
+    cdef count_same(self, list before, int label, int64_t sign, int64_t words, bint are_new)

@@ -1,0 +1,176 @@
+"""Counts of the messages learned so far. Learning or forgetting one takes time by its tokens alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.arrays import MISSING
+from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.scoring import BulkClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spamnb.arrays import Array
+    from spamnb.bayes.classifier import View
+    from spamnb.evaluation.corpus import Corpus
+
+HIGHEST = (1 << 16) - 1  # numpy sorts numbers of 16 bits by radix
+
+
+class RunningCounts:
+    """Counts of some messages of a corpus, which judge the others."""
+
+    def __init__(self, corpus: Corpus, view: View) -> None:
+        self.view = view
+        self.labels = corpus.labels
+        self.truth = corpus.truth.tolist()
+        rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
+        size = len(corpus.fingerprints)
+        numbers, is_lone = by_frequency(rows.places, size)
+        if view.tfidf:  # there the length of a message counts
+            is_lone[:] = False
+        lone = is_lone[rows.places]
+        # Per message its tokens that no other one has: they add to the totals, and are never evidence.
+        self.lone_words, self.lone_pairs, self.lone_times = (
+            rows.summed(of_entry[None])[0].tolist()
+            for of_entry in (lone & (rows.times > 0), lone & (rows.times == 0), lone * rows.times)
+        )
+        self.lone = [words + pairs for words, pairs in zip(self.lone_words, self.lone_pairs, strict=True)]
+        rows = rows.only(~lone).renumbered(numbers)
+        self.starts, self.places, self.times = rows.starts, rows.places, rows.times.data
+        label_count = len(self.labels)
+        self.counts_times = view.event == "multinomial"
+        width = 2 * label_count if self.counts_times else label_count
+        self.counts = np.zeros((size - int(is_lone.sum()), width), np.int32)
+        self.messages = [0] * label_count
+        self.presences = [0] * label_count
+        self.occurrences = [0] * label_count
+        self.vocabulary = 0
+        self.pair_presences = [0] * label_count
+        self.pair_vocabulary = 0
+        self.values = {name: rows.numbers[name].tolist() for name in (rows.numbers if view.numbers else ())}
+        self.numbers = {name: [[0, 0, 0] for _ in self.labels] for name in self.values}
+        self.counts_words = view.event == "bernoulli"
+        # How many words have how many messages of a label, and, for global smoothing, the same row of counts.
+        self.same_counts = np.zeros((label_count, len(corpus) + 2), np.int64)
+        self.same_rows: dict[tuple[int, ...], int] = {}
+        self.likelihood = Likelihood(self, view)
+        self.scorer = BulkClassifier(self.likelihood, self.counts)
+        self.scorer.open(rows)
+        self.is_stale = False
+
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        """How many words have the same messages per label."""
+        return self.same_rows
+
+    def joint(self, message: int) -> list[float]:
+        """The log-joint probability of a message and each label."""
+        self.refresh()
+        return self.scorer.joint(message)
+
+    def left_out_scores(self, messages: Sequence[int]) -> list[float]:
+        """Score learned messages, each by the counts of the others, the second label against the first."""
+        self.refresh()
+        return self.scorer.left_out_scores(messages, self.truth, self.lone)
+
+    def refresh(self) -> None:
+        """Derive from the counts what judges."""
+        if self.is_stale:
+            is_exact = self.counts_words and not self.likelihood.is_global
+            self.likelihood.update(self, self.words_by_count() if is_exact else None)
+            self.scorer.renew()
+            self.is_stale = False
+
+    def words_by_count(self) -> list[dict[tuple[int, int], int]]:
+        """Per label, how many words have each number of messages, as Likelihood takes it."""
+        found = []
+        for k in range(len(self.labels)):
+            words_by_count = {}
+            for count in range(self.messages[k] + 1):
+                if self.same_counts[k, count]:
+                    words_by_count[count, 0] = self.same_counts[k, count]
+            found.append(words_by_count)
+        return found
+
+    def learn(self, message: int) -> None:
+        self.change(message, 1)
+
+    def forget(self, message: int) -> None:
+        self.change(message, -1)
+
+    def change(self, message: int, sign: int) -> None:
+        """Add the counts of a message, or subtract them."""
+        label, label_count = self.truth[message], len(self.labels)
+        words = new_words = self.lone_words[message]
+        pairs = new_pairs = self.lone_pairs[message]
+        length = self.lone_times[message]
+        start, end = self.starts[message], self.starts[message + 1]
+        for at in range(start, end):
+            place, times = self.places[at], self.times[at]
+            own = self.counts[place, label]
+            others = 0
+            for k in range(label_count):
+                others += self.counts[place, k]
+            others -= own
+            is_new = not others and own == (0 if sign > 0 else 1)
+            if times:
+                words += 1
+                length += times
+                new_words += 1 if is_new else 0
+            else:
+                pairs += 1
+                new_pairs += 1 if is_new else 0
+            if self.counts_words:
+                before = [self.counts[place, k] for k in range(label_count)]
+                self.count_same(before, label, sign, 1, is_new)
+            self.counts[place, label] = own + sign
+            if self.counts_times:
+                self.counts[place, label_count + label] += sign * times
+        if self.counts_words:
+            before = [int(sign < 0 and k == label) for k in range(label_count)]
+            self.count_same(before, label, sign, self.lone_words[message], True)
+        self.vocabulary += sign * new_words
+        self.pair_vocabulary += sign * new_pairs
+        self.messages[label] += sign
+        self.presences[label] += sign * words
+        self.pair_presences[label] += sign * pairs
+        self.occurrences[label] += sign * length
+        for name, sums in self.numbers.items():
+            value = self.values[name][message]
+            if value != MISSING:
+                n, total, squares = sums[label]
+                sums[label] = [n + sign, total + sign * value, squares + sign * value * value]
+        self.is_stale = True
+
+    def count_same(self, before: list[int], label: int, sign: int, words: int, are_new: bool) -> None:
+        """Note that words get one more message of a label, or one less; new ones have no other message."""
+        if are_new:
+            for k in range(len(self.labels)):
+                self.same_counts[k, 0] += sign * words
+        self.same_counts[label, before[label]] -= words
+        self.same_counts[label, before[label] + sign] += words
+        if self.likelihood.is_global:
+            after = before.copy()
+            after[label] += sign
+            for row, step in ((tuple(before), -words), (tuple(after), words)):
+                if any(row):
+                    self.same_rows[row] = self.same_rows.get(row, 0) + step
+                    if not self.same_rows[row]:
+                        del self.same_rows[row]
+
+
+def by_frequency(places: Array, size: int) -> tuple[Array, Array]:
+    """Number tokens anew, the most frequent first, so that most counts are found in a cache.
+
+    Also tells which of the old ones have one message only.
+    """
+    messages = np.bincount(places, minlength=size)
+    rarity = (HIGHEST - np.minimum(messages, HIGHEST)).astype(np.uint16)
+    is_lone = messages == 1
+    rarity[is_lone] = HIGHEST  # last
+    numbers = np.empty(size, np.int32)
+    numbers[np.argsort(rarity, kind="stable")] = np.arange(size, dtype=np.int32)
+    return numbers, is_lone

@@ -1,0 +1,65 @@
+"""The counts of a model in memory, for messages of many batches: no texts, no days."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spamnb.bayes.scoring import narrowed
+from spamnb.tables.layout import record_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from spamnb.arrays import Array, Rows
+    from spamnb.bayes.classifier import View
+    from spamnb.store.counts import Row
+    from spamnb.store.stored_model import Column, StoredModel
+
+
+class CountLookup:
+    """The rows of counts [token, count] that a view reads: tokens, and behind them pairs of neighbours."""
+
+    def __init__(self, stored: StoredModel, view: View) -> None:
+        label_count, records = len(stored.labels), stored.journal.records
+        width = 2 * label_count if view.event == "multinomial" else label_count
+        later = {token for record in records for token in record.fingerprints}
+        self.tokens, self.counts = _columns(stored.column("tokens"), width, later, stored.rows)
+        self.pairs = np.empty(0, np.uint64)
+        if view.pairs:
+            later = {pair for record in records for pair in record.pairs}
+            self.pairs, counts = _columns(stored.column("pairs"), width, later, stored.pair_rows)
+            self.counts = np.concatenate((self.counts, counts))
+
+    def rows(self, rows: Rows, fingerprints: Array) -> Rows:
+        """Renumber messages: each token is the place of its row of counts, -1 if it is unknown."""
+        is_pair = np.zeros(len(fingerprints), bool)
+        is_pair[rows.places[rows.times == 0]] = True
+        places = np.full(len(fingerprints), -1, np.int32)
+        for keys, start, chosen in (
+            (self.tokens, 0, np.flatnonzero(~is_pair)),
+            (self.pairs, len(self.tokens), np.flatnonzero(is_pair)),
+        ):
+            if len(keys):
+                at = np.minimum(np.searchsorted(keys, fingerprints[chosen]), len(keys) - 1)
+                found = keys[at] == fingerprints[chosen]
+                places[chosen[found]] = start + at[found]
+        return rows.renumbered(places)
+
+
+def _columns(
+    column: Column, width: int, later: set[int], rows: Callable[[Sequence[int]], dict[int, Row]]
+) -> tuple[Array, Array]:
+    """Return the fingerprints of a column of records and their counts, those anew that a journal changes."""
+    records = np.frombuffer(column.read(), record_type(column.kind))
+    keys, counts = records["key"].copy(), narrowed(records["counts"][:, :width])
+    if later:
+        changed = np.array(sorted(later), np.uint64)
+        found = rows(changed.tolist())
+        unknown = ~np.isin(changed, keys)
+        places = np.searchsorted(keys, changed[unknown])
+        keys, counts = np.insert(keys, places, changed[unknown]), np.insert(counts, places, 0, axis=0)
+        nothing = (0,) * width
+        counts[np.searchsorted(keys, changed)] = [found.get(key, nothing)[:width] for key in changed.tolist()]
+    return keys, counts
