@@ -24,14 +24,14 @@ def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
     shown = [pages[id(part)].text if id(part) in pages else part.text or "" for part in message.parts]
     length = sum([len(text) for text in shown])
     if length:
-        capitals, letters, digits, exclamations = characters_of(shown)
+        capitals, letters, digits, exclamations, addresses = characters_of(shown)
         if letters:
             numbers["capitals"] = 1000 * capitals // letters  # per mille of the letters that have case
         numbers["digits"] = 1000 * digits // length
         numbers["exclamations"] = min(HIGHEST_COUNT, exclamations)
         numbers["html"] = 1000 * sum([len(page.text) for page in pages.values()]) // length
         links = sum([len(page.links) for page in pages.values()])
-        numbers["links"] = min(HIGHEST_COUNT, links + "".join(shown).count("://"))
+        numbers["links"] = min(HIGHEST_COUNT, links + addresses)
     recipients = [value for name, value in message.headers if name in ("to", "cc")]
     if recipients:
         numbers["recipients"] = min(HIGHEST_COUNT, sum([value.count("@") for value in recipients]))
@@ -41,10 +41,11 @@ def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
     return numbers
 
 
-def characters_of(texts: list[str]) -> tuple[int, int, int, int]:
-    """Count capitals, letters that have case, digits and exclamation marks."""
-    capitals = letters = digits = exclamations = 0
+def characters_of(texts: list[str]) -> tuple[int, int, int, int, int]:
+    """Count capitals, letters that have case, digits, exclamation marks, and `://` in texts."""
+    capitals = letters = digits = exclamations = addresses = 0
     for text in texts:
+        addresses += text.count("://")
         for char in text:
             if "a" <= char <= "z":
                 letters += 1
@@ -63,7 +64,7 @@ def characters_of(texts: list[str]) -> tuple[int, int, int, int]:
                     letters += 1
                 elif char.isdecimal():
                     digits += 1
-    return capitals, letters, digits, exclamations
+    return capitals, letters, digits, exclamations, addresses
 
 
 def hour_of(date: str) -> int | None:

@@ -1,22 +1,24 @@
 cimport cython
 
 cdef bytes _SPACED, _FOLDED
+cdef int SPACE
 
 cdef class Words:
     cdef public int ngrams
     cdef public bint keep_case
     cdef public object stop_words, stem
-    cdef object _scripts
     cdef dict _stems
     cdef bytes _table
     cdef bint _simple
 
     cpdef list of(self, str text)
 
-    @cython.locals(plain=bint, data=bytes, chunks=list, words=list)
+    @cython.locals(plain=bint, data=bytes, words=list)
     cpdef bytes spaced(self, str text)
 
-    cdef list _read_scripts(self, list chunks)
+    @cython.locals(pieces=list, size=Py_ssize_t, at=Py_ssize_t, copied=Py_ssize_t, runs=int, start=Py_ssize_t, plain=bint)
+    cdef bytes _read_scripts(self, bytes data)
+
     cdef list _filtered_and_stemmed(self, list words)
     cdef str _stemmed(self, str word)
 

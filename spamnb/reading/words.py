@@ -8,8 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from spamnb.reading.scripts import Scripts
-
+SPACE = 32
 MOST_WORDS = 20_000  # of one text; a flood of words stops counting here
 MOST_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
 
@@ -35,7 +34,6 @@ class Words:
         self.keep_case = keep_case
         self.stop_words = stop_words
         self.stem = stem
-        self._scripts: Scripts | None = None
         self._stems: dict[str, str] = {}
         self._table = _SPACED if keep_case else _FOLDED
         self._simple = not stop_words and stem is None
@@ -52,23 +50,32 @@ class Words:
             text = plain_typography(text)
             plain = text.isascii()
         data = text.encode("utf-8", "replace").translate(self._table)
-        if plain and self._simple:
-            return data
-        chunks = data.decode().split(None, MOST_WORDS)
-        words = [word for word in [chunk.strip("'") for chunk in chunks[:MOST_WORDS]] if word]
         if not plain:
-            words = self._read_scripts(words)
-        if not self._simple:
-            words = self._filtered_and_stemmed(words)
-        return " ".join(words).encode()
+            data = self._read_scripts(data)
+        if self._simple:
+            return data
+        words = [word for word in [chunk.strip("'") for chunk in data.decode().split(None, MOST_WORDS)] if word]
+        return " ".join(self._filtered_and_stemmed(words[:MOST_WORDS])).encode()
 
-    def _read_scripts(self, chunks: list[str]) -> list[str]:
-        """Return the words of chunks of which some are not ASCII."""
-        if self._scripts is None:
-            from spamnb.reading.scripts import Scripts
+    def _read_scripts(self, data: bytes) -> bytes:
+        """Replace each run between spaces that is not ASCII by its words, up to the most that a text has."""
+        from spamnb.reading.scripts import words_of_run
 
-            self._scripts = Scripts(self.keep_case)
-        return self._scripts.words(chunks)
+        pieces = []
+        size, at, copied, runs = len(data), 0, 0, 0
+        while at < size and runs < MOST_WORDS:
+            start, plain = at, True
+            while at < size and data[at] != SPACE:
+                plain = plain and data[at] < 128
+                at += 1
+            if not plain:
+                words = words_of_run(data[start:at].decode(), self.keep_case)
+                pieces += [data[copied:start], " ".join(words).encode()]
+                copied = at
+            runs += at > start
+            at += 1
+        pieces.append(data[copied:at])
+        return b"".join(pieces)
 
     def _filtered_and_stemmed(self, words: list[str]) -> list[str]:
         """Leave out stop words, and stem the others."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
 from spamnb.reading.letters import has_masked_words
-from spamnb.reading.scripts import syllables
+from spamnb.reading.scripts import words_of_run
 from spamnb.reading.settings import Settings
 from spamnb.reading.features import LONGEST_WORD, shortened
 from spamnb.reading.words import MOST_WORDS, Words
@@ -276,7 +276,7 @@ def test_pairs_mixed_with_other_words(text, words):
 
 
 def test_syllables_of_other_scripts_are_whole():
-    assert syllables("ქართული") == ["ქართული"]
+    assert words_of_run("ქართული", False) == ["ქართული"]
     assert of("tiếng Việt ქართული አማርኛ") == ["tiếng", "việt", "ქართული", "አማርኛ"]
 
 

@@ -1,0 +1,16 @@
+cimport cython
+
+cdef str JOINERS
+
+@cython.locals(words=list, chunk=str, start=Py_ssize_t)
+cpdef list words_of_run(str run, bint keep_case)
+
+@cython.locals(text=str, at=Py_ssize_t, size=Py_ssize_t, start=Py_ssize_t, word=str)
+cdef add_visible_words(list words, str piece, bint keep_case)
+
+cdef bint is_inside(Py_UCS4 char) except -1
+
+@cython.locals(start=Py_ssize_t, size=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, dense=bint)
+cpdef add_syllables(list words, str word)
+
+cpdef bint is_dense(Py_UCS4 char) noexcept
