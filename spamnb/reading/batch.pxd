@@ -5,6 +5,7 @@ from spamnb.reading.features cimport Features, TokenTable
 
 cdef uint64_t MASK, SECRET_FACTOR
 
+@cython.final
 cdef class BatchBuilder:
     cdef public object key
     cdef int bits, words

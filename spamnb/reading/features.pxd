@@ -19,6 +19,7 @@ cpdef str shortened(str word)
 @cython.locals(words=Py_ssize_t, before=uint8_t, letter=uint8_t)
 cpdef Py_ssize_t word_count(bytes spaced) except -1
 
+@cython.final
 cdef class TokenTable:
     cdef uint64_t[4096] fingerprints
     cdef int32_t[4096] times, starts, ends
@@ -39,6 +40,7 @@ cdef class TokenTable:
 @cython.locals(which=int, table=TokenTable, slot=int)
 cdef int number_in(list tables, uint64_t fingerprint) except -2
 
+@cython.final
 cdef class Features:
     cdef public object key
     cdef public dict numbers

@@ -6,6 +6,7 @@ from spamnb.reading.words cimport Words
 
 cdef int HEAD, BODY
 
+@cython.final
 cdef class Tokenizer:
     cdef public object settings, key
     cdef public Words words

@@ -3,6 +3,7 @@ cimport cython
 cdef bytes _SPACED, _FOLDED
 cdef int SPACE
 
+@cython.final
 cdef class Words:
     cdef public int ngrams
     cdef public bint keep_case
