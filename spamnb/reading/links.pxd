@@ -21,7 +21,7 @@ cdef _add_link(Features features, str link, Words words)
 @cython.locals(end=Py_ssize_t, host=str)
 cdef _add_absolute_link(Features features, str scheme, str rest, Words words)
 
-@cython.locals(a_number=bint, start=Py_ssize_t, dots=int)
+@cython.locals(a_number=bint, start=Py_ssize_t, dots=int, before=Py_UCS4, at=Py_ssize_t, domain=bytes)
 cdef _add_host(Features features, str host)
 
 cpdef str plain_host(str host)

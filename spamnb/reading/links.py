@@ -126,14 +126,17 @@ def _add_host(features: Features, host: str) -> None:
         features.add_token(f"url:{host[:LONGEST_HOST]}", BODY)
         return
     start, dots = len(host), 0
-    while dots < MOST_DOMAINS and start >= 0:
-        start = host.rfind(".", 0, start)
-        dots += 1
-    while dots:
-        if start + 1 < len(host) and host[start + 1] != ".":
-            features.add_token(f"url:{host[start + 1 : start + 1 + LONGEST_HOST]}", BODY)
-        start = host.find(".", start + 1)
-        dots -= 1
+    while start > 0 and dots < MOST_DOMAINS:
+        start -= 1
+        if host[start] == ".":
+            dots += 1
+    start += dots == MOST_DOMAINS  # behind the dot
+    before = "."
+    for at in range(start, len(host)):
+        if before == "." and host[at] != ".":
+            domain = host[at : at + LONGEST_HOST].encode()
+            features.add(b"url:", domain, 0, len(domain), BODY)
+        before = host[at]
 
 
 def plain_host(host: str) -> str:

@@ -1,5 +1,11 @@
 cimport cython
 
+from spamnb.reading.message cimport Message, Part
+
+@cython.locals(numbers=dict, size=Py_ssize_t, length=Py_ssize_t, shown=list, part=Part, text=str, recipients=Py_ssize_t,
+               name=str, value=str, date=str)
+cpdef dict numbers_of(Message message, dict pages)
+
 @cython.locals(capitals=Py_ssize_t, letters=Py_ssize_t, digits=Py_ssize_t, exclamations=Py_ssize_t, addresses=Py_ssize_t,
                text=str, char=Py_UCS4)
 cpdef tuple characters_of(list texts)

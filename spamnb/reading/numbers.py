@@ -18,11 +18,16 @@ HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so m
 def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
     """Return the numeric features of a message; `pages` are its HTML parts by their id()."""
     numbers: dict[str, int] = {}
-    size = sum([part.size for part in message.parts])
+    size = length = 0
+    shown: list[str] = []
+    for part in message.parts:
+        size += part.size
+        text = pages[id(part)].text if id(part) in pages else part.text
+        if text:
+            shown.append(text)
+            length += len(text)
     if size:
         numbers["size"] = round(10 * log2(size))  # in tenths of a doubling: sizes spread over six decades
-    shown = [pages[id(part)].text if id(part) in pages else part.text or "" for part in message.parts]
-    length = sum([len(text) for text in shown])
     if length:
         capitals, letters, digits, exclamations, addresses = characters_of(shown)
         if letters:
@@ -32,10 +37,15 @@ def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
         numbers["html"] = 1000 * sum([len(page.text) for page in pages.values()]) // length
         links = sum([len(page.links) for page in pages.values()])
         numbers["links"] = min(HIGHEST_COUNT, links + addresses)
-    recipients = [value for name, value in message.headers if name in ("to", "cc")]
-    if recipients:
-        numbers["recipients"] = min(HIGHEST_COUNT, sum([value.count("@") for value in recipients]))
-    hour = hour_of(message.get("date") or "")
+    recipients, date = -1, ""
+    for name, value in message.headers:
+        if name == "to" or name == "cc":
+            recipients = max(recipients, 0) + value.count("@")
+        elif name == "date":
+            date = date or value
+    if recipients >= 0:
+        numbers["recipients"] = min(HIGHEST_COUNT, recipients)
+    hour = hour_of(date)
     if hour is not None:
         numbers["hour"] = hour
     return numbers
