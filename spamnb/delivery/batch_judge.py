@@ -44,6 +44,7 @@ class BatchJudge:
         return [self.model.stored.label_of(digest) is not None for digest in batch.digests.tolist()]
 
     def __call__(self, chunk: Chunk) -> Judgement:
-        batch = batch_of(chunk, None, self.model.tokenizer)
+        numbers = self.model.view.numbers
+        batch = batch_of(chunk, None, self.model.tokenizer, digests=False, numbers=numbers)
         named = zip(batch.names, self.verdicts(batch), strict=True)
         return [(*name, verdict) for name, verdict in named], batch.unreadable, batch.size

@@ -141,24 +141,34 @@ class Batch:
         return sums
 
 
-def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known | None = None) -> Batch:
-    """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
+def batch_of(
+    chunk: Chunk,
+    label: str | None,
+    tokenizer: Tokenizer,
+    known: Known | None = None,
+    *,
+    digests: bool = True,
+    numbers: bool = True,
+) -> Batch:
+    """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized.
+
+    Verdicts need no digests, which are 0 then, and most no numbers.
+    """
     builder, features = BatchBuilder(tokenizer.key), Features(tokenizer.key)
-    names, digests, dates, unreadable = [], [], [], []
+    names, found, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
             unreadable.append(raw)
             continue
         message = read(raw.data)
         names.append((raw.path, raw.index))
-        digests.append(digest(message, tokenizer.key))
+        found.append(digest(message, tokenizer.key) if digests else 0)
         dates.append((message.get("date") or "")[:MAX_DATE])
-        if known is not None and known(digests[-1], label):
+        if known is not None and known(found[-1], label):
             builder.add(None)
         else:
-            builder.add(tokenizer.features(message, spare=features))
-    found = np.array(digests, np.uint64)
-    return Batch(label, names, found, dates, *builder.build(), unreadable, chunk.size)
+            builder.add(tokenizer.features(message, numbers, features))
+    return Batch(label, names, np.array(found, np.uint64), dates, *builder.build(), unreadable, chunk.size)
 
 
 class ChunkReader:
