@@ -15,8 +15,8 @@ from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
 from spamnb.reading.batch import BatchBuilder
-from spamnb.reading.markup import render
 from spamnb.reading.identity import digest
+from spamnb.reading.markup import render
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer

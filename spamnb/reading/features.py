@@ -132,7 +132,9 @@ class Features:
     def __init__(self, key: Key | None = None) -> None:
         self.key = key
         self.numbers: dict[str, int] = {}
-        self.text = bytearray(FIRST_ROOM)  # the texts of distinct tokens; behind them, the token in the making
+        self.text = bytearray(
+            FIRST_ROOM
+        )  # the texts of distinct tokens; behind them, the token in the making
         self.table = TokenTable()  # the last of its tables; those before are full
         self.full_tables: list[TokenTable] = []
         self.pair_table = TokenTable()
@@ -243,7 +245,7 @@ class Features:
     def add_words(
         self, tag: bytes, spaced: bytes, most: int, part: int, ngrams: int = 1, paired: bool = False
     ) -> int:
-        """Count the words between the spaces of a text, up to `most`, and their n-grams; return how many words.
+        """Count the words of a text, up to `most`, and their n-grams; return how many words there were.
 
         Neighbours are noted if they are to be `paired`.
         """

@@ -114,7 +114,7 @@ class Tokenizer:
                 features.add_token("file:." + printable(ending[:12].lower()), BODY)
 
     def _add_pages(self, features: Features, pages: list[Page]) -> None:
-        """Count the tags of each page once, and only then the repeated ones: a flood of one hides no other."""
+        """Count the tags of each page once, and only then the repeated ones: a flood hides no other."""
         features.left = MOST_OF_A_KIND
         for page in pages:
             for tag in page.tags:

@@ -44,7 +44,7 @@ class Words:
         return [at_most_long(word) for word in words if word][:MOST_WORDS]
 
     def spaced(self, text: str) -> bytes:
-        """Return a text as words with spaces between them, maybe in quotes, over-long ones not yet shortened."""
+        """Return a text as words with spaces between them, quotes around and over-long ones as they are."""
         plain = text.isascii()
         if not plain:
             text = plain_typography(text)
@@ -54,7 +54,9 @@ class Words:
             data = self._read_scripts(data)
         if self._simple:
             return data
-        words = [word for word in [chunk.strip("'") for chunk in data.decode().split(None, MOST_WORDS)] if word]
+        words = [
+            word for word in [chunk.strip("'") for chunk in data.decode().split(None, MOST_WORDS)] if word
+        ]
         return " ".join(self._filtered_and_stemmed(words[:MOST_WORDS])).encode()
 
     def _read_scripts(self, data: bytes) -> bytes:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
+from spamnb.reading.features import LONGEST_WORD, shortened
 from spamnb.reading.letters import has_masked_words
 from spamnb.reading.scripts import words_of_run
 from spamnb.reading.settings import Settings
-from spamnb.reading.features import LONGEST_WORD, shortened
 from spamnb.reading.words import MOST_WORDS, Words
 
 WORDS = Words()
