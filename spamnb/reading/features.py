@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 HEAD, BODY = 1, 0  # the two parts of a message, weighed separately
 NO_LIMIT = 1 << 30
 LONGEST_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
+MOST_WORDS = 20_000  # of one text; a flood of words stops counting here
+JOINERS = "'$!-_"  # may stand inside a word, beside letters and digits; all other characters separate words
 
 FACTOR = 0x9E3779B97F4A7C15
 PAIR_FACTOR = 0xB5D3C96A1F84E27D

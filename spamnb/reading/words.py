@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from spamnb.reading.features import LONGEST_WORD, shortened
+from spamnb.reading.features import JOINERS, LONGEST_WORD, MOST_WORDS, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SPACE = 32
-MOST_WORDS = 20_000  # of one text; a flood of words stops counting here
 MOST_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
-
-# Characters that may stand inside a word, beside letters and digits. All others separate words.
-JOINERS = "'$!-_"
 
 # Translation tables that make spaces of separators. What is not ASCII stays for a closer look.
 _SPACED = bytes(c if c > 127 or chr(c).isalnum() or chr(c) in JOINERS else 32 for c in range(256))

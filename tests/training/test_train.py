@@ -95,7 +95,7 @@ def test_a_sample_has_the_lowest_digests_of_each_label(batches, size):
             labels = np.array(digests) % 2
             rows = Rows(np.arange(len(digests) + 1), *np.zeros((3, len(digests)), np.int32), {})
             messages, fingerprints = np.arange(len(digests)), np.zeros(1, np.uint64)
-            names = [("", 0)] * len(digests)
+            names: list[tuple[str, int | None]] = [("", 0)] * len(digests)
             batch = Batch(
                 "", names, np.array(digests, np.uint64), [], rows, fingerprints, Texts.empty(1), [], 0
             )
