@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows
+from spamnb.arrays import MISSING, Rows, sorted_distinct
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.dates import MAX_DATE
@@ -107,7 +107,7 @@ class Batch:
         """Sum messages up; `chosen` has rows of message, label index, and 1 to add or -1 to subtract."""
         size = len(self.fingerprints)
         message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
-        for label_index in np.unique(chosen[:, 1]).tolist():
+        for label_index in sorted_distinct(chosen[:, 1]).tolist():
             messages, _, signs = chosen[chosen[:, 1] == label_index].T
             sign_of = np.zeros(len(self), np.int32)
             np.add.at(sign_of, messages, signs.astype(np.int32))
@@ -131,7 +131,7 @@ class Batch:
     def _sums(self, chosen: Array, label_count: int) -> NumberSums:
         values = np.array([*self.rows.numbers.values()], np.int64).reshape(-1, len(self))
         sums: NumberSums = {name: [[0, 0, 0] for _ in range(label_count)] for name in self.rows.numbers}
-        for label_index in np.unique(chosen[:, 1]).tolist():
+        for label_index in sorted_distinct(chosen[:, 1]).tolist():
             messages, _, signs = chosen[chosen[:, 1] == label_index].T
             x = values[:, messages]
             counted = (x != MISSING) * signs
