@@ -32,6 +32,8 @@ cdef class Likelihood:
     cdef double rounded(self, double weight) noexcept
     @cython.locals(numerator=double, logarithm=double, is_kept=bint)
     cdef double log_count(self, uint64_t count, double epsilon) except? -1
+    @cython.locals(added=double)
+    cpdef list log_denominators_of(self, list label_totals, int64_t vocabulary)
     @cython.locals(numerator=double, denominator=double, log_denominator=double, epsilon=double, terms=list, background=list, words=int64_t)
     cdef _count_absent_words(self, by_label)
     @cython.locals(item=Evidence, k=Py_ssize_t)

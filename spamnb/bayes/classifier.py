@@ -203,7 +203,7 @@ class Likelihood:
             self._logs[count] = logarithm
         return logarithm
 
-    def log_denominators_of(self, label_totals: Sequence[int], vocabulary: int) -> list[float]:
+    def log_denominators_of(self, label_totals: list[int], vocabulary: int) -> list[float]:
         """Return per label log(n_c + ε|V|), 0 where there is nothing."""
         added = 1.0 if self.is_global else self.epsilon * vocabulary
         return [log(total + added) if total + added > 0 else 0.0 for total in label_totals]
