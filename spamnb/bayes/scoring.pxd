@@ -27,6 +27,13 @@ cdef class BulkClassifier:
     cpdef open(self, rows)
     @cython.locals(k=int, joint=list)
     cpdef list joint(self, int64_t message, int left_out=*)
+    @cython.locals(logs=double[::1], total=double, other_total=double, strong=int64_t, first=uint32_t, least=double, splits=uint32_t,
+                   own=uint32_t, others=uint32_t, subtrahend=double, other_subtrahend=double, at=int64_t, place=uint32_t,
+                   part=uint32_t, count=uint32_t, other=uint32_t, weight=double, other_weight=double, gap=double,
+                   is_strong=int)
+    cdef int sum_two(self, int64_t start, int64_t end, int left_out, const int32_t[::1] places,
+                     int32_t[:, ::1] counts) except -1
+    cdef int put_down(self, uint32_t part, double total, double other_total, int64_t strong) except -1
     @cython.locals(logs=double[::1], log_denominators=double[::1], weights=double[::1], rests=double[:, ::1],
                    label_count=uint32_t, first=uint32_t, is_plain=bint, is_known=bint, least=double, part=uint32_t,
                    times=double, length=int64_t, at=int64_t, place=uint32_t, k=uint32_t, count=uint32_t,

@@ -119,7 +119,9 @@ class BulkClassifier:
     def joint(self, message: int, left_out: int = NOBODY) -> list[float]:
         """Return the log-joints of a message; if `left_out` is its label, the counts are taken without it."""
         self.wholes[:, :], self.rests[:, :], self.strong[:], self.certain[:] = 0.0, 0.0, 0, 0
-        if not self.is_gaussian:
+        if self.is_plain and self.is_averaged and self.label_count == 2:
+            self.sum_two(self.starts[message], self.starts[message + 1], left_out, self.places, self.counts)
+        elif not self.is_gaussian:
             self.sum_up(self.starts[message], self.starts[message + 1], left_out, self.places, self.counts)
         joint = [self.joint_for(k) for k in range(self.label_count)]
         for name, values in self.numbers:
@@ -127,6 +129,42 @@ class BulkClassifier:
             if of_labels is not None and value != MISSING and (found := log_densities(value, of_labels)):
                 joint = [weight + more for weight, more in zip(joint, found, strict=True)]
         return joint
+
+    def sum_two(self, start: int, end: int, left_out: int, places: Any, counts: Any) -> None:
+        """Do what `sum_up` does, for two labels and a mean of finite weights.
+
+        Nothing depends on whether a token is strong, which no processor can foretell: it takes half the time.
+        """
+        logs, first, least, splits = self.logs, self.count_start, self.likelihood.least_evidence, self.splits
+        own, others = int(left_out == 0), int(left_out == 1)
+        subtrahend, other_subtrahend = self.log_denominators[0], self.log_denominators[1]
+        part, total, other_total, strong = 0, 0.0, 0.0, 0
+        for at in range(start, end):
+            if part != self.parts[at] & splits or abs(total) > MOST_REST or abs(other_total) > MOST_REST:
+                self.put_down(part, total, other_total, strong)
+                part, total, other_total, strong = self.parts[at] & splits, 0.0, 0.0, 0
+            place = places[at]
+            count, other = counts[place, first], counts[place, first + 1]
+            count -= own & (count > 0)
+            other -= others & (other > 0)
+            if count < MOST_KNOWN and other < MOST_KNOWN:
+                weight, other_weight = logs[count] - subtrahend, logs[other] - other_subtrahend
+            else:
+                weight = self.likelihood.log_weight(0, count, self.likelihood.epsilon)
+                other_weight = self.likelihood.log_weight(1, other, self.likelihood.epsilon)
+            weight, other_weight = (weight + GRID) - GRID, (other_weight + GRID) - GRID
+            gap = weight - other_weight
+            is_strong = ((gap >= least) | (gap <= -least)) & ((count | other) > 0)
+            strong += is_strong
+            total += is_strong * weight
+            other_total += is_strong * other_weight
+        self.put_down(part, total, other_total, strong)
+
+    def put_down(self, part: int, total: float, other_total: float, strong: int) -> None:
+        """Add sums for two labels, of so many weights, to those of a part."""
+        self.add_large(part, 0, total)
+        self.add_large(part, 1, other_total)
+        self.strong[part] += strong
 
     def sum_up(self, start: int, end: int, left_out: int, places: Any, counts: Any) -> None:
         """Sum the weights of the strong tokens of a message, exactly: as `fsum` does."""
@@ -231,12 +269,8 @@ class BulkClassifier:
         tokens, unique, other = lone, lone, 1 - label
         for at in range(self.starts[message], self.starts[message + 1]):
             place = places[at]
-            if counts[place, other]:
-                tokens += 1
-            elif counts[place, label]:
-                tokens += 1
-                if counts[place, label] == 1:
-                    unique += 1
+            tokens += (counts[place, label] | counts[place, other]) > 0
+            unique += (counts[place, label] == 1) & (counts[place, other] == 0)
         likelihood = self.likelihood
         totals = likelihood.label_totals.copy()
         totals[label] -= tokens
