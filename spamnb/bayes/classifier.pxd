@@ -23,7 +23,7 @@ cdef class Likelihood:
     cdef object _log_zero, _message_total
     cdef list _logs
 
-    @cython.locals(weights=list)
+    @cython.locals(weights=list, start=Py_ssize_t, gap=double, k=Py_ssize_t)
     cpdef list strong_weights(self, row)
     @cython.locals(weights=list, epsilon=double, start=Py_ssize_t, k=Py_ssize_t)
     cpdef list weights(self, row)

@@ -12,8 +12,8 @@ cdef class BulkClassifier:
     cdef public int32_t[:, ::1] counts
     cdef const int64_t[::1] starts
     cdef const int32_t[::1] places
-    cdef const uint16_t[::1] times
-    cdef const uint8_t[::1] parts
+    cdef const uint16_t[:] times
+    cdef const uint8_t[:] parts
     cdef double[::1] logs, log_denominators, weights
     cdef double[:, ::1] wholes, rests
     cdef int64_t[::1] strong, certain

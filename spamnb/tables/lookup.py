@@ -8,6 +8,7 @@ import numpy as np
 
 from spamnb.bayes.scoring import narrowed
 from spamnb.tables.layout import record_type
+from spamnb.tables.summing import places_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,10 +42,9 @@ class CountLookup:
             (self.tokens, 0, np.flatnonzero(~is_pair)),
             (self.pairs, len(self.tokens), np.flatnonzero(is_pair)),
         ):
-            if len(keys):
-                at = np.minimum(np.searchsorted(keys, fingerprints[chosen]), len(keys) - 1)
-                found = keys[at] == fingerprints[chosen]
-                counts[chosen[found]] = self.counts[start + at[found]]
+            places = places_among(keys, fingerprints[chosen])
+            found = places >= 0
+            counts[chosen[found]] = self.counts[start + places[found]]
         return counts
 
 
