@@ -36,7 +36,8 @@ class BatchJudge:
         self.classifier = BulkClassifier(model.classifier, self.lookup.counts)
 
     def verdicts(self, batch: Batch) -> list[Verdict]:
-        joints = self.classifier.joints(self.lookup.rows(batch.rows, batch.fingerprints)).tolist()
+        self.classifier.counts = self.lookup.counts_of(batch.rows, batch.fingerprints)
+        joints = self.classifier.joints(batch.rows).tolist()
         return [self.model.decide(Score(self.model.labels, joint, [])) for joint in joints]
 
     def has_learned(self, batch: Batch) -> list[bool]:

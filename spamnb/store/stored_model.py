@@ -247,15 +247,16 @@ def key_at(records: bytes, at: int) -> int:
 
 def place_of(records: bytes, key: int, first: int, last: int, width: int) -> int:
     """Find a key among the sorted records from `first` to `last`: its offset, -1 if it is not there."""
-    end = last
     while first < last:
         middle = (first + last) // 2
-        if key_at(records, middle * width) < key:
+        found = key_at(records, middle * width)
+        if found == key:
+            return middle * width
+        if found < key:
             first = middle + 1
         else:
             last = middle
-    found = first < end and key_at(records, first * width) == key
-    return first * width if found else -1
+    return -1
 
 
 class StoredModel:
