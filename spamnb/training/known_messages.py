@@ -71,7 +71,7 @@ class KnownMessages:
         if target != NOT_LEARNED:
             self.moves[:, target] += np.bincount(before[before != NOT_LEARNED], minlength=len(self.labels))
         for label_index in sorted_distinct(before).tolist():
-            number = np.count_nonzero(before == label_index)
+            number = int(np.count_nonzero(before == label_index))
             summary.count(label, outcome(self._name(label_index), self._name(target)), number)
         self._note(
             LearnedMessages(
