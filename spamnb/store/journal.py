@@ -35,7 +35,7 @@ MAP_FIRST_BYTES = frozenset((*range(0x80, 0x90), 0xDE))
 MOST_SEARCHED = 1 << 28  # bytes whose checksums are taken in search of sound records: 0.2 s
 MOST_LISTED = 3  # damaged ranges in a warning
 
-_warned: dict[str, list[ByteRange]] = {}  # path of a journal → the ranges this process warned of
+_warned: "dict[str, list[ByteRange]]" = {}  # path of a journal → the ranges this process warned of
 
 
 class JournalRecord:
