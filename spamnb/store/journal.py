@@ -82,27 +82,37 @@ class JournalRecord:
         if before is not None:
             self.steps.append((labels.index(before), -1))
 
-    def add_to(self, rows: dict[int, list[int]], fingerprints: "Iterable[int]", label_count: int) -> None:
-        """Add this message's counts of some tokens to their rows."""
-        times = dict(zip(self.fingerprints, self.occurrences, strict=True))
-        for fingerprint in fingerprints:
-            row = rows.get(fingerprint)
-            if row is None:
-                row = rows[fingerprint] = [0] * (2 * label_count)
-            for label_index, sign in self.steps:
-                row[label_index] += sign
-                row[label_count + label_index] += sign * times[fingerprint]
-
-    def add_pairs_to(
-        self, rows: dict[int, list[int]], fingerprints: "Iterable[int]", label_count: int
+    def add_to(
+        self, rows: dict[int, list[int]], label_count: int, wanted: frozenset[int] | None = None
     ) -> None:
-        """Add this message's counts of some pairs of neighbours to their rows."""
-        for fingerprint in fingerprints:
-            row = rows.get(fingerprint)
-            if row is None:
-                row = rows[fingerprint] = [0] * label_count
-            for label_index, sign in self.steps:
-                row[label_index] += sign
+        """Add this message's counts of its tokens, or of those that are wanted, to their rows."""
+        _add(rows, list(self.fingerprints), list(self.occurrences), self.steps, label_count, wanted)
+
+    def add_pairs_to(self, rows: dict[int, list[int]], label_count: int, wanted: frozenset[int]) -> None:
+        """Add this message's counts of those pairs of neighbours that are wanted to their rows."""
+        _add(rows, list(self.pairs), [], self.steps, label_count, wanted)
+
+
+def _add(
+    rows: dict[int, list[int]],
+    fingerprints: list[int],
+    occurrences: list[int],
+    steps: list[tuple[int, int]],
+    label_count: int,
+    wanted: frozenset[int] | None,
+) -> None:
+    width = 2 * label_count if occurrences else label_count
+    for at in range(len(fingerprints)):
+        fingerprint = fingerprints[at]
+        if wanted is not None and fingerprint not in wanted:
+            continue
+        row = rows.get(fingerprint)
+        if row is None:
+            row = rows[fingerprint] = [0] * width
+        for label_index, sign in steps:
+            row[label_index] += sign
+            if occurrences:
+                row[label_count + label_index] += sign * occurrences[at]
 
 
 class Journal:
@@ -173,7 +183,7 @@ class Journal:
         if asked != wanted:
             rows = {}
             for record in self.records:
-                record.add_to(rows, wanted.intersection(record.fingerprints), len(self.labels))
+                record.add_to(rows, len(self.labels), wanted)
             self._rows = wanted, rows
         return rows
 
@@ -186,7 +196,7 @@ class Journal:
         if asked != wanted:
             rows = {}
             for record in self.records:
-                record.add_pairs_to(rows, wanted.intersection(record.pairs), len(self.labels))
+                record.add_pairs_to(rows, len(self.labels), wanted)
             self._pair_rows = wanted, rows
         return rows
 
@@ -194,7 +204,7 @@ class Journal:
         """Return what the journal adds to the counts of all its tokens."""
         rows: dict[int, list[int]] = {}
         for record in self.records:
-            record.add_to(rows, record.fingerprints, len(self.labels))
+            record.add_to(rows, len(self.labels))
         return rows
 
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
