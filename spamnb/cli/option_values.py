@@ -6,10 +6,10 @@ import os
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
+from spamnb import UNSURE
 from spamnb.bayes.classifier import GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.errors import UsageError
-from spamnb.labels import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from spamnb import SPAM
 from spamnb.evaluation.folds import assign_folds, cross_validate
 from spamnb.evaluation.intervals import compare_auc, compare_verdicts
 from spamnb.evaluation.metrics import measure
-from spamnb.labels import SPAM
 from spamnb.reading.settings import Settings
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb import SPAM
 from spamnb.evaluation import intervals
-from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb import SPAM, UNSURE
 from spamnb.evaluation import intervals
 from spamnb.evaluation.curves import BIN_COUNT, bin_numbers, forecasts
 from spamnb.evaluation.intervals import Estimate
-from spamnb.labels import SPAM, UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

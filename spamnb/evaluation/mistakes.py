@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb import SPAM, UNSURE
 from spamnb.bayes.classifier import Classifier
 from spamnb.evaluation.results import UNDECIDED, Mistake
 from spamnb.inspection.model_summary import label_leads
-from spamnb.labels import SPAM, UNSURE
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.reading.message import read

@@ -12,11 +12,11 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from spamnb import SPAM
 from spamnb.inspection.flips import find_flips
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.places import PLACES
 from spamnb.inspection.reason import Reason
-from spamnb.labels import SPAM
 from spamnb.reading.features import HEAD
 from spamnb.reading.message import read
 

@@ -7,8 +7,8 @@ from math import inf, nextafter
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from spamnb import SPAM, UNSURE
 from spamnb.bayes.classifier import Score
-from spamnb.labels import SPAM, UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

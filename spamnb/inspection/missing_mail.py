@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.labels import HAM, SPAM
+from spamnb import HAM, SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

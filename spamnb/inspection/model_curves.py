@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spamnb import SPAM
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.inspection.model_summary import ModelSummary, left_out_scores, token_leads
-from spamnb.labels import SPAM
 from spamnb.tables.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from stat import S_ISDIR
 
+from spamnb import HAM, SPAM, UNSURE
 from spamnb.errors import DataError, NoInput
-from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.mailboxes.streams import reason_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.labels import SPAM
+from spamnb import SPAM
 from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR
 from spamnb.report.elements import Markup, element, joined
 from spamnb.report.formats import share

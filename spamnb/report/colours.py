@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.labels import SPAM, UNSURE
+from spamnb import SPAM, UNSURE
 
 if TYPE_CHECKING:
     from spamnb.inspection.explanation import Explanation

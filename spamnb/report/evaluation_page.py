@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.labels import SPAM
+from spamnb import SPAM
 from spamnb.mailboxes.skipped import failures
 from spamnb.report.captioned_plots import plots_section
 from spamnb.report.document import document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spamnb.labels import UNSURE
+from spamnb import UNSURE
 from spamnb.report.elements import Markup, element, joined, label
 from spamnb.report.formats import count, interval_text, percent, share
 from spamnb.report.tables import row, table, titled

@@ -6,8 +6,8 @@ import re
 from math import log10
 from typing import TYPE_CHECKING
 
+from spamnb import SPAM
 from spamnb.inspection.model_curves import LARGEST_WEIGHT, WEIGHT_STEP
-from spamnb.labels import SPAM
 from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.report.document import sheet
 from spamnb.report.elements import Markup, element, joined

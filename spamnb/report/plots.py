@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from spamnb import SPAM
 from spamnb.evaluation import intervals
 from spamnb.evaluation.curves import calibration_bins, roc
-from spamnb.labels import SPAM
 from spamnb.report.elements import Markup, element
 from spamnb.report.formats import counted, percent, short, tick
 from spamnb.report.svg import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING
 
-from spamnb.labels import UNSURE
+from spamnb import UNSURE
 from spamnb.report.colours import GREY, HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.report.elements import Markup, element, label, untrusted
 from spamnb.report.formats import count, signed

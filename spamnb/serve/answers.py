@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from spamnb import SPAM
 from spamnb.bayes.verdict import REQUIRED
 from spamnb.delivery.passthrough import header_end, passed_through
 from spamnb.files import printable
-from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict

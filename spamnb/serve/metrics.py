@@ -6,9 +6,8 @@ import mmap
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from spamnb import __version__
-from spamnb.labels import HAM, SPAM, UNSURE
-from spamnb.store.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
+from spamnb import HAM, SPAM, UNSURE, __version__
+from spamnb.store.changes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

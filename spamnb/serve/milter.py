@@ -10,9 +10,9 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from spamnb import SPAM
 from spamnb.delivery.passthrough import STYLES
 from spamnb.errors import SpamnbError, UsageError
-from spamnb.labels import SPAM
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.received_header import ReceivedHeader
 

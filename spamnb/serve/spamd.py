@@ -9,12 +9,12 @@ import zlib
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from spamnb import HAM, SPAM
 from spamnb.errors import SpamnbError
-from spamnb.labels import HAM, SPAM
 from spamnb.serve.answers import answer
 from spamnb.serve.log import escaped
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
-from spamnb.store.outcomes import FORGOTTEN, LEARNED, MOVED
+from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.arrays import run_starts, sorted_distinct, stable_order
-from spamnb.store.outcomes import CONFLICTING, DUPLICATE, outcome
+from spamnb.store.changes import CONFLICTING, DUPLICATE, outcome
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING
 
+from spamnb import SPAM
 from spamnb.cli.render.terminal import console, signed
 from spamnb.files import printable
 from spamnb.inspection.marked_text import SHOWN_HEADERS, marked_sections
-from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

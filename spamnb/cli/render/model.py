@@ -6,11 +6,11 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from spamnb import SPAM
 from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.notices import key_location
 from spamnb.cli.render.terminal import left_aligned, listed, show, signed, table
 from spamnb.files import printable
-from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb import HAM, SPAM
 from spamnb.arrays import Texts
 from spamnb.clock import today
 from spamnb.errors import DataError
 from spamnb.exchange.importing.formats import FORMATS
 from spamnb.exchange.importing.rules import rule_for
-from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
