@@ -4,9 +4,13 @@ import gc
 import os
 import sys
 
-from spamnb import delivery
-from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
-from spamnb.files import complain, reserve_standard_handles
+try:
+    from spamnb import delivery
+    from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
+    from spamnb.files import complain, reserve_standard_handles
+except (ImportError, MemoryError) as error:  # Python would exit with 1, which reads as "ham"
+    os.write(2, f"spamnb: cannot start: {error}\n".encode())
+    os._exit(75)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -41,6 +41,7 @@ MOST_GROWN = 10  # megabytes, of all workers together
 # Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
 LONGER = (
     "store/test_flips.py",
+    "test_both_forms.py",
     "inspection/test_inspect_check.py",
     "store/test_journal_damage.py",
     "store/test_keyed.py",
