@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
+from spamnb.bayes.classifier import View
 from spamnb.cli.option_values import open_model
 from spamnb.cli.options import (
     Command,
@@ -28,9 +27,6 @@ from spamnb.mailboxes.sources import check, is_little, messages, read, split_num
 from spamnb.mailboxes.stores import FOLDER
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.workers.pools import open_pool
-
-if TYPE_CHECKING:
-    from spamnb.bayes.classifier import View
 
 EXAMPLES = """
 spamnb classify < message

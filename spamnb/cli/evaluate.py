@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.bayes.classifier import View
 from spamnb.cli.labelled_mail import LabelledMail
 from spamnb.cli.option_values import check_prior, open_model, sources_by_label
 from spamnb.cli.options import (
@@ -31,7 +32,6 @@ from spamnb.reading.settings import Settings
 from spamnb.workers.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import View
     from spamnb.evaluation.evaluate import Folds
     from spamnb.evaluation.results import Evaluation
 

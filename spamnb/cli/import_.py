@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +22,6 @@ from spamnb.mailboxes.sources import read
 from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spamnb.exchange.importing.imported import Imported
 
 EXAMPLES = """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.bayes.classifier import View
 from spamnb.cli.one_message import read_one_message
 from spamnb.cli.option_values import open_model
 from spamnb.cli.options import Command, jobs_option, json_option, model_option, path_type, view_options
@@ -18,9 +20,6 @@ from spamnb.errors import UsageError
 from spamnb.mailboxes.sources import check
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spamnb.bayes.classifier import View
     from spamnb.inspection.explanation import Explanation
     from spamnb.model import Model
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from spamnb.cli.progress import progress
 from spamnb.errors import DataError
+from spamnb.key import Key
 from spamnb.mailboxes.labelled import size_of
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.reading.settings import Settings
+from spamnb.training.batches import Batch
 from spamnb.training.pool import MailToRead
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spamnb.evaluation.corpus import Corpus
-    from spamnb.key import Key
-    from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.reading.settings import Settings
-    from spamnb.training.batches import Batch
 
 
 class LabelledMail:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from spamnb.errors import UsageError
 from spamnb.labels import UNSURE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from spamnb.model import Model
 
 

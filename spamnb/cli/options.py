@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,10 +13,7 @@ from spamnb.cli.option_values import parse_view
 from spamnb.errors import UsageError
 from spamnb.files import default_model
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Decorated = Callable[..., Any]
+Decorated = Callable[..., Any]
 
 
 class Command(click.Command):

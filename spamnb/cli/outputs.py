@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, write_all
 from spamnb.store.stored_model import SIGNATURE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.bayes.classifier import View
 from spamnb.cli.option_values import sources_by_label
 from spamnb.cli.options import (
     Command,
@@ -32,9 +34,6 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.workers.pools import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spamnb.bayes.classifier import View
     from spamnb.training.known_messages import Summary
 
     Sources = Mapping[str, Sequence[str]]

@@ -25,16 +25,14 @@ from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import show
 from spamnb.errors import CannotCreate, UsageError
-from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
+from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import printable
 from spamnb.lock import NAME_ANOTHER_FILE
-from spamnb.mailboxes.skipped import failures, passed_over
+from spamnb.mailboxes.skipped import Unreadable, failures, passed_over
 from spamnb.mailboxes.sources import check
 
 if TYPE_CHECKING:
-    from spamnb.evaluation.candidates import Candidate
     from spamnb.evaluation.compare import ComparedCandidate
-    from spamnb.mailboxes.skipped import Unreadable
 
 EXAMPLES = """
 spamnb tune ham/ spam/

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spamnb.evaluation.candidates import Candidate
+from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import assign_folds, cross_validate
 from spamnb.evaluation.intervals import compare_auc, compare_verdicts
 from spamnb.evaluation.metrics import measure
+from spamnb.evaluation.results import JudgedMessages
 from spamnb.labels import SPAM
 from spamnb.reading.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from spamnb.evaluation.candidates import Candidate
-    from spamnb.evaluation.corpus import Corpus
-    from spamnb.evaluation.results import JudgedMessages
 
 CHANCE = 0.05  # a difference more probable than this by chance alone counts as none
 

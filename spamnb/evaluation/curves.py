@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.evaluation import intervals
 from spamnb.labels import SPAM
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
 
 BIN_COUNT = 15  # ranges of probabilities that calibration is measured in
 ROC_POINTS = 2000  # more than a screen has dots

@@ -17,22 +17,19 @@ Definitions as in scikit-learn, and where that leaves a choice:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.evaluation import intervals
 from spamnb.evaluation.curves import BIN_COUNT, bin_numbers, forecasts
 from spamnb.evaluation.intervals import Estimate
 from spamnb.labels import SPAM, UNSURE
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from spamnb.arrays import Array
-
-    Figures = Mapping[str, "Estimate | Figures | None"]
+Figures = Mapping[str, "Estimate | Figures | None"]
 
 HAM_LOSSES = {"0.1": 1, "0.5": 5, "1.0": 10}  # percent: ham in a thousand, a whole number to divide exactly
 RESAMPLES = 400  # with 4,000, 11 of 12 bounds moved by less than 6 % of the interval, one by 15 %

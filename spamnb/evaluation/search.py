@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from spamnb.evaluation.candidates import parse_candidate, with_change
-from spamnb.evaluation.compare import CHANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from spamnb.evaluation.candidates import Candidate
-    from spamnb.evaluation.compare import ComparedCandidate
+from spamnb.evaluation.candidates import Candidate, parse_candidate, with_change
+from spamnb.evaluation.compare import CHANCE, ComparedCandidate
 
 TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.inspection.check_columns import ColumnChecker
@@ -12,9 +13,6 @@ from spamnb.inspection.model_summary import day_text
 from spamnb.store.journal import Journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.replacing import DAMAGED_SUFFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 HEAD_ERRORS = (TypeError, ValueError, LookupError, AttributeError)  # raised by a head that makes no sense
 

@@ -6,22 +6,17 @@ Read in blocks, like all that may be large. What is wrong is noted, and the othe
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
 from spamnb.store import msgpack_codec
-from spamnb.store.stored_model import checksum_of
+from spamnb.store.stored_model import StoredModel, checksum_of
 from spamnb.tables.layout import record_type
 from spamnb.tables.vocabulary import column_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from spamnb.arrays import Array
-    from spamnb.store.stored_model import StoredModel
 
 BIN = b"\xc6"  # msgpack's mark of binary data whose length has four bytes
 STRETCHES_AT_ONCE = 1 << 12  # a stretch is the records that a directory's entry leads to, with one checksum

@@ -9,26 +9,22 @@ is ahead of the runner-up. Either way that lead is a sum over the evidence:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spamnb.inspection.flips import find_flips
+from spamnb.bayes.classifier import Evidence, Score, View
+from spamnb.bayes.verdict import Cutoffs, Verdict
+from spamnb.inspection.flips import Flip, find_flips
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.places import PLACES
 from spamnb.inspection.reason import Reason
 from spamnb.labels import SPAM
-from spamnb.reading.features import HEAD
-from spamnb.reading.message import read
+from spamnb.model import Model
+from spamnb.reading.features import HEAD, Features
+from spamnb.reading.message import Message, read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.bayes.classifier import Evidence, Score, View
-    from spamnb.bayes.verdict import Cutoffs, Verdict
-    from spamnb.inspection.flips import Flip
-    from spamnb.model import Model
-    from spamnb.reading.features import Features
-    from spamnb.reading.message import Message
     from spamnb.store.counts import Row
 
 MOST_COLUMNS = 4  # labels up to which each has a column in a table

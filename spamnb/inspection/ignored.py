@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from spamnb.reading.features import Features
 from spamnb.reading.header_rules import IGNORED, is_ignored
 from spamnb.reading.identity import VOLATILE
-
-if TYPE_CHECKING:
-    from spamnb.reading.features import Features
-    from spamnb.reading.message import Message
+from spamnb.reading.message import Message
 
 HIDDEN = "hidden:"
 

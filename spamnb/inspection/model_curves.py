@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.inspection.model_summary import ModelSummary, left_out_scores, token_leads
 from spamnb.labels import SPAM
+from spamnb.model import Model
 from spamnb.tables.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from spamnb.arrays import Array
-    from spamnb.model import Model
 
 TOKENS_NAMED = 16  # most telling tokens of each label, at most
 WEIGHT_STEP = 0.5  # nats: the width of a bin of weights

@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.bayes import classifier as bayes
-from spamnb.bayes.classifier import lead_of
+from spamnb.bayes.classifier import Likelihood, View, lead_of
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
+from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY, today
 from spamnb.inspection.missing_mail import ENOUGH, missing_mail
+from spamnb.model import Model
 from spamnb.store.journal import FOLD_LIMIT
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
-from spamnb.tables.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.bayes.classifier import Likelihood, View
-    from spamnb.bayes.verdict import Cutoffs
-    from spamnb.model import Model
-    from spamnb.store.stored_model import StoredModel
-    from spamnb.tables.count_table import CountTable
-    from spamnb.tables.vocabulary import Block
+from spamnb.tables.vocabulary import Block, Vocabulary
 
 LOPSIDED = 20  # a label has too much mail from so many times that of another on
 STALE = 180  # days without learning after which a model is said to be old

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from spamnb.bayes.classifier import Evidence
 from spamnb.inspection.places import NUMBER, place_of
 
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import Evidence
     from spamnb.store.counts import Row
 
 

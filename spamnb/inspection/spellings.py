@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.arrays import Array, Texts
-    from spamnb.tables.vocabulary import Vocabulary
+from spamnb.arrays import Array, Texts
+from spamnb.tables.vocabulary import Vocabulary
 
 SHORT = 4  # letters of a word to which only spellings with one change are near
 MOST_LETTERS = 80  # bytes of a word that are compared

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from spamnb.bayes.classifier import GLOBAL, Classifier, View, spread
 from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.inspection.spellings import spellings
+from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.tables.vocabulary import Vocabulary, parse_fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from spamnb.model import Model
     from spamnb.store.counts import Row
 
     WordPair = tuple[str, str]

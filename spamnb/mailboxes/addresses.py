@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from logging import NullHandler, getLogger
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spamnb.errors import SpamnbError, UsageError
 
@@ -21,8 +21,7 @@ try:
 except ImportError:
     raise UsageError("addresses with :// need an extra: pip install 'spamnb[cluster]'") from None
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 LONGEST_REASON = 300  # characters of a backend's error message
 TIMEOUT = 60  # seconds for an answer; by its own rules s3fs would ask again and again for six minutes

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.sources import total_size
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    Sources = Mapping[str, Sequence[str]]  # the paths of each label
+Sources = Mapping[str, Sequence[str]]  # the paths of each label
 
 
 def chunks_by_label(

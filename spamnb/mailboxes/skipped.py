@@ -6,10 +6,9 @@ from spamnb.errors import DataError, NoInput
 from spamnb.mailboxes.streams import DENIED
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
-    from spamnb.errors import SpamnbError
+from spamnb.errors import SpamnbError
 
 
 class Unreadable:

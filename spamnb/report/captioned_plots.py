@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
 from spamnb.labels import SPAM
 from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR
 from spamnb.report.elements import Markup, element, joined
 from spamnb.report.formats import share
 from spamnb.report.histogram import ScoreGroup, histogram
 from spamnb.report.plots import calibration, learning, legend, trade_off
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
 
 
 def plots_section(evaluation: Evaluation) -> Markup | None:

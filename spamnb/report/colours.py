@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from spamnb.inspection.explanation import Explanation
 from spamnb.labels import SPAM, UNSURE
-
-if TYPE_CHECKING:
-    from spamnb.inspection.explanation import Explanation
 
 SPAM_COLOUR, HAM_COLOUR, GREY = "spam", "ham", "quiet"  # classes of the style sheets
 

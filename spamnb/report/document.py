@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-from spamnb.report.elements import Markup, element
-
-if TYPE_CHECKING:
-    from spamnb.report.elements import Child
+from spamnb.report.elements import Child, Markup, element
 
 # Nothing is fetched and nothing runs, whatever a message brought with it.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

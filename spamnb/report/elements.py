@@ -6,14 +6,12 @@ what `element` itself returned goes through unchanged.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Child = str | Iterable["Child"] | None
 
-    Child = str | Iterable["Child"] | None
-    Attribute = str | float | None
+Attribute = str | float | None
 
 VOID = frozenset(("meta", "br"))
 

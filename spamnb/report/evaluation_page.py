@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from spamnb.evaluation.results import Evaluation
 from spamnb.labels import SPAM
-from spamnb.mailboxes.skipped import failures
+from spamnb.mailboxes.skipped import Unreadable, failures
 from spamnb.report.captioned_plots import plots_section
 from spamnb.report.document import document
 from spamnb.report.elements import Markup, element, joined, label, untrusted
 from spamnb.report.evaluation_tables import tables_section
 from spamnb.report.formats import count, counted, interval_text, percent, share
 from spamnb.report.tokens_and_mistakes import PATH, mistakes_section, telling_tokens_section
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from spamnb.evaluation.results import Evaluation
-    from spamnb.mailboxes.skipped import Unreadable
 
 TEXT_LENGTH = 160  # characters shown of a title or a reason
 FAILURES_LISTED = 20

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from spamnb.labels import UNSURE
 from spamnb.report.elements import Markup, element, joined, label
 from spamnb.report.formats import count, interval_text, percent, share
 from spamnb.report.tables import row, table, titled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 MOST_PAIRED = 3  # labels up to which two tables fit beside each other
 LABEL_METRICS = ("precision", "recall", "f1")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
+from spamnb.inspection.explanation import Explanation
+from spamnb.inspection.flips import Flip
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
+from spamnb.inspection.reason import Reason
 from spamnb.report.colours import colour_of_weight
 from spamnb.report.elements import Markup, element, joined, label, untrusted
 from spamnb.report.formats import count, counted, signed
 from spamnb.report.tables import row, scrolling, table, titled
 from spamnb.report.tokens_and_mistakes import TOKEN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from spamnb.inspection.explanation import Explanation
-    from spamnb.inspection.flips import Flip
-    from spamnb.inspection.reason import Reason
 
 SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded
 LISTED = 200  # ignored tokens of a kind, at most

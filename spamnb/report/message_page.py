@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING
 
+from spamnb.inspection.explanation import Explanation
 from spamnb.report.colours import colour_of_label
 from spamnb.report.document import document
 from spamnb.report.elements import Markup, element, label, untrusted
@@ -19,9 +19,6 @@ from spamnb.report.message_evidence import (
 from spamnb.report.message_text import message_section
 from spamnb.report.tokens_and_mistakes import PATH, SUBJECT
 from spamnb.report.waterfall import waterfall
-
-if TYPE_CHECKING:
-    from spamnb.inspection.explanation import Explanation
 
 PROBABILITIES_SHOWN = 4  # those of the likeliest labels
 

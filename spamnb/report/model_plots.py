@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from math import log10
-from typing import TYPE_CHECKING
 
-from spamnb.inspection.model_curves import LARGEST_WEIGHT, WEIGHT_STEP
+from spamnb.inspection.model_curves import LARGEST_WEIGHT, WEIGHT_STEP, ModelCurves
+from spamnb.inspection.model_summary import TellingToken
 from spamnb.labels import SPAM
 from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.report.document import sheet
@@ -30,10 +30,6 @@ from spamnb.report.svg import (
     x_axis,
     y_axis,
 )
-
-if TYPE_CHECKING:
-    from spamnb.inspection.model_curves import ModelCurves
-    from spamnb.inspection.model_summary import TellingToken
 
 MARGIN, GAP, CAPTION = 24, 36, 30  # units around the pictures, between them, and for a name above each
 ROWS = 16  # tokens that are named

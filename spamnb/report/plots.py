@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from spamnb.evaluation import intervals
 from spamnb.evaluation.curves import calibration_bins, roc
+from spamnb.evaluation.results import CurvePoint, JudgedMessages
 from spamnb.labels import SPAM
 from spamnb.report.elements import Markup, element
 from spamnb.report.formats import counted, percent, short, tick
@@ -28,11 +29,6 @@ from spamnb.report.svg import (
     x_axis,
     y_axis,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spamnb.evaluation.results import CurvePoint, JudgedMessages
 
 CURVE_POINTS = 300  # drawn of a learning curve, about as many as a plot has dots across
 MOST_LOST = 10.0  # percent of the ham: who loses more has no use for a filter

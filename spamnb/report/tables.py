@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from spamnb.report.elements import Markup, element
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 def table(columns: Sequence[str], rows: Iterable[Markup], class_: str | None = None) -> Markup:

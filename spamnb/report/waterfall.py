@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
+from spamnb.inspection.explanation import Explanation
 from spamnb.report.colours import colour_of_weight
 from spamnb.report.elements import Markup, joined
 from spamnb.report.formats import count, signed
 from spamnb.report.svg import RIGHT, Linear, box, drawing, line, text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.inspection.explanation import Explanation
 
 MOST_TOKENS = 16  # with a row each; of more, places of the message have rows
 NAME_LENGTH = 24  # characters of a token

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from spamnb.bayes.verdict import REQUIRED
+from spamnb.bayes.verdict import REQUIRED, Verdict
 from spamnb.delivery.passthrough import header_end, passed_through
 from spamnb.files import printable
 from spamnb.labels import SPAM
-
-if TYPE_CHECKING:
-    from spamnb.bayes.verdict import Verdict
-    from spamnb.reading.features import Features
+from spamnb.reading.features import Features
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 REPORTED_TOKENS = 15

@@ -6,19 +6,16 @@ import os
 import stat
 import string
 from time import perf_counter
-from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import Verdict
 from spamnb.errors import ModelError, SpamnbError
 from spamnb.files import complain
 from spamnb.model import Model
+from spamnb.reading.features import Features
 from spamnb.serve.memory import open_in_memory
+from spamnb.serve.metrics import Counters
 
-if TYPE_CHECKING:
-    from spamnb.bayes.verdict import Verdict
-    from spamnb.reading.features import Features
-    from spamnb.serve.metrics import Counters
-
-    Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
+Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
 
 MOST_OPEN_USER_MODELS = 64
 MODEL_NAME = "model.msgpack"

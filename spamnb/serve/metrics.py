@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import mmap
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from spamnb import __version__
 from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.store.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.serve.conversation import Conversation, Incoming
 
 OTHER = "other"  # a label that is neither ham nor spam
 VERDICTS = (SPAM, HAM, UNSURE, OTHER)

@@ -8,7 +8,6 @@ client that says `HELO xn--a` would go unfiltered.
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from spamnb.delivery.passthrough import STYLES
 from spamnb.errors import SpamnbError, UsageError
@@ -41,16 +40,15 @@ try:
 except ImportError:
     raise UsageError("--milter needs an extra: pip install 'spamnb[milter]'") from None
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator
 
-    from kilter.protocol.core import FilterMessage
+from kilter.protocol.core import FilterMessage
 
-    from spamnb.bayes.verdict import Verdict
-    from spamnb.serve.conversation import Conversation, Incoming
-    from spamnb.serve.judge import Judge
-    from spamnb.serve.log import Log
-    from spamnb.serve.options import Options
+from spamnb.bayes.verdict import Verdict
+from spamnb.serve.conversation import Conversation, Incoming
+from spamnb.serve.judge import Judge
+from spamnb.serve.log import Log
+from spamnb.serve.options import Options
 
 VERSION = 6
 ACTIONS = ActionFlags.ADD_HEADERS | ActionFlags.CHANGE_HEADERS

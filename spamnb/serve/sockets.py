@@ -7,12 +7,9 @@ import ipaddress
 import os
 import socket
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from spamnb.errors import CannotCreate, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BACKLOG = 1024  # clients that may wait to be accepted
 LOCALHOST = "localhost"

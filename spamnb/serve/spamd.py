@@ -6,24 +6,19 @@ A connection has one request (command and protocol version, headers, mostly a me
 from __future__ import annotations
 
 import zlib
+from collections.abc import Generator
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError
 from spamnb.labels import HAM, SPAM
 from spamnb.serve.answers import answer
-from spamnb.serve.log import escaped
+from spamnb.serve.conversation import Conversation, Incoming
+from spamnb.serve.judge import Judge
+from spamnb.serve.learning import LearningQueue
+from spamnb.serve.log import Log, escaped
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
+from spamnb.serve.options import Options
 from spamnb.store.outcomes import FORGOTTEN, LEARNED, MOVED
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from spamnb.serve.conversation import Conversation, Incoming
-    from spamnb.serve.judge import Judge
-    from spamnb.serve.learning import LearningQueue
-    from spamnb.serve.log import Log
-    from spamnb.serve.options import Options
 
 JUDGING = (b"CHECK", b"SYMBOLS", b"REPORT", b"REPORT_IFSPAM", b"PROCESS", b"HEADERS")
 COMMANDS = (*JUDGING, b"TELL", b"PING", b"SKIP")

@@ -8,23 +8,20 @@ forgetting is subtracting it, and training on many machines is a sum, in any ord
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import Texts, counted_columns, shard_range, stable_order
+from spamnb.arrays import Array, Texts, counted_columns, shard_range, stable_order
+from spamnb.key import Key
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, merge_learned
-from spamnb.tables.number_sums import add_sums, scale_sums
+from spamnb.tables.number_sums import NumberSums, add_sums, scale_sums
 from spamnb.tables.summing import merge_texts, merged, places_among
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.key import Key
     from spamnb.store.counts import Row
-    from spamnb.tables.number_sums import NumberSums
 
 LARGEST_INT32, LARGEST_UINT16 = (1 << 31) - 1, (1 << 16) - 1
 

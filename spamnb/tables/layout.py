@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import msgpack
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.store.stored_model import FORMAT, VERSION
-
-if TYPE_CHECKING:
-    from spamnb.arrays import Array
 
 BIN_32, UINT_32, UINT_64 = b"\xc6", b"\xce", b"\xcf"  # types of msgpack
 DIRECTORY = "II"  # types of its entries: start and checksum

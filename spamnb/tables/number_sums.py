@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
 

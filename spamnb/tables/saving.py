@@ -8,24 +8,21 @@ becomes is known before, from the totals; so each shard goes where it belongs, a
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.errors import CannotCreate, DataError
+from spamnb.tables.count_table import CountTable
 from spamnb.tables.layout import DIRECTORY, ModelFileWriter, record_type
+from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.totals import Totals, sum_totals
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.tables.count_table import CountTable
-    from spamnb.tables.learned import LearnedMessages
-
-    MapShards = Callable[..., Iterable[Any]]  # called as `map`: a function, the shards, other arguments
+MapShards = Callable[..., Iterable[Any]]  # called as `map`: a function, the shards, other arguments
 
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
 LARGEST_COLUMN = (1 << 32) - 1  # bytes

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from spamnb.arrays import counted_columns, distinct_columns
-from spamnb.tables.number_sums import add_sums
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.tables.count_table import CountTable
-    from spamnb.tables.number_sums import NumberSums
+from spamnb.arrays import Array, counted_columns, distinct_columns
+from spamnb.tables.count_table import CountTable
+from spamnb.tables.number_sums import NumberSums, add_sums
 
 
 @dataclass(frozen=True, eq=False)

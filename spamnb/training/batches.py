@@ -7,40 +7,36 @@ classification scores them. A batch does not depend on the number of processes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows
+from spamnb.arrays import MISSING, Array, Rows, Texts
+from spamnb.key import Key
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.dates import MAX_DATE
 from spamnb.reading.features import Features
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.tables.count_table import CountTable
+from spamnb.tables.number_sums import NumberSums
 from spamnb.tables.summing import count_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Protocol
+Known = Callable[[int, str | None], bool]  # (digest, label): is it learned already?
 
-    from spamnb.arrays import Array, Texts
-    from spamnb.key import Key
-    from spamnb.mailboxes.chunks import RawMessage
-    from spamnb.reading.settings import Settings
-    from spamnb.tables.number_sums import NumberSums
 
-    Known = Callable[[int, str | None], bool]  # (digest, label): is it learned already?
+class Chunk(Protocol):
+    """A piece of mail, however it was cut."""
 
-    class Chunk(Protocol):
-        """A piece of mail, however it was cut."""
-
-        @property
-        def size(self) -> int: ...
-        def messages(self) -> Iterator[RawMessage | Unreadable]: ...
+    @property
+    def size(self) -> int: ...
+    def messages(self) -> Iterator[RawMessage | Unreadable]: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import Array
+from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.store.outcomes import CONFLICTING, DUPLICATE, outcome
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.mailboxes.skipped import PassedOver, Unreadable
-    from spamnb.training.pool import Counted
+from spamnb.training.pool import Counted
 
 NOT_MET = NOT_LEARNED - 1  # in place of a label index: the message was not met in this run
 

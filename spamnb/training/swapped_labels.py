@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from spamnb.arrays import Array
 from spamnb.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
 
 FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import chunks_by_label
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
-from spamnb.training.batches import ChunkReader
+from spamnb.model import Model
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.spilling import SpillFile
+from spamnb.training.batches import Batch, ChunkReader
+from spamnb.training.pool import MailToRead
 from spamnb.workers.processes import all_cores, in_parallel
 from spamnb.workers.table_sum import LocalTableSum, map_shards
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.model import Model
-    from spamnb.store.stored_model import StoredModel
-    from spamnb.tables.spilling import SpillFile
-    from spamnb.training.batches import Batch
-    from spamnb.training.pool import MailToRead
 
 
 class LocalPool:

@@ -6,19 +6,15 @@ each is merged in the end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_shard
-from spamnb.tables.spilling import MOST_SHARDS, SpilledTable
+from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from spamnb.store.stored_model import StoredModel
-    from spamnb.tables.spilling import SpillFile
-    from spamnb.training.pool import Finish
+from spamnb.training.pool import Finish
 
 FEW_ENTRIES, MOST_ENTRIES = 1 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
 SHARD_ENTRIES = 1 << 18

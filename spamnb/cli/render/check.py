@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.terminal import show
 from spamnb.errors import DataError
 from spamnb.files import complain, printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.inspection.check import CheckReport
+from spamnb.inspection.check import CheckReport
 
 
 def show_check(found: CheckReport, as_json: bool) -> int:

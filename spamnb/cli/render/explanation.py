@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +10,15 @@ from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.message_text import colour_of, message_text
 from spamnb.cli.render.terminal import bar, bar_heading, console, listed, number, show, signed, table, wrapped
 from spamnb.files import printable
+from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
+from spamnb.inspection.reason import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.console import RenderableType
     from rich.text import Text
 
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection.explanation import Explanation
-    from spamnb.inspection.reason import Reason
 
 TOP = 20  # tokens shown by default
 AT_LEAST = 3  # tokens shown of each place

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.skipped import Unreadable
 
 
 def print_json(value: Any) -> None:

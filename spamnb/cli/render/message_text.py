@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING
 
 from spamnb.cli.render.terminal import console, signed
 from spamnb.files import printable
-from spamnb.inspection.marked_text import SHOWN_HEADERS, marked_sections
+from spamnb.inspection.explanation import Explanation
+from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.text import Text
-
-    from spamnb.inspection.explanation import Explanation
-    from spamnb.inspection.marked_text import MarkedPiece, Section
 
 MOST_TEXT = 3000  # characters of a message that are shown
 MOST_LINES = 24

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,11 @@ from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.notices import key_location
 from spamnb.cli.render.terminal import left_aligned, listed, show, signed, table
 from spamnb.files import printable
+from spamnb.inspection.model_summary import ModelSummary, TellingToken
 from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection.model_summary import ModelSummary, TellingToken
 
 TOP = 10  # tokens shown of each label by default
 WIDEST = 4  # labels up to which each has a column

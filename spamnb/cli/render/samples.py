@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.terminal import listed, show
 from spamnb.inspection.places import PLACES, place_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spamnb.inspection.samples import SyntheticMessage
+from spamnb.inspection.samples import SyntheticMessage
 
 LISTED = 25  # tokens of each place
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ from spamnb.cli.streams import drawable
 from spamnb.files import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rich.console import Console, RenderableType
     from rich.text import Text
 

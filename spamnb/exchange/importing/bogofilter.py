@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
-from typing import TYPE_CHECKING
 
 from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
 from spamnb.exchange.importing.rules import (
     UNKNOWN_HEADER,
     ImportRule,
+    Token,
     addresses,
     body,
     header,
@@ -16,12 +17,7 @@ from spamnb.exchange.importing.rules import (
     link,
     nothing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.exchange.importing.rules import Token
-    from spamnb.reading.words import Words
+from spamnb.reading.words import Words
 
 MESSAGES = b".MSG_COUNT"
 ABOUT_THE_FILE = (b".ENCODING", b".WORDLIST_VERSION", b".ROBX")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from spamnb.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from spamnb.exchange.importing.rules import ImportRule
+from spamnb.exchange.importing.rules import ImportRule
 
 LONGEST_LINE = 64 << 10  # bytes
 

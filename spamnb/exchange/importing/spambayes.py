@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
 from spamnb.exchange.importing.rules import (
     NOTHING_ALIKE,
     ImportRule,
+    Token,
     addresses,
     body,
     header,
@@ -17,12 +18,7 @@ from spamnb.exchange.importing.rules import (
     nothing,
     tagged,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.exchange.importing.rules import Token
-    from spamnb.reading.words import Words
+from spamnb.reading.words import Words
 
 ADDRESSED = ("from", "to", "cc", "sender", "reply-to")
 
