@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from logging import NullHandler, getLogger
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError, UsageError
 
@@ -21,7 +21,8 @@ try:
 except ImportError:
     raise UsageError("addresses with :// need an extra: pip install 'spamnb[cluster]'") from None
 
-from collections.abc import Iterator
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LONGEST_REASON = 300  # characters of a backend's error message
 TIMEOUT = 60  # seconds for an answer; by its own rules s3fs would ask again and again for six minutes

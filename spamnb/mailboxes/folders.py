@@ -12,9 +12,9 @@ from spamnb.mailboxes.stores import FOLDER, unique_part
 from spamnb.mailboxes.streams import ByteStream, decompressed, gather, reason_of
 
 TYPE_CHECKING = False
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
     from spamnb.mailboxes.stores import FolderEntry, Store
 
 # Starts of names of files that mail programs keep beside the mail. Not all of `dovecot*` and `courier*`: a

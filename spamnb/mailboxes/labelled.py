@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.sources import total_size
 
-Sources = Mapping[str, Sequence[str]]  # the paths of each label
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    Sources = Mapping[str, Sequence[str]]  # the paths of each label
 
 
 def chunks_by_label(

@@ -5,9 +5,8 @@ Links to folders are not followed: from here, a circle of links could not be rec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from spamnb.errors import NoInput
@@ -22,6 +21,9 @@ from spamnb.mailboxes.addresses import (
 )
 from spamnb.mailboxes.stores import FILE, FOLDER, OTHER, STREAM, PathEntry
 from spamnb.mailboxes.streams import FIRST_BLOCK, reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 LARGEST_BLOCK = 8 << 20  # bytes asked for at once: sending them takes far longer than the 20 ms of waiting
 FILES_AT_ONCE = 64  # files whose beginnings are asked for together: at most 4 MB

@@ -6,9 +6,10 @@ from spamnb.errors import DataError, NoInput
 from spamnb.mailboxes.streams import DENIED
 
 TYPE_CHECKING = False
-from collections.abc import Iterable
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-from spamnb.errors import SpamnbError
+    from spamnb.errors import SpamnbError
 
 
 class Unreadable:

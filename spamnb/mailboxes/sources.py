@@ -23,12 +23,13 @@ from spamnb.mailboxes.stores import FILE, LOCAL, STREAM, is_stream
 from spamnb.mailboxes.streams import ByteStream, blocks_of, decompressor_for, gather
 
 TYPE_CHECKING = False
-from collections.abc import Iterable, Iterator, Sequence
-
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from spamnb.mailboxes.stores import Store
 
-Chunk = MessageFiles | NumberedMessages | MailboxRange | ReadMessages
+    # A piece of work, cheap to send; `size` is its bytes on disk.
+    Chunk = MessageFiles | NumberedMessages | MailboxRange | ReadMessages
 
 CHUNK = 1 << 20  # bytes of mail in a chunk: a fraction of a second of tokenizing
 COMPRESSION = 16  # a compressed mailbox may unpack to this many times its size, or more

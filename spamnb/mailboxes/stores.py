@@ -12,9 +12,8 @@ from spamnb.errors import NoInput
 from spamnb.mailboxes.streams import blocks_of, reason_of
 
 TYPE_CHECKING = False
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
     from typing import Any, Protocol
 
     class HasSize(Protocol):
