@@ -15,8 +15,8 @@ from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
 from spamnb.reading.batch import BatchBuilder
-from spamnb.reading.markup import render
 from spamnb.reading.identity import digest
+from spamnb.reading.markup import render
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
@@ -26,7 +26,7 @@ from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
 from spamnb.training.train import LABELS, Cleanup, write_shards
-from spamnb.workers.table_sum import LocalTableSum, map_shards
+from spamnb.workers.local import LocalTableSum, map_shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

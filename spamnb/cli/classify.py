@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from spamnb.bayes.classifier import View
-from spamnb.cli.option_values import open_model
 from spamnb.cli.options import (
     Command,
     cluster_options,
     jobs_option,
     json_option,
     model_option,
+    open_model,
     path_type,
     view_options,
 )

@@ -11,9 +11,8 @@ import click
 
 from spamnb.cli.options import Command, json_option, keyed_option, model_option, path_type
 from spamnb.cli.outputs import check_replaceable
-from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.notices import model_location
-from spamnb.cli.render.terminal import show, table
+from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.errors import DataError, NoInput
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.formats import FORMATS

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bayes.classifier import View
-from spamnb.cli.option_values import sources_by_label
 from spamnb.cli.options import (
     Command,
     cluster_options,
@@ -17,12 +16,13 @@ from spamnb.cli.options import (
     keyed_option,
     mail_options,
     model_option,
+    sources_by_label,
     tokenizer_options,
 )
 from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
-from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
+from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate

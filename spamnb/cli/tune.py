@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.labelled_mail import LabelledMail
-from spamnb.cli.option_values import sources_by_label
 from spamnb.cli.options import (
     Command,
     all_folders_option,
@@ -18,12 +17,12 @@ from spamnb.cli.options import (
     model_option,
     path_type,
     skip_option,
+    sources_by_label,
 )
 from spamnb.cli.outputs import check_replaceable, check_writable
 from spamnb.cli.progress import announce_tried
-from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
-from spamnb.cli.render.terminal import show
+from spamnb.cli.render.terminal import paths_and_reasons, print_json, show
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import printable

@@ -17,8 +17,7 @@ from spamnb.bayes.classifier import Evidence, Score, View
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.inspection.flips import Flip, find_flips
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
-from spamnb.inspection.places import PLACES
-from spamnb.inspection.reason import Reason
+from spamnb.inspection.reason import PLACES, Reason
 from spamnb.labels import SPAM
 from spamnb.model import Model
 from spamnb.reading.features import HEAD, Features

@@ -8,10 +8,8 @@ from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.flips import Flip
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.reason import Reason
-from spamnb.report.colours import colour_of_weight
-from spamnb.report.elements import Markup, element, joined, label, untrusted
-from spamnb.report.formats import count, counted, signed
-from spamnb.report.tables import row, scrolling, table, titled
+from spamnb.report.elements import Markup, element, joined, label, row, scrolling, table, titled, untrusted
+from spamnb.report.formats import colour_of_weight, count, counted, signed
 from spamnb.report.tokens_and_mistakes import TOKEN
 
 SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded

@@ -8,9 +8,8 @@ from math import isfinite, isnan
 from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
-from spamnb.report.colours import colour_of_weight
 from spamnb.report.elements import Markup, element, joined, untrusted
-from spamnb.report.formats import count, counted, signed
+from spamnb.report.formats import colour_of_weight, count, counted, signed
 
 MOST_TEXT = 60_000  # characters: some 30 pages
 NOTED = 4  # tokens that the note on a word names

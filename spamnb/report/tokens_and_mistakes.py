@@ -8,9 +8,8 @@ from math import exp
 from spamnb.evaluation.results import Mistake
 from spamnb.inspection.model_summary import TellingToken
 from spamnb.labels import UNSURE
-from spamnb.report.colours import GREY, HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.report.elements import Markup, element, label, untrusted
-from spamnb.report.formats import count, signed
+from spamnb.report.formats import GREY, HAM_COLOUR, SPAM_COLOUR, colour_of_label, count, signed
 
 SUBJECT, PATH, TOKEN = 160, 400, 60  # characters shown of each
 MISTAKES, EVIDENCE, TOKENS = 100, 12, 50  # shown of each, which keeps a page under 300 KB

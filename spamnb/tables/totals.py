@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.arrays import Array, counted_columns, distinct_columns
-from spamnb.tables.count_table import CountTable
-from spamnb.tables.number_sums import NumberSums, add_sums
+from spamnb.tables.count_table import CountTable, NumberSums, add_sums
 
 
 @dataclass(frozen=True, eq=False)

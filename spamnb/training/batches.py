@@ -24,8 +24,7 @@ from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.tables.count_table import CountTable
-from spamnb.tables.number_sums import NumberSums
+from spamnb.tables.count_table import CountTable, NumberSums
 from spamnb.tables.summing import count_rows
 
 Known = Callable[[int, str | None], bool]  # (digest, label): is it learned already?

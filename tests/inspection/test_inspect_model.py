@@ -24,7 +24,7 @@ from spamnb.inspection.model_summary import (
     token_leads,
 )
 from spamnb.inspection.samples import Sampler
-from spamnb.inspection.spellings import distances, spellings
+from spamnb.inspection.token_lookup import distances, spellings
 from spamnb.model import Model
 from spamnb.report.model_plots import model_plots
 from spamnb.tables import vocabulary

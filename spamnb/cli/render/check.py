@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spamnb.cli.render.facts import fact_lines
-from spamnb.cli.render.json_output import print_json
-from spamnb.cli.render.terminal import show
+from spamnb.cli.render.terminal import fact_lines, print_json, show
 from spamnb.errors import DataError
 from spamnb.files import complain, printable
 from spamnb.inspection.check import CheckReport

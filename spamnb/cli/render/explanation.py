@@ -6,9 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.message_text import colour_of, message_text
-from spamnb.cli.render.terminal import bar, bar_heading, console, listed, number, show, signed, table, wrapped
+from spamnb.cli.render.terminal import (
+    bar,
+    bar_heading,
+    console,
+    fact_lines,
+    listed,
+    number,
+    show,
+    signed,
+    table,
+    wrapped,
+)
 from spamnb.files import printable
 from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts

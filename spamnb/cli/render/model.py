@@ -7,9 +7,8 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.notices import key_location
-from spamnb.cli.render.terminal import left_aligned, listed, show, signed, table
+from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, show, signed, table
 from spamnb.files import printable
 from spamnb.inspection.model_summary import ModelSummary, TellingToken
 from spamnb.labels import SPAM

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from spamnb.cli.render.json_output import print_json
-from spamnb.cli.render.terminal import listed, show
-from spamnb.inspection.places import PLACES, place_of
+from spamnb.cli.render.terminal import listed, print_json, show
+from spamnb.inspection.reason import PLACES, place_of
 from spamnb.inspection.samples import SyntheticMessage
 
 LISTED = 25  # tokens of each place

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.cli.render.facts import fact_lines
-from spamnb.cli.render.json_output import print_json
-from spamnb.cli.render.terminal import show, signed, table
+from spamnb.cli.render.terminal import fact_lines, print_json, show, signed, table
 from spamnb.errors import DataError
 from spamnb.files import complain, printable
 from spamnb.inspection.token_lookup import OtherToken, TokenFacts
