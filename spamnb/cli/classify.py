@@ -1,7 +1,5 @@
 """`spamnb classify`."""
 
-from __future__ import annotations
-
 import click
 
 from spamnb.bayes.classifier import View

@@ -1,7 +1,5 @@
 """`spamnb merge`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click

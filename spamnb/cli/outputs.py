@@ -1,7 +1,5 @@
 """Files that a command writes beside its answer: checked before the work, written after the answer."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

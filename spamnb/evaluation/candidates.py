@@ -1,7 +1,5 @@
 """Settings to be compared: a tokenizer and a view, named as on the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Find what would flip a verdict: the fewest tokens without which it would be another one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from math import inf, nextafter

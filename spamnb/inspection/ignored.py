@@ -1,7 +1,5 @@
 """Parts of a message that are no evidence, and why: headers and attachments not read, words not shown."""
 
-from __future__ import annotations
-
 from spamnb.reading.features import Features
 from spamnb.reading.header_rules import IGNORED, is_ignored
 from spamnb.reading.identity import VOLATILE

@@ -4,8 +4,6 @@ The tokenizer keeps no positions, so the text is cut once more: at spaces, and b
 words in ASCII. Each piece is then given to the tokenizer's own rules.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Mail that a model lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from spamnb.labels import HAM, SPAM

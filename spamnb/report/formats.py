@@ -1,7 +1,5 @@
 """Numbers written as a person reads them, and the colours of ham and spam: values in colours.css."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from spamnb.inspection.explanation import Explanation

@@ -1,7 +1,5 @@
 """Answers of spamd about a judged message, as bytes."""
 
-from __future__ import annotations
-
 from spamnb.bayes.verdict import REQUIRED, Verdict
 from spamnb.delivery.passthrough import header_end, passed_through
 from spamnb.files import printable

@@ -1,7 +1,5 @@
 """Learning beside judging: each message in a process of its own, so that judging waits for no lock."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import deque

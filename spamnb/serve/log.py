@@ -1,7 +1,5 @@
 """The log of the server on standard error: one line a message, in which text from mail is escaped."""
 
-from __future__ import annotations
-
 import traceback
 
 from spamnb.bayes.verdict import Verdict

@@ -1,7 +1,5 @@
 """Counters of what was done, in memory that all workers share, served as Prometheus text over HTTP."""
 
-from __future__ import annotations
-
 import mmap
 from bisect import bisect_left
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Listening sockets, our own and systemd's; messages to systemd; and giving up the rights of root."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import os

@@ -1,7 +1,5 @@
 """Learning one message at the cost of the message: a record in the journal."""
 
-from __future__ import annotations
-
 import os
 import sys
 from math import nan

@@ -1,7 +1,5 @@
 """The key of a model that is about to be made."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 

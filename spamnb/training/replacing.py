@@ -1,7 +1,5 @@
 """Replacing a model file by a new one, with all that was learned meanwhile carried over."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

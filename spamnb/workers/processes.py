@@ -1,7 +1,5 @@
 """Tasks run by processes in parallel: results in order, memory bounded, and no process left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Lines that end the output of several commands: mail that was not read, and where the model is."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable

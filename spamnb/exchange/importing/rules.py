@@ -1,7 +1,5 @@
 """Rules that turn another filter's tokens into spamnb's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
