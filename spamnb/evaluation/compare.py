@@ -1,7 +1,5 @@
 """Compare settings on the same folds of the same mail."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

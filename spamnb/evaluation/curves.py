@@ -1,7 +1,5 @@
 """Curves of an evaluation: errors traded off as the cutoff falls, and how often forecasts come true."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The three ways to evaluate a filter: cross-validation, online in the order mail came, and by a model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

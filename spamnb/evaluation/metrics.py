@@ -15,8 +15,6 @@ Definitions as in scikit-learn, and where that leaves a choice:
 - The calibration error is that of the spam probability; for more labels, or others, of the largest one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Show the worst mistakes of an evaluation and their evidence: so mislabelled mail is found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Search for the settings that judge mail best: one is changed at a time, as long as that is better."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from spamnb.evaluation.candidates import Candidate, parse_candidate, with_change

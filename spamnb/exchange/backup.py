@@ -7,8 +7,6 @@ in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (
 it: a backup that was cut short or changed is refused.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ A message that several of them changed since is changed once for each of them: n
 message added, so `Merged` says how many there are. Tables are read and summed a shard at a time.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 Columns are read in blocks, as all that may be large. What is wrong is noted, and the others checked, too.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator

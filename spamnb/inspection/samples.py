@@ -4,8 +4,6 @@ The length follows the sizes of a label's mail, about the mean number of its tok
 P(token | label), by Bernoulli's model each by itself; the numbers from the label's Gaussians.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from math import exp, log, sqrt

@@ -1,7 +1,5 @@
 """An evaluation as one HTML page that needs no network, no font and no script."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

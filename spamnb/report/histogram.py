@@ -3,8 +3,6 @@
 Messages are counted on a logarithmic scale, because the few on the wrong side are the ones to see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log10
 from typing import NamedTuple

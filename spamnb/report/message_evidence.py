@@ -1,7 +1,5 @@
 """Sections about a message: its evidence, their sum, what was ignored, what would change the verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from spamnb.inspection.explanation import Explanation

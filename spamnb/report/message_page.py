@@ -1,7 +1,5 @@
 """One HTML page on why a message is judged as it is; it needs no network, no font and no script."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple

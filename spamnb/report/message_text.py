@@ -1,7 +1,5 @@
 """A message with its words tinted by what they say for or against the verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import isfinite, isnan
 

@@ -1,7 +1,5 @@
 """A model in four pictures, as one SVG file: telling tokens, weights, Zipf's curve, and scores."""
 
-from __future__ import annotations
-
 import re
 from math import log10
 

@@ -1,7 +1,5 @@
 """Plots of an evaluation, each with a few words on how to read it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any

@@ -3,8 +3,6 @@
 Drawings are 360 units wide, a phone's width; the style sheet makes their text smaller where they are wider.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from math import ceil, floor, log10
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Sections of an evaluation: the most telling tokens of each label, and the worst mistakes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import exp
 

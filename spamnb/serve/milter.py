@@ -5,8 +5,6 @@ that clients give themselves are read here: kilter accepts only valid host names
 client that says `HELO xn--a` would go unfiltered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from time import perf_counter
 

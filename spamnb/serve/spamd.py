@@ -3,8 +3,6 @@
 A connection has one request (command and protocol version, headers, mostly a message), then one answer.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Generator
 from time import perf_counter

@@ -1,7 +1,5 @@
 """The processes of the server: workers at the same sockets, and one that supervises them."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

@@ -1,7 +1,5 @@
 """Count tables loaded from a model file, whole or in slices; and one journal record as a table."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

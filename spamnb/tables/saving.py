@@ -5,8 +5,6 @@ power of two, the i-th has the tokens in the i-th of n equal ranges of fingerpri
 becomes is known before, from the totals; so each shard goes where it belongs, and the head comes last.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

@@ -3,8 +3,6 @@
 A token is known by its place: first those of the file, in its order, then those that only the journal has.
 """
 
-from __future__ import annotations
-
 from binascii import crc32
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator

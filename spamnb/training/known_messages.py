@@ -1,7 +1,5 @@
 """Deciding what training does with each message: learn, move to another label, forget, nothing or refuse."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

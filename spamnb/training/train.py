@@ -1,7 +1,5 @@
 """Training: batches of mail summed into a model file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

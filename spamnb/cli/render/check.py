@@ -1,7 +1,5 @@
 """Print whether a model is sound, in a terminal, a pipe or as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from spamnb.cli.render.terminal import fact_lines, print_json, show

@@ -1,7 +1,5 @@
 """Print evaluations and comparisons as tables, and write scores as tab-separated lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

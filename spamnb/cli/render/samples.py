@@ -1,7 +1,5 @@
 """Print messages made up by a model, in a terminal, a pipe or as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from spamnb.cli.render.terminal import listed, print_json, show

@@ -1,7 +1,5 @@
 """Exports of bogofilter, by `bogoutil -d wordlist.db`: a token, its spam, its ham, the day last seen."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import date
 

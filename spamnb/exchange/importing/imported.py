@@ -5,8 +5,6 @@ only spamnb looks at, so 20 spam learned would make evidence of spam out of what
 ham was lost by that, 0.1 % in a closed model (docs/importing.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exports of SpamBayes, by `sb_dbexpimp -e`: ham and spam in the first line, then words with theirs."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 

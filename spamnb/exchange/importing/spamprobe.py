@@ -3,8 +3,6 @@
 The low half of the flags is the day last seen.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

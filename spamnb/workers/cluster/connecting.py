@@ -1,7 +1,5 @@
 """Connect to a cluster, or start one, and check that it can be used."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os
