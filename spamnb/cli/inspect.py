@@ -194,7 +194,7 @@ def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) ->
 
 def draw_plot(model: Model, file: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
     """Draw the model; returns the values drawn, and the picture to be written to a file."""
-    from spamnb.inspection.model_curves import ModelCurves
+    from spamnb.inspection.model_summary import ModelCurves
     from spamnb.report.model_plots import model_plots
 
     portrait = ModelCurves.of(model)

@@ -46,7 +46,7 @@ class LabelledMail:
 
     def batches(self, settings: Settings, key: Key | None = None) -> Iterator[Batch]:
         """Read all the mail, in order."""
-        from spamnb.training.pool import MailToRead
+        from spamnb.training.batches import MailToRead
 
         found = 0
         with (

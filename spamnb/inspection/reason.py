@@ -13,36 +13,21 @@ HEADER, BODY, NUMBER = "header", "body", "number"
 
 # In the order in which a message is read.
 PLACES = (
-    "subject",
-    "from",
-    "to",
-    "received",
-    HEADER,
-    BODY,
-    "link",
-    "markup",
-    "attachment",
-    "hidden",
-    NUMBER,
+    *("subject", "from", "to", "received", HEADER, BODY),
+    *("link", "markup", "attachment", "hidden", NUMBER),
 )
-_PLACE_OF_TAG = {
-    "subject": "subject",
-    "from": "from",
-    "sender": "from",
-    "reply-to": "from",
-    "errors-to": "from",
-    "to": "to",
-    "cc": "to",
-    "received": "received",
-    "x-originating-ip": "received",
-    "url": "link",
-    "html": "markup",
-    "type": "attachment",
-    "charset": "attachment",
-    "file": "attachment",
-    "hidden": "hidden",
-    "trick": BODY,
+_TAGS = {
+    "subject": ("subject",),
+    "from": ("from", "sender", "reply-to", "errors-to"),
+    "to": ("to", "cc"),
+    "received": ("received", "x-originating-ip"),
+    BODY: ("trick",),
+    "link": ("url",),
+    "markup": ("html",),
+    "attachment": ("type", "charset", "file"),
+    "hidden": ("hidden",),
 }
+_PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}
 
 
 def place_of(token: str) -> str:

@@ -10,7 +10,7 @@ from spamnb.errors import UsageError
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.store.outcomes import CONFLICTING, DUPLICATE, outcome
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
-from spamnb.training.pool import Counted
+from spamnb.training.batches import Counted
 
 FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
 NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders

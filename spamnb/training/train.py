@@ -25,9 +25,9 @@ from spamnb.tables.loading import load_table
 from spamnb.tables.saving import MapShards, save
 from spamnb.tables.spilling import SpillFile
 from spamnb.tables.totals import Totals, sum_totals
+from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.new_key import key_for
-from spamnb.training.pool import Counted, MailToRead, Pool
 from spamnb.training.replacing import replace_model
 from spamnb.training.sample import Sample
 

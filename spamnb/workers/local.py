@@ -19,8 +19,7 @@ from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
-from spamnb.training.batches import Batch, ChunkReader
-from spamnb.training.pool import Finish, MailToRead
+from spamnb.training.batches import Batch, ChunkReader, Finish, MailToRead
 from spamnb.workers.processes import all_cores, in_parallel
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from spamnb.evaluation.mistakes import by_folds, by_model, worst_mistakes
 from spamnb.evaluation.search import steps_from
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
-from spamnb.training.pool import MailToRead
+from spamnb.training.batches import MailToRead
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 from spamnb.bayes.classifier import Classifier, Likelihood, View
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.inspection.differences import most_moved_tokens
-from spamnb.inspection.model_curves import ModelCurves, zipf_curve
 from spamnb.inspection.model_summary import (
+    ModelCurves,
     ModelSummary,
     OwnMail,
     advice,
     indices_of_highest,
     most_telling_tokens,
     token_leads,
+    zipf_curve,
 )
 from spamnb.inspection.samples import Sampler
 from spamnb.inspection.token_lookup import distances, spellings

@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from datetime import date
 
-from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
-from spamnb.exchange.importing.rules import (
+from spamnb.exchange.importing.exports import (
     UNKNOWN_HEADER,
+    Format,
     ImportRule,
+    Lines,
     Token,
+    TokenCounts,
     addresses,
     body,
+    decoded,
     header,
     header_name,
     link,

@@ -3,13 +3,16 @@
 import csv
 from collections.abc import Iterator
 
-from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
-from spamnb.exchange.importing.rules import (
+from spamnb.exchange.importing.exports import (
     NOTHING_ALIKE,
+    Format,
     ImportRule,
+    Lines,
     Token,
+    TokenCounts,
     addresses,
     body,
+    decoded,
     header,
     header_name,
     link,

@@ -6,14 +6,17 @@ The low half of the flags is the day last seen.
 import re
 from collections.abc import Iterator
 
-from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
-from spamnb.exchange.importing.rules import (
+from spamnb.exchange.importing.exports import (
     NOTHING_ALIKE,
     Carry,
+    Format,
     ImportRule,
+    Lines,
     Token,
+    TokenCounts,
     addresses,
     body,
+    decoded,
     header,
     link,
     nothing,

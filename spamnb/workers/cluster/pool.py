@@ -22,8 +22,7 @@ from spamnb.model import Model
 from spamnb.store.journal import Journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.spilling import SpillFile
-from spamnb.training.batches import Batch, SampledMessages
-from spamnb.training.pool import MailToRead
+from spamnb.training.batches import Batch, MailToRead, SampledMessages
 from spamnb.workers.cluster import tasks
 from spamnb.workers.cluster.table_sum import ClusterTableSum, ShardToAdd, depth_for
 from spamnb.workers.cluster.tasks import Heading

@@ -16,7 +16,7 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import Vocabulary
-from spamnb.training.pool import Finish
+from spamnb.training.batches import Finish
 from spamnb.workers.cluster import tasks
 
 BRANCHING = 8

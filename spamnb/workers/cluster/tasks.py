@@ -23,8 +23,7 @@ from spamnb.mailboxes.sources import Chunk, is_remote, split_number
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.training.batches import Batch, ChunkReader, SampledMessages
-from spamnb.training.pool import Finish
+from spamnb.training.batches import Batch, ChunkReader, Finish, SampledMessages
 
 if TYPE_CHECKING:
     from spamnb.delivery.batch_judge import Judgement
