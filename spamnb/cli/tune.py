@@ -86,8 +86,7 @@ def tune(
         check_replaceable(model)
     if is_to_be_written(model, fresh, dry_run):
         check_creatable(model)
-    from spamnb.evaluation.compare import compare_candidates
-    from spamnb.evaluation.search import search
+    from spamnb.evaluation.compare import compare_candidates, search
     from spamnb.training import train as training
     from spamnb.workers.local import LocalPool
     from spamnb.workers.processes import all_cores

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from spamnb.inspection.explanation import Explanation
+from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.flips import Flip
-from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.reason import Reason
 from spamnb.report.elements import (
     Markup,

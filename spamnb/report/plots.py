@@ -5,7 +5,7 @@ from math import sqrt
 from typing import Any
 
 from spamnb.evaluation import intervals
-from spamnb.evaluation.curves import calibration_bins, roc
+from spamnb.evaluation.metrics import calibration_bins, roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
 from spamnb.labels import SPAM
 from spamnb.report.elements import Markup, element, joined

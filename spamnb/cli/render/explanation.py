@@ -19,8 +19,7 @@ from spamnb.cli.render.terminal import (
     wrapped,
 )
 from spamnb.files import printable
-from spamnb.inspection.explanation import Explanation
-from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
+from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
 from spamnb.labels import SPAM
