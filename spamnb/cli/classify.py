@@ -24,7 +24,7 @@ from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, read, split_number, store_for, total_size
 from spamnb.mailboxes.stores import FOLDER
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
-from spamnb.workers.pools import open_pool
+from spamnb.workers import open_pool
 
 EXAMPLES = """
 spamnb classify < message

@@ -208,7 +208,7 @@ def draw_plot(model: Model, file: str) -> tuple[dict[str, Any], dict[str, str | 
 
 
 def check_model(path: str, as_json: bool) -> int:
-    from spamnb.cli.render.check import show_check
+    from spamnb.cli.render.model import show_check
     from spamnb.inspection.check import check as check_file
 
     def size() -> int:
@@ -236,7 +236,7 @@ def draw_samples(
     everything: bool,
     as_json: bool,
 ) -> int:
-    from spamnb.cli.render.samples import show_samples
+    from spamnb.cli.render.model import show_samples
     from spamnb.inspection.samples import draw_messages
 
     if label not in model.labels:

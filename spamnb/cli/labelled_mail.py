@@ -9,7 +9,7 @@ from spamnb.cli.progress import progress
 from spamnb.errors import DataError
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.workers.pools import open_pool
+from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus

@@ -31,7 +31,7 @@ from spamnb.inspection.missing_mail import missing_mail
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
-from spamnb.workers.pools import open_pool
+from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
     from spamnb.training.known_messages import Summary

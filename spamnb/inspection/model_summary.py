@@ -1,4 +1,4 @@
-"""What a model knows, as a summary and as curves, read in blocks: five million tokens take the room of five."""
+"""What a model knows, as a summary and as curves, in blocks: five million tokens take the room of five."""
 
 from __future__ import annotations
 
