@@ -112,4 +112,4 @@ lock: env  ## the versions that `make env` installs, anew where pyproject.toml a
 
 clean:  ## remove what was made
 	find spamnb -name '*.so' -delete
-	rm -rf .venv* .audit .demo .fuzz .interpreted .coverage* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv* .audit .demo .fuzz .interpreted .objects .coverage* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

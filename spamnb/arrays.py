@@ -16,6 +16,7 @@ MOST_DIMENSIONS = 32  # of an array, before numpy 2
 TEXTS_AT_ONCE = 1 << 16  # bounds the index array of gathered texts, 8 bytes a character
 KEY_BITS = 63  # room for all counts of a token in one number
 MISSING = -1  # in place of a numeric feature, which is never negative
+UNITS_PER_NAT = 2.0**40  # `bayes.classifier.rounded` rounds weights to whole units
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ def run_starts(numbers: Array) -> Array:
 
 
 def sorted_distinct(numbers: Array) -> Array:
-    """Sort numbers, each once; np.unique, by a hash table since numpy 2.3, takes 24 times as long."""
+    """Sort numbers, each once; np.unique takes 24 times as long since numpy 2.3, and loads numpy.ma."""
     ordered = np.sort(numbers)
     return ordered[run_starts(ordered)]
 

@@ -1,7 +1,5 @@
 """The current day, as models store it."""
 
-from __future__ import annotations
-
 import os
 import time
 

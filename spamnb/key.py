@@ -4,8 +4,6 @@ Anybody can work out the fingerprint of a word, and look for it in a model. So s
 fingerprint's BLAKE2b by a key, which lies in another file: who has only the model cannot try words out.
 """
 
-from __future__ import annotations
-
 import os
 from _blake2 import blake2b  # hashlib's, without loading hashlib
 
@@ -32,20 +30,20 @@ class Key:
         self._tokens = blake2b(key=secret, digest_size=DIGEST_SIZE, person=b"token")
         self._messages = blake2b(key=secret, digest_size=DIGEST_SIZE, person=b"message")
 
-    def __reduce__(self) -> tuple[type[Key], tuple[bytes]]:
+    def __reduce__(self) -> "tuple[type[Key], tuple[bytes]]":
         """Pickle the secret only, for processes that are not forked: a hash cannot be pickled."""
         return Key, (self._secret,)
 
-    def fingerprints(self, plain: Iterable[int]) -> list[int]:
+    def fingerprints(self, plain: "Iterable[int]") -> list[int]:
         """Return the keyed fingerprints of tokens and pairs."""
         return _keyed(self._tokens, plain)
 
-    def digests(self, plain: Iterable[int]) -> list[int]:
+    def digests(self, plain: "Iterable[int]") -> list[int]:
         """Return the keyed digests of messages."""
         return _keyed(self._messages, plain)
 
 
-def _keyed(keyed_hash: blake2b, plain: Iterable[int]) -> list[int]:
+def _keyed(keyed_hash: blake2b, plain: "Iterable[int]") -> list[int]:
     """Hash integers by copies of a keyed hash: 1.0 µs each; a new hash with the key for each takes 1.4."""
     found = []
     for value in plain:

@@ -4,8 +4,6 @@ A process that learns a message or puts a new model in place holds `.lock`, for 
 new model from the old one, which may take minutes, holds `.training`, and `.lock` only at the end.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time
@@ -68,7 +66,7 @@ class Lock:
         return False
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: "TracebackType | None"
     ) -> None:
         try:
             if kind:

@@ -1,7 +1,5 @@
 """A model: counts on disk, the tokenizer they were made with, and the view that judges by them."""
 
-from __future__ import annotations
-
 import os
 
 from spamnb.bayes.classifier import Classifier, View
@@ -38,7 +36,7 @@ class Model:
         stored: StoredModel,
         view: View | None = None,
         cutoffs: Cutoffs | None = None,
-        key: Key | None = None,
+        key: "Key | None" = None,
     ) -> None:
         self.stored = stored
         self.labels = stored.labels
@@ -54,26 +52,27 @@ class Model:
     @classmethod
     def open(
         cls, path: str | os.PathLike[str], view: View | None = None, cutoffs: Cutoffs | None = None
-    ) -> Model:
+    ) -> "Model":
         if os.path.isdir(path):
             raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
         return cls(StoredModel.open(os.fspath(path)), view, cutoffs)
 
-    def features(self, raw: bytes) -> Features:
-        return self.tokenizer.features(read(raw))
+    def features(self, raw: bytes) -> "Features":
+        """Return the features of a message that the view has a use for."""
+        return self.tokenizer.features(read(raw), numbers=self.view.numbers)
 
-    def classify(self, raw: bytes) -> Verdict:
+    def classify(self, raw: bytes) -> "Verdict":
         return self.classify_features(self.features(raw))
 
-    def classify_features(self, features: Features) -> Verdict:
+    def classify_features(self, features: "Features") -> "Verdict":
         pairs = features.pairs if self.view.pairs else ()
         return self.decide(self.classifier.score(features.tokens, features.numbers, pairs))
 
-    def decide(self, score: Score) -> Verdict:
+    def decide(self, score: "Score") -> "Verdict":
         return verdict_of(score, self.cutoffs, self.calibration)
 
 
-def key_of(stored: StoredModel) -> Key | None:
+def key_of(stored: StoredModel) -> "Key | None":
     """Read the key of a model that keeps no words; None for any other model."""
     if not stored.keyed:
         return None

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from importlib import import_module
 
+import numpy as np
 import pytest
 from fuzz.families import BODY, BOX, FAMILIES, HEADERS
 from helpers.interpreted import interpreted
 from helpers.paths import GOLDEN, SPAMASSASSIN
+from helpers.tables import saved
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.arrays import Texts
 from spamnb.cli.version import form_of_core
+from spamnb.tables.count_table import CountTable
 
 FORMS = (import_module, interpreted)
 HOSTILE = 4 << 10  # bytes of a message that is made to cost as much as it can
@@ -125,3 +129,52 @@ def test_models_and_verdicts(mail, tmp_path):
         verdicts.append([(one.label, one.score, one.probability, one.probabilities) for one in judged])
     assert models[0] == models[1]
     assert verdicts[0] == verdicts[1]
+
+
+# Where C's numbers end and Python's do not
+
+EDGES = [0, 1, *(2**bits + more for bits in (7, 8, 15, 16, 31, 32, 63) for more in (-1, 0, 1)), 2**64 - 1]
+
+
+def test_fingerprints_at_the_edges():
+    blocks = [number.to_bytes(8, "little") for number in EDGES]
+    tokens = [*blocks, *(one + other for one in blocks for other in blocks), b"\xff" * 23]
+    found = [[form("spamnb.reading.features").fingerprint_of(token) for token in tokens] for form in FORMS]
+    assert found[0] == found[1]
+    assert max(found[0]) > 2**63 > min(found[0])
+
+
+@pytest.mark.parametrize("highest", [2**8 - 1, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40])
+def test_counts_at_the_edges(highest, tmp_path):
+    """In a file with fingerprints and counts of any size: the same rows, the same scores."""
+    fingerprints = np.array(sorted(set(EDGES)), np.uint64)
+    counts = np.array([np.full(len(fingerprints), highest), np.arange(len(fingerprints))])
+    texts, days = (
+        Texts.of([b"w%d" % n for n in range(len(fingerprints))]),
+        np.ones(len(fingerprints), np.uint16),
+    )
+    table = CountTable(
+        ("ham", "spam"), (highest, highest), {}, fingerprints, texts, counts, counts, days, days
+    )
+    path = saved(str(tmp_path / "model"), table, settings={}, view={})
+    found = []
+    for form in FORMS:
+        stored, view = form("spamnb.store.stored_model").StoredModel.open(path), {"smoothing": 0.5}
+        classifier = form("spamnb.bayes.classifier")
+        scorer = classifier.Classifier(stored, classifier.View(**view))
+        tokens = [(number, 65_535, 0) for number in fingerprints.tolist()]
+        found.append((stored.rows(fingerprints.tolist()), scorer.score(tokens).joint))
+    assert found[0] == found[1]
+    assert found[0][0][2**64 - 1][:2] == (highest, len(fingerprints) - 1)
+
+
+@pytest.mark.parametrize("number", EDGES)
+def test_msgpack_at_the_edges(number):
+    packed = [
+        form("spamnb.store.msgpack_codec").pack({"n": number, "m": [-min(number, 2**63)]}) for form in FORMS
+    ]
+    assert packed[0] == packed[1]
+    assert [form("spamnb.store.msgpack_codec").unpack(packed[0])[0]["n"] for form in FORMS] == [
+        number,
+        number,
+    ]

@@ -4,7 +4,6 @@ import ast
 import os
 import sys
 import sysconfig
-from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 import pytest
@@ -54,10 +53,16 @@ def test_it_knows_nothing_of_cython(source):
 @pytest.mark.skipif(FORM == "interpreted", reason="the core is not compiled")
 def test_every_module_with_types_is_compiled_and_no_other():
     assert SOURCES
-    assert set(hatch_build.compiled(TOP)) == set(map(hatch_build.target, SOURCES))
+    assert hatch_build.compiled(TOP) == [hatch_build.library(TOP)]
     for name in core():
         __import__(name)
-        assert str(sys.modules[name].__file__).endswith(tuple(EXTENSION_SUFFIXES))
+        module = sys.modules[name]
+        assert module.__name__ == name
+        assert module.__spec__.origin == module.__file__ == str(hatch_build.library(TOP))
+
+
+def test_in_one_library_no_two_modules_have_the_same_name():
+    assert len({source.stem for source in SOURCES}) == len(SOURCES)
 
 
 def test_the_version_says_whether_it_is_compiled(spamnb):
@@ -74,17 +79,24 @@ def test_it_has_the_form_that_was_asked_for():
 
 
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
+MODULES = {"a": "", "b": "from spamnb.a cimport x", "c": ""}
+
+
+def write(path, text=""):
+    """Always in the same second."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (2e9, 2e9))
 
 
 @pytest.fixture
 def tree(tmp_path):
     """Three modules, compiled in the same second as they were written; one takes types of another."""
-    for name, types in {"a": "", "b": "from spamnb.a cimport x", "c": ""}.items():
-        for suffix, text in {".py": "", ".pxd": types, SUFFIX: ""}.items():
-            path = tmp_path / "spamnb" / (name + suffix)
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-            os.utime(path, (2e9, 2e9))
+    for name, types in MODULES.items():
+        write(tmp_path / "spamnb" / f"{name}.py")
+        write(tmp_path / "spamnb" / f"{name}.pxd", types)
+        write(tmp_path / "objects" / f"{name}.o")
+    write(hatch_build.library(tmp_path), "\0PyInit_a\0PyInit_b\0PyInit_c\0")
     return tmp_path
 
 
@@ -92,27 +104,54 @@ STALE = {"a.py": "a", "a.pxd": "ab", "b.py": "b", "b.pxd": "b", "c.py": "c", "c.
 
 
 @pytest.mark.parametrize("changed", STALE)
-def test_what_is_older_than_its_source_is_stale(tree, changed):
+def test_a_library_that_is_older_than_a_source_is_stale(tree, changed):
     assert hatch_build.stale(tree) == []
     os.utime(tree / "spamnb" / changed, (2e9 + 1, 2e9 + 1))
-    assert {path.name for path in hatch_build.stale(tree)} == {name + SUFFIX for name in STALE[changed]}
+    assert hatch_build.stale(tree) == [hatch_build.library(tree)]
+
+
+@pytest.mark.parametrize("changed", STALE)
+def test_only_what_changed_is_compiled_anew(tree, changed, monkeypatch):
+    ran = []
+
+    def run(command, folder, *_):
+        ran.append(Path(command[-1]).stem if command[-1] != "-lm" else "linked")
+        made = command[command.index("-o") + 1] if "-o" in command else f"{ran[-1]}.o"
+        Path(folder, made).touch()
+
+    monkeypatch.setattr(hatch_build, "run", run)
+    monkeypatch.setattr(hatch_build, "compiler", lambda: (["compile"], ["link"]))
+    os.utime(tree / "spamnb" / changed, (2e9 + 1, 2e9 + 1))
+    hatch_build.compile_core(tree, tree, tree / "objects")
+    assert sorted(ran) == sorted([*STALE[changed], *STALE[changed], "linked"])  # to C, to an object
+    assert hatch_build.library(tree).stat().st_mtime == 2e9 + 1
 
 
 @pytest.mark.parametrize("lost", ["a.py", "a.pxd"])
-def test_what_has_no_source_or_no_types_is_stale(tree, lost):
+def test_a_library_with_a_module_that_has_no_source_or_no_types_is_stale(tree, lost):
     (tree / "spamnb" / lost).unlink()
-    assert tree / "spamnb" / f"a{SUFFIX}" in hatch_build.stale(tree)
+    assert hatch_build.stale(tree) == [hatch_build.library(tree)]
+
+
+def test_a_library_without_a_new_module_is_stale(tree):
+    for suffix in (".py", ".pxd"):
+        write(tree / "spamnb" / f"d{suffix}")
+    assert hatch_build.stale(tree) == [hatch_build.library(tree)]
+
+
+def test_a_library_of_one_module_is_stale(tree):
+    (tree / "spamnb" / f"a{SUFFIX}").write_text("")
+    assert hatch_build.stale(tree) == [tree / "spamnb" / f"a{SUFFIX}"]
 
 
 def test_what_is_for_another_python_is_left_alone(tree):
-    (tree / "spamnb" / "a.cpython-36m-x86_64-linux-gnu.so").write_text("")
+    (tree / "spamnb" / "core.cpython-36m-x86_64-linux-gnu.so").write_text("")
     assert hatch_build.stale(tree) == []
-    assert len(hatch_build.compiled(tree)) == 3
+    assert len(hatch_build.compiled(tree)) == 1
 
 
 @pytest.mark.parametrize("wish", ["no", ""])
 def test_without_a_compiler_nothing_old_is_left(tree, monkeypatch, capsys, wish):
-    """One module of three is stale: the others would do, but a core is compiled as a whole or not at all."""
     monkeypatch.setenv("SPAMNB_COMPILE", wish)
     monkeypatch.setenv("CC", "no-such-compiler")
     os.utime(tree / "spamnb" / "c.py", (2e9 + 1, 2e9 + 1))
@@ -126,14 +165,13 @@ def test_without_a_compiler_nothing_old_is_left(tree, monkeypatch, capsys, wish)
 def test_a_compiler_can_be_required(tree, monkeypatch):
     monkeypatch.setenv("SPAMNB_COMPILE", "require")
     monkeypatch.setenv("CC", "no-such-compiler")
-    (tree / "spamnb" / "c.py").touch()
-    hatch_build.compiled(tree)[0].unlink()
+    hatch_build.library(tree).unlink()
     with pytest.raises(SystemExit, match="no-such-compiler"):
         hatch_build.compile_in_place(tree)
 
 
 def test_a_wish_that_means_nothing_is_refused(tree, monkeypatch):
     monkeypatch.setenv("SPAMNB_COMPILE", "yes")
-    hatch_build.compiled(tree)[0].unlink()
+    hatch_build.library(tree).unlink()
     with pytest.raises(SystemExit, match="SPAMNB_COMPILE=yes"):
         hatch_build.compile_in_place(tree)

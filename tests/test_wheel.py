@@ -19,10 +19,9 @@ from helpers.paths import ROOT
 
 NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "spamnb")
 CACHES = shutil.ignore_patterns("__pycache__")
-SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 ALONE = [source for source in hatch_build.core() if "spamnb" not in source.with_suffix(".pxd").read_text()]
 MODULE = min(ALONE, key=lambda source: source.stat().st_size).relative_to(ROOT)
-COMPILED = MODULE.with_suffix(SUFFIX).as_posix()
+COMPILED = hatch_build.library(Path()).as_posix()
 needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 
 

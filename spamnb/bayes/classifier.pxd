@@ -23,7 +23,7 @@ cdef class Likelihood:
     cdef object _log_zero, _message_total
     cdef list _logs
 
-    @cython.locals(weights=list)
+    @cython.locals(weights=list, start=Py_ssize_t, gap=double, k=Py_ssize_t)
     cpdef list strong_weights(self, row)
     @cython.locals(weights=list, epsilon=double, start=Py_ssize_t, k=Py_ssize_t)
     cpdef list weights(self, row)
@@ -32,6 +32,8 @@ cdef class Likelihood:
     cdef double rounded(self, double weight) noexcept
     @cython.locals(numerator=double, logarithm=double, is_kept=bint)
     cdef double log_count(self, uint64_t count, double epsilon) except? -1
+    @cython.locals(added=double)
+    cpdef list log_denominators_of(self, list label_totals, int64_t vocabulary)
     @cython.locals(numerator=double, denominator=double, log_denominator=double, epsilon=double, terms=list, background=list, words=int64_t)
     cdef _count_absent_words(self, by_label)
     @cython.locals(item=Evidence, k=Py_ssize_t)

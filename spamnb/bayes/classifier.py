@@ -168,9 +168,18 @@ class Likelihood:
 
     def strong_weights(self, row: Row) -> list[float] | None:
         """Return the weights of a row of counts, None if too weak to count."""
+        if self.label_count == 2 and not (self.is_global or self.is_bernoulli):
+            start = len(row) - 2 if self.is_multinomial else 0
+            gap = self.log_count(row[start], self.epsilon) - self.log_count(row[start + 1], self.epsilon)
+            gap -= self.log_denominators[0] - self.log_denominators[1]
+            if abs(gap) < self.least_evidence - 1e-6:  # rounding changes less; most tokens are weak
+                return None
         weights = self.weights(row)
-        strong = spread(weights) >= self.least_evidence and any(row[: self.label_count])
-        return weights if strong else None
+        if spread(weights) >= self.least_evidence:
+            for k in range(self.label_count):
+                if row[k]:
+                    return weights
+        return None
 
     def weights(self, row: Row) -> list[float]:
         """Return per label log P(token | label); for Bernoulli the log of its odds of being there."""
@@ -203,7 +212,7 @@ class Likelihood:
             self._logs[count] = logarithm
         return logarithm
 
-    def log_denominators_of(self, label_totals: Sequence[int], vocabulary: int) -> list[float]:
+    def log_denominators_of(self, label_totals: list[int], vocabulary: int) -> list[float]:
         """Return per label log(n_c + ε|V|), 0 where there is nothing."""
         added = 1.0 if self.is_global else self.epsilon * vocabulary
         return [log(total + added) if total + added > 0 else 0.0 for total in label_totals]

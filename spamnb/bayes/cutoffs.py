@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb import SPAM
 from spamnb.bayes.verdict import Calibration, Cutoffs
-from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

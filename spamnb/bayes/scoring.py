@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf, nan
-from typing import TYPE_CHECKING
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.arrays import MISSING, distinct_columns
+from spamnb.arrays import MISSING, UNITS_PER_NAT, distinct_columns
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.gaussian import log_densities
 
@@ -32,6 +32,7 @@ MOST_KNOWN = 4096  # logarithms are kept of counts below this
 MOST_REST = 4096.0  # floats below twice this are at most 2⁻⁴⁰ apart, as weights are
 NOBODY = -1  # in place of a label's index: no message is left out
 WHOLE = 1.5 * 2.0**52  # floats of this size are 1 apart, so adding and subtracting it rounds to whole numbers
+GRID = WHOLE / UNITS_PER_NAT  # for what Likelihood.rounded does
 
 
 def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
@@ -76,18 +77,21 @@ class BulkClassifier:
         self.counts = counts
         self.label_count = likelihood.label_count
         self.count_start = self.label_count if likelihood.is_multinomial else 0
-        self.is_global, self.is_bernoulli = likelihood.is_global, likelihood.is_bernoulli
+        self.is_plain = not (likelihood.is_global or likelihood.is_bernoulli)
         self.is_gaussian = view.event == "gaussian"
         self.is_averaged = view.damping is not None
         self.is_tfidf = view.tfidf and not self.is_averaged
         self.has_times = likelihood.is_multinomial and not self.is_averaged
-        self.least_evidence = view.least_evidence
-        self.least_likely = view.least_evidence - 1e-6  # more than rounding can change
         self.damping = view.damping or 0.0
-        self.part_count = 2 if view.split_head_body and self.is_averaged else 1
-        # By label and count log(n + ε), or for Bernoulli the weight; NaN where it is not known yet.
-        self.known = np.full((self.label_count, MOST_KNOWN), nan)
+        self.splits = view.split_head_body and self.is_averaged
+        # log(n + ε) by n, for plain views.
+        self.logs = np.array([self.likelihood.log_count(n, likelihood.epsilon) for n in range(MOST_KNOWN)])
         self.log_denominators = np.zeros(self.label_count)
+        self.weights = np.zeros(self.label_count)  # of one token
+        # Sums of the strong weights of one message, by part and label: whole nats and the rest, both exact.
+        self.wholes, self.rests = np.zeros((2, self.label_count)), np.zeros((2, self.label_count))
+        self.strong = np.zeros(2, np.int64)  # how many were summed, by part
+        self.certain = np.zeros(self.label_count, np.int64)  # words that all messages of a label have
         self.renew()
 
     @classmethod
@@ -97,11 +101,8 @@ class BulkClassifier:
 
     def renew(self) -> None:
         """Take over the totals of the likelihood."""
-        if self.is_bernoulli:
-            self.known[:, :] = nan
-        else:
-            for k in range(self.label_count):
-                self.log_denominators[k] = self.likelihood.log_denominators[k]
+        for k in range(self.label_count):
+            self.log_denominators[k] = self.likelihood.log_denominators[k]
 
     def open(self, rows: Rows) -> None:
         """Take the messages that are scored next."""
@@ -109,9 +110,6 @@ class BulkClassifier:
         self.times, self.parts = rows.times.data, rows.parts  # interpreted, numpy's 16 bits overflow
         has_numbers = self.likelihood.view.numbers
         self.numbers = [(name, rows.numbers[name].tolist()) for name in sorted(rows.numbers) if has_numbers]
-        longest = int(rows.lengths.max(initial=0))
-        self.weights = np.empty((self.label_count, longest + 1))  # of the strong tokens of one message
-        self.strong_parts = np.empty(longest + 1, np.uint8)
 
     def joints(self, rows: Rows) -> Array:
         """Return the log-joints [message, label]."""
@@ -120,118 +118,132 @@ class BulkClassifier:
 
     def joint(self, message: int, left_out: int = NOBODY) -> list[float]:
         """Return the log-joints of a message; if `left_out` is its label, the counts are taken without it."""
-        start, end = self.starts[message], self.starts[message + 1]
-        length = self.strong = 0
-        if self.is_gaussian:
-            end = start
-        if self.is_tfidf:
-            for at in range(start, end):
-                length += self.times[at]
-        for at in range(start, end):
-            place = self.places[at]
-            if place >= 0 and self.weigh(place, left_out):
-                if self.is_tfidf:
-                    self.multiply(self.times[at] / length * self.likelihood.idf(self.row(place)))
-                elif self.has_times:
-                    self.multiply(self.times[at])
-                self.strong_parts[self.strong] = self.parts[at]
-                self.strong += 1
-        sums = [self.sum_for(k) for k in range(self.label_count)]
+        self.wholes[:, :], self.rests[:, :], self.strong[:], self.certain[:] = 0.0, 0.0, 0, 0
+        if self.is_plain and self.is_averaged and self.label_count == 2:
+            self.sum_two(self.starts[message], self.starts[message + 1], left_out, self.places, self.counts)
+        elif not self.is_gaussian:
+            self.sum_up(self.starts[message], self.starts[message + 1], left_out, self.places, self.counts)
+        joint = [self.joint_for(k) for k in range(self.label_count)]
         for name, values in self.numbers:
             value, of_labels = values[message], self.likelihood.numbers.get(name)
             if of_labels is not None and value != MISSING and (found := log_densities(value, of_labels)):
-                sums = [weight + more for weight, more in zip(sums, found, strict=True)]
-        return sums
+                joint = [weight + more for weight, more in zip(joint, found, strict=True)]
+        return joint
 
-    def weigh(self, place: int, left_out: int) -> bool:
-        """Set the weights of a token behind those of the strong ones; tell whether it is one of them."""
-        if self.is_global:
-            weights = self.likelihood.weights(self.row(place))
-        is_known = False
-        low, high = inf, -inf
-        for k in range(self.label_count):
-            own = 1 if k == left_out else 0
-            if self.counts[place, k] > own:
-                is_known = True
-            if self.is_global:
+    def sum_two(self, start: int, end: int, left_out: int, places: Any, counts: Any) -> None:
+        """Do what `sum_up` does, for two labels and a mean of finite weights.
+
+        Nothing depends on whether a token is strong, which no processor can foretell: it takes half the time.
+        """
+        logs, first, least, splits = self.logs, self.count_start, self.likelihood.least_evidence, self.splits
+        own, others = int(left_out == 0), int(left_out == 1)
+        subtrahend, other_subtrahend = self.log_denominators[0], self.log_denominators[1]
+        part, total, other_total, strong = 0, 0.0, 0.0, 0
+        for at in range(start, end):
+            if part != self.parts[at] & splits or abs(total) > MOST_REST or abs(other_total) > MOST_REST:
+                self.put_down(part, total, other_total, strong)
+                part, total, other_total, strong = self.parts[at] & splits, 0.0, 0.0, 0
+            place = places[at]
+            count, other = counts[place, first], counts[place, first + 1]
+            count -= own & (count > 0)
+            other -= others & (other > 0)
+            if count < MOST_KNOWN and other < MOST_KNOWN:
+                weight, other_weight = logs[count] - subtrahend, logs[other] - other_subtrahend
+            else:
+                weight = self.likelihood.log_weight(0, count, self.likelihood.epsilon)
+                other_weight = self.likelihood.log_weight(1, other, self.likelihood.epsilon)
+            weight, other_weight = (weight + GRID) - GRID, (other_weight + GRID) - GRID
+            gap = weight - other_weight
+            is_strong = ((gap >= least) | (gap <= -least)) & ((count | other) > 0)
+            strong += is_strong
+            total += is_strong * weight
+            other_total += is_strong * other_weight
+        self.put_down(part, total, other_total, strong)
+
+    def put_down(self, part: int, total: float, other_total: float, strong: int) -> None:
+        """Add sums for two labels, of so many weights, to those of a part."""
+        self.add_large(part, 0, total)
+        self.add_large(part, 1, other_total)
+        self.strong[part] += strong
+
+    def sum_up(self, start: int, end: int, left_out: int, places: Any, counts: Any) -> None:
+        """Sum the weights of the strong tokens of a message, exactly: as `fsum` does."""
+        logs, log_denominators, weights, rests = self.logs, self.log_denominators, self.weights, self.rests
+        label_count, first, is_plain = self.label_count, self.count_start, self.is_plain
+        least, part, times = self.likelihood.least_evidence, 0, 1.0
+        length = sum([self.times[at] for at in range(start, end)]) if self.is_tfidf else 0
+        for at in range(start, end):
+            place = places[at]
+            is_known = False
+            low, high = inf, -inf
+            for k in range(label_count):
+                count = counts[place, first + k]
+                if k == left_out and count:
+                    count -= 1
+                if count:
+                    is_known = True
+                if is_plain and count < MOST_KNOWN:
+                    weight = (logs[count] - log_denominators[k] + GRID) - GRID
+                else:
+                    weight = self.uncommon_weight(place, k, count)
+                weights[k] = weight
+                if weight < low:
+                    low = weight
+                if weight > high:
+                    high = weight
+            if not is_known or (0.0 if low == high else high - low) < least:
+                continue
+            if self.splits:
+                part = self.parts[at]
+            if self.is_tfidf:
+                times = self.times[at] / length * self.likelihood.idf(self.row(place))
+            elif self.has_times:
+                times = self.times[at]
+            self.strong[part] += 1
+            for k in range(label_count):
                 weight = weights[k]
-            else:
-                weight = self.log_of(k, max(0, self.counts[place, self.count_start + k] - own))
-                weight -= self.log_denominators[k]
-            self.weights[k, self.strong] = weight
-            low, high = min(low, weight), max(high, weight)
-        if not is_known or (high - low if low != high else 0.0) < self.least_likely:
-            return False
-        low, high = inf, -inf
-        for k in range(self.label_count):
-            weight = self.likelihood.rounded(self.weights[k, self.strong])
-            self.weights[k, self.strong] = weight
-            low, high = min(low, weight), max(high, weight)
-        return (high - low if low != high else 0.0) >= self.least_evidence
+                if times != 1.0:
+                    weight = ((weight * times + GRID) - GRID) if times else 0.0  # not infinite either
+                total = rests[part, k] + weight
+                if -MOST_REST < total < MOST_REST:
+                    rests[part, k] = total
+                else:
+                    self.add_large(part, k, weight)
 
-    def log_of(self, label_index: int, count: int) -> float:
-        """Look up what the count of a token gives for a label, before the denominator is subtracted."""
-        found = self.known[label_index, count] if count < MOST_KNOWN else nan
-        if found != found:
-            if self.is_bernoulli:
-                found = self.likelihood.log_weight(label_index, count, self.likelihood.epsilon)
-            else:
-                found = self.likelihood.log_count(count, self.likelihood.epsilon)
-            if count < MOST_KNOWN:
-                self.known[label_index, count] = found
-        return found
+    def uncommon_weight(self, place: int, label_index: int, count: int) -> float:
+        """Return the weight of a token whose count is high, or by a view that is not plain."""
+        if self.likelihood.is_global:
+            return self.likelihood.weights(self.row(place))[label_index]
+        return self.likelihood.log_weight(label_index, count, self.likelihood.epsilon)
 
     def row(self, place: int) -> Row:
         """Return the row of counts of a token."""
         return tuple([self.counts[place, at] for at in range(self.counts.shape[1])])
 
-    def multiply(self, times: float) -> None:
-        """Multiply the weights of the last strong token by how often it occurs, or its tf·idf."""
-        for k in range(self.label_count):
-            if times:
-                self.weights[k, self.strong] *= times
-            else:
-                self.weights[k, self.strong] = 0.0  # not infinite either
+    def add_large(self, part: int, label_index: int, weight: float) -> None:
+        """Add a weight that is large, or makes the rest of a sum large: whole nats go elsewhere."""
+        if weight == inf:
+            self.certain[label_index] += 1
+        elif weight == -inf:
+            self.wholes[part, label_index] = weight
+        else:
+            rest = self.rests[part, label_index]
+            nats, more = (rest + WHOLE) - WHOLE, (weight + WHOLE) - WHOLE
+            self.wholes[part, label_index] += nats + more
+            self.rests[part, label_index] = (rest - nats) + (weight - more)
 
-    def sum_for(self, label_index: int) -> float:
+    def joint_for(self, label_index: int) -> float:
         """Return what Likelihood.summed_joint or averaged_joint does, for one label."""
-        if self.is_averaged:
-            mean = 0.0
-            for part in range(self.part_count):
-                total = self.sum_part(label_index, part)
-                if self.summed:
-                    mean += total / (self.summed + self.damping)
-            return mean
-        total = self.sum_part(label_index, 0)
-        one_is_absent = self.likelihood.certain_words[label_index] != self.certain
-        return -inf if one_is_absent else self.likelihood.background[label_index] + total
-
-    def sum_part(self, label_index: int, part: int) -> float:
-        """Sum the weights of a part as `fsum` does: whole nats apart from the rest, both exactly.
-
-        Also count those summed, and words that all messages of the label have, whose weights are infinite.
-        """
-        whole, rest, lowest = 0.0, 0.0, 0.0
-        self.summed = self.certain = 0
-        for at in range(self.strong):
-            if self.part_count > 1 and self.strong_parts[at] != part:
-                continue
-            weight = self.weights[label_index, at]
-            self.summed += 1
-            if weight == inf:
-                self.certain += 1
-            elif weight == -inf:
-                lowest = weight
-            else:
-                weight = self.likelihood.rounded(weight)
-                nats = (weight + WHOLE) - WHOLE
-                whole += nats
-                rest += weight - nats
-                if abs(rest) > MOST_REST:
-                    nats = (rest + WHOLE) - WHOLE
-                    whole += nats
-                    rest -= nats
-        return whole + rest + lowest
+        if not self.is_averaged:
+            one_is_absent = self.likelihood.certain_words[label_index] != self.certain[label_index]
+            total = self.wholes[0, label_index] + self.rests[0, label_index]
+            return -inf if one_is_absent else self.likelihood.background[label_index] + total
+        mean = 0.0
+        for part in range(2):
+            if self.strong[part]:
+                total = self.wholes[part, label_index] + self.rests[part, label_index]
+                mean += total / (self.strong[part] + self.damping)
+        return mean
 
     def left_out_scores(
         self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None
@@ -245,22 +257,22 @@ class BulkClassifier:
         log_denominators = self.likelihood.log_denominators
         scores = []
         for message in messages:
-            self.leave_out(message, truth[message], lone[message] if lone else 0)
+            self.leave_out(message, truth[message], lone[message] if lone else 0, self.places, self.counts)
             first, second = self.joint(message, truth[message])
             scores.append(second - first)
         self.likelihood.log_denominators = log_denominators
         self.renew()
         return scores
 
-    def leave_out(self, message: int, label: int, lone: int) -> None:
+    def leave_out(self, message: int, label: int, lone: int, places: Any, counts: Any) -> None:
         """Take the likelihood's denominators without a message."""
-        tokens = unique = lone
+        tokens, unique, other = lone, lone, 1 - label
         for at in range(self.starts[message], self.starts[message + 1]):
-            place = self.places[at]
-            own, other = self.counts[place, label], self.counts[place, 1 - label]
-            tokens += 1 if own or other else 0
-            unique += 1 if own == 1 and not other else 0
+            place = places[at]
+            tokens += (counts[place, label] | counts[place, other]) > 0
+            unique += (counts[place, label] == 1) & (counts[place, other] == 0)
         likelihood = self.likelihood
-        totals = [total - tokens * (k == label) for k, total in enumerate(likelihood.label_totals)]
+        totals = likelihood.label_totals.copy()
+        totals[label] -= tokens
         likelihood.log_denominators = likelihood.log_denominators_of(totals, likelihood.vocabulary - unique)
         self.renew()

@@ -1,10 +1,8 @@
 """Verdicts: how cutoffs and calibration decide on a score."""
 
-from __future__ import annotations
-
 from math import exp, floor, inf
 
-from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb import HAM, SPAM, UNSURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,8 +56,8 @@ class Verdict:
         label: str,
         score: float,
         probability: float,
-        probabilities: Mapping[str, float],
-        evidence: Sequence[Evidence],
+        probabilities: "Mapping[str, float]",
+        evidence: "Sequence[Evidence]",
         cutoffs: Cutoffs | None = None,
     ) -> None:
         self.label = label
@@ -75,7 +73,7 @@ class Verdict:
         points = spamassassin_score(self.score, self.cutoffs)
         return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
 
-    def as_map(self) -> dict[str, Any]:
+    def as_map(self) -> "dict[str, Any]":
         return {
             "verdict": self.label,
             "score": self.score,
@@ -95,7 +93,7 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
     return floor(10 * min(max(points, -MOST_POINTS), MOST_POINTS)) / 10
 
 
-def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
+def verdict_of(score: "Score", cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
     """Decide on a score: by cutoffs where they are given and there is ham and spam, else by the best label.
 
     Score and probability are those of spam, wherever there is such a label; else those of the best label.

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb import UNSURE
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.errors import UsageError
 from spamnb.files import default_model
-from spamnb.labels import UNSURE
 
 if TYPE_CHECKING:
     from spamnb.model import Model

@@ -36,7 +36,8 @@ class BatchJudge:
         self.classifier = BulkClassifier(model.classifier, self.lookup.counts)
 
     def verdicts(self, batch: Batch) -> list[Verdict]:
-        joints = self.classifier.joints(self.lookup.rows(batch.rows, batch.fingerprints)).tolist()
+        self.classifier.counts = self.lookup.counts_of(batch.rows, batch.fingerprints)
+        joints = self.classifier.joints(batch.rows).tolist()
         return [self.model.decide(Score(self.model.labels, joint, [])) for joint in joints]
 
     def has_learned(self, batch: Batch) -> list[bool]:
@@ -44,6 +45,7 @@ class BatchJudge:
         return [self.model.stored.label_of(digest) is not None for digest in batch.digests.tolist()]
 
     def __call__(self, chunk: Chunk) -> Judgement:
-        batch = batch_of(chunk, None, self.model.tokenizer)
+        numbers = self.model.view.numbers
+        batch = batch_of(chunk, None, self.model.tokenizer, digests=False, numbers=numbers)
         named = zip(batch.names, self.verdicts(batch), strict=True)
         return [(*name, verdict) for name, verdict in named], batch.unreadable, batch.size

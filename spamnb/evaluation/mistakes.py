@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spamnb import SPAM, UNSURE
 from spamnb.bayes.classifier import Classifier, Evidence
 from spamnb.evaluation.folds import CrossValidation
 from spamnb.evaluation.results import UNDECIDED, JudgedMessages, Mistake
 from spamnb.inspection.model_summary import label_leads
-from spamnb.labels import SPAM, UNSURE
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from spamnb import SPAM
 from spamnb.bayes.classifier import Evidence, Score, View
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.inspection.flips import Flip, find_flips
 from spamnb.inspection.reason import PLACES, Reason
-from spamnb.labels import SPAM
 from spamnb.model import Model
 from spamnb.reading.features import HEAD, Features
 from spamnb.reading.header_rules import IGNORED, is_ignored

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from spamnb.labels import HAM, SPAM
+from spamnb import HAM, SPAM
 
 ENOUGH = 200  # messages of each label; a model with fewer is told that more would help
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from stat import S_ISDIR
 from typing import Any
 
+from spamnb import HAM, SPAM, UNSURE
 from spamnb.errors import DataError, NoInput
-from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.sources import total_size
 from spamnb.mailboxes.streams import reason_of

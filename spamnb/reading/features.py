@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 HEAD, BODY = 1, 0  # the two parts of a message, weighed separately
 NO_LIMIT = 1 << 30
 LONGEST_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
+MOST_WORDS = 20_000  # of one text; a flood of words stops counting here
+JOINERS = "'$!-_"  # may stand inside a word, beside letters and digits; all other characters separate words
 
 FACTOR = 0x9E3779B97F4A7C15
 PAIR_FACTOR = 0xB5D3C96A1F84E27D
@@ -132,7 +134,9 @@ class Features:
     def __init__(self, key: Key | None = None) -> None:
         self.key = key
         self.numbers: dict[str, int] = {}
-        self.text = bytearray(FIRST_ROOM)  # the texts of distinct tokens; behind them, the token in the making
+        self.text = bytearray(
+            FIRST_ROOM
+        )  # the texts of distinct tokens; behind them, the token in the making
         self.table = TokenTable()  # the last of its tables; those before are full
         self.full_tables: list[TokenTable] = []
         self.pair_table = TokenTable()
@@ -243,7 +247,7 @@ class Features:
     def add_words(
         self, tag: bytes, spaced: bytes, most: int, part: int, ngrams: int = 1, paired: bool = False
     ) -> int:
-        """Count the words between the spaces of a text, up to `most`, and their n-grams; return how many words.
+        """Count the words of a text, up to `most`, and their n-grams; return how many words there were.
 
         Neighbours are noted if they are to be `paired`.
         """

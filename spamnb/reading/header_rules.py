@@ -80,9 +80,7 @@ def header_tokens(headers: list[tuple[str, str]], words: Words) -> list[str]:
     return features.in_order()
 
 
-def add_header(
-    features: Features, name: str, value: str, words: Words, paired: bool = False
-) -> None:
+def add_header(features: Features, name: str, value: str, words: Words, paired: bool = False) -> None:
     """Count the tokens of a header: that it is there, and what its rule makes of its value.
 
     Neighbours in its value are noted if they are to be `paired`.
@@ -176,12 +174,12 @@ def add_host(features: Features, tag: bytes, data: bytes, start: int, end: int) 
             dots += 1
             before, last = last, at
         elif letter == COLON:
-            doubled = doubled or at > start and data[at - 1] == COLON
+            doubled = doubled or (at > start and data[at - 1] == COLON)
             colons += 1
         elif not ZERO <= letter <= NINE:
             digits = False
             hexadecimal = hexadecimal and A <= letter <= F
-        if letter == DOT or letter == COLON:
+        if letter in (DOT, COLON):
             hexadecimal = hexadecimal and letter == COLON
             first, second = (at, second) if first < 0 else (first, at if second < 0 else second)
     if colons and hexadecimal and (doubled or colons == 7):

@@ -33,7 +33,8 @@ EMBEDDED_TYPES = frozenset((EMBEDDED, "message/global", "message/news"))
 # In these, bytes below 0x80 are ASCII; four texts in five are ASCII and declare one of them, or none.
 ASCII_CHARSETS = frozenset(("", "us-ascii", "iso-8859-1", "iso-8859-15", "utf-8", "windows-1252"))
 WHITE = " \t\r\n"  # str.strip() alone would also take \x85 and \xa0, half a character or a cp1252 "…"
-TAB, LF, CR, SPACE, DASH, COLON = b"\t\n\r -:"
+LF, CR, DASH, EQUALS = b"\n\r-="
+STEP = 2048  # bytes of a header block that are copied to be read; most blocks are shorter
 
 
 class Part:
@@ -116,10 +117,13 @@ def header_start(data: bytes) -> int:
     for _ in range(2):  # an mbox in an mbox leaves two envelope lines
         if _is_envelope(data, at):
             at = data.find(b"\n", at) + 1
-    if data.startswith((b"\n", b"\r\n"), at):
+    if data.startswith(b"\n", at) or data.startswith(b"\r\n", at):
         return at
-    colon = _name_end(data, at, min(len(data), at + MAX_DELIMITER))
-    return at if colon > at and data.startswith(b":", colon) and not data.startswith(b"//", colon + 1) else -1
+    colon = at
+    while colon < len(data) and colon - at < MAX_DELIMITER and data[colon] != 58:
+        colon += 1
+    is_header = data.startswith(b":", colon) and not data.startswith(b"//", colon + 1)
+    return at if is_header and _lower_name(data, at, colon) else -1
 
 
 class HeaderBlock:
@@ -140,39 +144,53 @@ class HeaderBlock:
         be no header: the body starts there when the blank line was forgotten. Taking headers for body loses
         no word; taking body for headers would.
         """
-        at = begin = end = self.body
-        while True:
-            self.body = _end_of_block(data, at)
-            if self.body >= 0 or at >= limit or len(self.fields) == MAX_FIELDS:
-                break
-            colon = _name_end(data, at, limit)
-            end = _line_end(data, colon, limit)
-            folded = False
-            while end + 1 < limit and (data[end + 1] == SPACE or data[end + 1] == TAB):
-                end = _line_end(data, end + 1, limit)
-                folded = True
-            if at < colon < end and data[colon] == COLON:
-                value = _stripped(data, colon + 1, end)
-                self.add(_lower_name(data, at, colon), _unfolded(value) if folded else value)
-            elif not _is_envelope(data, at):
-                name, found, value = _unfolded(data[at:end].decode("latin-1")).partition(":")
-                name = name.rstrip(" \t")  # RFC 822 allowed a space before the colon
-                if not found or not _is_name(name):
-                    self.body = at
-                    break
-                self.add(name.lower(), value.strip(WHITE))
-            if end == limit:
-                break
-            at = end + 1
-        block = data[begin:end]
-        # A question mark alone is found much faster, and three blocks in five have none.
-        if not block.isascii() or (b"?" in block and b"=?" in block):
+        at = here = self.body  # where the line starts, and where it is read
+        most, colon, bits = MAX_FIELDS, -1, 0
+        folded = encoded = False
+        self.body = _end_of_block(data, at)
+        while self.body < 0 and here < limit and len(self.fields) < most:
+            for byte in data[here : min(here + STEP, limit)]:
+                bits |= byte
+                if byte == 10:  # a constant is faster here than LF, which C reads again for each byte
+                    if here + 1 < limit and data[here + 1] in b" \t":
+                        folded = True
+                    else:
+                        if not self.add(data, at, colon, here, folded):
+                            break
+                        at = here + 1
+                        folded = False
+                        self.body = _end_of_block(data, at)
+                        if self.body >= 0 or len(self.fields) == most:
+                            break
+                elif byte == 58 and colon < at:  # the first ":" of a line
+                    colon = here
+                elif byte == 63 and data[here - 1] == EQUALS:  # "=?"
+                    encoded = True
+                here += 1
+        if self.body < 0 and at < here == limit:
+            self.add(data, at, colon, limit, folded)
+        if encoded or bits >= 0x80:
             self.headers = [(name, _readable(value)) for name, value in self.fields]
 
-    def add(self, name: str, value: str) -> None:
+    def add(self, data: bytes, start: int, colon: int, end: int, folded: bool) -> bool:
+        """Add the field between two offsets; if it can be none, the body starts there."""
+        name = _lower_name(data, start, colon)
+        if not name:
+            if _is_envelope(data, start):
+                return True
+            # RFC 822 allowed a space before the colon.
+            written = data[start : max(start, colon)].replace(b"\r\n", b"").replace(b"\n", b"").rstrip(b" \t")
+            name = _lower_name(written, 0, len(written))
+            if not name:
+                self.body = start
+                return False
+        value = _stripped(data, colon + 1, end)
+        if folded:
+            value = (value.replace("\r\n", "") if value.find("\r") >= 0 else value).replace("\n", "")
         self.fields.append((name, value))
         if name.startswith("content-"):
             self.content.setdefault(name, value)
+        return True
 
     def transfer_encoding(self) -> str:
         """Return "base64", "quoted" or "" for all that is no encoding."""
@@ -192,70 +210,38 @@ def _end_of_block(data: bytes, at: int) -> int:
     return at if byte == DASH and at > 0 and data.startswith(b"-", at + 1) else -1
 
 
-def _name_end(data: bytes, at: int, limit: int) -> int:
-    """Return where the name of a header ends: it is of printable ASCII without spaces and colons."""
-    while at < limit:
-        byte = data[at]
-        if byte < 33 or byte > 126 or byte == 58:
-            break
-        at += 1
-    return at
-
-
-def _is_name(name: str) -> bool:
-    return bool(name) and name.isascii() and name.isprintable() and " " not in name
-
-
 def _lower_name(data: bytes, start: int, end: int) -> str:
-    """Return the name of a header in lower case; nearly always one that was kept for its slot."""
+    """Return the name of a header in lower case; "" if it is no name: printable ASCII without spaces."""
+    if start >= end:
+        return ""
     slot = (31 * data[start] + 7 * data[end - 1] + end - start) % NAME_SLOTS
     written, name = _latest_names[slot]
-    if len(written) == end - start:
-        at = start
-        for byte in written:
-            if byte != data[at]:
-                break
-            at += 1
-        else:
-            return name
+    if len(written) == end - start and data.startswith(written, start):
+        return name
     written = data[start:end]
-    name = written.decode("ascii").lower()
+    name = written.decode("latin-1").lower()
+    if not name.isascii() or not name.isprintable() or name.find(" ") >= 0:
+        return ""
     if len(written) <= MAX_KEPT_NAME:
         _latest_names[slot] = written, name
     return name
 
 
-_latest_names: list[tuple[bytes, str]] = [(b"", "")] * NAME_SLOTS  # as written, and in lower case
+_latest_names: list[tuple[bytes, str]] = [(b"", "")] * NAME_SLOTS  # as written, lower case
 
 
 def _is_envelope(data: bytes, at: int) -> bool:
     """Recognise the line an mbox puts before a message; quoted where a mailbox was put into a mailbox."""
-    return data.startswith((b"From ", b">From "), at)
-
-
-def _line_end(data: bytes, at: int, limit: int) -> int:
-    while at < limit and data[at] != 10:
-        at += 1
-    return at
+    return data.startswith(b"From ", at) or data.startswith(b">From ", at)
 
 
 def _stripped(data: bytes, start: int, end: int) -> str:
     """Return the raw text between two offsets, without white space around it."""
-    while start < end and _is_white(data[start]):
+    while start < end and data[start] in b" \t\r\n":
         start += 1
-    while start < end and _is_white(data[end - 1]):
+    while start < end and data[end - 1] in b" \t\r\n":
         end -= 1
     return data[start:end].decode("latin-1")
-
-
-def _is_white(byte: int) -> bool:
-    return byte == 32 or 9 <= byte <= 10 or byte == 13
-
-
-def _unfolded(text: str) -> str:
-    if text.find("\r") >= 0:
-        text = text.replace("\r\n", "")
-    return text.replace("\n", "")
 
 
 def _readable(value: str) -> str:
@@ -271,22 +257,23 @@ def parameters(value: str) -> dict[str, str]:
     """Return the parameters of a raw value: lower-case names, readable values (but a raw boundary)."""
     found: dict[str, str] = {}
     value = value[:MAX_VALUE]
-    at = value.find(";")
-    while at >= 0 and len(found) < MAX_PARAMETERS:
-        semicolon = value.find(";", at + 1)
-        item = value[at + 1 : semicolon if semicolon >= 0 else len(value)]
-        if not item or item.isspace():
-            at = semicolon
+    semicolon = value.find(";")
+    while semicolon >= 0 and len(found) < MAX_PARAMETERS:
+        at = semicolon + 1
+        semicolon = value.find(";", at)
+        end = semicolon if semicolon >= 0 else len(value)
+        equals = value.find("=", at, end)
+        if equals < 0:
             continue
-        name, equals, text = item.partition("=")
-        if text.lstrip().startswith('"'):
-            text, end = _quoted(value, value.index('"', at + 1 + len(name)) + 1)
+        start = equals + 1
+        while start < end and value[start].isspace():
+            start += 1
+        if start < end and value[start] == '"':
+            text, end = _quoted(value, start + 1)
             semicolon = value.find(";", end)
         else:
-            text = text.partition(" (")[0].strip(WHITE)  # a comment may follow
-        if equals:
-            found.setdefault(name.strip().lower(), text)
-        at = semicolon
+            text = value[equals + 1 : end].partition(" (")[0].strip(WHITE)  # a comment may follow
+        found.setdefault(value[at:equals].strip().lower(), text)
     if value.isascii() and value.find("*") < 0 and value.find("=?") < 0:
         return found
     readable_parameters = {}
@@ -354,9 +341,9 @@ class _MessageReader:
         outermost: HeaderBlock | None = None
         default = PLAIN
         embedded = False
-        for _ in range(MAX_PARTS):
-            if not 0 <= at < len(self.data):
-                break
+        left = MAX_PARTS
+        while left > 0 and 0 <= at < len(self.data):
+            left -= 1
             begin = at
             block = self.header_block(begin)
             if outermost is None:

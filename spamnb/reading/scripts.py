@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unicodedata import category, normalize
 
+from spamnb.reading.features import JOINERS, MOST_WORDS
 from spamnb.reading.letters import PLAINER, unmasked
-from spamnb.reading.words import JOINERS, MOST_WORDS
 
 PIECE_SIZE = 512  # characters normalised at once: over a run of combining marks it takes quadratic time
 

@@ -1,7 +1,5 @@
 """Tokenizer settings: chosen when a model is made, stored in it, and never changed."""
 
-from __future__ import annotations
-
 from spamnb.errors import UsageError
 from spamnb.reading.words import Words
 
@@ -37,7 +35,7 @@ class Settings:
         stop_language: str | None = None,
         headers: bool = True,
         keep_case: bool = False,
-        stop_words: Sequence[str] = (),
+        stop_words: "Sequence[str]" = (),
         revision: int = REVISION,
         closed: bool = False,
         keyed: str = "",
@@ -57,10 +55,10 @@ class Settings:
         self.keyed = keyed  # the id of the key, in a model that keeps no words
 
     @classmethod
-    def from_map(cls, stored: Mapping[str, Any]) -> Settings:
+    def from_map(cls, stored: "Mapping[str, Any]") -> "Settings":
         return cls(**{name: stored[name] for name in cls.__slots__ if name != "keyed" or name in stored})
 
-    def as_map(self) -> dict[str, Any]:
+    def as_map(self) -> "dict[str, Any]":
         return {name: getattr(self, name) for name in self.__slots__}
 
     def __eq__(self, other: object) -> bool:
@@ -74,7 +72,7 @@ class Settings:
         return Words(self.ngrams, self.keep_case, frozenset(self.stop_words), stem)
 
 
-def stemmer(language: str) -> Any:
+def stemmer(language: str) -> "Any":
     """Return the Snowball stemmer of a language, as a function from word to stem."""
     try:
         import Stemmer
@@ -85,7 +83,7 @@ def stemmer(language: str) -> Any:
     return Stemmer.Stemmer(language).stemWord
 
 
-def stop_words_of(language: str) -> Sequence[str]:
+def stop_words_of(language: str) -> "Sequence[str]":
     """Return the stop words of a language."""
     try:
         import stop_words
@@ -98,7 +96,7 @@ def stop_words_of(language: str) -> Sequence[str]:
     return listed
 
 
-def folded_stop_words(stop_words: Sequence[str]) -> list[str]:
+def folded_stop_words(stop_words: "Sequence[str]") -> list[str]:
     """Return stop words as the tokenizer will meet them, without those that it cuts in several."""
     words = Words()
     return sorted({found[0] for found in map(words.of, stop_words) if len(found) == 1})

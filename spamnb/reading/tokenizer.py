@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from spamnb.reading.features import BODY, HEAD, NO_LIMIT, Features, word_count
+from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, Features, word_count
 from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
 from spamnb.reading.links import MOST_LINKS, add_links, links_in
 from spamnb.reading.message import EMBEDDED
-from spamnb.reading.words import MOST_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ class Tokenizer:
                 features.add_token("file:." + printable(ending[:12].lower()), BODY)
 
     def _add_pages(self, features: Features, pages: list[Page]) -> None:
-        """Count the tags of each page once, and only then the repeated ones: a flood of one hides no other."""
+        """Count the tags of each page once, and only then the repeated ones: a flood hides no other."""
         features.left = MOST_OF_A_KIND
         for page in pages:
             for tag in page.tags:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from spamnb.reading.features import LONGEST_WORD, shortened
+from spamnb.reading.features import JOINERS, LONGEST_WORD, MOST_WORDS, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 SPACE = 32
-MOST_WORDS = 20_000  # of one text; a flood of words stops counting here
 MOST_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
-
-# Characters that may stand inside a word, beside letters and digits. All others separate words.
-JOINERS = "'$!-_"
 
 # Translation tables that make spaces of separators. What is not ASCII stays for a closer look.
 _SPACED = bytes(c if c > 127 or chr(c).isalnum() or chr(c) in JOINERS else 32 for c in range(256))
@@ -44,7 +40,7 @@ class Words:
         return [at_most_long(word) for word in words if word][:MOST_WORDS]
 
     def spaced(self, text: str) -> bytes:
-        """Return a text as words with spaces between them, maybe in quotes, over-long ones not yet shortened."""
+        """Return a text as words with spaces between them, quotes around and over-long ones as they are."""
         plain = text.isascii()
         if not plain:
             text = plain_typography(text)
@@ -54,7 +50,9 @@ class Words:
             data = self._read_scripts(data)
         if self._simple:
             return data
-        words = [word for word in [chunk.strip("'") for chunk in data.decode().split(None, MOST_WORDS)] if word]
+        words = [
+            word for word in [chunk.strip("'") for chunk in data.decode().split(None, MOST_WORDS)] if word
+        ]
         return " ".join(self._filtered_and_stemmed(words[:MOST_WORDS])).encode()
 
     def _read_scripts(self, data: bytes) -> bytes:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from spamnb import SPAM, UNSURE
 from spamnb.evaluation.results import Evaluation
-from spamnb.labels import SPAM, UNSURE
 from spamnb.mailboxes.skipped import Unreadable, failures
 from spamnb.report.elements import Markup, document, element, joined, label, row, table, titled, untrusted
 from spamnb.report.formats import count, counted, interval_text, percent, share

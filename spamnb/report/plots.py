@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import Any
 
+from spamnb import SPAM
 from spamnb.evaluation import intervals
 from spamnb.evaluation.metrics import calibration_bins, roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
-from spamnb.labels import SPAM
 from spamnb.report.elements import Markup, element, joined
 from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, counted, percent, share, short, tick
 from spamnb.report.histogram import ScoreGroup, histogram

@@ -4,10 +4,9 @@ import mmap
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from spamnb import __version__
-from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb import HAM, SPAM, UNSURE, __version__
 from spamnb.serve.conversation import Conversation, Incoming
-from spamnb.store.outcomes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
+from spamnb.store.changes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
 
 OTHER = "other"  # a label that is neither ham nor spam
 VERDICTS = (SPAM, HAM, UNSURE, OTHER)

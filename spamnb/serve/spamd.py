@@ -7,11 +7,11 @@ import zlib
 from collections.abc import Generator
 from time import perf_counter
 
+from spamnb import HAM, SPAM
 from spamnb.bayes.verdict import REQUIRED, Verdict
 from spamnb.delivery.passthrough import header_end, passed_through
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
-from spamnb.labels import HAM, SPAM
 from spamnb.reading.features import Features
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.judge import Judge
@@ -19,7 +19,7 @@ from spamnb.serve.learning import LearningQueue
 from spamnb.serve.log import Log, escaped
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.options import Options
-from spamnb.store.outcomes import FORGOTTEN, LEARNED, MOVED
+from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
 
 OK = b"SPAMD/1.1 0 EX_OK\r\n"
 REPORTED_TOKENS = 15

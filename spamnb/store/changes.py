@@ -1,6 +1,4 @@
-"""Records of a journal: what a message, learned or forgotten, changes in a model."""
-
-from __future__ import annotations
+"""What learning or forgetting a message changes in a model: the outcome, and the record of a journal."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,18 +9,32 @@ if TYPE_CHECKING:
     from spamnb.store.journal import JournalRecord
     from spamnb.store.stored_model import StoredModel
 
+LEARNED, KNOWN, MOVED = "learned", "known", "moved"
+FORGOTTEN, UNKNOWN = "forgotten", "unknown"
+# A second copy in the same run, under the same label or another one.
+DUPLICATE, CONFLICTING = "duplicate", "conflicting"
+
+
+def outcome(before: str | None, after: str | None) -> str:
+    """Return the outcome when a message goes from one label to another; None stands for not learned."""
+    if before == after:
+        return UNKNOWN if after is None else KNOWN
+    if after is None:
+        return FORGOTTEN
+    return LEARNED if before is None else MOVED
+
 
 def change(
-    stored: StoredModel,
+    stored: "StoredModel",
     digest: int,
     before: str | None,
     after: str | None,
     day: int,
-    tokens: Sequence[tuple[int, int, str]],
-    pairs: Sequence[int],
-    numbers: Mapping[str, int | float],
+    tokens: "Sequence[tuple[int, int, str]]",
+    pairs: "Sequence[int]",
+    numbers: "Mapping[str, int | float]",
     score: float,
-) -> dict[str, Any]:
+) -> "dict[str, Any]":
     """Return the fields of a record; a token is given by its fingerprint, occurrences and text."""
     if stored.head["settings"]["closed"]:
         known, known_pairs = stored.rows([token[0] for token in tokens]), stored.pair_rows(pairs)
@@ -45,7 +57,7 @@ def change(
     }
 
 
-def carried_over(record: JournalRecord, stored: StoredModel) -> dict[str, Any] | None:
+def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, Any] | None":
     """Return the fields of a record for the same change in another model; None if needless or impossible."""
     before = stored.label_of(record.digest)
     if before == record.after or (record.after is not None and record.after not in stored.labels):
@@ -65,7 +77,7 @@ def carried_over(record: JournalRecord, stored: StoredModel) -> dict[str, Any] |
 
 
 def _growth(
-    stored: StoredModel, fingerprints: Sequence[int], known: Collection[Row], after: str | None
+    stored: "StoredModel", fingerprints: "Sequence[int]", known: "Collection[Row]", after: str | None
 ) -> int:
     """Return by how many the vocabulary grows; forgetting takes away what only this message has."""
     if after is not None:
@@ -73,5 +85,5 @@ def _growth(
     return -sum(sum(row[: len(stored.labels)]) == 1 for row in known)
 
 
-def _column(size: int, values: Sequence[int]) -> bytes:
+def _column(size: int, values: "Sequence[int]") -> bytes:
     return b"".join([value.to_bytes(size, "little") for value in values])

@@ -10,8 +10,6 @@ that is cut off is dropped: it was never acknowledged. A damaged record is passe
 behind it.
 """
 
-from __future__ import annotations
-
 import os
 from binascii import crc32  # zlib's, without loading zlib
 
@@ -37,7 +35,7 @@ MAP_FIRST_BYTES = frozenset((*range(0x80, 0x90), 0xDE))
 MOST_SEARCHED = 1 << 28  # bytes whose checksums are taken in search of sound records: 0.2 s
 MOST_LISTED = 3  # damaged ranges in a warning
 
-_warned: dict[str, list[ByteRange]] = {}  # path of a journal → the ranges this process warned of
+_warned: "dict[str, list[ByteRange]]" = {}  # path of a journal → the ranges this process warned of
 
 
 class JournalRecord:
@@ -61,7 +59,7 @@ class JournalRecord:
         "text",
     )
 
-    def __init__(self, fields: Mapping[str, Any], labels: Sequence[str], end: int = 0) -> None:
+    def __init__(self, fields: "Mapping[str, Any]", labels: "Sequence[str]", end: int = 0) -> None:
         self.end = end  # offset behind it in the journal
         self.digest: int = fields["digest"]
         self.after: str | None = fields["after"]
@@ -77,32 +75,44 @@ class JournalRecord:
         self.length = sum(self.occurrences)  # tokens, each as often as it occurs
         self.move_from(fields["before"], labels)
 
-    def move_from(self, before: str | None, labels: Sequence[str]) -> None:
+    def move_from(self, before: str | None, labels: "Sequence[str]") -> None:
         """Set the label before, and `steps`: (label index, 1 to add or -1 to subtract the counts) each."""
         self.before = before
         self.steps = [(labels.index(self.after), 1)] if self.after is not None else []
         if before is not None:
             self.steps.append((labels.index(before), -1))
 
-    def add_to(self, rows: dict[int, list[int]], fingerprints: Iterable[int], label_count: int) -> None:
-        """Add this message's counts of some tokens to their rows."""
-        times = dict(zip(self.fingerprints, self.occurrences, strict=True))
-        for fingerprint in fingerprints:
-            row = rows.get(fingerprint)
-            if row is None:
-                row = rows[fingerprint] = [0] * (2 * label_count)
-            for label_index, sign in self.steps:
-                row[label_index] += sign
-                row[label_count + label_index] += sign * times[fingerprint]
+    def add_to(
+        self, rows: dict[int, list[int]], label_count: int, wanted: frozenset[int] | None = None
+    ) -> None:
+        """Add this message's counts of its tokens, or of those that are wanted, to their rows."""
+        _add(rows, list(self.fingerprints), list(self.occurrences), self.steps, label_count, wanted)
 
-    def add_pairs_to(self, rows: dict[int, list[int]], fingerprints: Iterable[int], label_count: int) -> None:
-        """Add this message's counts of some pairs of neighbours to their rows."""
-        for fingerprint in fingerprints:
-            row = rows.get(fingerprint)
-            if row is None:
-                row = rows[fingerprint] = [0] * label_count
-            for label_index, sign in self.steps:
-                row[label_index] += sign
+    def add_pairs_to(self, rows: dict[int, list[int]], label_count: int, wanted: frozenset[int]) -> None:
+        """Add this message's counts of those pairs of neighbours that are wanted to their rows."""
+        _add(rows, list(self.pairs), [], self.steps, label_count, wanted)
+
+
+def _add(
+    rows: dict[int, list[int]],
+    fingerprints: list[int],
+    occurrences: list[int],
+    steps: list[tuple[int, int]],
+    label_count: int,
+    wanted: frozenset[int] | None,
+) -> None:
+    width = 2 * label_count if occurrences else label_count
+    for at in range(len(fingerprints)):
+        fingerprint = fingerprints[at]
+        if wanted is not None and fingerprint not in wanted:
+            continue
+        row = rows.get(fingerprint)
+        if row is None:
+            row = rows[fingerprint] = [0] * width
+        for label_index, sign in steps:
+            row[label_index] += sign
+            if occurrences:
+                row[label_count + label_index] += sign * occurrences[at]
 
 
 class Journal:
@@ -112,10 +122,10 @@ class Journal:
 
     def __init__(
         self,
-        labels: Sequence[str],
-        records: Sequence[JournalRecord] = (),
+        labels: "Sequence[str]",
+        records: "Sequence[JournalRecord]" = (),
         size: int = 0,
-        damaged: Sequence[ByteRange] = (),
+        damaged: "Sequence[ByteRange]" = (),
     ) -> None:
         self.labels = labels
         self.records = list(records)
@@ -127,7 +137,7 @@ class Journal:
         self._pair_rows: Answer = frozenset(), {}
 
     @classmethod
-    def read(cls, path: str, generation: int, labels: Sequence[str]) -> Journal:
+    def read(cls, path: str, generation: int, labels: "Sequence[str]") -> "Journal":
         """Read the sound records of a generation; an absent or stale journal is empty."""
         try:
             with open(path, "rb") as file:
@@ -139,7 +149,7 @@ class Journal:
         return cls.of(data, generation, labels)
 
     @classmethod
-    def of(cls, data: bytes, generation: int, labels: Sequence[str]) -> Journal:
+    def of(cls, data: bytes, generation: int, labels: "Sequence[str]") -> "Journal":
         """Read a journal from its bytes."""
         records, damaged, size = [], [], 0
         for fields, start, end in _frames(data):
@@ -154,14 +164,14 @@ class Journal:
             size = end
         return cls(labels, records, size, damaged)
 
-    def add(self, fields: Mapping[str, Any]) -> None:
+    def add(self, fields: "Mapping[str, Any]") -> None:
         """Add a record in memory only."""
         record = JournalRecord(fields, self.labels)
         self.records.append(record)
         self.learned[record.digest] = record.after
         self._rows = self._pair_rows = frozenset(), {}
 
-    def rows(self, fingerprints: Iterable[int]) -> Mapping[int, list[int]]:
+    def rows(self, fingerprints: "Iterable[int]") -> dict[int, list[int]]:
         """Return what the journal adds to the counts of some tokens.
 
         Learning a message asks twice, to judge it and for what is new: so the last answer is remembered.
@@ -173,11 +183,11 @@ class Journal:
         if asked != wanted:
             rows = {}
             for record in self.records:
-                record.add_to(rows, wanted.intersection(record.fingerprints), len(self.labels))
+                record.add_to(rows, len(self.labels), wanted)
             self._rows = wanted, rows
         return rows
 
-    def pair_rows(self, fingerprints: Iterable[int]) -> Mapping[int, list[int]]:
+    def pair_rows(self, fingerprints: "Iterable[int]") -> dict[int, list[int]]:
         """Return what the journal adds to the counts of some pairs of neighbours."""
         if not self.records:
             return {}
@@ -186,7 +196,7 @@ class Journal:
         if asked != wanted:
             rows = {}
             for record in self.records:
-                record.add_pairs_to(rows, wanted.intersection(record.pairs), len(self.labels))
+                record.add_pairs_to(rows, len(self.labels), wanted)
             self._pair_rows = wanted, rows
         return rows
 
@@ -194,10 +204,10 @@ class Journal:
         """Return what the journal adds to the counts of all its tokens."""
         rows: dict[int, list[int]] = {}
         for record in self.records:
-            record.add_to(rows, record.fingerprints, len(self.labels))
+            record.add_to(rows, len(self.labels))
         return rows
 
-    def append(self, path: str, generation: int, changes: Iterable[Mapping[str, Any]]) -> int:
+    def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
         """Write more records, synced; the caller holds the lock. Returns the journal's new size."""
         data = b"".join([sealed({"model": generation, **fields}) for fields in changes])
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -257,7 +267,7 @@ class SoundRecordSearch:
         return False
 
 
-def _frames(data: bytes) -> list[tuple[dict[str, Any] | None, int, int]]:
+def _frames(data: bytes) -> "list[tuple[dict[str, Any] | None, int, int]]":
     """Return fields (None if damaged), start and end of each record, but for a last one that is cut off."""
     frames, search = [], None
     at = 0
@@ -273,13 +283,13 @@ def _frames(data: bytes) -> list[tuple[dict[str, Any] | None, int, int]]:
     return frames
 
 
-def sealed(fields: Mapping[str, Any]) -> bytes:
+def sealed(fields: "Mapping[str, Any]") -> bytes:
     """Return the bytes of a record, its checksum in front."""
     payload = msgpack_codec.pack(fields)
     return msgpack_codec.pack([crc32(payload), payload])
 
 
-def record_at(data: bytes, at: int) -> tuple[dict[str, Any] | None, int]:
+def record_at(data: bytes, at: int) -> "tuple[dict[str, Any] | None, int]":
     """Return the fields of the record at an offset, None if they are damaged, and its end.
 
     The end is 0 if it is not to be trusted: the record's map ends elsewhere, or no other record begins there.
@@ -320,7 +330,7 @@ def frame_at(data: bytes, at: int) -> tuple[int, int, int]:
     return checksum, start, start + int.from_bytes(data[behind + 1 : start], "big")
 
 
-def warn(path: str, damaged: list[ByteRange]) -> None:
+def warn(path: str, damaged: "list[ByteRange]") -> None:
     """Warn of the damaged records of a journal, once in a process."""
     if _warned.get(path) == damaged:
         return

@@ -9,8 +9,11 @@ cdef uint64_t number_at(bytes data, Py_ssize_t at, Py_ssize_t size) except? 0xFF
 @cython.locals(number=uint64_t, place=Py_ssize_t)
 cdef uint64_t key_at(bytes records, Py_ssize_t at) except? 0xFFFFFFFFFFFFFFFF
 
-@cython.locals(middle=int64_t, end=int64_t)
+@cython.locals(middle=int64_t, found=uint64_t)
 cdef int64_t place_of(bytes records, uint64_t key, int64_t first, int64_t last, int64_t width) except -2
+
+@cython.locals(row=tuple, more=list, counts=list, k=Py_ssize_t, count=int64_t, is_known=bint)
+cdef dict _added(dict rows, dict later)
 
 @cython.final
 cdef class CountRecords:

@@ -13,7 +13,7 @@ from spamnb.store import msgpack_codec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any, Self
 
     from spamnb.store.counts import Row
@@ -247,15 +247,16 @@ def key_at(records: bytes, at: int) -> int:
 
 def place_of(records: bytes, key: int, first: int, last: int, width: int) -> int:
     """Find a key among the sorted records from `first` to `last`: its offset, -1 if it is not there."""
-    end = last
     while first < last:
         middle = (first + last) // 2
-        if key_at(records, middle * width) < key:
+        found = key_at(records, middle * width)
+        if found == key:
+            return middle * width
+        if found < key:
             first = middle + 1
         else:
             last = middle
-    found = first < end and key_at(records, first * width) == key
-    return first * width if found else -1
+    return -1
 
 
 class StoredModel:
@@ -416,13 +417,17 @@ def labels_of(path: str) -> Sequence[str]:
     return labels
 
 
-def _added(rows: dict[int, Row], later: Mapping[int, Sequence[int]]) -> dict[int, Row]:
+def _added(rows: dict[int, Row], later: dict[int, list[int]]) -> dict[int, Row]:
     """Return the rows of the file with the journal's changes added."""
     for fingerprint, more in later.items():
-        row = rows.pop(fingerprint, (0,) * len(more))
-        row = tuple([max(0, a + b) for a, b in zip(row, more, strict=True)])  # forgotten twice: no harm
-        if any(row):
-            rows[fingerprint] = row
+        row = rows.pop(fingerprint, None)
+        counts, is_known = [], False
+        for k in range(len(more)):
+            count = more[k] if row is None else row[k] + more[k]
+            counts.append(count if count > 0 else 0)  # forgotten twice: no harm
+            is_known = is_known or count > 0
+        if is_known:
+            rows[fingerprint] = tuple(counts)
     return rows
 
 

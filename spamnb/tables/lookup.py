@@ -8,6 +8,7 @@ import numpy as np
 
 from spamnb.bayes.scoring import narrowed
 from spamnb.tables.saving import record_type
+from spamnb.tables.summing import places_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,20 +33,19 @@ class CountLookup:
             self.pairs, counts = _columns(stored.column("pairs"), width, later, stored.pair_rows)
             self.counts = np.concatenate((self.counts, counts))
 
-    def rows(self, rows: Rows, fingerprints: Array) -> Rows:
-        """Renumber messages: each token is the place of its row of counts, -1 if it is unknown."""
+    def counts_of(self, rows: Rows, fingerprints: Array) -> Array:
+        """Return the rows of counts of a vocabulary that messages use, zeros for what is unknown."""
         is_pair = np.zeros(len(fingerprints), bool)
         is_pair[rows.places[rows.times == 0]] = True
-        places = np.full(len(fingerprints), -1, np.int32)
+        counts = np.zeros((len(fingerprints), self.counts.shape[1]), np.int32)
         for keys, start, chosen in (
             (self.tokens, 0, np.flatnonzero(~is_pair)),
             (self.pairs, len(self.tokens), np.flatnonzero(is_pair)),
         ):
-            if len(keys):
-                at = np.minimum(np.searchsorted(keys, fingerprints[chosen]), len(keys) - 1)
-                found = keys[at] == fingerprints[chosen]
-                places[chosen[found]] = start + at[found]
-        return rows.renumbered(places)
+            places = places_among(keys, fingerprints[chosen])
+            found = places >= 0
+            counts[chosen[found]] = self.counts[start + places[found]]
+        return counts
 
 
 def _columns(

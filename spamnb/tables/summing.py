@@ -91,6 +91,8 @@ def places_among(numbers: Array, wanted: Array) -> Array:
 def find_places(numbers: Any, wanted: Any, places: Any) -> None:
     at, index = 0, 0
     while at < len(numbers) and index < len(wanted):
+        while at + 8 < len(numbers) and numbers[at + 8] <= wanted[index]:  # most often few are wanted
+            at += 8
         if numbers[at] == wanted[index]:
             places[index] = at
         if numbers[at] < wanted[index]:

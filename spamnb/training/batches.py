@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Array, Rows, Texts
+from spamnb.arrays import MISSING, Array, Rows, Texts, sorted_distinct
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.labelled import Sources
@@ -155,7 +155,7 @@ class Batch:
         """Sum messages up; `chosen` has rows of message, label index, and 1 to add or -1 to subtract."""
         size = len(self.fingerprints)
         message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
-        for label_index in np.unique(chosen[:, 1]).tolist():
+        for label_index in sorted_distinct(chosen[:, 1]).tolist():
             messages, _, signs = chosen[chosen[:, 1] == label_index].T
             sign_of = np.zeros(len(self), np.int32)
             np.add.at(sign_of, messages, signs.astype(np.int32))
@@ -179,7 +179,7 @@ class Batch:
     def _sums(self, chosen: Array, label_count: int) -> NumberSums:
         values = np.array([*self.rows.numbers.values()], np.int64).reshape(-1, len(self))
         sums: NumberSums = {name: [[0, 0, 0] for _ in range(label_count)] for name in self.rows.numbers}
-        for label_index in np.unique(chosen[:, 1]).tolist():
+        for label_index in sorted_distinct(chosen[:, 1]).tolist():
             messages, _, signs = chosen[chosen[:, 1] == label_index].T
             x = values[:, messages]
             counted = (x != MISSING) * signs
@@ -189,24 +189,34 @@ class Batch:
         return sums
 
 
-def batch_of(chunk: Chunk, label: str | None, tokenizer: Tokenizer, known: Known | None = None) -> Batch:
-    """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized."""
+def batch_of(
+    chunk: Chunk,
+    label: str | None,
+    tokenizer: Tokenizer,
+    known: Known | None = None,
+    *,
+    digests: bool = True,
+    numbers: bool = True,
+) -> Batch:
+    """Read and tokenize a chunk. `known(digest, label)` tells which messages need not be tokenized.
+
+    Verdicts need no digests, which are 0 then, and most no numbers.
+    """
     builder, features = BatchBuilder(tokenizer.key), Features(tokenizer.key)
-    names, digests, dates, unreadable = [], [], [], []
+    names, found, dates, unreadable = [], [], [], []
     for raw in chunk.messages():
         if isinstance(raw, Unreadable):
             unreadable.append(raw)
             continue
         message = read(raw.data)
         names.append((raw.path, raw.index))
-        digests.append(digest(message, tokenizer.key))
+        found.append(digest(message, tokenizer.key) if digests else 0)
         dates.append((message.get("date") or "")[:MAX_DATE])
-        if known is not None and known(digests[-1], label):
+        if known is not None and known(found[-1], label):
             builder.add(None)
         else:
-            builder.add(tokenizer.features(message, spare=features))
-    found = np.array(digests, np.uint64)
-    return Batch(label, names, found, dates, *builder.build(), unreadable, chunk.size)
+            builder.add(tokenizer.features(message, numbers, features))
+    return Batch(label, names, np.array(found, np.uint64), dates, *builder.build(), unreadable, chunk.size)
 
 
 class ChunkReader:

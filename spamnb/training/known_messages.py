@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spamnb.arrays import Array
+from spamnb.arrays import Array, run_starts, sorted_distinct, stable_order
 from spamnb.errors import UsageError
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
-from spamnb.store.outcomes import CONFLICTING, DUPLICATE, outcome
+from spamnb.store.changes import CONFLICTING, DUPLICATE, outcome
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 from spamnb.training.batches import Counted
 
@@ -78,18 +78,22 @@ class KnownMessages:
         """Decide what to count of a batch: rows of message, label index, and 1 to learn or -1 to forget."""
         label = batch.label or ""
         target = NOT_LEARNED if forget else self.labels.index(label)
-        digests, first, which = np.unique(batch.digests, return_index=True, return_inverse=True)
+        order = stable_order(batch.digests)
+        distinct = np.flatnonzero(run_starts(batch.digests[order]))
+        first = order[distinct]
+        digests = batch.digests[first]
         in_this_run = self._labels_in_run(digests)
         new = in_this_run == NOT_MET
-        copies = np.bincount(which, minlength=len(digests)) - new
+        copies = np.diff(distinct, append=len(order)) - new
         summary.count(label, DUPLICATE, int(copies[new | (in_this_run == target)].sum()))
         summary.count(label, CONFLICTING, int(copies[~new & (in_this_run != target)].sum()))
         digests, messages = digests[new], first[new]
         before = self.before.label_indices(digests)
         if target != NOT_LEARNED:
             self.moves[:, target] += np.bincount(before[before != NOT_LEARNED], minlength=len(self.labels))
-        for label_index, number in zip(*np.unique(before, return_counts=True), strict=True):
-            summary.count(label, outcome(self._name(label_index), self._name(target)), int(number))
+        for label_index in sorted_distinct(before).tolist():
+            number = int(np.count_nonzero(before == label_index))
+            summary.count(label, outcome(self._name(label_index), self._name(target)), number)
         self._note(
             LearnedMessages(
                 digests, np.full(len(digests), target, np.int8), np.full(len(digests), np.nan, np.float32)

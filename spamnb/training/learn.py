@@ -12,8 +12,7 @@ from spamnb.model import Model, key_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store import journal
-from spamnb.store.changes import change
-from spamnb.store.outcomes import KNOWN, LEARNED, UNKNOWN, outcome
+from spamnb.store.changes import KNOWN, LEARNED, UNKNOWN, change, outcome
 from spamnb.store.stored_model import StoredModel
 
 # The program of a process that folds: it looks for modules where this one does, in no other folder.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from spamnb.arrays import sorted_distinct
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import has_spam, spam_scores
 from spamnb.bayes.scoring import BulkClassifier, counts_by_token
@@ -66,7 +67,7 @@ class Sample:
         digests = np.concatenate([piece.digests for piece in self.pieces])
         labels = np.concatenate([piece.labels for piece in self.pieces])
         chosen = sampled(digests, labels, np.arange(len(digests)), self.size)
-        for label_index in np.unique(labels).tolist():
+        for label_index in sorted_distinct(labels).tolist():
             of_label = digests[chosen][labels[chosen] == label_index]
             if len(of_label) == self.size:
                 self.limits[label_index] = int(of_label.max())
@@ -107,4 +108,4 @@ class Sample:
 def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE_SIZE) -> Array:
     """Choose from `messages` (indices) those that a Sample would keep: of each label, the lowest digests."""
     order = messages[np.argsort(digests[messages], kind="stable")]
-    return np.concatenate([order[truth[order] == label][:size] for label in np.unique(truth[order])])
+    return np.concatenate([order[truth[order] == label][:size] for label in sorted_distinct(truth[order])])

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from spamnb import HAM, SPAM
 from spamnb.arrays import Array, split_by_shard
 from spamnb.bayes.classifier import View
 from spamnb.bayes.cutoffs import HAM_LOSS, IMPORTED, calibrated, cutoffs, ham_and_spam
 from spamnb.bayes.verdict import Calibration
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
-from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of

@@ -10,7 +10,6 @@ from helpers.textbook import rows_of
 
 import spamnb as library
 from spamnb.lock import TRAINING, Lock
-from spamnb.reading.batch import fingerprints_in
 from spamnb.reading.tokenizer import MOST_TOKENS
 from spamnb.store.stored_model import LONGEST_SCANNED, StoredModel
 from spamnb.training.train import fold
@@ -56,6 +55,9 @@ def test_a_flood_of_words_is_forgotten_again(own):
     assert StoredModel.open(own).vocabulary == known
 
 
+FACTOR = np.uint64(0x9E3779B97F4A7C15)  # as docs/model-file.md describes fingerprints
+
+
 def words_in_one_stretch(bits: int, many: int) -> list[str]:
     """Words of eight letters whose fingerprints begin with so many zeros."""
     found: list[str] = []
@@ -63,7 +65,8 @@ def words_in_one_stretch(bits: int, many: int) -> list[str]:
     starts = np.arange(1 << 20)
     while len(found) < many:
         words = letters[(starts[:, None] + (len(found) << 20)) >> 5 * np.arange(8) & 31]
-        numbers = fingerprints_in(words.tobytes() + bytes(8), 8 * starts, 8 * starts + 8)
+        numbers = words.view("<u8")[:, 0] * FACTOR
+        numbers = (numbers ^ numbers >> np.uint64(32)) * FACTOR
         chosen = words[numbers >> np.uint64(64 - bits) == 0]
         found += [word.tobytes().decode() for word in chosen]
     return found[:many]

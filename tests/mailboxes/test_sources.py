@@ -470,7 +470,8 @@ def test_importing_it_loads_no_slow_module():
         "print(*sorted(set(sys.modules) - old - {'__future__'}))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.split() == [
+    # What compiled modules share has no file.
+    assert [name for name in loaded.split() if "cython" not in name] == [
         "binascii",  # these two are part of the interpreter
         "itertools",
         "spamnb",

@@ -13,11 +13,10 @@ from spamnb.arrays import MISSING, gather_texts, run_starts, stable_order
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.sources import messages
-from spamnb.reading.features import BODY, LONGEST_WORD, fingerprints_of
+from spamnb.reading.features import BODY, LONGEST_WORD, MOST_WORDS, fingerprints_of
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.reading.words import MOST_WORDS
 from spamnb.training.batches import batch_of
 
 KEYS = [None, Key(bytes(32))]

@@ -162,6 +162,8 @@ def test_base64_with_other_ends(data: bytes, end: str) -> None:
         ("utf-8", "utf_8"),
         ("UTF8", "utf_8"),
         ("ISO-8859-1", "cp1252"),
+        ("iso-8859-1", "cp1252"),
+        ("windows-1252", "cp1252"),
         ("latin1", "cp1252"),
         ("iso-8859-15", "iso8859_15"),
         ("windows-1251", "cp1251"),
@@ -196,6 +198,12 @@ def test_base64_with_other_ends(data: bytes, end: str) -> None:
 )
 def test_charset_names(declared: str, codec: str) -> None:
     assert decoding.codec(declared) == codec
+    assert decoding.COMMON.get(declared, codec) == codec
+
+
+@given(st.binary())
+def test_western_text_is_decoded_as_python_does(data: bytes) -> None:
+    assert decoding.decode(data, "iso-8859-1") == data.decode("cp1252", "replace")
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
+from spamnb.reading.features import LONGEST_WORD, MOST_WORDS, shortened
 from spamnb.reading.letters import has_masked_words
 from spamnb.reading.scripts import words_of_run
 from spamnb.reading.settings import Settings
-from spamnb.reading.features import LONGEST_WORD, shortened
-from spamnb.reading.words import MOST_WORDS, Words
+from spamnb.reading.words import Words
 
 WORDS = Words()
 

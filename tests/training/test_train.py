@@ -93,9 +93,10 @@ def test_a_sample_has_the_lowest_digests_of_each_label(batches, size):
         sample = Sample(file, size)
         for digests in batches:
             labels = np.array(digests) % 2
-            rows = Rows(np.arange(len(digests) + 1), *np.zeros((3, len(digests)), np.int32), {})
+            zeros = np.zeros(len(digests), np.int32)
+            rows = Rows(np.arange(len(digests) + 1), zeros, zeros, zeros, {})
             messages, fingerprints = np.arange(len(digests)), np.zeros(1, np.uint64)
-            names = [("", 0)] * len(digests)
+            names: list[tuple[str, int | None]] = [("", 0)] * len(digests)
             batch = Batch(
                 "", names, np.array(digests, np.uint64), [], rows, fingerprints, Texts.empty(1), [], 0
             )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
+from spamnb import SPAM
 from spamnb.cli.render.terminal import (
     bar,
     bar_heading,
@@ -22,7 +23,6 @@ from spamnb.files import printable
 from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
-from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from spamnb import HAM, SPAM
 from spamnb.arrays import Texts
 from spamnb.clock import today
 from spamnb.errors import DataError
 from spamnb.exchange.importing.exports import Format, Lines, Token, TokenCounts, rule_for
 from spamnb.exchange.importing.formats import FORMATS
-from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
 from spamnb.reading.features import fingerprints_of, pair_fingerprint

@@ -1,0 +1,1 @@
+# No types: it is compiled because learning a message loads it.
