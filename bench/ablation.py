@@ -19,7 +19,7 @@ from spamnb.evaluation.candidates import parse_candidate
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.reading.settings import Settings
-from spamnb.training.pool import MailToRead
+from spamnb.training.batches import MailToRead
 from spamnb.workers.local import LocalPool
 
 if TYPE_CHECKING:

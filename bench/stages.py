@@ -26,7 +26,7 @@ from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
 from spamnb.training.sample import Sample
 from spamnb.training.train import LABELS, Cleanup, write_shards
-from spamnb.workers.table_sum import LocalTableSum, map_shards
+from spamnb.workers.local import LocalTableSum, map_shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

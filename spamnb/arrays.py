@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 Array = np.ndarray[Any, Any]
 
@@ -19,7 +17,6 @@ TEXTS_AT_ONCE = 1 << 16  # bounds the index array of gathered texts, 8 bytes a c
 KEY_BITS = 63  # room for all counts of a token in one number
 MISSING = -1  # in place of a numeric feature, which is never negative
 UNITS_PER_NAT = 2.0**40  # `bayes.classifier.rounded` rounds weights to whole units
-EXACT_BELOW = 2.0**62  # a sum of whole numbers that may be larger could overflow 64 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,29 +66,9 @@ class Rows:
 
     def summed(self, values: Array) -> Array:
         """Sum whole numbers [label, entry] over each message."""
-        return summed_between(values, self.starts)
-
-
-def summed_between(values: Array, starts: Array) -> Array:
-    """Sum whole numbers [label, entry] from each start to the next."""
-    kind = object if values.dtype == object else np.int64
-    running = np.zeros((len(values), values.shape[1] + 1), kind)
-    values.cumsum(axis=1, dtype=kind, out=running[:, 1:])
-    running = running.take(starts, axis=1)
-    return running[:, 1:] - running[:, :-1]
-
-
-def exactly_summed(weights: Array, starts: Array) -> Array:
-    """Sum rounded weights [label, entry] from each start to the next, as `fsum` does; weights may be -inf."""
-    units = weights * UNITS_PER_NAT
-    infinite = np.isinf(units)
-    if infinite.any():
-        units[infinite] = 0.0
-        finite = exactly_summed(units / UNITS_PER_NAT, starts)
-        return np.where(summed_between(infinite, starts), -np.inf, finite)
-    largest = max(units.max(initial=0), -units.min(initial=0)) * weights.shape[1]
-    whole: Any = units.astype(np.int64) if largest < EXACT_BELOW else np.frompyfunc(int, 1, 1)(units)
-    return summed_between(whole, starts).astype(float) / UNITS_PER_NAT
+        running = np.zeros((len(values), values.shape[1] + 1), np.int64)
+        values.cumsum(axis=1, dtype=np.int64, out=running[:, 1:])
+        return np.diff(running.take(self.starts, axis=1))
 
 
 def stacked(pieces: Sequence[Rows]) -> Rows:

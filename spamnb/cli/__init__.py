@@ -1,7 +1,5 @@
 """The command line: parse, call, render. Each command has a module, which is loaded when it is called."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 

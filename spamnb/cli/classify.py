@@ -1,18 +1,15 @@
 """`spamnb classify`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import click
 
-from spamnb.cli.option_values import open_model
+from spamnb.bayes.classifier import View
 from spamnb.cli.options import (
     Command,
     cluster_options,
     jobs_option,
     json_option,
     model_option,
+    open_model,
     path_type,
     view_options,
 )
@@ -27,10 +24,7 @@ from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, read, split_number, store_for, total_size
 from spamnb.mailboxes.stores import FOLDER
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
-from spamnb.workers.pools import open_pool
-
-if TYPE_CHECKING:
-    from spamnb.bayes.classifier import View
+from spamnb.workers import open_pool
 
 EXAMPLES = """
 spamnb classify < message

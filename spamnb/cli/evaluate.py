@@ -6,32 +6,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.bayes.classifier import View
 from spamnb.cli.labelled_mail import LabelledMail
-from spamnb.cli.option_values import check_prior, open_model, sources_by_label
 from spamnb.cli.options import (
     Command,
+    check_prior,
     cluster_options,
     jobs_option,
     json_option,
     mail_options,
+    open_model,
     path_type,
+    sources_by_label,
     tokenizer_options,
     view_options,
 )
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import announce_tried
-from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import print_unreadable
+from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.errors import UsageError
 from spamnb.evaluation.protocol import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
+from spamnb.mailboxes.labelled import read_index
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.mailboxes.sources import check
-from spamnb.mailboxes.trec_index import read_index
 from spamnb.reading.settings import Settings
 from spamnb.workers.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import View
     from spamnb.evaluation.evaluate import Folds
     from spamnb.evaluation.results import Evaluation
 

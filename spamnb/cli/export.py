@@ -1,7 +1,5 @@
 """`spamnb export`."""
 
-from __future__ import annotations
-
 import sys
 
 import click

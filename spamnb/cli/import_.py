@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,8 @@ import click
 
 from spamnb.cli.options import Command, json_option, keyed_option, model_option, path_type
 from spamnb.cli.outputs import check_replaceable
-from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.notices import model_location
-from spamnb.cli.render.terminal import show, table
+from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.errors import DataError, NoInput
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.formats import FORMATS
@@ -21,8 +21,6 @@ from spamnb.mailboxes.sources import read
 from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spamnb.exchange.importing.imported import Imported
 
 EXAMPLES = """

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.one_message import read_one_message
-from spamnb.cli.option_values import open_model
-from spamnb.cli.options import Command, jobs_option, json_option, model_option, path_type, view_options
+from spamnb.bayes.classifier import View
+from spamnb.cli.options import (
+    Command,
+    jobs_option,
+    json_option,
+    model_option,
+    open_model,
+    path_type,
+    view_options,
+)
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
-from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.errors import UsageError
-from spamnb.mailboxes.sources import check
+from spamnb.cli.render.terminal import print_json
+from spamnb.delivery import read_stdin
+from spamnb.errors import DataError, NoInput, UsageError
+from spamnb.files import complain
+from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.sources import check, messages, split_number
+from spamnb.reading.message import canonical, header_start
+from spamnb.store.stored_model import SIGNATURE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spamnb.bayes.classifier import View
     from spamnb.inspection.explanation import Explanation
     from spamnb.model import Model
+
 
 EXAMPLES = """
 spamnb inspect
@@ -183,7 +194,7 @@ def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) ->
 
 def draw_plot(model: Model, file: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
     """Draw the model; returns the values drawn, and the picture to be written to a file."""
-    from spamnb.inspection.model_curves import ModelCurves
+    from spamnb.inspection.model_summary import ModelCurves
     from spamnb.report.model_plots import model_plots
 
     portrait = ModelCurves.of(model)
@@ -191,13 +202,13 @@ def draw_plot(model: Model, file: str) -> tuple[dict[str, Any], dict[str, str | 
     values = {"plot": portrait.as_map()}
     if not file.lower().endswith(".png"):
         return values, {file: svg}
-    from spamnb.report.png import png
+    from spamnb.report.model_plots import png
 
     return values, {file: png(svg)}
 
 
 def check_model(path: str, as_json: bool) -> int:
-    from spamnb.cli.render.check import show_check
+    from spamnb.cli.render.model import show_check
     from spamnb.inspection.check import check as check_file
 
     def size() -> int:
@@ -225,7 +236,7 @@ def draw_samples(
     everything: bool,
     as_json: bool,
 ) -> int:
-    from spamnb.cli.render.samples import show_samples
+    from spamnb.cli.render.model import show_samples
     from spamnb.inspection.samples import draw_messages
 
     if label not in model.labels:
@@ -249,3 +260,33 @@ def compare(
     found, unreadable = compare_models(here, there, top, mail, jobs or all_cores())
     show_difference(found, top, bool(here.stored.keyed), as_json)
     return print_unreadable(unreadable)
+
+
+START = 4096  # bytes that are searched for headers
+
+
+def read_one_message(path: str) -> bytes:
+    """Read a message, of several in a file the first; refuse what is none."""
+    raw = read_stdin() if path == "-" else _first_in_file(path)
+    if not raw.strip():
+        raise DataError(f"{path}: empty; a message has text")
+    if SIGNATURE in raw[:64]:
+        raise DataError(f"{path}: a model, not a message; to look into it: spamnb inspect --model {path}")
+    if header_start(canonical(raw[:START])) < 0 and b"\0" in raw[:START]:
+        raise DataError(f"{path}: not a message, but a binary file")
+    return raw
+
+
+def _first_in_file(path: str) -> bytes:
+    check([path])
+    if os.path.isfile(path) and not os.path.getsize(path):
+        raise DataError(f"{path}: empty; a message has text")
+    found = (raw for raw in messages([path]) if not isinstance(raw, PassedOver))
+    for raw in found:
+        if isinstance(raw, Unreadable):
+            raise raw.error(f"{raw.path}: {raw.why}")
+        if not split_number(path)[0] and (more := next(found, None)) is not None:
+            other = more.path if raw.index is None else f"{path}:{raw.index + 1}"
+            complain(f"{path}: the first of several messages; for another: spamnb inspect {other}")
+        return raw.data
+    raise NoInput(f"{path}: there is no message in it")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from spamnb.cli.progress import progress
 from spamnb.errors import DataError
 from spamnb.mailboxes.labelled import size_of
-from spamnb.training.pool import MailToRead
-from spamnb.workers.pools import open_pool
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spamnb.evaluation.corpus import Corpus
     from spamnb.key import Key
-    from spamnb.mailboxes.skipped import Unreadable
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch
 
@@ -48,6 +46,8 @@ class LabelledMail:
 
     def batches(self, settings: Settings, key: Key | None = None) -> Iterator[Batch]:
         """Read all the mail, in order."""
+        from spamnb.training.batches import MailToRead
+
         found = 0
         with (
             open_pool(self.paths, self.cluster, self.jobs, self.skip_unreadable) as pool,

@@ -1,7 +1,5 @@
 """`spamnb merge`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click
@@ -9,8 +7,8 @@ import click
 from spamnb.cli.options import Command, json_option, path_type
 from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
-from spamnb.cli.render.json_output import print_json
 from spamnb.cli.render.notices import model_location
+from spamnb.cli.render.terminal import print_json
 from spamnb.files import printable
 from spamnb.mailboxes.sources import total_size
 

@@ -1,21 +1,163 @@
-"""Options that several commands share."""
+"""Options that several commands share, and their values, of which a wrong one is a UsageError."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bayes.classifier import EVENTS
-from spamnb.cli.option_values import parse_view
+from spamnb import UNSURE
+from spamnb.bayes.classifier import EVENTS, GLOBAL, View
+from spamnb.bayes.verdict import Cutoffs
 from spamnb.errors import UsageError
 from spamnb.files import default_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from spamnb.model import Model
 
-    Decorated = Callable[..., Any]
+
+def parse_view(
+    event: str | None, smoothing: str | None, prior: str | None, tfidf: bool, numbers: bool
+) -> View | None:
+    """Make the view asked for; None stands for the default."""
+    if event is None and smoothing is None and prior is None and not tfidf and not numbers:
+        return None
+    from spamnb.model import DEFAULT_VIEW
+
+    if prior is not None and event is None and not tfidf:
+        raise UsageError("--prior needs --event: the default takes the mean of the evidence, and no prior")
+    textbook = View() if event or tfidf else DEFAULT_VIEW
+    return View(
+        event=event or textbook.event,
+        smoothing=textbook.smoothing if smoothing is None else _parse_smoothing(smoothing),
+        prior="counts" if prior is None else _parse_prior(prior),
+        tfidf=tfidf,
+        numbers=numbers,
+        pairs=textbook.pairs,
+        least_evidence=textbook.least_evidence,
+        damping=textbook.damping,
+        split_head_body=textbook.split_head_body,
+    )
+
+
+def _parse_smoothing(text: str) -> float | str:
+    if text == GLOBAL:
+        return GLOBAL
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e9:
+        raise UsageError(f"--smoothing takes a number from 0 on, or 'global', not {text!r}")
+    return value
+
+
+def _parse_prior(text: str) -> str | dict[str, float]:
+    if text in ("counts", "uniform"):
+        return text
+    try:
+        shares = {name: float(share) for name, _, share in (item.partition("=") for item in text.split(","))}
+    except ValueError:
+        shares = {}
+    if not shares or min(shares.values()) < 0 or not 0 < sum(shares.values()) < inf:
+        raise UsageError(f"--prior takes counts, uniform, or shares like ham=0.7,spam=0.3, not {text!r}")
+    return shares
+
+
+def check_prior(view: View | None, labels: Iterable[str]) -> None:
+    """Refuse a prior for a label that there is not."""
+    given = view.prior if view else ""
+    for name in given if not isinstance(given, str) else ():
+        if name not in labels:
+            raise UsageError(f"--prior: there is no label {name!r}; there are: {', '.join(labels)}")
+
+
+def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model:
+    """Open a model, to be read through a view."""
+    from spamnb.model import Model
+
+    model = Model.open(path, view, parse_cutoffs(cutoff))
+    check_prior(view, model.labels)
+    return model
+
+
+def parse_cutoffs(text: str | None) -> Cutoffs | None:
+    """Read `SPAM` or `HAM,SPAM`: the scores from which on a message is spam, and up to which it is ham."""
+    if text is None:
+        return None
+    try:
+        values = [float(value) for value in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) not in (1, 2) or values != sorted(values) or not all(map(isfinite, values)):
+        raise UsageError(f"--cutoff takes a score, or two: HAM,SPAM, the lower first; not {text!r}")
+    return Cutoffs(values[0], values[-1])
+
+
+def sources_by_label(
+    folders: Sequence[str],
+    ham: Sequence[str],
+    spam: Sequence[str],
+    label: Sequence[str],
+    any_label: str | None = None,
+) -> dict[str, list[str]]:
+    """List the paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH` and `--label NAME=PATH`.
+
+    Where mail needs no label, all that is named without one goes under `any_label`.
+    """
+    sources: dict[str, list[str]] = {}
+    if folders and any_label:
+        sources = {any_label: [*folders]}
+    elif folders:
+        if len(folders) != 2:
+            raise UsageError("two folders or mailboxes, ham first; for more use --ham PATH and --spam PATH")
+        sources = {"ham": [folders[0]], "spam": [folders[1]]}
+    for name, paths in (("ham", ham), ("spam", spam)):
+        if paths:
+            sources.setdefault(name, []).extend(paths)
+    for item in label:
+        name, equals, path = item.partition("=")
+        if not (name and equals and path) or not name.isprintable() or name == UNSURE or len(name) > 100:
+            raise UsageError(f"--label takes NAME=PATH, not {item!r}")
+        sources.setdefault(name, []).append(path)
+    if not sources and any_label:
+        raise UsageError("nothing to read; name the mail, for instance: spamnb train --forget message")
+    if not sources:
+        raise UsageError("nothing to read; name ham and spam, for instance: spamnb train ham/ spam/")
+    _check_named_once(sources)
+    return sources
+
+
+def _check_named_once(sources: dict[str, list[str]]) -> None:
+    """Refuse standard input named twice, as it has one message, and a folder named under two labels."""
+    from spamnb.mailboxes.sources import split_number
+
+    label_of: dict[str, str] = {}
+    for name, paths in sources.items():
+        for path in paths:
+            before = label_of.setdefault(_real_path(path), name)
+            if before != name:
+                raise UsageError(f"{path}: named as {before} and as {name}; once is right")
+    for name, paths in sources.items():
+        for path in paths:
+            box = split_number(path)[0]
+            if box and label_of.get(_real_path(box), name) != name:
+                raise UsageError(
+                    f"{path}: named as {name}, and all of {box} as {label_of[_real_path(box)]}; once is right"
+                )
+    if sum(paths.count("-") for paths in sources.values()) > 1:
+        raise UsageError("-: named twice, and standard input has one message")
+
+
+def _real_path(path: str) -> str:
+    return path if path == "-" else os.path.realpath(path)
+
+
+Decorated = Callable[..., Any]
 
 
 class Command(click.Command):

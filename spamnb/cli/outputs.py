@@ -1,18 +1,13 @@
 """Files that a command writes beside its answer: checked before the work, written after the answer."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, write_all
 from spamnb.store.stored_model import SIGNATURE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
 

@@ -1,13 +1,11 @@
 """`spamnb prune`."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click
 
 from spamnb.cli.options import Command, json_option, model_option
-from spamnb.cli.render.json_output import print_json
+from spamnb.cli.render.terminal import print_json
 from spamnb.training.pruning import OLD_DAYS, RARE_MESSAGES
 from spamnb.training.pruning import prune as pruned
 

@@ -1,7 +1,5 @@
 """`spamnb serve`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from typing import Any

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.option_values import sources_by_label
+from spamnb.bayes.classifier import View
 from spamnb.cli.options import (
     Command,
     cluster_options,
@@ -15,12 +16,13 @@ from spamnb.cli.options import (
     keyed_option,
     mail_options,
     model_option,
+    sources_by_label,
     tokenizer_options,
 )
 from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
-from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
+from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
@@ -29,12 +31,9 @@ from spamnb.inspection.missing_mail import missing_mail
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
-from spamnb.workers.pools import open_pool
+from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spamnb.bayes.classifier import View
     from spamnb.training.known_messages import Summary
 
     Sources = Mapping[str, Sequence[str]]

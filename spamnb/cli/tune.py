@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.labelled_mail import LabelledMail
-from spamnb.cli.option_values import sources_by_label
 from spamnb.cli.options import (
     Command,
     all_folders_option,
@@ -18,23 +17,21 @@ from spamnb.cli.options import (
     model_option,
     path_type,
     skip_option,
+    sources_by_label,
 )
 from spamnb.cli.outputs import check_replaceable, check_writable
 from spamnb.cli.progress import announce_tried
-from spamnb.cli.render.json_output import paths_and_reasons, print_json
 from spamnb.cli.render.notices import model_location, print_unreadable
-from spamnb.cli.render.terminal import show
+from spamnb.cli.render.terminal import paths_and_reasons, print_json, show
 from spamnb.errors import CannotCreate, UsageError
-from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
+from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import printable
 from spamnb.lock import NAME_ANOTHER_FILE
-from spamnb.mailboxes.skipped import failures, passed_over
+from spamnb.mailboxes.skipped import Unreadable, failures, passed_over
 from spamnb.mailboxes.sources import check
 
 if TYPE_CHECKING:
-    from spamnb.evaluation.candidates import Candidate
     from spamnb.evaluation.compare import ComparedCandidate
-    from spamnb.mailboxes.skipped import Unreadable
 
 EXAMPLES = """
 spamnb tune ham/ spam/
@@ -89,8 +86,7 @@ def tune(
         check_replaceable(model)
     if is_to_be_written(model, fresh, dry_run):
         check_creatable(model)
-    from spamnb.evaluation.compare import compare_candidates
-    from spamnb.evaluation.search import search
+    from spamnb.evaluation.compare import compare_candidates, search
     from spamnb.training import train as training
     from spamnb.workers.local import LocalPool
     from spamnb.workers.processes import all_cores

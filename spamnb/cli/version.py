@@ -1,7 +1,5 @@
 """`spamnb --version`: which release this is, and whether its core is compiled."""
 
-from __future__ import annotations
-
 import os
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec

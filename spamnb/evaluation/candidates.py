@@ -1,17 +1,13 @@
 """Settings to be compared: a tokenizer and a view, named as on the command line."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.errors import UsageError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True)

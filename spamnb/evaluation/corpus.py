@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows, Texts, sorted_distinct, stacked
+from spamnb.arrays import MISSING, Array, Rows, Texts, sorted_distinct, stacked
+from spamnb.mailboxes.skipped import Unreadable
 from spamnb.tables.count_table import CountTable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.training.batches import Batch
+from spamnb.training.batches import Batch
 
 
 @dataclass(frozen=True, eq=False)

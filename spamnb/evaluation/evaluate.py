@@ -1,30 +1,23 @@
 """The three ways to evaluate a filter: cross-validation, online in the order mail came, and by a model."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from spamnb.bayes.classifier import View
 from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
+from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate, judge_by_model
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import in_index_order, in_time_order, judge_online
-from spamnb.evaluation.results import Evaluation
+from spamnb.evaluation.protocol import OnlineProtocol
+from spamnb.evaluation.results import Evaluation, JudgedMessages
 from spamnb.inspection.model_summary import ModelSummary, most_telling_tokens
-from spamnb.model import DEFAULT_VIEW
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from spamnb.bayes.classifier import View
-    from spamnb.evaluation.corpus import Corpus
-    from spamnb.evaluation.protocol import OnlineProtocol
-    from spamnb.evaluation.results import JudgedMessages
-    from spamnb.model import Model
-    from spamnb.reading.settings import Settings
-    from spamnb.training.batches import Batch
+from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.reading.settings import Settings
+from spamnb.training.batches import Batch
 
 TELLING_TOKENS = 20  # how many the report has of each label
 

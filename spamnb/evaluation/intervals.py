@@ -6,16 +6,14 @@ messages. Only figures that depend on every score or probability are resampled.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb, erfc, exp, isnan, log, nan, pi, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from spamnb.arrays import Array
+from spamnb.arrays import Array
 
 Z = 1.959963984540054  # the normal distribution has 95 % within this many deviations
 TAILS = (0.025, 0.975)

@@ -1,30 +1,21 @@
 """Show the worst mistakes of an evaluation and their evidence: so mislabelled mail is found."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from spamnb import SPAM, UNSURE
-from spamnb.bayes.classifier import Classifier
-from spamnb.evaluation.results import UNDECIDED, Mistake
+from spamnb.bayes.classifier import Classifier, Evidence
+from spamnb.evaluation.folds import CrossValidation
+from spamnb.evaluation.results import UNDECIDED, JudgedMessages, Mistake
 from spamnb.inspection.model_summary import label_leads
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
-from spamnb.reading.message import read
+from spamnb.model import Model
+from spamnb.reading.features import Features
+from spamnb.reading.message import Message, read
+from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.bayes.classifier import Evidence
-    from spamnb.evaluation.folds import CrossValidation
-    from spamnb.evaluation.results import JudgedMessages
-    from spamnb.model import Model
-    from spamnb.reading.features import Features
-    from spamnb.reading.message import Message
-    from spamnb.reading.settings import Settings
 
 EVIDENCE_SHOWN = 8  # tokens of a mistake
 

@@ -1,7 +1,5 @@
 """Protocols of `spamnb evaluate --online`: which messages are learned after their verdict."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 PROTOCOLS = ("immediate", "delayed", "on-error")  # the rule of each: OnlineProtocol.learns

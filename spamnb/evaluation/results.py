@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.bayes.verdict import Verdict
-    from spamnb.inspection.model_summary import TellingToken
-    from spamnb.mailboxes.skipped import Unreadable
+from spamnb.arrays import Array
+from spamnb.bayes.verdict import Verdict
+from spamnb.inspection.model_summary import TellingToken
+from spamnb.mailboxes.skipped import Unreadable
 
 UNDECIDED = -1  # in place of a label's index
 

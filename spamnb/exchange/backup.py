@@ -7,18 +7,18 @@ in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (
 it: a backup that was cut short or changed is refused.
 """
 
-from __future__ import annotations
-
 import json
 import os
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from spamnb.arrays import Texts, stable_order
+from spamnb.arrays import Array, Texts, stable_order
 from spamnb.errors import CannotCreate, ModelError, UsageError
-from spamnb.key import read_model_key
+from spamnb.exchange.importing.exports import Lines
+from spamnb.key import Key, read_model_key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of
@@ -30,13 +30,6 @@ from spamnb.tables.saving import save
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import removed_at_end, replace_model
 from spamnb.training.train import replaceable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spamnb.arrays import Array
-    from spamnb.exchange.importing.exports import Lines
-    from spamnb.key import Key
 
 FIRST_LINE = "spamnb export 1"
 COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration")  # of a model's head

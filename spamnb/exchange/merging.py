@@ -5,11 +5,10 @@ A message that several of them changed since is changed once for each of them: n
 message added, so `Merged` says how many there are. Tables are read and summed a shard at a time.
 """
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import column_blocks
 from spamnb.training.new_key import key_for
 from spamnb.training.train import MOST_LABELS, existing, replaceable, write_shards
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SHARD_SIZE = 32 << 20  # bytes of model files that are summed at once: some ten times that in memory
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.errors import DataError
 from spamnb.inspection.model_summary import indices_of_highest, token_leads
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.model import Model
 from spamnb.tables.vocabulary import Vocabulary
 from spamnb.workers.local import LocalPool
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.model import Model
 
 
 @dataclass(frozen=True)

@@ -9,27 +9,56 @@ is ahead of the runner-up. Either way that lead is a sum over the evidence:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb import SPAM
-from spamnb.inspection.flips import find_flips
-from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
-from spamnb.inspection.places import PLACES
-from spamnb.inspection.reason import Reason
-from spamnb.reading.features import HEAD
-from spamnb.reading.message import read
+from spamnb.bayes.classifier import Evidence, Score, View
+from spamnb.bayes.verdict import Cutoffs, Verdict
+from spamnb.inspection.flips import Flip, find_flips
+from spamnb.inspection.reason import PLACES, Reason
+from spamnb.model import Model
+from spamnb.reading.features import HEAD, Features
+from spamnb.reading.header_rules import IGNORED, is_ignored
+from spamnb.reading.identity import VOLATILE
+from spamnb.reading.message import Message, read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.bayes.classifier import Evidence, Score, View
-    from spamnb.bayes.verdict import Cutoffs, Verdict
-    from spamnb.inspection.flips import Flip
-    from spamnb.model import Model
-    from spamnb.reading.features import Features
-    from spamnb.reading.message import Message
     from spamnb.store.counts import Row
+
+HIDDEN = "hidden:"
+
+
+def ignored_headers(message: Message, are_evidence: bool = True) -> dict[str, str]:
+    """The names of the headers that are no evidence, each with the reason."""
+    if not are_evidence:
+        return dict.fromkeys((name for name, _ in message.headers), "the model reads no headers")
+    return {name: why_ignored(name) for name, _ in message.headers if is_ignored(name)}
+
+
+def why_ignored(name: str) -> str:
+    """The reason why a header is no evidence."""
+    for known, why in (VOLATILE | IGNORED).items():
+        if name == known or (known.startswith("x-") and name.startswith(known + "-")):
+            return why
+    return "a filter's verdict" if "spam" in name else "a date tells old mail from new, not ham from spam"
+
+
+def ignored_parts(message: Message) -> dict[str, str]:
+    """The parts that are no text, by name or type, each with a remark."""
+    return {
+        part.filename
+        or part.content_type: f"{part.size:,} bytes, not a text; only its name and type are read"
+        for part in message.parts
+        if part.text is None and part.size
+    }
+
+
+def hidden_words(features: Features) -> list[str]:
+    """Words that a reader does not see: they count as such only, not as words of the body."""
+    return [token[len(HIDDEN) :] for token in features.texts.values() if token.startswith(HIDDEN)]
+
 
 MOST_COLUMNS = 4  # labels up to which each has a column in a table
 

@@ -1,21 +1,16 @@
 """Find what would flip a verdict: the fewest tokens without which it would be another one."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from itertools import accumulate
 from math import inf, nextafter
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from spamnb import SPAM, UNSURE
 from spamnb.bayes.classifier import Score
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.bayes.verdict import Verdict
-    from spamnb.inspection.reason import Reason
-    from spamnb.model import Model
+from spamnb.bayes.verdict import Verdict
+from spamnb.inspection.reason import Reason
+from spamnb.model import Model
 
 ROUNDING = 1e-9  # nats: a lead up to this is rounding, not evidence
 

@@ -4,22 +4,16 @@ The tokenizer keeps no positions, so the text is cut once more: at spaces, and b
 words in ASCII. Each piece is then given to the tokenizer's own rules.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Container, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from spamnb.reading.header_rules import header_tokens
 from spamnb.reading.links import link_tokens, links_in
-from spamnb.reading.tokenizer import pages_of
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-
-    from spamnb.reading.message import Message, Part
-    from spamnb.reading.tokenizer import Tokenizer
-    from spamnb.reading.words import Words
+from spamnb.reading.message import Message, Part
+from spamnb.reading.tokenizer import Tokenizer, pages_of
+from spamnb.reading.words import Words
 
 SHOWN_HEADERS = ("from", "to", "cc", "reply-to", "subject", "date")  # as mail readers show them
 LONGEST_HEADER = 2000  # characters; what is longer is cut

@@ -1,13 +1,8 @@
 """Mail that a model lacks."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from spamnb import HAM, SPAM
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ENOUGH = 200  # messages of each label; a model with fewer is told that more would help
 

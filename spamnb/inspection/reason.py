@@ -1,14 +1,39 @@
-"""One piece of evidence, and what it adds to a verdict."""
+"""One piece of evidence: its place in the message, and what it adds to a verdict."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.inspection.places import NUMBER, place_of
+from spamnb.bayes.classifier import Evidence
 
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import Evidence
     from spamnb.store.counts import Row
+
+HEADER, BODY, NUMBER = "header", "body", "number"
+
+# In the order in which a message is read.
+PLACES = (
+    *("subject", "from", "to", "received", HEADER, BODY),
+    *("link", "markup", "attachment", "hidden", NUMBER),
+)
+_TAGS = {
+    "subject": ("subject",),
+    "from": ("from", "sender", "reply-to", "errors-to"),
+    "to": ("to", "cc"),
+    "received": ("received", "x-originating-ip"),
+    BODY: ("trick",),
+    "link": ("url",),
+    "markup": ("html",),
+    "attachment": ("type", "charset", "file"),
+    "hidden": ("hidden",),
+}
+_PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}
+
+
+def place_of(token: str) -> str:
+    """The place where a token stands, by its tag; of a pair of neighbours, that of the first word."""
+    tag, colon, _ = token.partition(":")
+    return _PLACE_OF_TAG.get(tag, HEADER) if colon else BODY
 
 
 class Reason(NamedTuple):

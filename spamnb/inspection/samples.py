@@ -4,27 +4,22 @@ The length follows the sizes of a label's mail, about the mean number of its tok
 P(token | label), by Bernoulli's model each by itself; the numbers from the label's Gaussians.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from math import exp, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.bayes.classifier import Likelihood, View
 from spamnb.bayes.gaussian import variance_of
 from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.errors import DataError
+from spamnb.model import Model
 from spamnb.reading.tokenizer import MOST_TOKENS
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.arrays import Array
-    from spamnb.model import Model
-    from spamnb.store.stored_model import StoredModel
 
 SIZE = "size"  # the numeric feature that tells of lengths, in tenths of a doubling
 SIZE_UNIT = log(2) / 10  # a tenth of a doubling, as a natural logarithm

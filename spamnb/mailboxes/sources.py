@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from spamnb.mailboxes.stores import Store
 
-    # A piece of work, cheap to send; `size` is its bytes on disk.
-    Chunk = MessageFiles | NumberedMessages | MailboxRange | ReadMessages
+# A piece of work, cheap to send; `size` is its bytes on disk.
+Chunk = MessageFiles | NumberedMessages | MailboxRange | ReadMessages
 
 CHUNK = 1 << 20  # bytes of mail in a chunk: a fraction of a second of tokenizing
 COMPRESSION = 16  # a compressed mailbox may unpack to this many times its size, or more

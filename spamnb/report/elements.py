@@ -1,4 +1,4 @@
-"""HTML and SVG built element by element: whatever is not markup already is escaped.
+"""HTML and SVG built element by element, up to tables and pages: what is not markup already is escaped.
 
 Text from mail cannot become markup by forgetting a call: a plain string given to `element` is text, and only
 what `element` itself returned goes through unchanged.
@@ -6,14 +6,57 @@ what `element` itself returned goes through unchanged.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from importlib.resources import files
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
-    Child = str | Iterable["Child"] | None
-    Attribute = str | float | None
+def table(columns: Sequence[str], rows: Iterable[Markup], class_: str | None = None) -> Markup:
+    head = element("tr", [element("th", name, scope="col") for name in columns])
+    return element("table", element("thead", head), element("tbody", *rows), class_=class_)
+
+
+def row(name: str, *cells: str | None) -> Markup:
+    return element("tr", element("th", name, scope="row"), [element("td", cell) for cell in cells])
+
+
+def titled(name: str, content: Markup | None) -> Markup | None:
+    """Put a table below its title; nothing if there is no table."""
+    return None if content is None else element("div", element("h3", name), scrolling(name, content))
+
+
+def scrolling(name: str, content: Markup) -> Markup:
+    """Let a table that is wider than a phone scroll, also by keyboard."""
+    return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=name)
+
+
+# Nothing is fetched and nothing runs, whatever a message brought with it.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def document(title: str, *body: Child, sheets: tuple[str, ...] = ()) -> str:
+    """Make a page with our style sheets, and more of them if named."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("title", title),
+        [element("style", Markup(sheet(name))) for name in ("colours.css", "style.css", *sheets)],
+    )
+    return "<!doctype html>\n" + element("html", head, element("body", *body), lang="en") + "\n"
+
+
+def sheet(name: str) -> str:
+    """Read a style sheet of this folder."""
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+Child = str | Iterable["Child"] | None
+
+Attribute = str | float | None
 
 VOID = frozenset(("meta", "br"))
 

@@ -1,11 +1,23 @@
-"""Numbers written as a person reads them."""
+"""Numbers written as a person reads them, and the colours of ham and spam: values in colours.css."""
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
 
-from typing import TYPE_CHECKING
+from spamnb import SPAM, UNSURE
+from spamnb.inspection.explanation import Explanation
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+SPAM_COLOUR, HAM_COLOUR, GREY = "spam", "ham", "quiet"  # classes of the style sheets
+
+
+def colour_of_label(label: str) -> str:
+    """Choose the colour of a label or verdict; all labels but spam have that of ham."""
+    return SPAM_COLOUR if label == SPAM else GREY if label == UNSURE else HAM_COLOUR
+
+
+def colour_of_weight(why: Explanation, weight: float) -> str:
+    """Choose the colour of what speaks for spam (without spam, for the label in the lead) or against it."""
+    is_warm = why.sides[weight > 0] == SPAM if SPAM in why.sides else weight > 0
+    return SPAM_COLOUR if is_warm else HAM_COLOUR
+
 
 UNKNOWN = "–"
 HUGE = 1e6  # from here on a score is written as a power of ten

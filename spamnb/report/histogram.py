@@ -3,21 +3,16 @@
 Messages are counted on a logarithmic scale, because the few on the wrong side are the ones to see.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from math import log10
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from spamnb.arrays import Array
 from spamnb.report.elements import Markup, joined
 from spamnb.report.formats import count, short, tick
 from spamnb.report.svg import BOTTOM, LEFT, RIGHT, TOP, Linear, box, drawing, line, round_step, text, x_axis
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
 
 MOST_BARS = 50
 FARTHEST_SCORE = 1e12  # farther ones are drawn at the edge: a score that no label explains is 1.8e308

@@ -1,21 +1,13 @@
 """A message with its words tinted by what they say for or against the verdict."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from math import isfinite, isnan
-from typing import TYPE_CHECKING
 
-from spamnb.inspection.marked_text import SHOWN_HEADERS, marked_sections
-from spamnb.report.colours import colour_of_weight
+from spamnb.inspection.explanation import Explanation
+from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
+from spamnb.inspection.reason import Reason
 from spamnb.report.elements import Markup, element, joined, untrusted
-from spamnb.report.formats import count, counted, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from spamnb.inspection.explanation import Explanation
-    from spamnb.inspection.marked_text import MarkedPiece, Section
-    from spamnb.inspection.reason import Reason
+from spamnb.report.formats import colour_of_weight, count, counted, signed
 
 MOST_TEXT = 60_000  # characters: some 30 pages
 NOTED = 4  # tokens that the note on a word names

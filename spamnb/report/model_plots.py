@@ -1,17 +1,13 @@
 """A model in four pictures, as one SVG file: telling tokens, weights, Zipf's curve, and scores."""
 
-from __future__ import annotations
-
 import re
 from math import log10
-from typing import TYPE_CHECKING
 
 from spamnb import SPAM
-from spamnb.inspection.model_curves import LARGEST_WEIGHT, WEIGHT_STEP
-from spamnb.report.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
-from spamnb.report.document import sheet
-from spamnb.report.elements import Markup, element, joined
-from spamnb.report.formats import count, signed, tick
+from spamnb.errors import CannotCreate, UsageError
+from spamnb.inspection.model_summary import LARGEST_WEIGHT, WEIGHT_STEP, ModelCurves, TellingToken
+from spamnb.report.elements import Markup, element, joined, sheet
+from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, colour_of_label, count, signed, tick
 from spamnb.report.histogram import ScoreGroup, histogram
 from spamnb.report.svg import (
     BOTTOM,
@@ -30,10 +26,6 @@ from spamnb.report.svg import (
     x_axis,
     y_axis,
 )
-
-if TYPE_CHECKING:
-    from spamnb.inspection.model_curves import ModelCurves
-    from spamnb.inspection.model_summary import TellingToken
 
 MARGIN, GAP, CAPTION = 24, 36, 30  # units around the pictures, between them, and for a name above each
 ROWS = 16  # tokens that are named
@@ -201,3 +193,26 @@ def scores(model: ModelCurves) -> Markup:
         ScoreGroup(ham, model.ham, HAM_COLOUR), ScoreGroup(SPAM, model.spam, SPAM_COLOUR), cutoffs
     )
     return plot
+
+
+DOTS_PER_UNIT = 2  # sharp on screens with small dots, too
+SANS = ("DejaVu Sans", "Noto Sans", "Liberation Sans", "Helvetica", "Arial")
+SVG = "http://www.w3.org/2000/svg"
+# Drawn as M and as a space: both look the same where the font is missing.
+LETTER = '<svg xmlns="{}" width="9" height="9"><text y="9" font-family="{}">{}</text></svg>'
+
+
+def png(svg: str) -> bytes:
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError:
+        why = "PNG needs an extra: pip install 'spamnb[plot]'; SVG does not: name FILE.svg"
+        raise UsageError(why) from None
+
+    def is_there(font: str) -> bool:
+        return svg_to_bytes(LETTER.format(SVG, font, "M")) != svg_to_bytes(LETTER.format(SVG, font, " "))
+
+    sans = next(filter(is_there, SANS), None)
+    if sans is None:
+        raise CannotCreate("no font to write a PNG with: install fonts-dejavu-core, or name FILE.svg")
+    return svg_to_bytes(svg, zoom=DOTS_PER_UNIT, sans_serif_family=sans)

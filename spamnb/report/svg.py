@@ -3,16 +3,12 @@
 Drawings are 360 units wide, a phone's width; the style sheet makes their text smaller where they are wider.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from spamnb.report.elements import Markup, attribute_text, element, joined
 from spamnb.report.formats import tick
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 WIDTH, HEIGHT = 360, 270
 LEFT, RIGHT, TOP, BOTTOM = 40, 344, 26, 228  # the frame, within which a plot is drawn

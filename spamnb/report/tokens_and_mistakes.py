@@ -1,20 +1,13 @@
 """Sections of an evaluation: the most telling tokens of each label, and the worst mistakes."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from math import exp
-from typing import TYPE_CHECKING
 
 from spamnb import UNSURE
-from spamnb.report.colours import GREY, HAM_COLOUR, SPAM_COLOUR, colour_of_label
+from spamnb.evaluation.results import Mistake
+from spamnb.inspection.model_summary import TellingToken
 from spamnb.report.elements import Markup, element, label, untrusted
-from spamnb.report.formats import count, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spamnb.evaluation.results import Mistake
-    from spamnb.inspection.model_summary import TellingToken
+from spamnb.report.formats import GREY, HAM_COLOUR, SPAM_COLOUR, colour_of_label, count, signed
 
 SUBJECT, PATH, TOKEN = 160, 400, 60  # characters shown of each
 MISTAKES, EVIDENCE, TOKENS = 100, 12, 50  # shown of each, which keeps a page under 300 KB

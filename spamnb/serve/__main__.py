@@ -1,7 +1,5 @@
 """The process of the server, without the libraries of the command line that starts it."""
 
-from __future__ import annotations
-
 import sys
 
 from spamnb.errors import SpamnbError

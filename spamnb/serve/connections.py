@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from spamnb.serve.conversation import Incoming
-
-if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, TimerHandle
-    from collections.abc import Callable
-
-    from spamnb.serve.conversation import Handler, Readable
+from spamnb.serve.conversation import Handler, Incoming, Readable
 
 READ_SIZE = 1 << 16  # bytes; a larger buffer would be mapped and unmapped at each read
 LARGE_REQUEST = 1 << 16  # bytes: a request that has sent more may be dropped to free memory

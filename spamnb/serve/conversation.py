@@ -4,8 +4,6 @@ A protocol is a generator. It yields None to get more input, a file to wait unti
 to be sent at once; it returns its last answer. For a client that takes too long, a TimeoutError is thrown in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from typing import Protocol
 

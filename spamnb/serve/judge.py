@@ -1,4 +1,4 @@
-"""Judging by models that stay open, and are reopened when their files change."""
+"""Judging by models that stay open in memory, and are reopened when their files change."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ import os
 import stat
 import string
 from time import perf_counter
-from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import Verdict
 from spamnb.errors import ModelError, SpamnbError
 from spamnb.files import complain
 from spamnb.model import Model
-from spamnb.serve.memory import open_in_memory
+from spamnb.reading.features import Features
+from spamnb.serve.metrics import Counters
 
-if TYPE_CHECKING:
-    from spamnb.bayes.verdict import Verdict
-    from spamnb.reading.features import Features
-    from spamnb.serve.metrics import Counters
+MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
 
-    Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
+
+def open_in_memory(path: str, before: Model | None = None) -> Model:
+    """Open a model to judge many messages by, in place of the one opened before."""
+    model = Model.open(path)
+    if model.stored.count_bytes <= MOST_COUNT_BYTES:
+        model.stored.load(before.stored if before else None)
+    return model
+
+
+Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
 
 MOST_OPEN_USER_MODELS = 64
 MODEL_NAME = "model.msgpack"

@@ -1,21 +1,15 @@
 """Learning beside judging: each message in a process of its own, so that judging waits for no lock."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import deque
+from collections.abc import Callable
 from select import PIPE_BUF
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from spamnb.errors import Locked, SpamnbError
+from spamnb.serve.log import Log
 from spamnb.training.learn import learn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import NoReturn
-
-    from spamnb.serve.log import Log
 
 PROCESSES_PER_WORKER = 8
 MOST_WAITING_TASKS = 64

@@ -5,13 +5,11 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
-from spamnb.serve.connections import GRACE, IDLE_GRACE, Connection
+from spamnb.serve.connections import GRACE, IDLE_GRACE, Connection, Connections
+from spamnb.serve.conversation import Handler
 
 if TYPE_CHECKING:
     import socket
-
-    from spamnb.serve.connections import Connections
-    from spamnb.serve.conversation import Handler
 
 # Seconds for which a new client need not give way to others: on a busy machine, it may not have sent yet.
 FIRST_BYTES_WAIT = 0.025

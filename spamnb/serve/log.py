@@ -1,15 +1,10 @@
 """The log of the server on standard error: one line a message, in which text from mail is escaped."""
 
-from __future__ import annotations
-
 import traceback
-from typing import TYPE_CHECKING
 
+from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import header_end
 from spamnb.files import complain, write_stderr
-
-if TYPE_CHECKING:
-    from spamnb.bayes.verdict import Verdict
 
 LONGEST_TEXT = 200  # characters that are logged of a text from a client or a message
 LONGEST_HEAD = 1 << 16  # bytes of a message in which its Message-ID is looked for

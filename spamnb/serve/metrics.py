@@ -1,18 +1,12 @@
 """Counters of what was done, in memory that all workers share, served as Prometheus text over HTTP."""
 
-from __future__ import annotations
-
 import mmap
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from spamnb import HAM, SPAM, UNSURE, __version__
+from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.store.changes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.serve.conversation import Conversation, Incoming
 
 OTHER = "other"  # a label that is neither ham nor spam
 VERDICTS = (SPAM, HAM, UNSURE, OTHER)

@@ -5,20 +5,22 @@ that clients give themselves are read here: kilter accepts only valid host names
 client that says `HELO xn--a` would go unfiltered.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Generator
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from spamnb import SPAM
+from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import STYLES
 from spamnb.errors import SpamnbError, UsageError
+from spamnb.serve.conversation import Conversation, Incoming
+from spamnb.serve.judge import Judge
+from spamnb.serve.log import Log
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
-from spamnb.serve.received_header import ReceivedHeader
+from spamnb.serve.options import Options
 
 try:
     from kilter.protocol.buffer import SimpleBuffer
-    from kilter.protocol.core import FilterProtocol
+    from kilter.protocol.core import FilterMessage, FilterProtocol
     from kilter.protocol.messages import (
         Abort,
         ActionFlags,
@@ -41,17 +43,6 @@ try:
 except ImportError:
     raise UsageError("--milter needs an extra: pip install 'spamnb[milter]'") from None
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-    from kilter.protocol.core import FilterMessage
-
-    from spamnb.bayes.verdict import Verdict
-    from spamnb.serve.conversation import Conversation, Incoming
-    from spamnb.serve.judge import Judge
-    from spamnb.serve.log import Log
-    from spamnb.serve.options import Options
-
 VERSION = 6
 ACTIONS = ActionFlags.ADD_HEADERS | ActionFlags.CHANGE_HEADERS
 # We ask for the parts of a message only, with the spaces in front of header values, and answer at its end.
@@ -68,6 +59,47 @@ MOST_FORGED = 1000  # headers of our names in a message: to remove one, Postfix 
 MOST_HELD = 4  # all sessions of a worker may hold this many times the bytes that one message may have
 LOOKS_LIKE_SPAM = ReplyCode(b"550 5.7.1 This message looks like spam\0")
 TOO_MANY_FORGED = ReplyCode(b"550 5.7.1 Too many headers that only a spam filter writes\0")
+
+
+class ReceivedHeader:
+    """Received header, made of what the mail server says about a client: no milter sees the server's.
+
+    The header names the only host that no sender can invent, and mail that was trained on has the header: so
+    it is written here, as far as it is evidence. All its parts come from strangers, and stay bytes.
+    """
+
+    def __init__(self) -> None:
+        self.client = b""  # as `name [address]`
+        self.server = b""
+        self.helo = b""  # what the client calls itself
+        self.recipients: set[bytes] = set()
+
+    def read_macros(self, content: bytes) -> None:
+        """Read a macro packet: the letter of an event, then names and values in turn."""
+        strings = content[1:].split(b"\0")
+        for name, value in zip(strings[::2], strings[1::2], strict=False):
+            if name == b"_":
+                self.client = value
+            elif name == b"j":
+                self.server = value
+
+    def read_helo(self, content: bytes) -> None:
+        self.helo = content.partition(b"\0")[0]
+
+    def read_recipient(self, content: bytes) -> None:
+        """Read a recipient packet: an address, then options."""
+        self.recipients.add(content.partition(b"\0")[0])
+
+    def clear_recipients(self) -> None:
+        self.recipients.clear()
+
+    def as_bytes(self) -> bytes:
+        """Bytes as Postfix writes them, with the recipient if there is only one; empty without a client."""
+        if not self.client:
+            return b""
+        name = self.helo or self.client.partition(b" ")[0]
+        recipient = b"\n\tfor " + b"".join(self.recipients) if len(self.recipients) == 1 else b""
+        return b"Received: from %s (%s)\n\tby %s%s; \n" % (name, self.client, self.server, recipient)
 
 
 class Milter:

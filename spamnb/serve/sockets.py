@@ -1,18 +1,13 @@
 """Listening sockets, our own and systemd's; messages to systemd; and giving up the rights of root."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import os
 import socket
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from spamnb.errors import CannotCreate, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BACKLOG = 1024  # clients that may wait to be accepted
 LOCALHOST = "localhost"

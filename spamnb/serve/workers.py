@@ -1,7 +1,5 @@
 """The processes of the server: workers at the same sockets, and one that supervises them."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os
@@ -9,24 +7,19 @@ import resource
 import signal
 import socket
 import time
-from typing import TYPE_CHECKING
+from typing import NoReturn
 
 from spamnb.files import complain, write_stderr
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits
+from spamnb.serve.conversation import Handler
 from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
 from spamnb.serve.listeners import Listeners
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import Counters
-from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MEGABYTE
+from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MEGABYTE, Options
 from spamnb.serve.spamd import Spamd
-
-if TYPE_CHECKING:
-    from typing import NoReturn
-
-    from spamnb.serve.conversation import Handler
-    from spamnb.serve.options import Options
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
 HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)

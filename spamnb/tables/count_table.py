@@ -8,23 +8,39 @@ forgetting is subtracting it, and training on many machines is a sum, in any ord
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import Texts, counted_columns, shard_range, stable_order
+from spamnb.arrays import Array, Texts, counted_columns, shard_range, stable_order
+from spamnb.key import Key
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, merge_learned
-from spamnb.tables.number_sums import add_sums, scale_sums
 from spamnb.tables.summing import merge_texts, merged, places_among
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.key import Key
     from spamnb.store.counts import Row
-    from spamnb.tables.number_sums import NumberSums
+
+NumberSums = dict[str, list[list[int | float]]]  # of each numeric feature and label: n, Σx, Σx²
+
+
+def add_sums(tables: Iterable[NumberSums]) -> NumberSums:
+    """Add sums up; a feature whose sums are all zero is left out."""
+    total: NumberSums = {}
+    for numbers in tables:
+        for name, by_label in numbers.items():
+            rows = total.setdefault(name, [[0, 0, 0] for _ in by_label])
+            for row, sums in zip(rows, by_label, strict=True):
+                for i, x in enumerate(sums):
+                    row[i] += x
+    return {name: total[name] for name in sorted(total) if any(map(any, total[name]))}
+
+
+def scale_sums(factor: int, numbers: NumberSums) -> NumberSums:
+    """Multiply all sums by a whole number; by -1 to subtract them."""
+    return {name: [[factor * x for x in sums] for sums in by_label] for name, by_label in numbers.items()}
+
 
 LARGEST_INT32, LARGEST_UINT16 = (1 << 31) - 1, (1 << 16) - 1
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import shard_range
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.key import Key
-    from spamnb.store.journal import JournalRecord
-    from spamnb.store.stored_model import StoredModel
+from spamnb.arrays import Array, shard_range
+from spamnb.key import Key
+from spamnb.store.journal import JournalRecord
+from spamnb.store.stored_model import StoredModel
 
 NOT_LEARNED = -1  # in place of a label index
 

@@ -1,27 +1,18 @@
 """Count tables loaded from a model file, whole or in slices; and one journal record as a table."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import Texts, shard_range, stable_order
+from spamnb.arrays import Array, Texts, shard_range, stable_order
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.stored_model import KEY_BYTES
-from spamnb.tables.count_table import LARGEST_INT32, CountTable, sum_tables
-from spamnb.tables.layout import column_header, record_type
+from spamnb.store.journal import JournalRecord
+from spamnb.store.stored_model import KEY_BYTES, Column, StoredModel
+from spamnb.tables.count_table import LARGEST_INT32, CountTable, NumberSums, sum_tables
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.store.journal import JournalRecord
-    from spamnb.store.stored_model import Column, StoredModel
-    from spamnb.tables.number_sums import NumberSums
+from spamnb.tables.saving import column_header, record_type
 
 
 def load_table(stored: StoredModel) -> CountTable:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.bayes.scoring import narrowed
-from spamnb.tables.layout import record_type
+from spamnb.tables.saving import record_type
 from spamnb.tables.summing import places_among
 
 if TYPE_CHECKING:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
-from spamnb.arrays import Texts, shard_range
+from spamnb.arrays import Array, Texts, shard_range
 from spamnb.errors import CannotCreate
 from spamnb.tables.count_table import CountTable
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from spamnb.arrays import Array
 
 MOST_SHARDS = 256  # into which a table in a file can be cut
 IN_MEMORY = 1 << 22  # bytes: so little needs no file

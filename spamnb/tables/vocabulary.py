@@ -3,24 +3,17 @@
 A token is known by its place: first those of the file, in its order, then those that only the journal has.
 """
 
-from __future__ import annotations
-
 from binascii import crc32
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.arrays import Texts
+from spamnb.arrays import Array, Texts
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.stored_model import KEY_BYTES, CountRecords
-from spamnb.tables.layout import record_type
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from spamnb.arrays import Array
-    from spamnb.store.stored_model import StoredModel
+from spamnb.store.stored_model import KEY_BYTES, CountRecords, StoredModel
+from spamnb.tables.saving import record_type
 
 FINGERPRINT_SIGN = "#"  # begins a fingerprint that is shown
 BLOCK_SIZE = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB

@@ -3,44 +3,92 @@
 A batch is what one chunk of mail becomes: for each message the tokens it contains, as places in the
 batch's own vocabulary, sorted by fingerprint. Training sums its rows, evaluation keeps them,
 classification scores them. A batch does not depend on the number of processes.
+A pool of workers reads and counts them, on this machine or elsewhere.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows, sorted_distinct
+from spamnb.arrays import MISSING, Array, Rows, Texts, sorted_distinct
+from spamnb.key import Key
+from spamnb.mailboxes.chunks import RawMessage
+from spamnb.mailboxes.labelled import Sources
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.dates import MAX_DATE
 from spamnb.reading.features import Features
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
-from spamnb.tables.count_table import CountTable
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.count_table import CountTable, NumberSums
+from spamnb.tables.saving import MapShards
+from spamnb.tables.spilling import SpillFile
 from spamnb.tables.summing import count_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Protocol
+Finish = Callable[[CountTable, CountTable], CountTable]  # takes the sum, and the model before
 
-    from spamnb.arrays import Array, Texts
-    from spamnb.key import Key
-    from spamnb.mailboxes.chunks import RawMessage
-    from spamnb.reading.settings import Settings
-    from spamnb.tables.number_sums import NumberSums
 
-    Known = Callable[[int, str | None], bool]  # (digest, label): is it learned already?
+class Counted(Protocol):
+    """A batch, in this process or on a worker."""
 
-    class Chunk(Protocol):
-        """A piece of mail, however it was cut."""
+    @property
+    def label(self) -> str | None: ...
+    @property
+    def digests(self) -> Array: ...
+    @property
+    def unreadable(self) -> list[Unreadable]: ...
+    @property
+    def size(self) -> int: ...
+    def __len__(self) -> int: ...
+    def whole(self) -> Batch: ...
+    def sampled(self, messages: Array, label_indices: Array) -> SampledMessages: ...
+    def table(self, labels: Sequence[str], chosen: Array, day: int) -> Any: ...
 
-        @property
-        def size(self) -> int: ...
-        def messages(self) -> Iterator[RawMessage | Unreadable]: ...
+
+class TableSum(Protocol):
+    """Sum of the tables added to it, wherever they are."""
+
+    def add(self, table: Any) -> None: ...
+    def shards(self, finish: Finish) -> Sequence[Any]: ...
+
+
+class Pool(Protocol):
+    """Workers that read and count mail, and sum tables, with a file for what is too much for memory."""
+
+    @property
+    def map_shards(self) -> MapShards: ...
+    def batches(self, mail: MailToRead) -> Iterator[Counted]: ...
+    def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile, /) -> TableSum: ...
+    def status(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class MailToRead:
+    """Mail under each label, and how it is to be read."""
+
+    sources: Sources
+    settings: Settings
+    key: Key | None = None  # of a model that keeps no words
+    known: Known | None = None  # tells which messages need not be tokenized
+    all_folders: bool = False  # also folders whose names speak against their label
+
+
+Known = Callable[[int, str | None], bool]  # (digest, label): is it learned already?
+
+
+class Chunk(Protocol):
+    """A piece of mail, however it was cut."""
+
+    @property
+    def size(self) -> int: ...
+    def messages(self) -> Iterator[RawMessage | Unreadable]: ...
 
 
 @dataclass(frozen=True, eq=False)

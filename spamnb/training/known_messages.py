@@ -1,22 +1,43 @@
-"""Deciding what training does with each message: learn, move to another label, forget, or nothing."""
+"""Deciding what training does with each message: learn, move to another label, forget, nothing or refuse."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import run_starts, sorted_distinct, stable_order
+from spamnb.arrays import Array, run_starts, sorted_distinct, stable_order
+from spamnb.errors import UsageError
+from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.store.changes import CONFLICTING, DUPLICATE, outcome
 from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
+from spamnb.training.batches import Counted
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+FEWEST_MOVED = 10  # messages; a label with fewer gives no cutoffs, and everything is unsure anyway
+NEARLY_ALL = 0.9  # the rest are mistakes that were corrected meanwhile, or copies in several folders
 
-    from spamnb.arrays import Array
-    from spamnb.mailboxes.skipped import PassedOver, Unreadable
-    from spamnb.training.pool import Counted
+
+def refuse_swapped_labels(labels: Sequence[str], moves: Array, learned: Array) -> None:
+    """Refuse a run that takes away most of a label.
+
+    `moves[before, after]` counts known messages of this run by the label they were learned under and the one
+    they are given now; `learned` is how many messages the model knows of each label. Corrections move few,
+    or come with others that stay: so a run is refused if it moves nearly all messages of a label that it
+    brings, and over half of those that the model knows.
+    """
+    swaps = []
+    for before, label in enumerate(labels):
+        others = moves[before].copy()
+        others[before] = 0
+        moved = int(others.sum())
+        if moved >= max(FEWEST_MOVED, NEARLY_ALL * moves[before].sum()) and moved > learned[before] / 2:
+            swaps.append(
+                f"{moved:,} of {learned[before]:,} messages learned as {label} to {labels[others.argmax()]}"
+            )
+    if swaps:
+        raise UsageError(
+            f"this would move {' and '.join(swaps)}: swapped? Nothing was changed; if it is meant, add --yes"
+        )
+
 
 NOT_MET = NOT_LEARNED - 1  # in place of a label index: the message was not met in this run
 

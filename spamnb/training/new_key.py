@@ -1,18 +1,12 @@
 """The key of a model that is about to be made."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from spamnb.errors import CannotCreate, ModelError, SpamnbError
 from spamnb.files import sync_folder, write_all
-from spamnb.key import KEY_SIZE, WHAT_TO_DO, key_path, read_key
+from spamnb.key import KEY_SIZE, WHAT_TO_DO, Key, key_path, read_key
 from spamnb.store.stored_model import StoredModel
-
-if TYPE_CHECKING:
-    from spamnb.key import Key
 
 
 def key_for(model: str, wanted: bool = False) -> Key | None:

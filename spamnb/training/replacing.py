@@ -1,24 +1,17 @@
 """Replacing a model file by a new one, with all that was learned meanwhile carried over."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import Any
 
 from spamnb.errors import CannotCreate, ModelError, NoModel
 from spamnb.files import sync_folder
 from spamnb.lock import Lock
 from spamnb.model import settings_of
 from spamnb.store.changes import carried_over
-from spamnb.store.journal import Journal
+from spamnb.store.journal import Journal, JournalRecord
 from spamnb.store.stored_model import StoredModel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from spamnb.store.journal import JournalRecord
 
 DAMAGED_SUFFIX = ".damaged"  # of a damaged journal that is kept
 

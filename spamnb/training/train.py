@@ -1,15 +1,15 @@
 """Training: batches of mail summed into a model file."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from spamnb import HAM, SPAM
-from spamnb.arrays import split_by_shard
+from spamnb.arrays import Array, split_by_shard
+from spamnb.bayes.classifier import View
 from spamnb.bayes.cutoffs import HAM_LOSS, IMPORTED, calibrated, cutoffs, ham_and_spam
 from spamnb.bayes.verdict import Calibration
 from spamnb.clock import today
@@ -22,23 +22,13 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 from spamnb.tables.loading import load_table
-from spamnb.tables.saving import save
+from spamnb.tables.saving import MapShards, Totals, save, sum_totals
 from spamnb.tables.spilling import SpillFile
-from spamnb.tables.totals import Totals, sum_totals
-from spamnb.training.known_messages import KnownMessages, Summary
+from spamnb.training.batches import Counted, MailToRead, Pool
+from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.new_key import key_for
-from spamnb.training.pool import MailToRead
 from spamnb.training.replacing import replace_model
 from spamnb.training.sample import Sample
-from spamnb.training.swapped_labels import refuse_swapped_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.bayes.classifier import View
-    from spamnb.tables.saving import MapShards
-    from spamnb.training.pool import Counted, Pool
 
 LABELS = (HAM, SPAM)
 MOST_LABELS = 100  # their indices are kept in a signed byte

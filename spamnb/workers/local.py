@@ -1,26 +1,81 @@
-"""Reading, counting and judging mail by the processes of this machine."""
+"""Reading, counting and judging mail by the processes of this machine, in little memory.
+
+Tables are added up a few at a time. What they come to, if it is much, lies in a file until the same shard of
+each is merged in the end.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import chunks_by_label
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
-from spamnb.training.batches import ChunkReader
+from spamnb.model import Model
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.count_table import CountTable, sum_tables
+from spamnb.tables.loading import load_shard
+from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
+from spamnb.tables.vocabulary import check_columns
+from spamnb.training.batches import Batch, ChunkReader, Finish, MailToRead
 from spamnb.workers.processes import all_cores, in_parallel
-from spamnb.workers.table_sum import LocalTableSum, map_shards
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.model import Model
-    from spamnb.store.stored_model import StoredModel
-    from spamnb.tables.spilling import SpillFile
-    from spamnb.training.batches import Batch
-    from spamnb.training.pool import MailToRead
+
+FEW_ENTRIES, MOST_ENTRIES = 1 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
+SHARD_ENTRIES = 1 << 18
+
+
+class LocalTableSum:
+    """Sum of tables, and of the model there was before."""
+
+    def __init__(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> None:
+        if base:
+            check_columns(base)
+        self.base = base
+        self.labels = labels
+        self.file = file
+        self.tables: list[CountTable] = []
+        self.spilled: list[SpilledTable] = []
+
+    def add(self, table: CountTable) -> None:
+        self.tables.append(table)
+        limit = max(FEW_ENTRIES, sum(map(len, self.spilled)))
+        if sum(map(len, self.tables)) > min(limit, MOST_ENTRIES):
+            self.spilled.append(SpilledTable(self.file, self._sum()))
+
+    def _sum(self) -> CountTable:
+        """Sum the tables in memory, which are none then."""
+        tables, self.tables = self.tables, []
+        return sum_tables([CountTable.empty(self.labels), *tables])
+
+    def shards(self, finish: Finish) -> list[SpilledTable]:
+        """Finish the sum. It goes back into the file: scores need the memory."""
+        last = self._sum()
+        of_base = [len(self.base.column(name)) for name in ("tokens", "pairs")] if self.base else []
+        entries = sum(of_base) + sum(map(len, self.spilled)) + len(last)
+        count = min(1 << (entries // SHARD_ENTRIES).bit_length(), MOST_SHARDS)
+        shards: list[SpilledTable] = []
+        for shard in range(count):
+            before = CountTable.empty(self.labels)
+            if self.base:
+                before = load_shard(self.base, shard, count).relabelled(self.labels)
+            spilled = [table.shard(shard, count) for table in self.spilled]
+            table = finish(sum_tables([before, *spilled, last.shard(shard, count)]), before)
+            shards.append(SpilledTable(self.file, table))
+        self.spilled = []
+        return shards
+
+
+def map_shards(
+    task: Callable[..., Any], shards: Iterable[SpilledTable], *more: Iterable[Any]
+) -> Iterator[Any]:
+    """Yield the results of a task on each shard, in order."""
+    for shard, *rest in zip(shards, *more, strict=True):
+        yield task(shard.shard(), *rest)
 
 
 class LocalPool:

@@ -1,20 +1,16 @@
 """Tasks run by processes in parallel: results in order, memory bounded, and no process left behind."""
 
-from __future__ import annotations
-
 import os
 import signal
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, Pipe, wait
-from typing import TYPE_CHECKING, Any
+from multiprocessing.process import BaseProcess
+from typing import Any
 
 from spamnb.errors import SpamnbError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from multiprocessing.process import BaseProcess
-
-    Task = Callable[..., Any]
+Task = Callable[..., Any]
 
 AHEAD = 2  # how many more tasks than processes may be under way, or done and waiting for their turn
 KILLED = "a worker process was killed (out of memory?); nothing was changed"

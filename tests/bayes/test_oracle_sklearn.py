@@ -14,7 +14,7 @@ from spamnb.bayes.classifier import View
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.evaluation.corpus import Corpus
 from spamnb.reading.settings import Settings
-from spamnb.training.pool import MailToRead
+from spamnb.training.batches import MailToRead
 from spamnb.workers.local import LocalPool
 
 LABELS = ("ham", "hard", "spam")

@@ -26,7 +26,7 @@ from spamnb.mailboxes.stores import LOCAL
 from spamnb.model import Model
 from spamnb.reading.settings import Settings
 from spamnb.training import train as training
-from spamnb.training.pool import MailToRead
+from spamnb.training.batches import MailToRead
 from spamnb.workers.cluster import connected
 from spamnb.workers.cluster import pool as pool_module
 from spamnb.workers.cluster.pool import ClusterPool

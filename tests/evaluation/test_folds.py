@@ -9,14 +9,13 @@ import pytest
 from spamnb.bayes.classifier import View
 from spamnb.errors import DataError, UsageError
 from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
-from spamnb.evaluation.compare import compare_candidates
+from spamnb.evaluation.compare import compare_candidates, steps_from
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate
 from spamnb.evaluation.mistakes import by_folds, by_model, worst_mistakes
-from spamnb.evaluation.search import steps_from
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
-from spamnb.training.pool import MailToRead
+from spamnb.training.batches import MailToRead
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as oracle
 
 from spamnb.evaluation import intervals
-from spamnb.evaluation.curves import ROC_POINTS, calibration_bins, roc
-from spamnb.evaluation.metrics import HAM_LOSSES, measure
+from spamnb.evaluation.metrics import HAM_LOSSES, ROC_POINTS, calibration_bins, measure, roc
 
 HAM_SPAM = ("ham", "spam")
 LARGEST = 1.7976931348623157e308

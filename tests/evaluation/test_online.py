@@ -22,10 +22,10 @@ from spamnb.evaluation.online import (
     learning_curve,
 )
 from spamnb.evaluation.results import JudgedMessages
-from spamnb.mailboxes.trec_index import read_index
+from spamnb.mailboxes.labelled import read_index
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings
-from spamnb.training.pool import MailToRead
+from spamnb.training.batches import MailToRead
 from spamnb.workers.local import LocalPool
 
 WORDS = "money viagra meeting report agenda winner lottery python patch review thanks please".split()

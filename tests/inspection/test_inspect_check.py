@@ -14,7 +14,7 @@ from spamnb.bayes.classifier import View
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.inspection.check import check
 from spamnb.model import Model
-from spamnb.serve.memory import open_in_memory
+from spamnb.serve.judge import open_in_memory
 from spamnb.store import journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
@@ -111,7 +111,7 @@ def test_a_model_of_many_blocks(own, monkeypatch):
     """Which are read as one."""
     for size in (1, 2, 7, 100):
         monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK_SIZE", size)
-        monkeypatch.setattr("spamnb.inspection.check_columns.STRETCHES_AT_ONCE", size)
+        monkeypatch.setattr("spamnb.inspection.check.STRETCHES_AT_ONCE", size)
         assert check(own).damage == []
 
 
@@ -425,7 +425,7 @@ def test_content_that_cannot_be(spamnb, own, monkeypatch, said, change):
     assert all("damaged" not in line for line in found)
     for size in (1, 5):
         monkeypatch.setattr("spamnb.tables.vocabulary.BLOCK_SIZE", size)
-        monkeypatch.setattr("spamnb.inspection.check_columns.STRETCHES_AT_ONCE", size)
+        monkeypatch.setattr("spamnb.inspection.check.STRETCHES_AT_ONCE", size)
         assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
 
 

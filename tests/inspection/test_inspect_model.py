@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 from spamnb.bayes.classifier import Classifier, Likelihood, View
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.inspection.differences import most_moved_tokens
-from spamnb.inspection.model_curves import ModelCurves, zipf_curve
 from spamnb.inspection.model_summary import (
+    ModelCurves,
     ModelSummary,
     OwnMail,
     advice,
     indices_of_highest,
     most_telling_tokens,
     token_leads,
+    zipf_curve,
 )
 from spamnb.inspection.samples import Sampler
-from spamnb.inspection.spellings import distances, spellings
+from spamnb.inspection.token_lookup import distances, spellings
 from spamnb.model import Model
 from spamnb.report.model_plots import model_plots
 from spamnb.tables import vocabulary

@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bayes.classifier import Evidence, View
-from spamnb.inspection.explanation import explain
+from spamnb.inspection.explanation import explain, hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.flips import fewest_removals, part_score, weaken_part
-from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections
-from spamnb.inspection.places import place_of
-from spamnb.inspection.reason import Reason
+from spamnb.inspection.reason import Reason, place_of
 from spamnb.model import Model
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from spamnb.errors import DataError, NoInput
-from spamnb.mailboxes.trec_index import read_index
+from spamnb.mailboxes.labelled import read_index
 
 
 @pytest.fixture

@@ -9,9 +9,8 @@ import pytest
 from helpers.tables import counts_of, crowded
 
 from spamnb.model import Model
-from spamnb.serve import memory
-from spamnb.serve.judge import ReloadingModel
-from spamnb.serve.memory import open_in_memory
+from spamnb.serve import judge
+from spamnb.serve.judge import ReloadingModel, open_in_memory
 from spamnb.training.learn import learn
 from spamnb.training.train import fold
 
@@ -47,7 +46,7 @@ def test_the_same_as_from_disk(spamnb, said):
 
 
 def test_too_large_for_the_memory(spamnb, said, monkeypatch):
-    monkeypatch.setattr(memory, "MOST_COUNT_BYTES", 1000)
+    monkeypatch.setattr(judge, "MOST_COUNT_BYTES", 1000)
     kept = open_in_memory(spamnb.model)
     assert not kept.stored.tokens.in_memory
     assert said(kept) == said(Model.open(spamnb.model))

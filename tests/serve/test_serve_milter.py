@@ -13,9 +13,8 @@ from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log
 from spamnb.serve.metrics import COLUMNS, FAILED, PROTOCOL, REFUSED, TIMEOUT, Counters
-from spamnb.serve.milter import MOST_HELD, Milter
+from spamnb.serve.milter import MOST_HELD, Milter, ReceivedHeader
 from spamnb.serve.options import Options
-from spamnb.serve.received_header import ReceivedHeader
 
 
 def removed(place, name=b"x-spamnb"):

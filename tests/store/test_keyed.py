@@ -17,8 +17,7 @@ from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.serve.judge import ReloadingModel
-from spamnb.serve.memory import open_in_memory
+from spamnb.serve.judge import ReloadingModel, open_in_memory
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training

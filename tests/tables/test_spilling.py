@@ -16,8 +16,8 @@ from spamnb.tables import spilling
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.training.train import Cleanup
-from spamnb.workers import table_sum
-from spamnb.workers.table_sum import LocalTableSum, map_shards
+from spamnb.workers import local
+from spamnb.workers.local import LocalTableSum, map_shards
 
 
 @given(mail, st.sampled_from([1, 2, 8, MOST_SHARDS]))
@@ -43,8 +43,8 @@ def test_counts_of_any_size_come_back():
 def test_the_sum_is_the_same_in_memory_and_in_a_file(pieces, limit):
     with SpillFile(".") as file, pytest.MonkeyPatch.context() as patch:
         for name in ("FEW_ENTRIES", "MOST_ENTRIES"):
-            patch.setattr(table_sum, name, limit)
-        patch.setattr(table_sum, "SHARD_ENTRIES", 2)
+            patch.setattr(local, name, limit)
+        patch.setattr(local, "SHARD_ENTRIES", 2)
         total = LocalTableSum(None, LABELS, file)
         for piece in pieces:
             total.add(bulk(piece))

@@ -10,7 +10,7 @@ from helpers.samples import ENOUGH, ham, spam
 import spamnb as library
 from spamnb.errors import UsageError
 from spamnb.store.stored_model import StoredModel
-from spamnb.training.swapped_labels import refuse_swapped_labels
+from spamnb.training.known_messages import refuse_swapped_labels
 
 
 def put(folder, *messages):

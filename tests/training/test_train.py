@@ -31,7 +31,7 @@ from spamnb.training import train as training
 from spamnb.training.batches import Batch
 from spamnb.training.learn import learn
 from spamnb.training.sample import Sample
-from spamnb.workers import table_sum
+from spamnb.workers import local
 from spamnb.workers.local import LocalPool
 
 HAM = [f"Subject: lunch {n}\n\nsee you at noon, room {n}\n".encode() for n in range(4)]
@@ -82,7 +82,7 @@ def test_the_same_file_if_nothing_stays_in_memory(mail, monkeypatch):
     in_memory = trained("model")
     monkeypatch.setattr("spamnb.mailboxes.sources.MAX_FILES", 2)  # many batches
     for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES"):
-        monkeypatch.setattr(table_sum, name, 4)
+        monkeypatch.setattr(local, name, 4)
     monkeypatch.setattr(spilling, "IN_MEMORY", 1)
     assert trained("little") == in_memory
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from spamnb.cli.render.json_output import print_json
-from spamnb.cli.render.terminal import number, show, signed, table
+from spamnb.cli.render.terminal import number, print_json, show, signed, table
 from spamnb.files import printable
+from spamnb.inspection.differences import ChangedVerdict, ModelDifference, MovedToken
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection.differences import ChangedVerdict, ModelDifference, MovedToken
 
 TOP = 20  # tokens and messages shown by default
 

@@ -1,17 +1,11 @@
 """Print evaluations and comparisons as tables, and write scores as tab-separated lines."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from spamnb.cli.render.terminal import number, percent, show, table
-from spamnb.evaluation.compare import CHANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.evaluation.compare import ComparedCandidate
-    from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
+from spamnb.evaluation.compare import CHANCE, ComparedCandidate
+from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
 
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 

@@ -1,22 +1,24 @@
-"""Print what a model knows, in a terminal or a pipe."""
+"""Print what a model knows, whether it is sound, and messages it makes up; all but the first also as JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb import SPAM
-from spamnb.cli.render.facts import fact_lines
 from spamnb.cli.render.notices import key_location
-from spamnb.cli.render.terminal import left_aligned, listed, show, signed, table
-from spamnb.files import printable
+from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, print_json, show, signed, table
+from spamnb.errors import DataError
+from spamnb.files import complain, printable
+from spamnb.inspection.check import CheckReport
+from spamnb.inspection.model_summary import ModelSummary, TellingToken
+from spamnb.inspection.reason import PLACES, place_of
+from spamnb.inspection.samples import SyntheticMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection.model_summary import ModelSummary, TellingToken
 
 TOP = 10  # tokens shown of each label by default
 WIDEST = 4  # labels up to which each has a column
@@ -167,3 +169,58 @@ def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -
         ],
         picture=True,
     )
+
+
+def show_check(found: CheckReport, as_json: bool) -> int:
+    """Print each damage on a line; of a sound model, what was checked."""
+    if as_json:
+        print_json(found.as_map())
+    elif not found.damage:
+        show(f"{printable(found.path)}: sound", *fact_lines(check_facts(found)))
+    else:
+        for damage in found.damage:
+            complain(f"{found.path}: {damage}")
+    return DataError.exit_code if found.damage else 0
+
+
+def check_facts(found: CheckReport) -> Iterator[tuple[str, str]]:
+    yield "tokens", f"{found.tokens:,}"
+    yield "pairs", f"{found.pairs:,}"
+    yield "messages", f"{found.messages:,}"
+    yield "journal", f"{found.journal:,} messages, {found.journal_size:,} bytes"
+    yield "size", f"{found.size:,} bytes in {found.columns:,} columns"
+    if found.aside:
+        yield (
+            "aside",
+            f"{printable(found.aside)}: a damaged journal of before; what was sound is in the model",
+        )
+
+
+LISTED = 25  # tokens of each place
+
+
+def show_samples(
+    samples: Iterable[SyntheticMessage], count: int, seed: int, keyed: bool, everything: bool, as_json: bool
+) -> None:
+    if as_json:
+        print_json({"seed": seed, "messages": [sample.as_map() for sample in samples]})
+        return
+    for serial, sample in enumerate(samples, 1):
+        show(*lines(sample, serial, count, seed, everything))
+    if keyed:
+        show("tokens are numbers: this model keeps no words")
+
+
+def lines(sample: SyntheticMessage, serial: int, count: int, seed: int, everything: bool) -> Iterator[str]:
+    """Describe a drawn message: its tokens by where they would stand, the most frequent first."""
+    size = f"{sample.length:,} tokens, {len(sample.tokens):,} different"
+    yield f"{sample.label} {serial} of {count}: {size} (--seed {seed})"
+    by_place: dict[str, list[str]] = {name: [] for name in PLACES}
+    for token, times in sorted(sample.tokens.items(), key=lambda item: -item[1]):
+        by_place[place_of(token)].append(token if times == 1 else f"{token} ×{times}")
+    for name, tokens in by_place.items():
+        if tokens:
+            yield f"  {name}: {listed(tokens, len(tokens) if everything else LISTED)}"
+    if sample.numbers:
+        yield "  number: " + ", ".join(f"{name} {value:.1f}" for name, value in sample.numbers.items())
+    yield ""

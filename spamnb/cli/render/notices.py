@@ -1,22 +1,15 @@
 """Lines that end the output of several commands: mail that was not read, and where the model is."""
 
-from __future__ import annotations
-
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from spamnb.cli.render.terminal import listed
 from spamnb.files import complain, printable
 from spamnb.key import key_path
 from spamnb.mailboxes.not_mail import ARCHIVE
-from spamnb.mailboxes.skipped import LeftOutFolder, failures, passed_over
+from spamnb.mailboxes.skipped import LeftOutFolder, Unreadable, failures, passed_over
 from spamnb.store.stored_model import StoredModel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from spamnb.mailboxes.skipped import Unreadable
 
 FILES_NAMED, FOLDERS_NAMED = 3, 10  # paths named in a line, at most
 

@@ -1,21 +1,58 @@
-"""Text and tables on standard output: laid out for a terminal, plain in a pipe."""
+"""Text, tables and JSON on standard output: laid out for a terminal, plain in a pipe."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.streams import drawable
 from spamnb.files import printable
+from spamnb.mailboxes.skipped import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rich.console import Console, RenderableType
     from rich.text import Text
 
     from spamnb.cli.render.grid import Grid
+
+
+def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
+    """Lay facts out in two columns on a terminal; in a pipe each is on a line of its own, however long."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown_facts = [(name, printable(text)) for name, text in facts]
+    if not sys.stdout.isatty():
+        wide = max((len(name) for name, _ in shown_facts), default=0)
+        yield from (f" {name:<{wide}}  {text}".rstrip() for name, text in shown_facts)
+        return
+    grid = Table.grid(padding=(0, 2))
+    for name, text in shown_facts:
+        grid.add_row(Text(f" {name}", "bold"), Text(text))
+    yield grid
+
+
+def print_json(value: Any) -> None:
+    import json
+
+    print(json.dumps(infinity_as_null(value), indent=2, allow_nan=False))
+
+
+def infinity_as_null(value: Any) -> Any:
+    """Replace infinite numbers, which JSON lacks: a cutoff that no score reaches is null."""
+    if isinstance(value, dict):
+        return {name: infinity_as_null(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [infinity_as_null(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def paths_and_reasons(found: Iterable[Unreadable]) -> list[dict[str, str]]:
+    """Describe mail that was not read: where it is, and why."""
+    return [{"path": item.path, "why": item.why} for item in found]
+
 
 PIPE_WIDTH = 120
 

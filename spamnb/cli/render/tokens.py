@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.cli.render.facts import fact_lines
-from spamnb.cli.render.json_output import print_json
-from spamnb.cli.render.terminal import show, signed, table
+from spamnb.cli.render.terminal import fact_lines, print_json, show, signed, table
 from spamnb.errors import DataError
 from spamnb.files import complain, printable
+from spamnb.inspection.token_lookup import OtherToken, TokenFacts
+from spamnb.model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from spamnb.cli.render.grid import Grid
-    from spamnb.inspection.token_lookup import OtherToken, TokenFacts
-    from spamnb.model import Model
 
 LISTED = 8  # near spellings of a known token
 NEAREST = 3  # near spellings of an unknown token

@@ -1,27 +1,24 @@
 """Exports of bogofilter, by `bogoutil -d wordlist.db`: a token, its spam, its ham, the day last seen."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from datetime import date
-from typing import TYPE_CHECKING
 
-from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
-from spamnb.exchange.importing.rules import (
+from spamnb.exchange.importing.exports import (
     UNKNOWN_HEADER,
+    Format,
     ImportRule,
+    Lines,
+    Token,
+    TokenCounts,
     addresses,
     body,
+    decoded,
     header,
     header_name,
     link,
     nothing,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.exchange.importing.rules import Token
-    from spamnb.reading.words import Words
+from spamnb.reading.words import Words
 
 MESSAGES = b".MSG_COUNT"
 ABOUT_THE_FILE = (b".ENCODING", b".WORDLIST_VERSION", b".ROBX")

@@ -5,10 +5,7 @@ only spamnb looks at, so 20 spam learned would make evidence of spam out of what
 ham was lost by that, 0.1 % in a closed model (docs/importing.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,21 +13,17 @@ from spamnb import HAM, SPAM
 from spamnb.arrays import Texts
 from spamnb.clock import today
 from spamnb.errors import DataError
+from spamnb.exchange.importing.exports import Format, Lines, Token, TokenCounts, rule_for
 from spamnb.exchange.importing.formats import FORMATS
-from spamnb.exchange.importing.rules import rule_for
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.reading.settings import Settings
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_table
 from spamnb.training.new_key import key_for
 from spamnb.training.train import existing, replaceable, write
-
-if TYPE_CHECKING:
-    from spamnb.exchange.importing.exports import Format, Lines, TokenCounts
-    from spamnb.exchange.importing.rules import Token
-    from spamnb.store.stored_model import StoredModel
 
 LABELS = (HAM, SPAM)
 MAX_COUNT = (1 << 31) - 1  # the largest that a column of counts holds

@@ -1,28 +1,25 @@
 """Exports of SpamBayes, by `sb_dbexpimp -e`: ham and spam in the first line, then words with theirs."""
 
-from __future__ import annotations
-
 import csv
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
-from spamnb.exchange.importing.rules import (
+from spamnb.exchange.importing.exports import (
     NOTHING_ALIKE,
+    Format,
     ImportRule,
+    Lines,
+    Token,
+    TokenCounts,
     addresses,
     body,
+    decoded,
     header,
     header_name,
     link,
     nothing,
     tagged,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.exchange.importing.rules import Token
-    from spamnb.reading.words import Words
+from spamnb.reading.words import Words
 
 ADDRESSED = ("from", "to", "cc", "sender", "reply-to")
 

@@ -3,28 +3,26 @@
 The low half of the flags is the day last seen.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
-from spamnb.exchange.importing.rules import (
+from spamnb.exchange.importing.exports import (
     NOTHING_ALIKE,
+    Carry,
+    Format,
     ImportRule,
+    Lines,
+    Token,
+    TokenCounts,
     addresses,
     body,
+    decoded,
     header,
     link,
     nothing,
     tagged,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from spamnb.exchange.importing.rules import Carry, Token
-    from spamnb.reading.words import Words
+from spamnb.reading.words import Words
 
 LINE = re.compile(rb'(\d+),(\d+),(\d+),"(.*)"')
 ESCAPE = re.compile(rb"\\([0-7]{3}|.)")

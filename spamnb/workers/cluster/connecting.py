@@ -1,16 +1,14 @@
 """Connect to a cluster, or start one, and check that it can be used."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os
 import signal
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import dask
 from distributed import Client, LocalCluster, Security
@@ -20,9 +18,6 @@ from distributed.comm.registry import get_backend
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.workers.cluster import LOCAL, tasks
 from spamnb.workers.processes import all_cores
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TIMEOUT = 10  # seconds for a scheduler to answer, and for the first worker to come
 CONNECT_TIMEOUT = 3  # seconds for the machine of a scheduler to accept a connection

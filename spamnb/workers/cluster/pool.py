@@ -5,37 +5,30 @@ from __future__ import annotations
 import time
 from asyncio import CancelledError
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from distributed import KilledWorker
+from distributed import Client, Future, KilledWorker
 
+from spamnb.arrays import Array
 from spamnb.delivery.batch_judge import numbered_from
 from spamnb.errors import NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.labelled import chunks_by_label
-from spamnb.mailboxes.ranges import join_ranges
-from spamnb.mailboxes.skipped import failures
-from spamnb.mailboxes.sources import chunks, total_size
+from spamnb.mailboxes.ranges import MailboxRange, join_ranges
+from spamnb.mailboxes.skipped import Unreadable, failures
+from spamnb.mailboxes.sources import Chunk, chunks, total_size
+from spamnb.model import Model
 from spamnb.store.journal import Journal
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.spilling import SpillFile
+from spamnb.training.batches import Batch, MailToRead, SampledMessages
 from spamnb.workers.cluster import tasks
 from spamnb.workers.cluster.table_sum import ClusterTableSum, ShardToAdd, depth_for
+from spamnb.workers.cluster.tasks import Heading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from distributed import Client, Future
-
-    from spamnb.arrays import Array
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.mailboxes.ranges import MailboxRange
-    from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.mailboxes.sources import Chunk
-    from spamnb.model import Model
-    from spamnb.store.stored_model import StoredModel
-    from spamnb.tables.spilling import SpillFile
-    from spamnb.training.batches import Batch, SampledMessages
-    from spamnb.training.pool import MailToRead
-    from spamnb.workers.cluster.tasks import Heading
 
 TASKS_PER_THREAD = 3  # begun ahead, so that no worker has to wait for this process
 CHUNK_SIZE = 8 << 20  # bytes: half a second of tokenizing, and few requests to a store

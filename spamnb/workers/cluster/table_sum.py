@@ -7,21 +7,17 @@ grows beyond the tokens of MAIL_PER_TABLE. The ranges of the last cut are the sh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from distributed import Client, Future
+
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import Vocabulary
+from spamnb.training.batches import Finish
 from spamnb.workers.cluster import tasks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from distributed import Client, Future
-
-    from spamnb.store.stored_model import StoredModel
-    from spamnb.training.pool import Finish
 
 BRANCHING = 8
 MAIL_PER_TABLE = 256 << 20  # bytes: to sum the tokens of so much mail takes some 300 MB of memory

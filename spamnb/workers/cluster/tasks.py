@@ -5,33 +5,28 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
+from collections.abc import Sequence
 from copy import deepcopy
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from spamnb.arrays import Array
+from spamnb.bayes.classifier import View
+from spamnb.bayes.verdict import Cutoffs
 from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
 from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
-from spamnb.mailboxes.ranges import ChunkTask
-from spamnb.mailboxes.sources import is_remote, split_number
+from spamnb.mailboxes.ranges import ChunkTask, MailboxRange
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import Chunk, is_remote, split_number
 from spamnb.model import Model
+from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
-from spamnb.training.batches import ChunkReader
+from spamnb.training.batches import Batch, ChunkReader, Finish, SampledMessages
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from spamnb.arrays import Array
-    from spamnb.bayes.classifier import View
-    from spamnb.bayes.verdict import Cutoffs
     from spamnb.delivery.batch_judge import Judgement
-    from spamnb.mailboxes.ranges import MailboxRange
-    from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.mailboxes.sources import Chunk
-    from spamnb.reading.settings import Settings
-    from spamnb.training.batches import Batch, SampledMessages
-    from spamnb.training.pool import Finish
 
     Read = tuple[MailboxRange | None, Batch]  # the chunk, if it is a range, and its messages
 
