@@ -58,6 +58,7 @@ def test_every_module_with_types_is_compiled_and_no_other():
         __import__(name)
         module = sys.modules[name]
         assert module.__name__ == name
+        assert module.__spec__
         assert module.__spec__.origin == module.__file__ == str(hatch_build.library(TOP))
 
 
