@@ -17,8 +17,9 @@ from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError, NoInput
 from spamnb.inspection.model_summary import day_text
 from spamnb.store import msgpack_codec
 from spamnb.store.journal import Journal
-from spamnb.store.stored_model import StoredModel, checksum_of
-from spamnb.tables.saving import record_type
+from spamnb.store.records import checksum_of
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.layout import record_type
 from spamnb.tables.vocabulary import column_blocks
 from spamnb.training.replacing import DAMAGED_SUFFIX
 

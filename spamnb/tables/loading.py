@@ -9,10 +9,11 @@ import numpy as np
 from spamnb.arrays import Array, Texts, shard_range, stable_order
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.store.journal import JournalRecord
-from spamnb.store.stored_model import KEY_BYTES, Column, StoredModel
+from spamnb.store.records import KEY_BYTES, Column
+from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import LARGEST_INT32, CountTable, NumberSums, sum_tables
+from spamnb.tables.layout import column_header, record_type
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
-from spamnb.tables.saving import column_header, record_type
 
 
 def load_table(stored: StoredModel) -> CountTable:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.bayes.scoring import narrowed
-from spamnb.tables.saving import record_type
+from spamnb.tables.layout import record_type
 from spamnb.tables.summing import places_among
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array, Rows
     from spamnb.bayes.classifier import View
     from spamnb.store.counts import Row
-    from spamnb.store.stored_model import Column, StoredModel
+    from spamnb.store.records import Column
+    from spamnb.store.stored_model import StoredModel
 
 
 class CountLookup:

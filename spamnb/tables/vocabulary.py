@@ -12,8 +12,9 @@ import numpy as np
 
 from spamnb.arrays import Array, Texts
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.stored_model import KEY_BYTES, CountRecords, StoredModel
-from spamnb.tables.saving import record_type
+from spamnb.store.records import KEY_BYTES, CountRecords
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.layout import record_type
 
 FINGERPRINT_SIGN = "#"  # begins a fingerprint that is shown
 BLOCK_SIZE = 1 << 17  # tokens read at once: the arrays made of them take some 20 MB

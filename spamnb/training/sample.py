@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.bayes.classifier import View
     from spamnb.tables.learned import LearnedMessages
-    from spamnb.tables.saving import Totals
     from spamnb.tables.spilling import SpilledArray, SpillFile
+    from spamnb.tables.totals import Totals
     from spamnb.training.batches import Counted
 
 SAMPLE_SIZE = 5000  # messages of each label: 0.1 % of them, the ham that may be lost, are five

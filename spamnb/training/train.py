@@ -22,8 +22,9 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 from spamnb.tables.loading import load_table
-from spamnb.tables.saving import MapShards, Totals, save, sum_totals
+from spamnb.tables.saving import MapShards, save
 from spamnb.tables.spilling import SpillFile
+from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.new_key import key_for

@@ -8,7 +8,7 @@ from hashlib import sha256
 import msgpack
 
 from spamnb.store import msgpack_codec
-from spamnb.store.stored_model import ENTRY_BYTES, WIDTHS, checksum_of
+from spamnb.store.records import ENTRY_BYTES, WIDTHS, checksum_of
 
 
 def sealed_model(data: bytes, stretches: bool = False) -> bytes:

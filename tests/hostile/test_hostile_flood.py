@@ -11,7 +11,8 @@ from helpers.textbook import rows_of
 import spamnb as library
 from spamnb.lock import TRAINING, Lock
 from spamnb.reading.tokenizer import MOST_TOKENS
-from spamnb.store.stored_model import LONGEST_SCANNED, StoredModel
+from spamnb.store.records import LONGEST_SCANNED
+from spamnb.store.stored_model import StoredModel
 from spamnb.training.train import fold
 
 # Bytes that one message can add to a model. Of each of its words: fingerprint, four counts, text, its end

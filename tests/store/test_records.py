@@ -15,8 +15,9 @@ from helpers.tables import counts_of, crowded, stored
 
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
-from spamnb.store import stored_model
-from spamnb.store.stored_model import LONGEST_SCANNED, VERSION, Column, File, StoredModel
+from spamnb.store import records
+from spamnb.store.records import LONGEST_SCANNED, Column, File
+from spamnb.store.stored_model import VERSION, StoredModel
 from spamnb.training.learn import learn
 
 TOP = 2**64 - 1
@@ -88,7 +89,7 @@ def test_a_key_is_not_found_where_none_begins(tmp_path):
 
 def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, monkeypatch):
     table, crowd = crowded(tmp_path)
-    monkeypatch.setattr(stored_model, "RECORDS_AT_ONCE", 3000)
+    monkeypatch.setattr(records, "RECORDS_AT_ONCE", 3000)
     width = table.column("tokens").width
     reads = []
     pread = os.pread

@@ -152,7 +152,7 @@ def test_stretches_are_summed_a_few_at_a_time(tmp_path, monkeypatch):
     table = bulk([("ham", {f"word{n}": 1 for n in range(300)}, {}, pairs)], ["ham", "spam"])
     before = Path(saved(str(tmp_path / "model"), table)).read_bytes()
     for many in (1, 2, 3, 31, 32, 33):  # it has 32, and their end
-        monkeypatch.setattr("spamnb.tables.saving.STRETCHES_AT_ONCE", many)
+        monkeypatch.setattr("spamnb.tables.layout.STRETCHES_AT_ONCE", many)
         assert Path(saved(str(tmp_path / "model"), table)).read_bytes() == before
     assert len(StoredModel.open(str(tmp_path / "model")).column("starts")) == 33
 

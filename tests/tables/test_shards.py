@@ -23,7 +23,8 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, add_sums, sum_tables
 from spamnb.tables.learned import LearnedMessages, merge_learned
 from spamnb.tables.loading import load_shard, load_table, table_of_record
-from spamnb.tables.saving import Totals, save, sum_totals
+from spamnb.tables.saving import save
+from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
