@@ -8,7 +8,7 @@ import pytest
 
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
-from spamnb.store import stored_model
+from spamnb.store import records
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
@@ -52,7 +52,7 @@ def read_by(act, path, raw):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "pread", watched)
-        patch.setattr(stored_model, "WORTH_A_READ", 0)  # no entries of a directory that nobody looks at
+        patch.setattr(records, "WORTH_A_READ", 0)  # no entries of a directory that nobody looks at
         return read, repr(act(path, raw))  # NaN as itself
 
 
