@@ -5,6 +5,7 @@ Both use the scores that training mail gets when each message is left out of the
 
 from __future__ import annotations
 
+from math import log
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,15 @@ if TYPE_CHECKING:
 
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
-GAP_SHARE = 0.75  # how far into a gap between ham and spam a cutoff lies, from the mail it must not lose
-FEWEST = 5  # messages of each label that cutoffs need; with fewer, chance would decide
+FEWEST = 2  # messages of each label that cutoffs need: one is left out, one is learned
+TAIL_SHARE = 0.05  # of the scores: the highest, which tell how high scores go
+FEWEST_IN_TAIL = 5
+UNMET = 3.0  # of n messages none was of some kind: up to 3/n of all may be, in 95 of 100 cases
+UNMET_SCORES = NormalDist(0.0, 3.0)  # how mail of an unmet kind scores
+MISLABELLED = 0.01  # the most of a label that may be mislabelled: what is more like the other than half of it
+LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
+SMALLEST_LOSS = 1e-6
+HIGHEST = 100.0  # no score is near it
 IMPORTED = Cutoffs(0.0, 2.5)  # of imported counts, whose mail has no scores (docs/importing.md)
 
 
@@ -45,29 +53,65 @@ def ham_and_spam(labels: Sequence[str], label_indices: Array, scores: Array) -> 
 
 
 def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: float = SPAM_LOSS) -> Cutoffs:
-    """Choose the lowest spam cutoff that loses no more ham than accepted, the highest ham cutoff likewise."""
+    """Choose the lowest spam cutoff that loses no more ham than accepted, the highest ham cutoff likewise.
+
+    A message without evidence scores 0 and is always unsure, as is one with little evidence.
+    """
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
-    upper = _above(ham, ham_loss, spam)
-    lower = -_above(-spam, spam_loss, -ham)
-    return Cutoffs(min(lower, upper), upper)
+    upper = Tail(ham, spam).cutoff(ham_loss)
+    lower = -Tail(-spam, -ham).cutoff(spam_loss)
+    return Cutoffs(min(lower, -LEAST_SCORE), max(upper, LEAST_SCORE))
 
 
-def _above(scores: Array, loss: float, others: Array) -> float:
-    """Return a cutoff with no more than the share `loss` of the scores above it, and few of the others below.
+def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: int = 1) -> float:
+    """Estimate the share of spam that the cutoff for a ham loss catches.
 
-    For the spam cutoff `scores` are those of ham, `others` those of spam. The cutoff is set in the gap below
-    the first spam that scores higher than the ham that must be kept, three quarters up: a message in a wide
-    gap is like neither, so it is unsure. Where there are too few scores to lose even one, the cutoff is not
-    below the quantile of a normal distribution with their mean and deviation.
+    Or would, with `growth` times as much mail: a word that only spam has then weighs log(growth) more.
     """
-    kept = np.sort(scores)[::-1][int(loss * len(scores))]  # the highest score that must not be lost
-    other = others[others > kept].min(initial=np.inf)
-    below = scores[scores < other].max()
-    cutoff = float(below + GAP_SHARE * (other - below)) if np.isfinite(other) else float(scores.max()) + 1.0
-    if loss * len(scores) < 1:
-        cutoff = max(cutoff, float(scores.mean() + NormalDist().inv_cdf(1 - max(loss, 1e-6)) * scores.std()))
-    return cutoff
+    cutoff = Tail(ham, spam).cutoff(ham_loss, (growth - 1) * len(ham))
+    return float(np.mean(spam + log(growth) >= max(cutoff, LEAST_SCORE)))
+
+
+class Tail:
+    """How much of a label's mail scores above a cutoff, at most, by the scores of some of it.
+
+    Of mail like that met before, the scores beyond the highest twentieth fall off to `end`, which none
+    exceeds, as (1 - x)^power does on [0, 1]; the power follows from the mean. Other mail may be of a kind not
+    met yet: since none of n messages is, up to 3/n of all may be, in 95 of 100 cases. How that scores is not
+    known, so it is taken to score around 0, as mail without evidence does.
+    """
+
+    def __init__(self, scores: Array, others: Array) -> None:
+        """Take the scores of a label, and those of the other one, which show how high scores can be."""
+        doubtful = scores > np.median(others)
+        self.scores = np.sort(scores[~doubtful] if doubtful.mean() <= MISLABELLED else scores)
+        self.count = len(self.scores)
+        self.size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * self.count)), self.count - 1)
+        self.start = float(self.scores[-1 - self.size])
+        self.length = float(max(others.max(), self.scores[-1])) + 0.1 - self.start
+        excess = float(self.scores[self.count - self.size :].mean()) - self.start
+        self.power = max(self.length / max(excess, 1e-9) - 1, 0.5)
+
+    def cutoff(self, loss: float, more: int = 0) -> float:
+        """Find the lowest cutoff that loses no more; as if `more` messages were known that score as these."""
+        low, high = -HIGHEST, HIGHEST
+        while high - low > 1e-6:
+            middle = (low + high) / 2
+            if self.share_above(middle, more) > max(loss, SMALLEST_LOSS):
+                low = middle
+            else:
+                high = middle
+        return high
+
+    def share_above(self, cutoff: float, more: int = 0) -> float:
+        """Return the share of the label's mail that scores above a cutoff, at most."""
+        if cutoff < self.start:
+            met = 1 - int(np.searchsorted(self.scores, cutoff, "right")) / self.count
+        else:
+            rest = max(0.0, 1 - (cutoff - self.start) / self.length)
+            met = self.size / self.count * rest**self.power
+        return met + UNMET / (self.count + more + UNMET) * UNMET_SCORES.cdf(-cutoff)
 
 
 def calibrated(ham: Array, spam: Array) -> Calibration:

@@ -27,7 +27,7 @@ from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 from spamnb.files import complain
-from spamnb.inspection.missing_mail import missing_mail
+from spamnb.inspection.standing import standing
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
@@ -217,6 +217,5 @@ def show_summary(summary: Summary, sources: Sources, model: str) -> None:
     click.echo(f"unreadable: {len(summary.unreadable):,}")
     for line in model_location(model):
         click.echo(line)
-    stored = StoredModel.open(model)
-    if lacking := missing_mail(stored.labels, stored.messages):
-        click.echo(f"still little mail: {', '.join(lacking)}")
+    if where := standing(StoredModel.open(model)):
+        click.echo("; ".join(where))

@@ -19,7 +19,7 @@ from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY, today
-from spamnb.inspection.missing_mail import ENOUGH, missing_mail
+from spamnb.inspection.standing import ENOUGH, standing
 from spamnb.model import Model
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
@@ -163,7 +163,7 @@ class ModelSummary:
     last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
     seen_since: str | None  # the day since when half of the tokens were seen
     oldest: str | None  # the first of the days on which tokens were last seen
-    missing: list[str]  # what would help, a sentence each
+    standing: list[str]  # how much spam is caught and what would help, a sentence each
     telling: dict[str, list[TellingToken]]
 
     @classmethod
@@ -203,7 +203,7 @@ class ModelSummary:
             stored.head["ham_loss"],
             own_mail,
             *token_days(days),
-            [*missing_mail(stored.labels, stored.messages), *advice(stored, own_mail, last_day(days))],
+            [*standing(stored), *advice(stored, own_mail, last_day(days))],
             {
                 label: tokens.telling_tokens(vocabulary)
                 for label, tokens in zip(stored.labels, top_tokens, strict=True)

@@ -105,6 +105,9 @@ def test_too_few_messages(mail):
 
 def test_a_mislabelled_message_is_the_worst_mistake(mail):
     (mail / "ham" / "wrong").write_bytes(b"Subject: casino offer\n\n" + b" ".join(w.encode() for w in SPAM))
+    for number in range(45, 200):
+        for label in ("ham", "spam"):
+            (mail / label / f"{number:03}").write_bytes(text(label, number))
     corpus = corpus_of(mail)
     assigned = assign_folds(corpus, 5, 1)
     judged = cross_validate(corpus, assigned)

@@ -13,7 +13,6 @@ from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import (
     CURVE_POINTS,
-    GROWTH,
     RECENT,
     OnlineProtocol,
     in_index_order,
@@ -108,7 +107,7 @@ class TestEqualToTraining:
 
     @pytest.mark.parametrize("view", [None, VIEWS["multinomial"], VIEWS["bernoulli"]])
     def test_on_error(self, corpus_of, view):
-        corpus = corpus_of(some_mail(("ham", "spam"), 40))
+        corpus = corpus_of(some_mail(("ham", "spam"), 40 if view else 120))
         order = np.random.default_rng(4).permutation(len(corpus))
         judged, _ = judge_online(corpus, order, view=view, protocol=OnlineProtocol("on-error"))
         wrong = judged.verdict != judged.truth
@@ -183,19 +182,21 @@ class TestByHand:
 class TestCutoffs:
     """Ham and spam that share no word, in turn: nothing is simpler once there are enough of each."""
 
-    MAIL = {"ham": ["meeting agenda report"] * 30, "spam": ["money winner lottery"] * 30}
-    ORDER = [message for pair in zip(range(30), range(30, 60), strict=True) for message in pair]
+    MAIL = {
+        "ham": ["meeting agenda report lunch tuesday notes"] * 150,
+        "spam": ["money winner lottery cheap pills now"] * 150,
+    }
+    ORDER = [message for pair in zip(range(150), range(150, 300), strict=True) for message in pair]
 
     def test_unsure_until_there_are_enough(self, corpus_of):
         judged, points = judge_online(corpus_of(self.MAIL), self.ORDER)
         decided = judged.verdict >= 0
-        start = int(decided.argmax())
-        assert 2 * FEWEST <= start <= 2 * FEWEST * GROWTH + 1
-        assert decided[start:].all()
-        assert (judged.verdict == judged.truth)[start:].all()
+        assert not decided[:20].any()
+        assert decided[-20:].all()
+        assert (judged.verdict == judged.truth)[decided].all()
         assert judged.cutoffs is not None
-        assert judged.score[2::2].max() <= judged.cutoffs[0] <= judged.cutoffs[1] <= judged.score[59]
-        assert points[-1].recent_error_percent == pytest.approx(100 * start / 60)
+        assert judged.score[-2] <= judged.cutoffs[0] < 0 < judged.cutoffs[1] <= judged.score[-1]
+        assert points[-1].recent_error_percent == pytest.approx(100 * (~decided[-200:]).sum() / 200)
 
     def test_probabilities_are_calibrated(self, corpus_of):
         judged, _ = judge_online(corpus_of(self.MAIL), self.ORDER)
@@ -211,14 +212,14 @@ class TestCutoffs:
 
     def test_delayed_keeps_what_it_has(self, corpus_of):
         judged, _ = judge_online(
-            corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("delayed", first=30)
+            corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("delayed", first=250)
         )
-        assert (judged.verdict == judged.truth)[22:].all()
-        assert len(set(judged.score[30:].tolist())) == 2  # the same messages by the same counts
+        assert (judged.verdict == judged.truth)[250:].all()
+        assert len(set(judged.score[250:].tolist())) == 2  # the same messages by the same counts
 
     def test_on_error_stops_learning(self, corpus_of):
         judged, _ = judge_online(corpus_of(self.MAIL), self.ORDER, protocol=OnlineProtocol("on-error"))
-        assert len(set(judged.score[24:].tolist())) == 2
+        assert len(set(judged.score[-20:].tolist())) == 2
 
     def test_a_view_like_the_default(self, corpus_of):
         corpus = corpus_of(self.MAIL)

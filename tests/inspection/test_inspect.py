@@ -10,7 +10,7 @@ import pytest
 
 SUMMARY = (
     "path size labels messages priors tokens occurrences vocabulary pairs journal journal_size settings view "
-    "cutoffs ham_loss own_mail last_learned missing telling"
+    "cutoffs ham_loss own_mail last_learned standing telling"
 ).split()
 WHY = (
     "path verdict score probability probabilities cutoffs toward against lead sum evidence ignored flips"
@@ -24,8 +24,8 @@ class TestSummary:
         assert text.startswith(f"model: {spamnb.model}\n")
         for words in (
             "trained",
-            "186 more ham would help",
-            "set for 0.1 % of ham lost",
+            "with 14 ham and 14 spam, about ",
+            "set for 5 % of ham lost",
             "ham lost",
             "(today)",
         ):

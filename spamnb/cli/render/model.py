@@ -56,7 +56,7 @@ def labels_table(known: ModelSummary) -> Grid:
 
 
 def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
-    yield "trained", "well" if not known.missing else "; ".join(known.missing)
+    yield "trained", "; ".join(known.standing) or "well"
     yield "cutoffs", cutoffs(known)
     if known.own_mail:
         yield "own mail", own_mail(known)

@@ -1,0 +1,54 @@
+"""Where a model stands: how much spam it catches, and what mail it lacks."""
+
+from collections.abc import Sequence
+
+from spamnb import HAM, SPAM
+from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, spam_caught
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.learned import LearnedMessages
+
+ENOUGH = 200  # messages of each label; a model with fewer is told that more would help
+GROWTHS = (2, 3, 5, 10)  # so many times as much mail is thought of
+WORTH_IT = 0.1  # more mail is advised if it catches so much more of the spam
+HARDLY_ANY = 0.02
+
+
+def standing(stored: StoredModel) -> list[str]:
+    """Say where a model stands, a sentence or more: by how its mail scores, each message without itself."""
+    if not has_spam(stored.labels) or stored.head["settings"].get("closed"):
+        return missing_mail(stored.labels, stored.messages)
+    learned = LearnedMessages.load(stored)
+    ham, spam = ham_and_spam(stored.labels, learned.labels, learned.scores)
+    if min(len(ham), len(spam)) < FEWEST:
+        return missing_mail(stored.labels, stored.messages)
+    counts = " and ".join(
+        f"{count:,} {label}" for label, count in zip(stored.labels, stored.messages, strict=True)
+    )
+    loss = stored.head["ham_loss"]
+    caught = spam_caught(ham, spam, loss)
+    share = f"about {caught:.0%} of your spam is caught".replace("%", " %")
+    said = f"with {counts}, {share if caught > HARDLY_ANY else 'nearly all is still unsure'}"
+    for growth in GROWTHS:
+        then = spam_caught(ham, spam, loss, growth)
+        if then > caught + WORTH_IT:
+            return [said, f"with {growth} times as much mail about {100 * then:.0f} %"]
+    return [said]
+
+
+def missing_mail(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
+    """Mail that a model lacks to be well trained, a sentence for each label."""
+    learned = [label for label, count in zip(labels, messages, strict=True) if count]
+    if len(learned) == 1:
+        other = next((label for label in labels if label not in learned), None)
+        return [f"only {learned[0]} so far; learn other mail, too: {how_to_train(other)}"]
+    return [
+        f"{ENOUGH - count} more {label} would help"
+        for label, count in zip(labels, messages, strict=True)
+        if count < ENOUGH
+    ]
+
+
+def how_to_train(label: str | None) -> str:
+    """A command line that learns mail of a label, or of any other than there is."""
+    options = {HAM: "--ham PATH", SPAM: "--spam PATH", None: "--label NAME=PATH"}
+    return f"spamnb train {options.get(label, f'--label {label}=PATH')}"
