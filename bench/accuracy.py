@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from peers import Array, Judged, Peer
 
 SEEDS = 5
+LEARNED = (2, 5, 10, 30, 100, 300, 1000)  # messages of each label: the first days
+DRAWS, TESTED = 20, 2000  # of each; and messages of each label that a draw is tested with, at most
 BASE = "bogofilter"  # what the ratios are to
 # Column: figure, digits. Unsure spam counts against F1.
 COLUMNS = {
@@ -67,6 +69,7 @@ def figures(is_spam: Array, judged: Judged) -> Row:
         "unsure_ham": metrics.unsure["ham"],
         "unsure_spam": metrics.unsure["spam"],
         "f1": metrics.labels["spam"]["f1"],
+        "recall": metrics.labels["spam"]["recall"],
         "ham_lost_percent": metrics.ham_lost_percent,
         "unsure_percent": metrics.unsure_percent,
         "one_minus_auc_percent": metrics.one_minus_auc_percent,
@@ -162,6 +165,28 @@ def trials(corpora: Sequence[Corpus], seeds: int, crossed: bool) -> Iterator[Tri
             yield Trial(f"{train.name} → {test.name}", None, train, test)
 
 
+def first_days(corpus: Corpus, draws: int, kinds: Sequence[type[Peer]], workers: int) -> Iterator[str]:
+    """The learning curve: what is lost, caught and unsure after so few messages, draw by draw."""
+    yield f"## {corpus.name}, the first days: so many ham and spam learned, {draws} draws each\n"
+    columns = ["learned", "filter", "ham lost %", "most", "≤ 0.1 %", "spam caught %", "unsure %"]
+    rows = []
+    for count in LEARNED:
+        done = []
+        for seed in range(draws):
+            done.append(Trial(f"{corpus.name}, {count}", seed, *corpus.draw(count, seed, TESTED)))
+            done[-1].run(kinds, workers)
+        for kind in kinds:
+            own = [trial.rows[kind.name] for trial in done if kind.name in trial.rows]
+            lost = [row["ham_lost_percent"] for row in own]
+            caught = [100 * row["recall"] for row in own]
+            unsure = [row["unsure_percent"] for row in own]
+            if own:
+                kept = f"{sum(each <= 0.1 for each in lost)} of {len(own)}"
+                shown = (figure(mean(lost), 3), figure(max(lost), 2), kept, figure(mean(caught), 1))
+                rows.append([f"{count:,}", kind.name, *shown, figure(mean(unsure), 1)])
+    yield table(columns, rows) + "\n"
+
+
 def summary(name: str, done: Sequence[Trial], order: Sequence[str]) -> str:
     """The table of one kind of trial: means over its seeds."""
     first = done[0]
@@ -210,6 +235,9 @@ def options() -> argparse.Namespace:
         "--corpus", action="append", default=[], metavar="NAME=HAM,SPAM", help="further mail, two folders"
     )
     parser.add_argument("--crossed", action="store_true", help="also train on one corpus, test on another")
+    parser.add_argument(
+        "--first-days", type=int, default=DRAWS, metavar="DRAWS", help=f"of the learning curve ({DRAWS})"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="peers that run at once")
     parser.add_argument("--json", metavar="FILE", help="every figure of every split")
     return parser.parse_args()
@@ -246,6 +274,11 @@ def main() -> None:
             columns += [what, BASE, "ratio"]
         print(f"## spamnb beside {BASE}, split by split (p: of equal AUC)\n")
         print(table([*columns, "p"], [trial.versus_base() for trial in both]), end="\n\n")
+    learners = [kind for kind in kinds if kind.name in (Spamnb.name, BASE)]
+    draws = min(3, chosen_options.first_days) if chosen_options.quick else chosen_options.first_days
+    for corpus in corpora if draws else ():
+        for line in first_days(corpus, draws, learners, chosen_options.workers):
+            print(line, flush=True)
     for line in gone:
         print(line)
     print(f"{time.monotonic() - start:.0f} s")

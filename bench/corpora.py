@@ -61,6 +61,15 @@ class Corpus:
         made = {label: list(retold(self.of(label), sizes[label], seed)) for label in LABELS}
         return Corpus(f"{self.name}, grown", **made)
 
+    def draw(self, count: int, seed: int, most: int) -> tuple[Corpus, Corpus]:
+        """So many messages of each label to train, and of the others at most `most` to test."""
+        order = random.Random(seed)
+        first, second = {}, {}
+        for label in LABELS:
+            shuffled = order.sample(self.of(label), len(self.of(label)))
+            first[label], second[label] = shuffled[:count], shuffled[count : count + most]
+        return Corpus(self.name, **first), Corpus(self.name, **second)
+
     def halves(self, seed: int) -> tuple[Corpus, Corpus]:
         """One half to train, one to test, of each label; the odd message is tested."""
         order = random.Random(seed)
