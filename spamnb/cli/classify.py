@@ -131,7 +131,7 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
             raise DataError(f"{path}: {reason_of(error)}") from error
         raise UsageError(f"{path}: compressed, and -p changes no byte; unpack it first")
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
-        records = zip(mbox.records([data]), range(2), strict=False)
-        if len(list(records)) > 1:
+        found = zip(mbox.messages([data]), range(2), strict=False)
+        if len(list(found)) > 1:
             raise UsageError(f"{path}: a mailbox of several messages; {ONE_AT_A_TIME}")
     return data
