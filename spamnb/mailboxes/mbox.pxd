@@ -16,7 +16,8 @@ cdef class _Lookahead:
     cdef Py_ssize_t skip(self, Py_ssize_t most, Py_ssize_t at) except -1
     cdef void drop(self, Py_ssize_t end) except *
 
-    @cython.locals(data=bytearray, places=bytes, look=size_t, place=size_t, hit=size_t, before=int)
+    @cython.locals(data=bytearray, places=bytes, look=size_t, place=size_t, hit=size_t, before=int,
+                   is_hit=bint)
     cdef Py_ssize_t from_line(self, size_t at, size_t end) except -2
 
 

@@ -127,7 +127,8 @@ class _Lookahead:
             if place:
                 hit = look - place
                 before = data[hit]
-                if (before == 10 or before == 62) and data.startswith(b"From ", hit + 1, end):
+                is_hit = (before == 10 or before == 62) and data[hit + 1] == 70
+                if is_hit and data.startswith(b"rom ", hit + 2, end):
                     if before == 10:
                         return hit
                     self.quoted = True
