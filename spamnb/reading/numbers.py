@@ -53,28 +53,28 @@ def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
 
 def characters_of(texts: list[str]) -> tuple[int, int, int, int, int]:
     """Count capitals, letters that have case, digits, exclamation marks, and `://` in texts."""
-    capitals = letters = digits = exclamations = addresses = 0
+    capitals = small = digits = exclamations = addresses = 0
     for text in texts:
-        addresses += text.count("://")
-        for char in text:
-            if "a" <= char <= "z":
-                letters += 1
-            elif "A" <= char <= "Z":
-                letters += 1
-                capitals += 1
-            elif "0" <= char <= "9":
-                digits += 1
-            elif char == "!" or char == "！":
-                exclamations += 1
-            elif char >= "\x80":
-                if char.isupper():
-                    letters += 1
-                    capitals += 1
-                elif char.islower():
-                    letters += 1
-                elif char.isdecimal():
-                    digits += 1
-    return capitals, letters, digits, exclamations, addresses
+        colon = text.find(":")
+        while colon >= 0:
+            addresses += text.startswith("//", colon + 1)
+            colon = text.find(":", colon + 1)
+        data = text.encode("utf-8", "replace")
+        for letter in data:
+            small += 97 <= letter <= 122
+            capitals += 65 <= letter <= 90
+            digits += 48 <= letter <= 57
+            exclamations += letter == 33
+        if len(data) > len(text):
+            from spamnb.reading.letters import beyond_ascii
+
+            rest: str = beyond_ascii(text)
+            for char in rest:
+                capitals += char.isupper()
+                small += char.islower()
+                digits += char.isdecimal()
+                exclamations += char == "！"
+    return capitals, small + capitals, digits, exclamations, addresses
 
 
 def hour_of(date: str) -> int | None:

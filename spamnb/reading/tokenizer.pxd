@@ -1,10 +1,11 @@
 cimport cython
 
-from spamnb.reading.features cimport Features
+from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.message cimport Message, Part
 from spamnb.reading.words cimport Words
 
 cdef int HEAD, BODY
+cdef Tag SUBJECT, FILE, HIDDEN, NO_TAG
 
 @cython.final
 cdef class Tokenizer:
@@ -27,7 +28,7 @@ cdef class Tokenizer:
     cdef _add_pages(self, Features features, list pages)
 
     @cython.locals(sizes=list, which=int, share=int)
-    cdef _add_texts(self, Features features, bytes tag, list texts, int most, int ngrams, bint paired)
+    cdef _add_texts(self, Features features, Tag tag, list texts, int most, int ngrams, bint paired)
 
 cpdef str printable(str text)
 
