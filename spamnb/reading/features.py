@@ -205,7 +205,8 @@ class Features:
                 tables_before += 1
                 slot = table.slot_of(fingerprint)
             size = self.size
-            self.put(tag.text, 0, len(tag.text))
+            if tag.shift or tag.state:
+                self.put(tag.text, 0, len(tag.text))
             self.put(data, start, end)
             number = table.put(slot, fingerprint, part, size, self.size)
         table.times[number & LAST_ENTRY] += times

@@ -90,7 +90,9 @@ def add_links(features: Features, links: list[str], words: Words) -> None:
 
 def _add_link(features: Features, link: str, words: Words) -> None:
     colon = link.find(":")
-    if link.startswith("//"):
+    if link.startswith(("http://", "https://")):  # as most do
+        _add_absolute_link(features, link, colon + 1, words)
+    elif link.startswith("//"):
         _add_absolute_link(features, "http:" + link, 5, words)
     elif colon <= 0 or link[0] in _NOT_FIRST or link[:colon].strip(_SCHEME_LETTERS):
         features.add(RELATIVE, b"", 0, 0, BODY)

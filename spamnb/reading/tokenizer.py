@@ -6,6 +6,7 @@ from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Fe
 from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
 from spamnb.reading.links import MOST_LINKS, add_links, links_in
 from spamnb.reading.message import EMBEDDED
+from spamnb.reading.words import plain_typography
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,9 +56,10 @@ class Tokenizer:
             if page is not None:
                 links += (page.links, page.images)
             if text:
-                texts.append(text)
-                links.append(links_in(text))
-                if not text.isascii() and is_masked(text):
+                plain = text if text.isascii() else plain_typography(text)
+                texts.append(plain)
+                links.append(links_in(plain))
+                if not plain.isascii() and is_masked(text):
                     features.add_token("trick:masked", BODY)
         if pages:
             self._add_pages(features, list(pages.values()))
@@ -74,7 +76,7 @@ class Tokenizer:
         if numbers:
             from spamnb.reading.numbers import numbers_of  # the default view has no use for them
 
-            features.numbers = numbers_of(message, pages)
+            features.numbers = numbers_of(message, pages, texts)
         return features
 
     def _add_head(self, features: Features, message: Message) -> None:
