@@ -87,12 +87,6 @@ cdef class Features:
     @cython.locals(word=str)
     cdef int add_odd_word(self, Tag tag, bytes data, int part) except -2
 
-    @cython.locals(size=size_t, at=size_t)
-    cdef Py_ssize_t next_word(self, bytes spaced, size_t start) except -1
-
-    @cython.locals(size=size_t, at=size_t)
-    cdef Py_ssize_t word_end(self, bytes spaced, size_t start) except -1
-
     @cython.locals(gram=bytes)
     cdef add_grams(self, Tag tag, list run, int n, int part)
 

@@ -257,9 +257,12 @@ class Features:
         Neighbours are noted if they are to be `paired`.
         """
         longest, words, before, fingerprint, run = LONGEST_WORD, 0, -1, 0, []
-        size = len(spaced)
-        at = self.next_word(spaced, 0)
-        while at < size and words < most:
+        at, size = 0, len(spaced)
+        while words < most:
+            while at < size and (spaced[at] == SPACE or spaced[at] == QUOTE):
+                at += 1
+            if at == size:
+                break
             start = at
             state, eight, shift = tag.state, tag.eight, tag.shift
             while at < size:  # as `add` does
@@ -287,7 +290,6 @@ class Features:
                 run.append(number)
             before, fingerprint = number, self.fingerprint
             words += 1
-            at = self.next_word(spaced, at)
         for n in range(2, ngrams + 1):
             self.add_grams(tag, run, n, part)
         return words
@@ -297,24 +299,6 @@ class Features:
         word = data.rstrip(b"'").decode()
         data = (word if len(word) <= LONGEST_WORD else shortened(word)).encode()
         return self.add(tag, data, 0, len(data), part)
-
-    # Methods, not functions: only those are called at C's speed from other compiled modules.
-
-    def next_word(self, spaced: bytes, start: int) -> int:
-        """Find where the next word starts, from a place on: the end of the text, if there is none."""
-        size = len(spaced)
-        for at in range(start, size):
-            if spaced[at] != SPACE and spaced[at] != QUOTE:
-                return at
-        return size
-
-    def word_end(self, spaced: bytes, start: int) -> int:
-        """Find where a word ends."""
-        size = len(spaced)
-        for at in range(start, size):
-            if spaced[at] == SPACE:
-                return at
-        return size
 
     def add_grams(self, tag: Tag, run: list[int], n: int, part: int) -> None:
         """Count each n neighbours of a run of tokens, given by their numbers, as one token."""

@@ -24,6 +24,7 @@ cdef HeaderKind kind_of(str name)
 @cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int)
 cpdef add_header(Features features, str name, str value, Words words, bint paired=*)
 
+@cython.locals(data=bytes)
 cdef bytes split_at(bytes separators, str value)
 
 @cython.locals(data=bytes, size=size_t, at=size_t, start=size_t, domain=size_t, left=int)

@@ -131,7 +131,8 @@ def add_header(features: Features, name: str, value: str, words: Words, paired: 
 
 def split_at(separators: bytes, value: str) -> bytes:
     """Return a header's value, in lower case, with spaces for separators; what is not ASCII becomes "?"."""
-    return value.encode("ascii", "replace").translate(separators)
+    data = value.encode() if value.isascii() else value.encode("ascii", "replace")
+    return data.translate(separators)
 
 
 def add_addresses(features: Features, tag: Tag, value: str) -> None:
@@ -173,8 +174,8 @@ def add_zone(features: Features, tag: Tag, value: str) -> None:
 def add_hosts(features: Features, tag: Tag, value: str) -> None:
     """Count the hosts and addresses a message came through, and the domains and networks they lie in."""
     date = value.rfind(";")
-    data = split_at(HOST_SEPARATORS, value[:date] if date > 0 else value)
-    size, at, left = len(data), 0, MOST_HEADER_WORDS
+    data = split_at(HOST_SEPARATORS, value)
+    size, at, left = date if date > 0 else len(data), 0, MOST_HEADER_WORDS
     while at < size and left:
         start, marked = at, False
         while at < size and data[at] != SPACE:

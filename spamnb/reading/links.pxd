@@ -4,12 +4,12 @@ from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.words cimport Words
 
 cdef int BODY
-cdef int LONGEST_HOST, MOST_DOMAINS
+cdef int LONGEST_SCHEME, LONGEST_HOST, MOST_PATH_WORDS, MOST_DOMAINS
 cdef Tag URL, PATH, RELATIVE, USER, PORT
 cdef unsigned char DOT
 cdef bytes _ENDS, _USUAL
 
-@cython.locals(links=list, at=Py_ssize_t, before=str, scheme=str, starts=dict, form=str, found=list)
+@cython.locals(links=list, most=Py_ssize_t, at=Py_ssize_t, before=str, scheme=str, starts=dict, form=str, found=list)
 cpdef list links_in(str text)
 
 @cython.locals(end=Py_ssize_t, stop=Py_ssize_t, char=Py_UCS4)

@@ -32,5 +32,5 @@ cdef class Tokenizer:
 
 cpdef str printable(str text)
 
-@cython.locals(found=list, following=int, which=int, share=int)
+@cython.locals(total=Py_ssize_t, size=Py_ssize_t, found=list, following=int, which=int, share=int)
 cpdef list shares(list sizes, int most)

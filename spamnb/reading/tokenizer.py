@@ -170,10 +170,12 @@ def shares(sizes: list[int], most: int) -> list[tuple[int, int]]:
 
     If any is cut, the runs come in order of their sizes: a flood in one part hides no other.
     """
-    if sum(sizes) <= most:
-        return list(enumerate(sizes))
+    total, following = 0, len(sizes)
+    for size in sizes:
+        total += size
+    if total <= most:
+        return [(which, sizes[which]) for which in range(following)]
     found = []
-    following = len(sizes)
     for which in sorted(range(len(sizes)), key=sizes.__getitem__):
         share = min(sizes[which], most // following)
         found.append((which, share))

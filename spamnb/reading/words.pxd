@@ -1,7 +1,7 @@
 cimport cython
 
 cdef bytes _SPACED, _FOLDED
-cdef int SPACE
+cdef int SPACE, MOST_WORDS, MOST_RUNS, LONGEST_RUN
 
 @cython.final
 cdef class Words:
