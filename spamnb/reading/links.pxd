@@ -8,12 +8,13 @@ cdef int LONGEST_SCHEME, LONGEST_HOST, MOST_PATH_WORDS, MOST_DOMAINS
 cdef Tag URL, PATH, RELATIVE, USER, PORT
 cdef unsigned char DOT
 cdef bytes _ENDS, _USUAL
+cdef str _NOT_FIRST, _SCHEME_LETTERS
 
-@cython.locals(links=list, most=Py_ssize_t, at=Py_ssize_t, before=str, scheme=str, starts=dict, form=str, found=list)
+@cython.locals(links=list, most=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, starts=dict, form=str, found=list)
 cpdef list links_in(str text)
 
 @cython.locals(end=Py_ssize_t, stop=Py_ssize_t, char=Py_UCS4)
-cdef str _link_at(str text, Py_ssize_t at)
+cdef Py_ssize_t _link_end(str text, Py_ssize_t at) except -1
 
 @cython.locals(link=str)
 cpdef add_links(Features features, list links, Words words)

@@ -37,10 +37,13 @@ def links_in(text: str) -> list[str]:
     at = text.find(":")  # one character is found many times as fast as three
     while at >= 0 and len(links) < most:
         if text.startswith("//", at + 1):
-            before = text[max(0, at - LONGEST_SCHEME) : at]
-            scheme = before[len(before.rstrip(_SCHEME_LETTERS)) :].lstrip(_NOT_FIRST)
-            if scheme:
-                links.append(scheme + _link_at(text, at))
+            start = at
+            while start > 0 and at - start < LONGEST_SCHEME and text[start - 1] in _SCHEME_LETTERS:
+                start -= 1
+            while start < at and text[start] in _NOT_FIRST:
+                start += 1
+            if start < at:
+                links.append(text[start : _link_end(text, at)])
         at = text.find(":", at + 1)
     starts: dict[str, list[int]] = {}
     at = text.find(".", 3)
@@ -53,19 +56,21 @@ def links_in(text: str) -> list[str]:
                     found.append(at - 3)
         at = text.find(".", at + 1)
     if starts:
-        links += ["http://" + _link_at(text, at) for form in _WWW for at in starts.get(form, ())]
+        links += ["http://" + text[at : _link_end(text, at)] for form in _WWW for at in starts.get(form, ())]
     return links[:most]
 
 
-def _link_at(text: str, at: int) -> str:
-    """Return the rest of a link, without the marks of the sentence it stands in."""
+def _link_end(text: str, at: int) -> int:
+    """Find where a link ends, before the marks of the sentence it stands in."""
     end, stop = at, min(len(text), at + LONGEST_LINK)
     while end < stop:
         char = text[end]
         if _ENDS[ord(char)] if char < "\x80" else not (char.isalnum() or is_mark(char)):
             break
         end += 1
-    return text[at:end].rstrip(".;:!?)]")
+    while end > at and text[end - 1] in ".;:!?)]":
+        end -= 1
+    return end
 
 
 def is_mark(char: str) -> bool:
