@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
 cdef uint64_t FACTOR, PAIR_FACTOR, MASK, SECRET_FACTOR
 cdef uint8_t SPACE, QUOTE
-cdef int ENTRY_BITS, SLOT_SHIFT, FEW, SHIFT_OF_FEW
+cdef int ENTRY_BITS, SLOT_SHIFT
 cdef int ENTRIES, LAST_ENTRY, LAST_SLOT
 cdef bint COMPILED
 
@@ -32,16 +32,13 @@ cdef class TokenTable:
     cdef uint8_t[4096] parts
     cdef uint16_t[4096] homes
     cdef uint16_t[8192] slots
-    cdef int used, shift
+    cdef int used
 
     @cython.locals(at=uint64_t)
     cdef int slot_of(self, uint64_t fingerprint) noexcept
 
     @cython.locals(entry=int)
     cdef int put(self, int slot, uint64_t fingerprint, int part, Py_ssize_t start, Py_ssize_t end) except -1
-
-    @cython.locals(entry=int, slot=int)
-    cdef int spread(self) except -1
 
     @cython.locals(entry=int)
     cdef int clear(self) except -1

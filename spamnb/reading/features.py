@@ -35,7 +35,6 @@ ENTRIES = 4096  # of one table; a power of two, as what follows
 ENTRY_BITS, LAST_ENTRY = 12, ENTRIES - 1
 SLOTS, LAST_SLOT = 2 * ENTRIES, 2 * ENTRIES - 1
 SLOT_SHIFT = 64 - 13
-FEW, SHIFT_OF_FEW = 512, 64 - 10  # entries that have 1024 slots: these stay in the fastest memory
 # Nobody can choose tokens that share a slot: where each belongs differs from process to process.
 SECRET_FACTOR = int.from_bytes(urandom(8), "little") | 1
 FIRST_ROOM = 1 << 13  # bytes for the texts of tokens
@@ -99,11 +98,11 @@ class TokenTable:
             self.ends = zeros(ENTRIES)
             self.homes = zeros(ENTRIES)  # its slot
             self.slots = zeros(SLOTS)  # numbers of entries, from 1 on; 0: free
-        self.used, self.shift = 0, SHIFT_OF_FEW
+        self.used = 0
 
     def slot_of(self, fingerprint: int) -> int:
         """Find the slot of a fingerprint, or the free one where it belongs."""
-        at = (fingerprint * SECRET_FACTOR & MASK) >> self.shift
+        at = (fingerprint * SECRET_FACTOR & MASK) >> SLOT_SHIFT
         while self.slots[at] and self.fingerprints[self.slots[at] - 1 & LAST_ENTRY] != fingerprint:
             at = at + 1 & LAST_SLOT
         return at
@@ -119,23 +118,12 @@ class TokenTable:
         self.homes[entry] = slot
         self.used += 1
         self.slots[slot & LAST_SLOT] = self.used
-        if self.used == FEW:
-            self.spread()
         return entry
-
-    def spread(self) -> None:
-        """Use all slots."""
-        self.clear()
-        self.used, self.shift = FEW, SLOT_SHIFT
-        for entry in range(FEW):
-            slot = self.slot_of(self.fingerprints[entry])
-            self.homes[entry] = slot
-            self.slots[slot & LAST_SLOT] = entry + 1
 
     def clear(self) -> None:
         for entry in range(self.used):
             self.slots[self.homes[entry & LAST_ENTRY] & LAST_SLOT] = 0
-        self.used, self.shift = 0, SHIFT_OF_FEW
+        self.used = 0
 
 
 def number_in(tables: list[TokenTable], fingerprint: int) -> int:
@@ -315,7 +303,8 @@ class Features:
     def add_grams(self, tag: Tag, run: list[int], n: int, part: int) -> None:
         """Count each n neighbours of a run of tokens, given by their numbers, as one token."""
         for start in range(len(run) - n + 1):
-            gram = b" ".join([self.text_of_number(number)[len(tag.text) :] for number in run[start : start + n]])
+            words = [self.text_of_number(number)[len(tag.text) :] for number in run[start : start + n]]
+            gram = b" ".join(words)
             self.add(tag, gram, 0, len(gram), part)
 
     def text_of_number(self, number: int) -> bytes:
