@@ -21,7 +21,7 @@ UNITS_PER_NAT = 2.0**40  # `bayes.classifier.rounded` rounds weights to whole un
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Messages as the places of their tokens in some vocabulary (-1: unknown), and how often each occurs."""
+    """Messages as the places of their tokens in some vocabulary, and how often each occurs."""
 
     starts: Array  # where the row of each message starts, and the end of the last row
     places: Array

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spamnb.bayes.classifier import View
-from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
 from spamnb.evaluation.corpus import Corpus
@@ -68,7 +67,7 @@ def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool, most_mistakes: int
 ) -> Evaluation:
     """Judge mail by a model that was trained on other mail."""
-    judged, learned = judge_by_model(BatchJudge(model), labels, batches, skip_learned)
+    judged, learned = judge_by_model(model, labels, batches, skip_learned)
     if not judged.names and learned:
         raise DataError(f"all {learned:,} messages are learned by the model already; name other mail")
     worst = mistakes.by_model(judged, model, most_mistakes)

@@ -9,11 +9,13 @@ import numpy as np
 
 from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
+from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
 from spamnb.evaluation.running_counts import RunningCounts
 from spamnb.model import DEFAULT_VIEW
+from spamnb.tables.lookup import CountLookup
 from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
 
@@ -23,9 +25,9 @@ if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.bayes.classifier import View
     from spamnb.bayes.verdict import Verdict
-    from spamnb.delivery.batch_judge import BatchJudge
     from spamnb.evaluation.corpus import Corpus
     from spamnb.mailboxes.skipped import Unreadable
+    from spamnb.model import Model
     from spamnb.tables.count_table import CountTable
     from spamnb.training.batches import Batch
 
@@ -86,10 +88,11 @@ class CrossValidation:
 
 
 def judge_by_model(
-    judge: BatchJudge, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
+    model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
 ) -> tuple[JudgedMessages, int]:
     """Judge labelled mail by a model as it is; also returns how many of the messages it has learned."""
-    model = judge.model
+    lookup = CountLookup(model.stored, model.view)
+    classifier = BulkClassifier(model.classifier, lookup.counts)
     known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth: list[int] = []
     verdicts: list[Verdict] = []
@@ -98,13 +101,14 @@ def judge_by_model(
     learned = 0
     for batch in batches:
         label_index = known.index(batch.label or "")
-        for name, verdict, is_learned in zip(
-            batch.names, judge.verdicts(batch), judge.has_learned(batch), strict=True
-        ):
+        classifier.counts = lookup.counts_of(batch.rows, batch.fingerprints)
+        joints = classifier.joints(batch.rows).tolist()
+        for name, joint, digest in zip(batch.names, joints, batch.digests.tolist(), strict=True):
+            is_learned = model.stored.label_of(digest) is not None
             learned += is_learned
             if not (is_learned and skip_learned):
                 truth.append(label_index)
-                verdicts.append(verdict)
+                verdicts.append(model.decide(Score(model.labels, joint, [])))
                 names.append(name)
         unreadable += batch.unreadable
     pair = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None

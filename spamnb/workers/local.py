@@ -1,4 +1,4 @@
-"""Reading, counting and judging mail by the processes of this machine, in little memory.
+"""Reading and counting mail by the processes of this machine, in little memory.
 
 Tables are added up a few at a time. What they come to, if it is much, lies in a file until the same shard of
 each is merged in the end.
@@ -7,23 +7,19 @@ each is merged in the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import chunks_by_label
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
-from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
 from spamnb.training.batches import Batch, ChunkReader, Finish, MailToRead
-from spamnb.workers.processes import all_cores, in_parallel
-
-if TYPE_CHECKING:
-    from spamnb.delivery.batch_judge import Judgement
+from spamnb.workers.judges import LocalJudges
+from spamnb.workers.processes import in_parallel
 
 FEW_ENTRIES, MOST_ENTRIES = 1 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
 SHARD_ENTRIES = 1 << 18
@@ -78,13 +74,10 @@ def map_shards(
         yield task(shard.shard(), *rest)
 
 
-class LocalPool:
-    """Processes of this machine."""
+class LocalPool(LocalJudges):
+    """Processes of this machine, which also count."""
 
     map_shards = staticmethod(map_shards)
-
-    def __init__(self, jobs: int | None = None) -> None:
-        self.jobs = jobs or all_cores()
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Read all mail under each label, in order."""
@@ -96,14 +89,3 @@ class LocalPool:
 
     def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> LocalTableSum:
         return LocalTableSum(base, labels, file)
-
-    def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
-        """Judge all mail below some paths, in order."""
-        task = ChunkTask(BatchJudge(model))
-        results = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
-        for judgement, before in join_ranges(results, lambda chunk, _: task(chunk)):
-            yield numbered_from(before, judgement)
-
-    def status(self) -> str:
-        """Words about the workers for the progress line; there is nothing to say about local ones."""
-        return ""
