@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from spamnb.array_loops import count_rows
 from spamnb.arrays import MISSING, Array, Rows, Texts, sorted_distinct
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage
@@ -30,7 +31,6 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, NumberSums
 from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
-from spamnb.tables.summing import count_rows
 
 Finish = Callable[[CountTable, CountTable], CountTable]  # takes the sum, and the model before
 

@@ -29,7 +29,7 @@ from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import replace_model
-from spamnb.training.sample import Sample
+from spamnb.training.sample import Sample, counts_in
 
 LABELS = (HAM, SPAM)
 MOST_LABELS = 100  # their indices are kept in a signed byte
@@ -172,9 +172,10 @@ def write_shards(
     totals = list(map_shards(Totals.of, shards))
     if sample:
 
-        def counts(fingerprints: Array) -> tuple[Array, Array]:
-            found = list(map_shards(CountTable.counts, shards, split_by_shard(fingerprints, len(shards))))
-            return tuple(np.concatenate(counts, axis=1) for counts in zip(*found, strict=True))  # type: ignore[return-value]
+        def counts(vocabularies: Sequence[Array]) -> list[Array]:
+            by_shard = zip(*(split_by_shard(own, len(shards)) for own in vocabularies), strict=True)
+            found = map_shards(counts_in, shards, [view] * len(shards), by_shard)
+            return [np.concatenate(counts) for counts in zip(*found, strict=True)]
 
         learned = sample.scored(learned, labels, view, sum_totals(totals), counts)
     ham, spam = ham_and_spam(labels, learned.labels, learned.scores)

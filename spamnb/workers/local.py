@@ -25,7 +25,7 @@ from spamnb.workers.processes import all_cores, in_parallel
 if TYPE_CHECKING:
     from spamnb.delivery.batch_judge import Judgement
 
-FEW_ENTRIES, MOST_ENTRIES = 1 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
+FEW_ENTRIES, MOST_ENTRIES = 3 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
 SHARD_ENTRIES = 1 << 18
 
 
