@@ -1,6 +1,6 @@
 """Layout of a model file: its columns, written side by side, and the head in front of them."""
 
-from hashlib import blake2b
+from _blake2 import blake2b  # hashlib's, without loading hashlib
 from itertools import pairwise
 from typing import Any
 from zlib import crc32

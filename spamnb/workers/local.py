@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spamnb.delivery.batch_judge import Judgement
 
 FEW_ENTRIES, MOST_ENTRIES = 3 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
-SHARD_ENTRIES = 1 << 18
+SHARD_ENTRIES = 1 << 19
 
 
 class LocalTableSum:
@@ -45,28 +45,22 @@ class LocalTableSum:
         self.tables.append(table)
         limit = max(FEW_ENTRIES, sum(map(len, self.spilled)))
         if sum(map(len, self.tables)) > min(limit, MOST_ENTRIES):
-            self.spilled.append(SpilledTable(self.file, self._sum()))
-
-    def _sum(self) -> CountTable:
-        """Sum the tables in memory, which are none then."""
-        tables, self.tables = self.tables, []
-        return sum_tables([CountTable.empty(self.labels), *tables])
+            self.spilled.append(SpilledTable(self.file, sum_tables(self.tables)))
+            self.tables = []
 
     def shards(self, finish: Finish) -> list[SpilledTable]:
         """Finish the sum. It goes back into the file: scores need the memory."""
-        last = self._sum()
         of_base = [len(self.base.column(name)) for name in ("tokens", "pairs")] if self.base else []
-        entries = sum(of_base) + sum(map(len, self.spilled)) + len(last)
+        entries = sum(of_base) + sum(map(len, [*self.spilled, *self.tables]))
         count = min(1 << (entries // SHARD_ENTRIES).bit_length(), MOST_SHARDS)
         shards: list[SpilledTable] = []
         for shard in range(count):
             before = CountTable.empty(self.labels)
             if self.base:
                 before = load_shard(self.base, shard, count).relabelled(self.labels)
-            spilled = [table.shard(shard, count) for table in self.spilled]
-            table = finish(sum_tables([before, *spilled, last.shard(shard, count)]), before)
-            shards.append(SpilledTable(self.file, table))
-        self.spilled = []
+            tables = [table.shard(shard, count) for table in (*self.spilled, *self.tables)]
+            shards.append(SpilledTable(self.file, finish(sum_tables([before, *tables]), before)))
+        self.spilled, self.tables = [], []
         return shards
 
 
