@@ -24,3 +24,10 @@ cpdef find_places(const uint64_t[::1] numbers, const uint64_t[::1] wanted, int64
 @cython.locals(message=size_t, entry=size_t, place=uint32_t, sign=int32_t)
 cpdef count_rows(const int64_t[::1] starts, const int32_t[::1] places, const uint16_t[::1] times, const int32_t[::1] signs,
                  int32_t[::1] messages, int32_t[::1] occurrences)
+
+@cython.locals(at=size_t)
+cpdef add_row(int64_t[::1] total, const int32_t[::1] places, const int64_t[::1] row)
+
+@cython.locals(at=size_t, place=uint32_t, first=uint16_t, last=uint16_t)
+cpdef widen_days(uint16_t[::1] first_days, uint16_t[::1] last_days, const int32_t[::1] places, const uint16_t[:] own_first,
+                 const uint16_t[:] own_last)

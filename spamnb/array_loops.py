@@ -98,3 +98,17 @@ def count_rows(starts: Any, places: Any, times: Any, signs: Any, messages: Any, 
                 place = places[entry]
                 messages[place] += sign
                 occurrences[place] += sign * times[entry]
+
+
+def add_row(total: Any, places: Any, row: Any) -> None:
+    """Add numbers at their places in a sum."""
+    for at in range(len(places)):
+        total[places[at]] += row[at]
+
+
+def widen_days(first_days: Any, last_days: Any, places: Any, own_first: Any, own_last: Any) -> None:
+    """Let the days at some places begin no later, and end no earlier, than days of their own."""
+    for at in range(len(places)):
+        place, first, last = places[at], own_first[at], own_last[at]
+        first_days[place] = min(first_days[place], first)
+        last_days[place] = max(last_days[place], last)

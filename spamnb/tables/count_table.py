@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.array_loops import add_row, widen_days
 from spamnb.arrays import Array, Texts, counted_columns, distinct, shard_range, stable_order
 from spamnb.key import Key
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, merge_learned
@@ -262,23 +263,24 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     size, places = len(firsts), np.split(all_places, np.cumsum([len(table) for table in tables])[:-1])
 
     def added(counts: list[Array]) -> Array:
-        largest = sum(max(int(rows.max(initial=0)), -int(rows.min(initial=0))) for rows in counts)
-        total = np.zeros((len(labels), size), np.int32 if largest <= LARGEST_INT32 else np.int64)
+        total = np.zeros((len(labels), size), np.int64)
         for rows, own_places in zip(counts, places, strict=True):
-            for row, own_row in zip(total, rows.astype(total.dtype, copy=False), strict=True):
+            for row, own_row in zip(total, rows, strict=True):
                 if own_row.any():
-                    np.add.at(row, own_places, own_row)  # fast for rows of one type only
+                    add_row(row.data, own_places.data, own_row.astype(np.int64).data)
         return _narrowed(total)
 
     message_counts = added([table.message_counts for table in tables])
     occurrence_counts = added([table.occurrence_counts for table in tables])
     first_days, last_days = np.full(size, LARGEST_UINT16, np.uint16), np.zeros(size, np.uint16)
     for table, own_places in zip(tables, places, strict=True):
-        np.minimum.at(first_days, own_places, table.first_days)
-        np.maximum.at(last_days, own_places, table.last_days)
+        columns = first_days, last_days, own_places, table.first_days, table.last_days
+        widen_days(*(column.data for column in columns))
     texts = Texts.joined([table.texts for table in tables])[firsts]  # the first counts, where several have one
-    columns = fingerprints[firsts], texts, message_counts, occurrence_counts, first_days, last_days
-    total = CountTable(labels, messages, numbers, *columns, learned)
+    counts = message_counts, occurrence_counts
+    total = CountTable(
+        labels, messages, numbers, fingerprints[firsts], texts, *counts, first_days, last_days, learned
+    )
     filled: Array = np.any(message_counts, axis=0) | np.any(occurrence_counts, axis=0)
     return total.only(filled)
 

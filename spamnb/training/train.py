@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,6 +105,7 @@ def train(
                 # Imported counts: their messages, which scores would need, are not there.
                 None if settings.closed else sample,
                 pool.map_shards,
+                pool.beside,
             )
     return summary
 
@@ -164,33 +166,42 @@ def write_shards(
     before: StoredModel | None = None,
     sample: Sample | None = None,
     map_shards: MapShards = map,
+    beside: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
 ) -> None:
-    """Write a model, with the cutoffs and the calibration that its scores ask for.
+    """Write a model, with the cutoffs and the calibration that its scores ask for, taken beside.
 
     What was learned since `before` was opened is carried over. The caller holds the lock on training.
     """
     totals = list(map_shards(Totals.of, shards))
-    if sample:
 
-        def counts(vocabularies: Sequence[Array]) -> list[Array]:
-            by_shard = zip(*(split_by_shard(own, len(shards)) for own in vocabularies), strict=True)
-            found = map_shards(counts_in, shards, [view] * len(shards), by_shard)
-            return [np.concatenate(counts) for counts in zip(*found, strict=True)]
+    def counts(vocabularies: Sequence[Array]) -> list[Array]:
+        by_shard = zip(*(split_by_shard(own, len(shards)) for own in vocabularies), strict=True)
+        found = map_shards(counts_in, shards, [view] * len(shards), by_shard)
+        return [np.concatenate(counts) for counts in zip(*found, strict=True)]
 
-        learned = sample.scored(learned, labels, view, sum_totals(totals), counts)
-    ham, spam = ham_and_spam(labels, learned.labels, learned.scores)
-    limits, calibration = IMPORTED, Calibration()
-    if not settings.closed:
-        limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
+    def scored() -> tuple[LearnedMessages, dict[str, Any]]:
+        whole = sum_totals(totals)
+        messages = sample.scored(learned, labels, view, whole, counts) if sample else learned
+        limits, calibration = IMPORTED, Calibration()
+        if not settings.closed:
+            ham, spam = ham_and_spam(labels, messages.labels, messages.scores)
+            limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
+        return messages, {
+            "cutoffs": [limits.ham, limits.spam],
+            "calibration": [calibration.slope, calibration.intercept],
+        }
+
     about = {
         "labels": list(labels),
         "settings": settings.as_map(),
         "view": view.as_map(),
         "ham_loss": ham_loss,
-        "cutoffs": [limits.ham, limits.spam],
-        "calibration": [calibration.slope, calibration.intercept],
+        "cutoffs": [0.0, 0.0],  # until they are known
+        "calibration": [0.0, 0.0],
     }
-    replace_model(path, save(path, shards, learned, about, totals, map_shards), before)
+    with beside(scored) as result:
+        new = save(path, shards, learned, about, totals, map_shards, result)
+    replace_model(path, new, before)
 
 
 def write(

@@ -7,6 +7,7 @@ each is merged in the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from spamnb.delivery.batch_judge import BatchJudge, numbered_from
@@ -20,7 +21,7 @@ from spamnb.tables.loading import load_shard
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
 from spamnb.training.batches import Batch, ChunkReader, Finish, MailToRead
-from spamnb.workers.processes import all_cores, in_parallel
+from spamnb.workers.processes import all_cores, beside, in_parallel
 
 if TYPE_CHECKING:
     from spamnb.delivery.batch_judge import Judgement
@@ -87,6 +88,9 @@ class LocalPool:
         results = in_parallel(task, found, self.jobs)
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
             yield batch.numbered_from(before)
+
+    def beside(self, task: Callable[[], Any]) -> AbstractContextManager[Callable[[], Any]]:
+        return beside(task, self.jobs)
 
     def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> LocalTableSum:
         return LocalTableSum(base, labels, file)
