@@ -43,7 +43,7 @@ def settle(keys: Any) -> bool:
 def number_runs(numbers: Any, keys: Any, room: int, firsts: Any, places: Any) -> int:
     """Number the runs of equal numbers, note the first of each, and return how many there are.
 
-    The keys have places of numbers, in their order, in their last bits, `room`. Returns -1 if it is not theirs.
+    In their last bits, `room`, the keys have the places of the numbers in order. Returns -1 if they are not.
     """
     runs, before = 0, 0
     for at in range(len(keys)):
@@ -72,7 +72,7 @@ def copy_texts(data: Any, ends: Any, chosen: Any, copied: Any, copied_ends: Any)
 
 
 def find_places(numbers: Any, wanted: Any, places: Any) -> None:
-    """Find the places of sorted numbers among other sorted ones; nothing is noted for one that is not there."""
+    """Find the places of sorted numbers among other sorted ones, and note those that are there."""
     at, size = 0, len(numbers)
     for index in range(len(wanted)):
         number = wanted[index]

@@ -276,7 +276,7 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     for table, own_places in zip(tables, places, strict=True):
         columns = first_days, last_days, own_places, table.first_days, table.last_days
         widen_days(*(column.data for column in columns))
-    texts = Texts.joined([table.texts for table in tables])[firsts]  # the first counts, where several have one
+    texts = Texts.joined([table.texts for table in tables])[firsts]  # of several, the first counts
     counts = message_counts, occurrence_counts
     total = CountTable(
         labels, messages, numbers, fingerprints[firsts], texts, *counts, first_days, last_days, learned

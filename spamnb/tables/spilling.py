@@ -37,7 +37,7 @@ class SpillFile:
             if not self.file:
                 from tempfile import TemporaryFile  # takes 4 ms to load
 
-                self.file = TemporaryFile(dir=self.folder)
+                self.file = TemporaryFile(dir=self.folder)  # noqa: SIM115 (closed in __exit__)
             while len(data):
                 written = os.pwrite(self.file.fileno(), data, self.size)
                 self.size, data = self.size + written, data[written:]
