@@ -7,7 +7,10 @@ Python's own, not numpy's.
 from __future__ import annotations
 
 from array import array
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 DIGIT_BITS = 11
 DIGIT_COUNT, LAST_DIGIT = 1 << DIGIT_BITS, (1 << DIGIT_BITS) - 1
