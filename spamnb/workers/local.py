@@ -33,12 +33,9 @@ SHARD_ENTRIES = 1 << 19
 class LocalTableSum:
     """Sum of tables, and of the model there was before."""
 
-    def __init__(
-        self, base: StoredModel | None, labels: Sequence[str], file: SpillFile, jobs: int = 1
-    ) -> None:
+    def __init__(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> None:
         if base:
             check_columns(base)
-        self.jobs = jobs
         self.base = base
         self.labels = labels
         self.file = file
@@ -57,20 +54,17 @@ class LocalTableSum:
         of_base = [len(self.base.column(name)) for name in ("tokens", "pairs")] if self.base else []
         entries = sum([*of_base, *map(len, self.spilled), *map(len, self.tables)])
         count = min(1 << (entries // SHARD_ENTRIES).bit_length(), MOST_SHARDS)
-        work = [(shard, count, finish) for shard in range(count)]
-        sums = in_parallel(self._shard, work, min(self.jobs, count))
-        shards = [SpilledTable(self.file, table) for table in sums]
+        shards: list[SpilledTable] = []
+        for shard in range(count):
+            before = CountTable.empty(self.labels)
+            if self.base:
+                before = load_shard(self.base, shard, count).relabelled(self.labels)
+            spilled = [table.shard(shard, count) for table in self.spilled]
+            tables = [table.shard(shard, count) for table in self.tables]
+            table = finish(sum_tables([before, *spilled, *tables]), before)
+            shards.append(SpilledTable(self.file, table))
         self.spilled, self.tables = [], []
         return shards
-
-    def _shard(self, shard: int, count: int, finish: Finish) -> CountTable:
-        """Sum one of `count` shards of all tables."""
-        before = CountTable.empty(self.labels)
-        if self.base:
-            before = load_shard(self.base, shard, count).relabelled(self.labels)
-        spilled = [table.shard(shard, count) for table in self.spilled]
-        tables = [table.shard(shard, count) for table in self.tables]
-        return finish(sum_tables([before, *spilled, *tables]), before)
 
 
 def map_shards(
@@ -101,7 +95,7 @@ class LocalPool:
         return beside(task, self.jobs)
 
     def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> LocalTableSum:
-        return LocalTableSum(base, labels, file, self.jobs)
+        return LocalTableSum(base, labels, file)
 
     def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
         """Judge all mail below some paths, in order."""
