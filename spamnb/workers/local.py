@@ -7,6 +7,7 @@ each is merged in the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from spamnb.mailboxes.labelled import chunks_by_label
@@ -19,10 +20,10 @@ from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
 from spamnb.training.batches import Batch, ChunkReader, Finish, MailToRead
 from spamnb.workers.judges import LocalJudges
-from spamnb.workers.processes import in_parallel
+from spamnb.workers.processes import beside, in_parallel
 
-FEW_ENTRIES, MOST_ENTRIES = 1 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
-SHARD_ENTRIES = 1 << 18
+FEW_ENTRIES, MOST_ENTRIES = 3 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
+SHARD_ENTRIES = 1 << 19
 
 
 class LocalTableSum:
@@ -41,18 +42,13 @@ class LocalTableSum:
         self.tables.append(table)
         limit = max(FEW_ENTRIES, sum(map(len, self.spilled)))
         if sum(map(len, self.tables)) > min(limit, MOST_ENTRIES):
-            self.spilled.append(SpilledTable(self.file, self._sum()))
-
-    def _sum(self) -> CountTable:
-        """Sum the tables in memory, which are none then."""
-        tables, self.tables = self.tables, []
-        return sum_tables([CountTable.empty(self.labels), *tables])
+            self.spilled.append(SpilledTable(self.file, sum_tables(self.tables)))
+            self.tables = []
 
     def shards(self, finish: Finish) -> list[SpilledTable]:
         """Finish the sum. It goes back into the file: scores need the memory."""
-        last = self._sum()
         of_base = [len(self.base.column(name)) for name in ("tokens", "pairs")] if self.base else []
-        entries = sum(of_base) + sum(map(len, self.spilled)) + len(last)
+        entries = sum([*of_base, *map(len, self.spilled), *map(len, self.tables)])
         count = min(1 << (entries // SHARD_ENTRIES).bit_length(), MOST_SHARDS)
         shards: list[SpilledTable] = []
         for shard in range(count):
@@ -60,9 +56,10 @@ class LocalTableSum:
             if self.base:
                 before = load_shard(self.base, shard, count).relabelled(self.labels)
             spilled = [table.shard(shard, count) for table in self.spilled]
-            table = finish(sum_tables([before, *spilled, last.shard(shard, count)]), before)
+            tables = [table.shard(shard, count) for table in self.tables]
+            table = finish(sum_tables([before, *spilled, *tables]), before)
             shards.append(SpilledTable(self.file, table))
-        self.spilled = []
+        self.spilled, self.tables = [], []
         return shards
 
 
@@ -86,6 +83,9 @@ class LocalPool(LocalJudges):
         results = in_parallel(task, found, self.jobs)
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
             yield batch.numbered_from(before)
+
+    def beside(self, task: Callable[[], Any]) -> AbstractContextManager[Callable[[], Any]]:
+        return beside(task, self.jobs)
 
     def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> LocalTableSum:
         return LocalTableSum(base, labels, file)
