@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from spamnb.delivery.batch_judge import BatchJudge
+from spamnb.delivery.fast_scorer import hold
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
@@ -74,34 +74,44 @@ def classification_stages(model: str, mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb classify --jobs 1`, for an mbox a label."""
     stages = Stages()
     with stages.of("loading the model"):
-        judge = BatchJudge(Model.open(model))
-    for batch in batches(stages, mail, judge.model.tokenizer):
+        held = hold(Model.open(model))
+    for _, _, _, messages in messages_read(stages, mail):
+        with stages.of("features"):
+            features = [held.tokenizer.features(message, numbers=False) for message in messages]
         with stages.of("looking up, scores, verdicts"):
-            judge.verdicts(batch)
+            for each in features:
+                held.verdict(each)
     return stages.spent
 
 
 def batches(stages: Stages, mail: dict[str, str], tokenizer: Tokenizer) -> Iterator[Batch]:
+    for label, size, raws, messages in messages_read(stages, mail):
+        with stages.of("digests"):
+            digests = np.array([digest(message) for message in messages], np.uint64)
+        with stages.of("features: headers, links, HTML, cleaned text"):
+            features = [tokenizer.features(message) for message in messages]
+        with stages.of("… of these, HTML"):
+            for page in pages_of(messages):
+                render(page)
+        with stages.of("batch: words, pairs, counting, numbering"):
+            builder = BatchBuilder()
+            for each in features:
+                builder.add(each)
+            names = [(raw.path, raw.index) for raw in raws]
+            batch = Batch(label, names, digests, [], *builder.build(), [], size)
+        yield batch
+
+
+def messages_read(
+    stages: Stages, mail: dict[str, str]
+) -> Iterator[tuple[str, int, list[RawMessage], list[Message]]]:
     for label, path in mail.items():
         for chunk in chunks([path]):
             with stages.of("cutting mailboxes into messages"):
                 raws = [raw for raw in chunk.messages() if isinstance(raw, RawMessage)]
             with stages.of("reading messages: headers, parts, decoding"):
                 messages = [read(raw.data) for raw in raws]
-            with stages.of("digests"):
-                digests = np.array([digest(message) for message in messages], np.uint64)
-            with stages.of("features: headers, links, HTML, cleaned text"):
-                features = [tokenizer.features(message) for message in messages]
-            with stages.of("… of these, HTML"):
-                for page in pages_of(messages):
-                    render(page)
-            with stages.of("batch: words, pairs, counting, numbering"):
-                builder = BatchBuilder()
-                for each in features:
-                    builder.add(each)
-                names = [(raw.path, raw.index) for raw in raws]
-                batch = Batch(label, names, digests, [], *builder.build(), [], chunk.size)
-            yield batch
+            yield label, chunk.size, raws, messages
 
 
 def pages_of(messages: Sequence[Message]) -> list[str]:

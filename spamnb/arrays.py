@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from spamnb.array_loops import DIGIT_BITS, copy_texts, find_places, number_runs, settle, sort_by_digit
+
 Array = np.ndarray[Any, Any]
 
 FINGERPRINT_BITS = 64  # a digest has as many
+MASK = (1 << FINGERPRINT_BITS) - 1
 MOST_DIMENSIONS = 32  # of an array, before numpy 2
-TEXTS_AT_ONCE = 1 << 16  # bounds the index array of gathered texts, 8 bytes a character
 KEY_BITS = 63  # room for all counts of a token in one number
 MISSING = -1  # in place of a numeric feature, which is never negative
 UNITS_PER_NAT = 2.0**40  # `bayes.classifier.rounded` rounds weights to whole units
@@ -21,7 +23,7 @@ UNITS_PER_NAT = 2.0**40  # `bayes.classifier.rounded` rounds weights to whole un
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Messages as the places of their tokens in some vocabulary (-1: unknown), and how often each occurs."""
+    """Messages as the places of their tokens in some vocabulary, and how often each occurs."""
 
     starts: Array  # where the row of each message starts, and the end of the last row
     places: Array
@@ -86,22 +88,48 @@ def stacked(pieces: Sequence[Rows]) -> Rows:
     )
 
 
-def stable_order(numbers: Array) -> Array:
-    """Find the order that sorts 64-bit numbers; equal ones stay in their order.
+def sorted_keys(numbers: Array) -> tuple[Array, int]:
+    """Sort 64-bit numbers; the last bits of each make room, which is returned too, for its place.
 
-    Sorting takes half the time of finding an order, so the last bits of each number make room for its place.
-    Where these bits are needed to tell two numbers apart, which is rare, the order is found the long way.
+    Most are told apart by their first two digits.
     """
-    room = np.uint64((1 << len(numbers).bit_length()) - 1)
-    keys = numbers & ~room
-    keys |= np.arange(len(numbers), dtype=np.uint64)
-    keys.sort()
-    alike = np.flatnonzero((keys[:-1] ^ keys[1:]) <= room)
-    keys &= room
-    order = keys.view(np.int64)
+    room = (1 << len(numbers).bit_length()) - 1
+    spare = numbers & np.uint64(MASK ^ room)
+    spare |= np.arange(len(numbers), dtype=np.uint64)
+    keys = np.empty_like(spare)
+    sort_by_digit(spare.data, keys.data, FINGERPRINT_BITS - 2 * DIGIT_BITS)
+    sort_by_digit(keys.data, spare.data, FINGERPRINT_BITS - DIGIT_BITS)
+    if not settle(spare.data):
+        spare.sort()
+    return spare, room
+
+
+def stable_order(numbers: Array) -> Array:
+    """Find the order that sorts 64-bit numbers; equal ones stay in their order."""
+    keys, room = sorted_keys(numbers)
+    alike = np.flatnonzero((keys[:-1] ^ keys[1:]) <= np.uint64(room))
+    order = (keys & np.uint64(room)).view(np.int64)
     if np.any(numbers[order[alike]] != numbers[order[alike + 1]]):
         return np.argsort(numbers, kind="stable")
     return order
+
+
+def distinct(numbers: Array) -> tuple[Array, Array]:
+    """Find the first of each of the different 64-bit numbers, in their order, and which of them each is."""
+    keys, room = sorted_keys(numbers)
+    firsts, places = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int32)
+    size = number_runs(numbers.data, keys.data, room, firsts.data, places.data)
+    if size < 0:  # their first bits do not tell all apart
+        order = np.argsort(numbers, kind="stable").view(np.uint64)
+        size = number_runs(numbers.data, order.data, room, firsts.data, places.data)
+    return firsts[:size].copy(), places
+
+
+def places_among(numbers: Array, wanted: Array) -> Array:
+    """Find the places of sorted numbers among other sorted ones, -1 for one that is not there."""
+    places = np.full(len(wanted), -1)
+    find_places(numbers.data, wanted.data, places.data)
+    return places
 
 
 def run_starts(numbers: Array) -> Array:
@@ -199,27 +227,25 @@ class Texts:
         return np.diff(self.ends, prepend=0)
 
     def __getitem__(self, which: Array | slice) -> Texts:
-        """Choose texts: by a mask, by their places, or a slice, which shares memory with these."""
+        """Choose texts: by a mask, by different places, or a slice, which shares memory with these."""
         if isinstance(which, slice):
             start, end = (int(self.ends[at - 1]) if at else 0 for at in (which.start, which.stop))
             return Texts(self.ends[which] - start, self.data[start:end])
-        ends, lengths = self.ends[which], self.lengths.astype(np.int32)[which]
-        return Texts(np.cumsum(lengths), gather_texts(self.data, ends - lengths, lengths))
+        places = np.flatnonzero(which) if which.dtype == bool else which
+        data, ends = np.empty(len(self.data), np.uint8), np.empty(len(places), np.int64)
+        size = copy_texts(self.data.data, self.ends.data, places.data, data.data, ends.data)
+        return Texts(ends, data[:size].copy())
+
+    @classmethod
+    def joined(cls, pieces: Sequence[Texts]) -> Texts:
+        """Put texts one behind the other."""
+        starts = np.cumsum([0, *(len(piece.data) for piece in pieces)])
+        ends = [piece.ends + start for piece, start in zip(pieces, starts, strict=False)]
+        return cls(np.concatenate(ends), np.concatenate([piece.data for piece in pieces]))
 
     def decoded(self, places: Iterable[int]) -> list[str]:
         data, ends = self.data.data, self.ends
         return [str(data[ends[at - 1] if at else 0 : ends[at]], "utf-8") for at in places]
-
-
-def gather_texts(text: Array, starts: Array, lengths: Array) -> Array:
-    """Copy stretches of a text, one behind the other."""
-    pieces = [np.empty(0, np.uint8)]
-    for block in range(0, len(starts), TEXTS_AT_ONCE):
-        start, length = (column[block : block + TEXTS_AT_ONCE] for column in (starts, lengths))
-        behind = np.cumsum(length)
-        source = np.repeat(start - behind + length, length) + np.arange(behind[-1])
-        pieces.append(text[source])
-    return np.concatenate(pieces)
 
 
 def shard_range(shard: int, shards: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 import os
 
-from spamnb.bayes.classifier import Classifier, View
+from spamnb.bayes.classifier import Classifier, Score, View
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.reading.message import read
@@ -12,10 +12,15 @@ from spamnb.store.stored_model import StoredModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.bayes.classifier import Score
+    from typing import Protocol
+
     from spamnb.bayes.verdict import Verdict
     from spamnb.key import Key
     from spamnb.reading.features import Features
+
+    class Scorer(Protocol):
+        def joint(self, features: Features) -> list[float]: ...
+
 
 # The figures are (1-AUC)% on five half splits of spamassassin; this view has 0.0159 (`make ablation`).
 DEFAULT_VIEW = View(
@@ -45,6 +50,7 @@ class Model:
         self.tokenizer = Tokenizer(self.settings, self.key)
         self.view = view or view_of(stored)
         self.classifier = Classifier(stored, self.view)
+        self.scorer: Scorer | None = None  # of a model that is held in memory
         has_cutoffs = view is None and self.view.has_cutoffs  # cutoffs hold for the model's own view only
         self.cutoffs = cutoffs or (Cutoffs(*stored.head["cutoffs"]) if has_cutoffs else None)
         self.calibration = Calibration(*stored.head["calibration"]) if has_cutoffs else None
@@ -57,9 +63,9 @@ class Model:
             raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
         return cls(StoredModel.open(os.fspath(path)), view, cutoffs)
 
-    def features(self, raw: bytes) -> "Features":
-        """Return the features of a message that the view has a use for."""
-        return self.tokenizer.features(read(raw), numbers=self.view.numbers)
+    def features(self, raw: bytes, spare: "Features | None" = None) -> "Features":
+        """Return the features of a message that the view has a use for; put into `spare`, if there is one."""
+        return self.tokenizer.features(read(raw), self.view.numbers, spare)
 
     def classify(self, raw: bytes) -> "Verdict":
         return self.classify_features(self.features(raw))
@@ -67,6 +73,12 @@ class Model:
     def classify_features(self, features: "Features") -> "Verdict":
         pairs = features.pairs if self.view.pairs else ()
         return self.decide(self.classifier.score(features.tokens, features.numbers, pairs))
+
+    def verdict(self, features: "Features") -> "Verdict":
+        """Judge a message as `classify_features` does, maybe without the evidence, which takes time."""
+        if self.scorer is None:
+            return self.classify_features(features)
+        return self.decide(Score(self.labels, self.scorer.joint(features), []))
 
     def decide(self, score: "Score") -> "Verdict":
         return verdict_of(score, self.cutoffs, self.calibration)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TRY_AGAIN = SpamnbError.exit_code
+GARBAGE = 20_000  # new objects that garbage is looked for after: after 700, it takes 15 ms to load numpy
 
 
 def main() -> int:
@@ -24,6 +25,7 @@ def main() -> int:
     gc.disable()  # it would take 2 ms of a delivery, which makes little garbage
     code = exit_code_of(run_delivery)
     if code is None:
+        gc.set_threshold(GARBAGE)
         gc.enable()
         code = exit_code_of(run_command_line)
         gc.freeze()  # the interpreter's end would take 30 ms to look through all that numpy and click made

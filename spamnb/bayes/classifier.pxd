@@ -16,7 +16,7 @@ cdef class Evidence:
 cdef class Likelihood:
     cdef readonly object view, labels, numbers, vocabulary
     cdef readonly int label_count
-    cdef readonly bint is_global, is_bernoulli, is_multinomial
+    cdef readonly bint is_global, is_bernoulli, is_multinomial, is_mean_of_two
     cdef readonly double epsilon, least_evidence
     cdef public list log_denominators
     cdef readonly list log_prior, label_totals, background, certain_words

@@ -102,7 +102,7 @@ class Score:
 
     @property
     def best(self) -> str:
-        return self.labels[max(range(len(self.joint)), key=self.joint.__getitem__)]
+        return self.labels[self.joint.index(max(self.joint))]
 
 
 class Evidence:
@@ -135,6 +135,7 @@ class Likelihood:
         self.is_global = view.smoothing == GLOBAL
         self.is_bernoulli = view.event == "bernoulli"
         self.is_multinomial = view.event == "multinomial"
+        self.is_mean_of_two = view.has_cutoffs and self.label_count == 2 and not view.numbers
         self.least_evidence = view.least_evidence
         self.epsilon = 0.0 if self.is_global else float(view.smoothing)
         self._log_zero = LOG_TINY if view.damping is not None else -inf
@@ -193,7 +194,8 @@ class Likelihood:
     def log_weight(self, label_index: int, count: int, epsilon: float) -> float:
         """Return the weight for one label of a token that this label has `count` times."""
         if not self.is_bernoulli:
-            return self.rounded(self.log_count(count, epsilon) - self.log_denominators[label_index])
+            denominator = self.log_denominators[label_index]
+            return self.rounded(self.log_count(count, epsilon) - denominator)
         numerator, denominator = count + epsilon, self.label_totals[label_index] + 2 * epsilon
         return self.rounded(_log(numerator) - _log(denominator - numerator)) if numerator > 0 else -inf
 

@@ -5,8 +5,7 @@ Both use the scores that training mail gets when each message is left out of the
 
 from __future__ import annotations
 
-from math import log
-from statistics import NormalDist
+from math import erfc, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,7 @@ FEWEST = 2  # messages of each label that cutoffs need: one is left out, one is 
 TAIL_SHARE = 0.05  # of the scores: the highest, which tell how high scores go
 FEWEST_IN_TAIL = 5
 UNMET = 3.0  # of n messages none was of some kind: up to 3/n of all may be, in 95 of 100 cases
-UNMET_SCORES = NormalDist(0.0, 3.0)  # how mail of an unmet kind scores
+UNMET_DEVIATION = 3.0  # how far from 0 mail of an unmet kind scores
 MISLABELLED = 0.01  # the most of a label that may be mislabelled: what is more like the other than half of it
 LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
 SMALLEST_LOSS = 1e-6
@@ -111,7 +110,7 @@ class Tail:
         else:
             rest = max(0.0, 1 - (cutoff - self.start) / self.length)
             met = self.size / self.count * rest**self.power
-        return met + UNMET / (self.count + more + UNMET) * UNMET_SCORES.cdf(-cutoff)
+        return met + UNMET / (self.count + more + UNMET) * erfc(cutoff / UNMET_DEVIATION / sqrt(2)) / 2
 
 
 def calibrated(ham: Array, spam: Array) -> Calibration:

@@ -98,16 +98,16 @@ def verdict_of(score: "Score", cutoffs: Cutoffs | None, calibration: Calibration
 
     Score and probability are those of spam, wherever there is such a label; else those of the best label.
     """
-    labels = score.labels
-    scored_label = SPAM if SPAM in labels else score.best
+    labels, label = score.labels, score.best
+    scored_label = SPAM if SPAM in labels else label
     value = min(max(score.of(scored_label), -LARGEST), LARGEST)
-    shares = score.posterior
     ham_or_spam = len(labels) == 2 and SPAM in labels
     if calibration and ham_or_spam:
         spam = calibration.probability(value)
         shares = [spam if label == SPAM else 1 - spam for label in labels]
+    else:
+        shares = score.posterior
     probabilities = dict(zip(labels, shares, strict=True))
-    label = score.best
     cutoffs = cutoffs if ham_or_spam else None
     if len(labels) > 1 and max(score.joint) == min(score.joint):
         label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem

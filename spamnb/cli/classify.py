@@ -24,7 +24,7 @@ from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, read, split_number, store_for, total_size
 from spamnb.mailboxes.stores import FOLDER
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
-from spamnb.workers import open_pool
+from spamnb.workers import open_judges
 
 EXAMPLES = """
 spamnb classify < message
@@ -91,7 +91,7 @@ def classify(
                 command.classify(opened, raw.data, raw.path, raw.index)
         return print_unreadable(unreadable, skip_unreadable)
     with (
-        open_pool(paths, cluster, jobs, skip_unreadable) as pool,
+        open_judges(paths, cluster, jobs, skip_unreadable) as pool,
         progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
         for verdicts, failed, size in pool.verdicts(opened, paths):
@@ -131,7 +131,7 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
             raise DataError(f"{path}: {reason_of(error)}") from error
         raise UsageError(f"{path}: compressed, and -p changes no byte; unpack it first")
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
-        records = zip(mbox.records([data]), range(2), strict=False)
-        if len(list(records)) > 1:
+        found = zip(mbox.messages([data]), range(2), strict=False)
+        if len(list(found)) > 1:
             raise UsageError(f"{path}: a mailbox of several messages; {ONE_AT_A_TIME}")
     return data

@@ -25,7 +25,6 @@ from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
-from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 from spamnb.files import complain
 from spamnb.inspection.standing import standing
 from spamnb.mailboxes.labelled import size_of
@@ -181,6 +180,8 @@ def parse_view(text: str | None) -> View | None:
     """Read `NAME=VALUE,…`; the tokenizer's settings have options of their own."""
     if text is None:
         return None
+    from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
+
     found = parse_candidate(text)
     if found.settings:
         raise UsageError(f"--view takes {', '.join(VIEW_NAMES)}; all else has an option of its own")

@@ -9,7 +9,7 @@ from typing import Any
 from spamnb import SPAM
 from spamnb.evaluation.candidates import Candidate, parse_candidate, with_change
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import assign_folds, cross_validate
+from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate
 from spamnb.evaluation.intervals import compare_auc, compare_verdicts
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import JudgedMessages
@@ -114,7 +114,7 @@ def compare_candidates(
             settings = Settings(**candidate.settings)
             corpus = read(settings)
             assigned = assign_folds(corpus, folds, seed, group_duplicates)
-        judged = cross_validate(corpus, assigned, candidate.view, jobs)
+        judged = cross_validate(CrossValidation(corpus, assigned, candidate.view), jobs)
         first = first or judged
         yield compare_with_first(candidate, judged, first)
 

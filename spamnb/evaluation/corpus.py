@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Array, Rows, Texts, sorted_distinct, stacked
+from spamnb.arrays import MISSING, Array, Rows, Texts, distinct, stacked
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.tables.count_table import CountTable
 from spamnb.training.batches import Batch
@@ -47,10 +47,12 @@ class Corpus:
             vocabularies.append(batch.fingerprints)
             texts.append((batch.fingerprints, batch.texts))
             unreadable += batch.unreadable
-        fingerprints = sorted_distinct(np.concatenate(vocabularies))
+        joined = np.concatenate(vocabularies)
+        firsts, places = distinct(joined)
+        fingerprints, start = joined[firsts], 0
         for batch_index, known in enumerate(vocabularies[1:]):  # one by one: never all rows in memory twice
-            columns = np.searchsorted(fingerprints, known).astype(np.int32)
-            rows[batch_index] = rows[batch_index].renumbered(columns)
+            rows[batch_index] = rows[batch_index].renumbered(places[start : start + len(known)])
+            start += len(known)
         return cls(
             tuple(labels),
             np.concatenate(truth),

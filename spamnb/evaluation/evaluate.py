@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from spamnb.bayes.classifier import View
-from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
 from spamnb.evaluation.corpus import Corpus
@@ -14,7 +15,7 @@ from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import in_index_order, in_time_order, judge_online
 from spamnb.evaluation.protocol import OnlineProtocol
 from spamnb.evaluation.results import Evaluation, JudgedMessages
-from spamnb.inspection.model_summary import ModelSummary, most_telling_tokens
+from spamnb.inspection.model_summary import ModelSummary, TellingToken, most_telling_tokens
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import Batch
@@ -37,12 +38,16 @@ def evaluate_by_folds(
     """Judge each fold by the counts of all the others."""
     view = view or DEFAULT_VIEW
     assigned = assign_folds(corpus, folds.count, folds.seed, folds.group_duplicates)
-    judged = cross_validate(corpus, assigned, view, jobs)
     work = CrossValidation(corpus, assigned, view)
-    telling = {
-        label: most_telling_tokens(work.whole, view, corpus.tokens, label_index, TELLING_TOKENS)
-        for label_index, label in enumerate(corpus.labels)
-    }
+    judged = cross_validate(work, jobs)
+
+    def telling() -> dict[str, list[TellingToken]]:
+        whole = corpus.table(np.ones(len(corpus), bool))
+        return {
+            label: most_telling_tokens(whole, view, corpus.tokens, label_index, TELLING_TOKENS)
+            for label_index, label in enumerate(corpus.labels)
+        }
+
     return Evaluation(
         f"in {folds.count} folds",
         judged,
@@ -61,18 +66,21 @@ def evaluate_online(
     order = in_index_order(corpus, index) if index else in_time_order(corpus)
     judged, curve = judge_online(corpus, order, view, protocol)
     how = f"online ({protocol.name})"
-    return Evaluation(how, judged, figures_of(judged), [], duplicates_in(corpus), {}, curve)
+    return Evaluation(how, judged, figures_of(judged), [], duplicates_in(corpus), dict, curve)
 
 
 def evaluate_by_model(
     model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool, most_mistakes: int
 ) -> Evaluation:
     """Judge mail by a model that was trained on other mail."""
-    judged, learned = judge_by_model(BatchJudge(model), labels, batches, skip_learned)
+    judged, learned = judge_by_model(model, labels, batches, skip_learned)
     if not judged.names and learned:
         raise DataError(f"all {learned:,} messages are learned by the model already; name other mail")
     worst = mistakes.by_model(judged, model, most_mistakes)
-    telling = ModelSummary.of(model, TELLING_TOKENS).telling
+
+    def telling() -> dict[str, list[TellingToken]]:
+        return ModelSummary.of(model, TELLING_TOKENS).telling
+
     found = Evaluation("by a model", judged, figures_of(judged), worst, 0, telling, [])
     return replace(found, learned=learned, skipped=skip_learned)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,32 +10,31 @@ import numpy as np
 
 from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
+from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
 from spamnb.evaluation.running_counts import RunningCounts
 from spamnb.model import DEFAULT_VIEW
+from spamnb.tables.lookup import CountLookup
 from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from spamnb.arrays import Array
     from spamnb.bayes.classifier import View
     from spamnb.bayes.verdict import Verdict
-    from spamnb.delivery.batch_judge import BatchJudge
     from spamnb.evaluation.corpus import Corpus
     from spamnb.mailboxes.skipped import Unreadable
-    from spamnb.tables.count_table import CountTable
+    from spamnb.model import Model
     from spamnb.training.batches import Batch
 
 
-def cross_validate(
-    corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW, jobs: int = 1
-) -> JudgedMessages:
+def cross_validate(folds: CrossValidation, jobs: int = 1) -> JudgedMessages:
     """Judge each message by a model of all folds but its own: the counts of all less those of the fold."""
-    folds = CrossValidation(corpus, assigned, view)
+    corpus, assigned = folds.corpus, folds.assigned
     _ = folds.counts  # made before processes are started, which share it
     verdicts: list[Verdict | None] = [None] * len(corpus)
     cutoff_pairs = []
@@ -50,7 +50,7 @@ def cross_validate(
 class CrossValidation:
     """The work of one fold: forget its messages, judge them, learn them again."""
 
-    def __init__(self, corpus: Corpus, assigned: Array, view: View) -> None:
+    def __init__(self, corpus: Corpus, assigned: Array, view: View = DEFAULT_VIEW) -> None:
         self.corpus = corpus
         self.assigned = assigned
         self.view = view
@@ -64,32 +64,32 @@ class CrossValidation:
             counts.learn(message)
         return counts
 
-    @cached_property
-    def whole(self) -> CountTable:
-        return self.corpus.table(np.ones(len(self.corpus), bool))
-
-    def table(self, fold: int) -> CountTable:
-        """The counts of all mail but that of a fold."""
-        return self.corpus.table(self.assigned != fold)
-
-    def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
-        corpus, counts = self.corpus, self.counts
+    @contextmanager
+    def counts_without(self, fold: int) -> Iterator[RunningCounts]:
+        """Forget the messages of a fold for a while."""
         messages = np.flatnonzero(self.assigned == fold).tolist()
         for message in messages:
-            counts.forget(message)
-        limits, calibration = cutoffs_and_calibration(corpus, counts, self.assigned != fold)
-        scores = [Score(corpus.labels, counts.joint(message), []) for message in messages]
+            self.counts.forget(message)
+        yield self.counts
         for message in messages:
-            counts.learn(message)
+            self.counts.learn(message)
+
+    def __call__(self, fold: int) -> tuple[list[Verdict], tuple[float, float] | None]:
+        corpus = self.corpus
+        with self.counts_without(fold) as counts:
+            limits, calibration = cutoffs_and_calibration(corpus, counts, self.assigned != fold)
+            messages = np.flatnonzero(self.assigned == fold).tolist()
+            scores = [Score(corpus.labels, counts.joint(message), []) for message in messages]
         verdicts = [verdict_of(score, limits, calibration) for score in scores]
         return verdicts, (limits.ham, limits.spam) if limits else None
 
 
 def judge_by_model(
-    judge: BatchJudge, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
+    model: Model, labels: Sequence[str], batches: Iterable[Batch], skip_learned: bool = False
 ) -> tuple[JudgedMessages, int]:
     """Judge labelled mail by a model as it is; also returns how many of the messages it has learned."""
-    model = judge.model
+    lookup = CountLookup(model.stored, model.view)
+    classifier = BulkClassifier(model.classifier, lookup.counts)
     known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth: list[int] = []
     verdicts: list[Verdict] = []
@@ -98,13 +98,14 @@ def judge_by_model(
     learned = 0
     for batch in batches:
         label_index = known.index(batch.label or "")
-        for name, verdict, is_learned in zip(
-            batch.names, judge.verdicts(batch), judge.has_learned(batch), strict=True
-        ):
+        classifier.counts = lookup.counts_of(batch.rows, batch.fingerprints)
+        joints = classifier.joints(batch.rows).tolist()
+        for name, joint, digest in zip(batch.names, joints, batch.digests.tolist(), strict=True):
+            is_learned = model.stored.label_of(digest) is not None
             learned += is_learned
             if not (is_learned and skip_learned):
                 truth.append(label_index)
-                verdicts.append(verdict)
+                verdicts.append(model.decide(Score(model.labels, joint, [])))
                 names.append(name)
         unreadable += batch.unreadable
     pair = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None

@@ -32,19 +32,20 @@ def by_folds(judged: JudgedMessages, folds: CrossValidation, settings: Settings,
     """Mistakes of a cross-validation, with the evidence of the folds that judged them."""
     tokenizer = Tokenizer(settings)
     chosen = worst_mistakes(judged, most)
-    classifiers: dict[int, Classifier] = {}
-    found = []
-    for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
-        parsed = read(raw)
-        fold = int(folds.assigned[message])
-        if fold not in classifiers:
-            classifiers[fold] = Classifier(folds.table(fold), folds.view)
-        features, classifier = tokenizer.features(parsed), classifiers[fold]
-        evidence = classifier.evidence(features.tokens)
-        if folds.view.pairs:
-            evidence += classifier.pair_evidence(features.pairs)
-        found.append(_mistake(judged, message, parsed, judged.labels, features, evidence))
-    return found
+    raw = dict(zip(chosen, raw_messages(judged, chosen), strict=True))
+    found = {}
+    for fold in {int(folds.assigned[message]) for message in chosen}:
+        with folds.counts_without(fold) as counts:
+            classifier = Classifier(counts, folds.view)
+            for message in chosen:
+                if folds.assigned[message] == fold:
+                    parsed = read(raw[message])
+                    features = tokenizer.features(parsed)
+                    evidence = classifier.evidence(features.tokens)
+                    if folds.view.pairs:
+                        evidence += classifier.pair_evidence(features.pairs)
+                    found[message] = _mistake(judged, message, parsed, judged.labels, features, evidence)
+    return [found[message] for message in chosen]
 
 
 def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:

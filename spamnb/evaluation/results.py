@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +87,7 @@ class Evaluation:
     metrics: dict[str, Any]  # Metrics.as_map() and more, JSON-ready
     mistakes: list[Mistake]
     duplicates: int
-    telling: dict[str, list[TellingToken]]
+    telling: Callable[[], dict[str, list[TellingToken]]]  # which only a page needs
     curve: list[CurvePoint]
     learned: int | None = None  # how many of the messages the model that judges has learned; None without one
     skipped: bool = False  # whether learned messages were left out

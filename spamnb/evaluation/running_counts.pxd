@@ -7,6 +7,7 @@ from spamnb.bayes.scoring cimport BulkClassifier
 @cython.final
 cdef class RunningCounts:
     cdef readonly object view, labels
+    cdef object fingerprints, places_now
     cdef list lone, lone_words, lone_pairs, lone_times
     cdef readonly list truth, messages, presences, occurrences, pair_presences
     cdef readonly object vocabulary, pair_vocabulary

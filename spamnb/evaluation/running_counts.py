@@ -29,7 +29,7 @@ class RunningCounts:
         self.truth = corpus.truth.tolist()
         rows = corpus.rows if view.pairs else corpus.rows.only(corpus.rows.times > 0)
         size = len(corpus.fingerprints)
-        numbers, is_lone = by_frequency(rows.places, size)
+        places_now, is_lone = by_frequency(rows.places, size)
         if view.tfidf:  # there the length of a message counts
             is_lone[:] = False
         lone = is_lone[rows.places]
@@ -39,7 +39,8 @@ class RunningCounts:
             for of_entry in (lone & (rows.times > 0), lone & (rows.times == 0), lone * rows.times)
         )
         self.lone = [words + pairs for words, pairs in zip(self.lone_words, self.lone_pairs, strict=True)]
-        rows = rows.only(~lone).renumbered(numbers)
+        rows = rows.only(~lone).renumbered(places_now)
+        self.fingerprints, self.places_now = corpus.fingerprints, places_now
         self.starts, self.places, self.times = rows.starts, rows.places, rows.times.data
         label_count = len(self.labels)
         self.counts_times = view.event == "multinomial"
@@ -65,6 +66,20 @@ class RunningCounts:
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many words have the same messages per label."""
         return self.same_rows
+
+    def rows(self, fingerprints: Sequence[int]) -> dict[int, tuple[int, ...]]:
+        """Look up the counts of tokens; occurrences only where the view reads them."""
+        wanted = np.array(fingerprints, np.uint64)
+        places = np.searchsorted(self.fingerprints, wanted).clip(max=len(self.fingerprints) - 1)
+        known = self.fingerprints[places] == wanted
+        places = self.places_now[places]
+        known &= places < len(self.counts)  # others are in one message only
+        rows = np.asarray(self.counts)[places[known]].tolist()
+        return dict(zip(wanted[known].tolist(), map(tuple, rows), strict=True))
+
+    def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, tuple[int, ...]]:
+        """Look up the counts of pairs of neighbours."""
+        return self.rows(fingerprints)
 
     def joint(self, message: int) -> list[float]:
         """The log-joint probability of a message and each label."""

@@ -98,8 +98,7 @@ def file_messages(store: Store, path: str, blocks: Iterator[bytes]) -> Iterator[
         yield PassedOver(path, reason)
         return
     if envelope and not in_maildir(store, path):
-        for index, (record, _) in enumerate(drop_incomplete(mbox.records(chain(head, stream)), stream)):
-            data = mbox.message(record)
+        for index, (data, _) in enumerate(drop_incomplete(mbox.messages(chain(head, stream)), stream)):
             if data:
                 yield RawMessage(path, index, data)
     else:

@@ -7,6 +7,8 @@ follows a boundary, the start of a message, never depends on what precedes it: s
 
 from __future__ import annotations
 
+from spamnb.mailboxes.streams import chain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +20,7 @@ LEAD = 3  # bytes before an envelope line that tell whether it follows an empty 
 
 _DAYS = frozenset(b"Mon Tue Wed Thu Fri Sat Sun".split())
 _MONTHS = frozenset(b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split())
+_PLACES = bytes([b"From".find(byte) + 1 for byte in range(256)])  # in "From", from 1 on; 0: not in it
 
 
 def is_envelope(text: bytes | bytearray) -> bool:
@@ -44,22 +47,22 @@ def is_envelope(text: bytes | bytearray) -> bool:
     return False
 
 
-def records(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple[bytes, int]]:
-    """Yield each record, from its envelope line to the next one, and its length in the stream.
+def messages(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple[bytes, int]]:
+    """Yield each message, and the length of its record: from its envelope line to the next one.
 
-    The stream begins with an envelope line. A message of over `limit` bytes is cut there: its
-    record is shorter than the length says.
+    The stream begins with an envelope line. A message of over `limit` bytes is cut there.
     """
     ahead = _Lookahead(blocks)
     while ahead.reach(1):
         ahead.reach(MAX_HEADER)
         start = ahead.data.find(b"\n", 0, MAX_ENVELOPE) + 1
         most = start + limit
-        bound = ahead.data.find(b"\nFrom ", 1, MAX_HEADER)  # no header block goes on past such a line
-        if bound < 0:
-            bound = min(len(ahead.data), MAX_HEADER)
+        bound = min(len(ahead.data), MAX_HEADER)
+        hit = ahead.from_line(1, bound)
+        if hit >= 0:
+            bound = hit  # no header block goes on past such a line
         end = _end_by_length(ahead, bound, most) or _end_by_line(ahead, max(1, bound - 5), most)
-        yield bytes(ahead.data[: min(end, most)]), end + ahead.skipped
+        yield _message(ahead, start, min(end, most)), end + ahead.skipped
         ahead.drop(end)
 
 
@@ -72,29 +75,19 @@ def boundary(blocks: Iterable[bytes], last: int) -> tuple[int, Iterator[bytes]]:
     ahead = _Lookahead(blocks)
     ahead.reach(LEAD)
     at = _end_by_line(ahead, LEAD - 1, 0, last)
-    return ahead.skipped + at, ahead.rest(at)
-
-
-def message(record: bytes) -> bytes:
-    """The message of a record: without its envelope line, the empty line after it, and `From ` quoting."""
-    start = record.find(b"\n") + 1 or len(record)
-    end = len(record)
-    if record.endswith(b"\n\n"):
-        end -= 1
-    elif record.endswith(b"\n\r\n"):
-        end -= 2
-    return _unquoted(record[start:end])
+    return ahead.skipped + at, chain(bytes(ahead.data[at:]), ahead.blocks)
 
 
 class _Lookahead:
     """A stream from the current record on, read no further than asked."""
 
-    __slots__ = ("blocks", "data", "skipped")
+    __slots__ = ("blocks", "data", "quoted", "skipped")
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self.blocks = iter(blocks)
         self.data = bytearray()  # taking from its front moves a pointer, not the bytes
         self.skipped = 0  # bytes of the current record that are not in `data`
+        self.quoted = False  # whether a `>From ` may be in the current record
 
     def read_more(self) -> bool:
         for block in self.blocks:
@@ -123,10 +116,24 @@ class _Lookahead:
     def drop(self, end: int) -> None:
         del self.data[:end]
         self.skipped = 0
+        self.quoted = False
 
-    def rest(self, start: int) -> Iterator[bytes]:
-        yield bytes(self.data[start:])
-        yield from self.blocks
+    def from_line(self, at: int, end: int) -> int:
+        """Return the position of the next line end with `From ` behind it, -1 if there is none."""
+        data, places = self.data, _PLACES
+        look = at + 4  # one of every four bytes is looked at: `From` has as many
+        while look < end:
+            place = places[data[look]]
+            if place:
+                hit = look - place
+                before = data[hit]
+                is_hit = (before == 10 or before == 62) and data[hit + 1] == 70
+                if is_hit and data.startswith(b"rom ", hit + 2, end):
+                    if before == 10:
+                        return hit
+                    self.quoted = True
+            look += 4
+        return -1
 
 
 def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None) -> int:
@@ -136,7 +143,7 @@ def _end_by_line(ahead: _Lookahead, at: int, most: int, last: int | None = None)
     """
     data = ahead.data
     while True:
-        hit = data.find(b"\nFrom ", at)
+        hit = ahead.from_line(at, len(data))
         if hit < 0:
             at = ahead.skip(most, max(at, len(data) - 5))  # what is sought may have begun
             if (last is not None and ahead.skipped + at >= last) or not ahead.read_more():
@@ -174,6 +181,7 @@ def _end_by_length(ahead: _Lookahead, bound: int, most: int) -> int:
     end += len(gap) - len(gap.lstrip(b"\r\n"))
     at_line_start = data[end - 1] == ord("\n")
     if end == len(data) or (at_line_start and is_envelope(data[end : end + MAX_ENVELOPE])):
+        ahead.quoted = True  # not looked for
         return end
     return 0
 
@@ -185,6 +193,19 @@ def _body_start(data: bytearray, bound: int) -> int:
     if crlf >= 0:
         return crlf + 3
     return lf + 2 if lf >= 0 else 0
+
+
+def _message(ahead: _Lookahead, start: int, end: int) -> bytes:
+    """The message of a record: without its envelope line, the empty line after it, and `From ` quoting."""
+    data = ahead.data
+    if start == 0:
+        start = end
+    elif data.endswith(b"\n\n", 0, end):
+        end -= 1
+    elif data.endswith(b"\n\r\n", 0, end):
+        end -= 2
+    message = bytes(memoryview(data)[start:end])
+    return _unquoted(message) if ahead.quoted else message
 
 
 def _unquoted(data: bytes) -> bytes:

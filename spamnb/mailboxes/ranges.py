@@ -65,8 +65,7 @@ class MailboxRange:
         extent = self.extent = RangeExtent(min(at, self.stop))
         head = gather(blocks, mbox.MAX_ENVELOPE) if at < self.stop else b""
         if mbox.is_envelope(head):
-            for record, length in drop_incomplete(mbox.records(chain(head, blocks)), stream):
-                data = mbox.message(record)
+            for data, length in drop_incomplete(mbox.messages(chain(head, blocks)), stream):
                 if data:
                     yield RawMessage(self.path, extent.records, data)
                 extent.records += 1

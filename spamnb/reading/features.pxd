@@ -9,7 +9,13 @@ cdef bint COMPILED
 
 cdef uint64_t mixed(uint64_t state, uint64_t eight) noexcept
 
-@cython.locals(state=uint64_t, eight=uint64_t, shift=int, byte=uint64_t)
+@cython.final
+cdef class Tag:
+    cdef bytes text
+    cdef uint64_t state, eight
+    cdef int shift
+
+@cython.locals(whole=Tag)
 cpdef uint64_t fingerprint_of(bytes token) except? 0xFFFFFFFFFFFFFFFF
 
 cpdef uint64_t pair_fingerprint(str first, str second) except? 0xFFFFFFFFFFFFFFFF
@@ -50,24 +56,23 @@ cdef class Features:
     cdef bytearray text
     cdef TokenTable table, pair_table
     cdef list full_tables, full_pair_tables
-    cdef Py_ssize_t size, end
+    cdef Py_ssize_t size
     cdef public int added, left
-    cdef uint64_t state, eight, fingerprint
-    cdef int shift
+    cdef uint64_t fingerprint
 
     cpdef start_anew(self)
-    cdef int begin(self) except -1
 
-    @cython.locals(text=bytearray, to=Py_ssize_t, state=uint64_t, eight=uint64_t, shift=int, at=Py_ssize_t, letter=uint64_t)
-    cdef int put(self, bytes data, Py_ssize_t start, Py_ssize_t end) except -1
+    @cython.locals(state=uint64_t, eight=uint64_t, shift=int, at=size_t, letter=uint64_t)
+    cpdef int add(self, Tag tag, bytes data, size_t start, size_t end, int part, int times=*) except -2
 
-    @cython.locals(fingerprint=uint64_t, number=int, table=TokenTable, tables_before=int, slot=int)
-    cdef int finish(self, int part, int times) except -2
+    @cython.locals(number=int, table=TokenTable, tables_before=int, slot=int, size=Py_ssize_t)
+    cdef int count(self, uint64_t fingerprint, Tag tag, bytes data, size_t start, size_t end, int part, int times) except -2
+
+    @cython.locals(text=bytearray, to=size_t, at=size_t)
+    cdef int put(self, bytes data, size_t start, size_t end) except -1
 
     @cython.locals(which=int)
     cdef TokenTable table_of(self, int number)
-
-    cpdef int add(self, bytes tag, bytes data, Py_ssize_t start, Py_ssize_t end, int part) except -2
 
     @cython.locals(data=bytes)
     cpdef add_token(self, str token, int part, int times=*)
@@ -75,18 +80,15 @@ cdef class Features:
     @cython.locals(table=TokenTable, slot=int)
     cdef bint add_pair(self, uint64_t fingerprint, int first, int second, int part) except -1
 
-    @cython.locals(longest=int, words=int, before=int, fingerprint=uint64_t, run=list, at=Py_ssize_t, end=Py_ssize_t, last=Py_ssize_t,
-                   word=bytes, number=int, n=int)
-    cpdef int add_words(self, bytes tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
+    @cython.locals(longest=size_t, words=int, before=int, fingerprint=uint64_t, run=list, size=size_t, at=size_t, start=size_t,
+                   state=uint64_t, eight=uint64_t, shift=int, letter=uint64_t, whole=uint64_t, number=int, n=int)
+    cpdef int add_words(self, Tag tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
 
-    @cython.locals(size=Py_ssize_t, at=Py_ssize_t)
-    cdef Py_ssize_t next_word(self, bytes spaced, Py_ssize_t start) except -1
-
-    @cython.locals(size=Py_ssize_t, at=Py_ssize_t)
-    cdef Py_ssize_t word_end(self, bytes spaced, Py_ssize_t start) except -1
+    @cython.locals(word=str)
+    cdef int add_odd_word(self, Tag tag, bytes data, int part) except -2
 
     @cython.locals(gram=bytes)
-    cdef add_grams(self, bytes tag, list run, int n, int part)
+    cdef add_grams(self, Tag tag, list run, int n, int part)
 
     @cython.locals(table=TokenTable, entry=int)
     cdef bytes text_of_number(self, int number)

@@ -48,16 +48,28 @@ def mixed(state: int, eight: int) -> int:
     return (state ^ state >> 32) * FACTOR & MASK
 
 
+class Tag:
+    """What tokens of a kind begin with, and their fingerprint up to there."""
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self.state = self.eight = 0
+        self.shift = 0  # bits of `eight` that are filled
+        for byte in text:
+            self.eight |= byte << self.shift
+            self.shift = self.shift + 8 & 63
+            if not self.shift:
+                self.state = mixed(self.state, self.eight)
+                self.eight = 0
+
+
+NO_TAG = Tag(b"")
+
+
 def fingerprint_of(token: bytes) -> int:
     """Return the fingerprint of a token."""
-    state = eight = shift = 0
-    for byte in token:
-        eight |= byte << shift
-        shift += 8
-        if shift == 64:
-            state = mixed(state, eight)
-            eight = shift = 0
-    return mixed(state, eight) if shift else state
+    whole = Tag(token)
+    return mixed(whole.state, whole.eight) if whole.shift else whole.state
 
 
 def fingerprints_of(tokens: Iterable[str]) -> list[int]:
@@ -127,16 +139,14 @@ def number_in(tables: list[TokenTable], fingerprint: int) -> int:
 class Features:
     """All that is counted of a message.
 
-    A token is put down piece by piece, and its fingerprint worked out on the way; when it is complete it is
-    looked up among those before. So no token becomes a Python object unless somebody asks for its text.
+    A token is looked up by its fingerprint among those before, and its text is copied if it is new. So none
+    becomes a Python object unless somebody asks for its text.
     """
 
     def __init__(self, key: Key | None = None) -> None:
         self.key = key
         self.numbers: dict[str, int] = {}
-        self.text = bytearray(
-            FIRST_ROOM
-        )  # the texts of distinct tokens; behind them, the token in the making
+        self.text = bytearray(FIRST_ROOM)  # the texts of distinct tokens, one behind the other
         self.table = TokenTable()  # the last of its tables; those before are full
         self.full_tables: list[TokenTable] = []
         self.pair_table = TokenTable()
@@ -151,27 +161,16 @@ class Features:
         self.pair_table.clear()
         self.full_tables, self.full_pair_tables = [], []
         self._texts = None
-        self.size = self.end = 0  # of the texts; with the token in the making
+        self.size = 0  # of the texts
         self.added = 0  # tokens, each as often as it occurs
         self.left = NO_LIMIT  # so many may still be added
         self.fingerprint = 0  # of the last token
-        self.begin()
 
-    def begin(self) -> None:
-        """Begin a token."""
-        self.end = self.size
-        self.state = self.eight = 0
-        self.shift = 0  # bits of `eight` that are filled
-
-    def put(self, data: bytes, start: int, end: int) -> None:
-        """Put a piece behind the token in the making."""
-        while self.end + end - start > len(self.text):
-            self.text.extend(bytes(len(self.text)))
-        text, to, state, eight, shift = self.text, self.end, self.state, self.eight, self.shift
+    def add(self, tag: Tag, data: bytes, start: int, end: int, part: int, times: int = 1) -> int:
+        """Count a token, a tag and a piece of data behind it, as `count` does."""
+        state, eight, shift = tag.state, tag.eight, tag.shift
         for at in range(start, end):
             letter = data[at]
-            text[to] = letter
-            to += 1
             eight |= letter << shift
             if shift < 56:
                 shift += 8
@@ -179,17 +178,19 @@ class Features:
                 state = mixed(state, eight)
                 eight = 0
                 shift = 0
-        self.end, self.state, self.eight, self.shift = to, state, eight, shift
+        return self.count(mixed(state, eight) if shift else state, tag, data, start, end, part, times)
 
-    def finish(self, part: int, times: int) -> int:
-        """Count the token in the making; return its number, or -1 if no more tokens are allowed."""
+    def count(
+        self, fingerprint: int, tag: Tag, data: bytes, start: int, end: int, part: int, times: int
+    ) -> int:
+        """Count a token of this fingerprint; return its number, or -1 if no more tokens are allowed."""
         if times > self.left:
             times = self.left
         if times <= 0:
             return -1
         self.left -= times
         self.added += times
-        fingerprint = self.fingerprint = mixed(self.state, self.eight) if self.shift else self.state
+        self.fingerprint = fingerprint
         table, tables_before = self.table, len(self.full_tables)
         slot = table.slot_of(fingerprint)
         number = table.slots[slot] - 1
@@ -203,31 +204,35 @@ class Features:
                 self.table = table = TokenTable()
                 tables_before += 1
                 slot = table.slot_of(fingerprint)
-            number = table.put(slot, fingerprint, part, self.size, self.end)
-            self.size = self.end
+            size = self.size
+            if tag.shift or tag.state:
+                self.put(tag.text, 0, len(tag.text))
+            self.put(data, start, end)
+            number = table.put(slot, fingerprint, part, size, self.size)
         table.times[number & LAST_ENTRY] += times
         number = (tables_before << ENTRY_BITS) + (number & LAST_ENTRY)
         if self.order is not None:
             self.order.append(number)
         return number
 
+    def put(self, data: bytes, start: int, end: int) -> None:
+        """Put a piece behind the texts."""
+        while self.size + end - start > len(self.text):
+            self.text.extend(bytes(len(self.text)))
+        text, to = self.text, self.size
+        for at in range(start, end):
+            text[to] = data[at]
+            to += 1
+        self.size = to
+
     def table_of(self, number: int) -> TokenTable:
         which = number >> ENTRY_BITS
         return self.full_tables[which] if which < len(self.full_tables) else self.table
 
-    def add(self, tag: bytes, data: bytes, start: int, end: int, part: int) -> int:
-        """Count a token: a tag, and a piece of data behind it."""
-        self.begin()
-        self.put(tag, 0, len(tag))
-        self.put(data, start, end)
-        return self.finish(part, 1)
-
     def add_token(self, token: str, part: int, times: int = 1) -> None:
         """Count a token given by its text."""
         data = token.encode()
-        self.begin()
-        self.put(data, 0, len(data))
-        self.finish(part, times)
+        self.add(NO_TAG, data, 0, len(data), part, times)
 
     def add_pair(self, fingerprint: int, first: int, second: int, part: int) -> bool:
         """Note two neighbours, given by the numbers of their tokens; return whether they are new."""
@@ -245,28 +250,38 @@ class Features:
         return True
 
     def add_words(
-        self, tag: bytes, spaced: bytes, most: int, part: int, ngrams: int = 1, paired: bool = False
+        self, tag: Tag, spaced: bytes, most: int, part: int, ngrams: int = 1, paired: bool = False
     ) -> int:
         """Count the words of a text, up to `most`, and their n-grams; return how many words there were.
 
         Neighbours are noted if they are to be `paired`.
         """
         longest, words, before, fingerprint, run = LONGEST_WORD, 0, -1, 0, []
-        at = self.next_word(spaced, 0)
-        while at < len(spaced) and words < most:
-            self.begin()
-            if tag:
-                self.put(tag, 0, len(tag))
-            end = self.word_end(spaced, at)
-            last = end
-            while spaced[last - 1] == QUOTE:  # in a word they stay, around it not
-                last -= 1
-            if last - at > longest and len(spaced[at:last].decode()) > longest:
-                word = shortened(spaced[at:last].decode()).encode()
-                self.put(word, 0, len(word))
+        at, size = 0, len(spaced)
+        while words < most:
+            while at < size and (spaced[at] == SPACE or spaced[at] == QUOTE):
+                at += 1
+            if at == size:
+                break
+            start = at
+            state, eight, shift = tag.state, tag.eight, tag.shift
+            while at < size:  # as `add` does
+                letter = spaced[at]
+                if letter == SPACE:
+                    break
+                eight |= letter << shift
+                if shift < 56:
+                    shift += 8
+                else:
+                    state = mixed(state, eight)
+                    eight = 0
+                    shift = 0
+                at += 1
+            if at - start > longest or spaced[at - 1] == QUOTE:
+                number = self.add_odd_word(tag, spaced[start:at], part)
             else:
-                self.put(spaced, at, last)
-            number = self.finish(part, 1)
+                whole = mixed(state, eight) if shift else state
+                number = self.count(whole, tag, spaced, start, at, part, 1)
             if number < 0:
                 break
             if paired and before >= 0:
@@ -275,33 +290,21 @@ class Features:
                 run.append(number)
             before, fingerprint = number, self.fingerprint
             words += 1
-            at = self.next_word(spaced, end)
         for n in range(2, ngrams + 1):
             self.add_grams(tag, run, n, part)
         return words
 
-    # Methods, not functions: only those are called at C's speed from other compiled modules.
+    def add_odd_word(self, tag: Tag, data: bytes, part: int) -> int:
+        """Count a word without the quotes behind it, shortened if it is over-long."""
+        word = data.rstrip(b"'").decode()
+        data = (word if len(word) <= LONGEST_WORD else shortened(word)).encode()
+        return self.add(tag, data, 0, len(data), part)
 
-    def next_word(self, spaced: bytes, start: int) -> int:
-        """Find where the next word starts, from a place on: the end of the text, if there is none."""
-        size = len(spaced)
-        for at in range(start, size):
-            if spaced[at] != SPACE and spaced[at] != QUOTE:
-                return at
-        return size
-
-    def word_end(self, spaced: bytes, start: int) -> int:
-        """Find where a word ends."""
-        size = len(spaced)
-        for at in range(start, size):
-            if spaced[at] == SPACE:
-                return at
-        return size
-
-    def add_grams(self, tag: bytes, run: list[int], n: int, part: int) -> None:
+    def add_grams(self, tag: Tag, run: list[int], n: int, part: int) -> None:
         """Count each n neighbours of a run of tokens, given by their numbers, as one token."""
         for start in range(len(run) - n + 1):
-            gram = b" ".join([self.text_of_number(number)[len(tag) :] for number in run[start : start + n]])
+            words = [self.text_of_number(number)[len(tag.text) :] for number in run[start : start + n]]
+            gram = b" ".join(words)
             self.add(tag, gram, 0, len(gram), part)
 
     def text_of_number(self, number: int) -> bytes:

@@ -1,34 +1,44 @@
 cimport cython
 from libc.stdint cimport uint8_t
 
-from spamnb.reading.features cimport Features
+from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.words cimport Words
 
-cdef dict RULES
+cdef dict _kinds
+cdef int LONGEST_NAME
 cdef int HEAD, BODY
-cdef int WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE
+cdef int NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE
 cdef bytes ADDRESS_SEPARATORS, HOST_SEPARATORS, IDENTIFIER_SEPARATORS
-cdef uint8_t AT, COLON, DOT, ZERO, NINE, A, F
+cdef uint8_t SPACE, AT, COLON, DOT, ZERO, NINE, A, F
 
 cpdef bint is_ignored(str name) except -1
 
-@cython.locals(rule=int, tag=bytes, part=int, ngrams=int)
+@cython.final
+cdef class HeaderKind:
+    cdef int rule, part
+    cdef Tag presence, tag
+
+@cython.locals(kind=HeaderKind)
+cdef HeaderKind kind_of(str name)
+
+@cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int)
 cpdef add_header(Features features, str name, str value, Words words, bint paired=*)
 
+@cython.locals(data=bytes)
 cdef bytes split_at(bytes separators, str value)
 
-@cython.locals(data=bytes, at=Py_ssize_t, end=Py_ssize_t, read=int, domain=Py_ssize_t)
-cdef add_addresses(Features features, bytes tag, str value)
+@cython.locals(data=bytes, size=size_t, at=size_t, start=size_t, domain=size_t, left=int)
+cdef int add_addresses(Features features, Tag tag, str value) except -1
 
-@cython.locals(data=bytes, start=Py_ssize_t, host=bytes)
-cdef add_domain(Features features, bytes tag, str value)
+@cython.locals(data=bytes, start=Py_ssize_t, found=bytes)
+cdef int add_domain(Features features, Tag tag, str value) except -1
 
 @cython.locals(words=list, zone=str, known=bytes)
-cdef add_zone(Features features, bytes tag, str value)
+cdef int add_zone(Features features, Tag tag, str value) except -1
 
-@cython.locals(data=bytes, at=Py_ssize_t, end=Py_ssize_t, read=int, an_ipv6=bint)
-cdef add_hosts(Features features, bytes tag, str value)
+@cython.locals(date=Py_ssize_t, data=bytes, size=size_t, at=size_t, start=size_t, marked=bint, left=int, an_ipv6=bint)
+cdef int add_hosts(Features features, Tag tag, str value) except -1
 
 @cython.locals(dots=int, colons=int, first=Py_ssize_t, second=Py_ssize_t, before=Py_ssize_t, last=Py_ssize_t, digits=bint,
-               hexadecimal=bint, gap=bint, doubled=bint, at=Py_ssize_t, letter=uint8_t, stop=Py_ssize_t)
-cdef add_host(Features features, bytes tag, bytes data, Py_ssize_t start, Py_ssize_t end)
+               hexadecimal=bint, gap=bint, doubled=bint, at=Py_ssize_t, letter=uint8_t, stop=Py_ssize_t, dotted=bytes)
+cdef int add_host(Features features, Tag tag, bytes data, Py_ssize_t start, Py_ssize_t end) except -1

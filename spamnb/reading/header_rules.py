@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.reading.features import BODY, HEAD, Features
+from spamnb.reading.features import BODY, HEAD, Features, Tag
 from spamnb.reading.identity import is_volatile
 
 TYPE_CHECKING = False
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from spamnb.reading.words import Words
 
 LONGEST_NAME = 80  # characters of a header's name, an address or a host
+MOST_KINDS = 1000  # of headers, remembered; then all are forgotten
 MOST_HEADER_WORDS = 200  # read of one header: a To: with ten thousand addresses says no more than fifty do
 
 # Headers that are no evidence, and why; others are in VOLATILE of reading.identity.
@@ -34,7 +35,7 @@ ZONES = frozenset(
 # Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
 BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
 
-WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE = range(6)  # rules that cut a header's value
+NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE = range(7)  # what a header's value is cut into
 RULES = {
     "subject": SUBJECT,
     "from": ADDRESSES,
@@ -61,7 +62,7 @@ def _separators(chars: str) -> bytes:
 ADDRESS_SEPARATORS = _separators("<>,;:\"'()[]")
 HOST_SEPARATORS = _separators("()[]<>,;=\"'@/")
 IDENTIFIER_SEPARATORS = _separators('<>()"')
-AT, COLON, DOT, ZERO, NINE, A, F = b"@:.09af"
+SPACE, AT, COLON, DOT, ZERO, NINE, A, F = b" @:.09af"
 
 
 def is_ignored(name: str) -> bool:
@@ -69,6 +70,31 @@ def is_ignored(name: str) -> bool:
     # Resent-Date, X-Original-Date … : training mail is older than new mail, and that is all they would tell.
     a_date = name.endswith("date") and name != "date"
     return a_date or name in IGNORED or is_volatile(name)
+
+
+class HeaderKind:
+    """Headers of one name: how their values are read, and what their tokens begin with."""
+
+    def __init__(self, name: str) -> None:
+        self.rule = RULES.get(name) or (NOTHING if is_ignored(name) else WORDS)
+        self.part = BODY if name in BODY_TAGS else HEAD
+        short = name[:LONGEST_NAME].encode()
+        self.presence = Tag(b"header:" + short)
+        self.tag = Tag(short + b":")
+
+
+_kinds: dict[str, HeaderKind] = {}
+
+
+def kind_of(name: str) -> HeaderKind:
+    kind = _kinds.get(name)
+    if kind is None:
+        kind = HeaderKind(name)
+        if len(_kinds) >= MOST_KINDS:
+            _kinds.clear()
+        if len(name) <= LONGEST_NAME:
+            _kinds[name] = kind
+    return kind
 
 
 def header_tokens(headers: list[tuple[str, str]], words: Words) -> list[str]:
@@ -85,11 +111,11 @@ def add_header(features: Features, name: str, value: str, words: Words, paired: 
 
     Neighbours in its value are noted if they are to be `paired`.
     """
-    rule: int = RULES.get(name, WORDS)
-    if rule == WORDS and is_ignored(name):
+    kind = kind_of(name)
+    rule, tag = kind.rule, kind.tag
+    if rule == NOTHING:
         return
-    tag = name[:LONGEST_NAME].encode() + b":"
-    features.add(b"header:", tag, 0, len(tag) - 1, HEAD)
+    features.add(kind.presence, b"", 0, 0, HEAD)
     if rule == HOSTS:
         add_hosts(features, tag, value)
     elif rule == DOMAIN:
@@ -97,45 +123,47 @@ def add_header(features: Features, name: str, value: str, words: Words, paired: 
     elif rule == ZONE:
         add_zone(features, tag, value)
     else:
-        part = BODY if name in BODY_TAGS else HEAD
         ngrams = words.ngrams if rule == SUBJECT else 1
-        features.add_words(tag, words.spaced(value), MOST_HEADER_WORDS, part, ngrams, paired)
+        features.add_words(tag, words.spaced(value), MOST_HEADER_WORDS, kind.part, ngrams, paired)
         if rule == ADDRESSES:
             add_addresses(features, tag, value)
 
 
 def split_at(separators: bytes, value: str) -> bytes:
     """Return a header's value, in lower case, with spaces for separators; what is not ASCII becomes "?"."""
-    return value.encode("ascii", "replace").translate(separators)
+    data = value.encode() if value.isascii() else value.encode("ascii", "replace")
+    return data.translate(separators)
 
 
-def add_addresses(features: Features, tag: bytes, value: str) -> None:
+def add_addresses(features: Features, tag: Tag, value: str) -> None:
     """Count each address, and its domain."""
     data = split_at(ADDRESS_SEPARATORS, value)
-    at, read = features.next_word(data, 0), 0
-    while at < len(data) and read < MOST_HEADER_WORDS:
-        end = features.word_end(data, at)
-        domain = end - 1
-        while domain >= at and data[domain] != AT:
-            domain -= 1
-        if domain >= at and end - at <= LONGEST_NAME:
-            features.add(tag, data, at, end, HEAD)
-            features.add(tag, data, domain, end, HEAD)
-        read += 1
-        at = features.next_word(data, end)
+    size, at, left = len(data), 0, MOST_HEADER_WORDS
+    while at < size and left:
+        start = domain = at
+        while at < size and data[at] != SPACE:
+            if data[at] == AT:
+                domain = at + 1
+            at += 1
+        if domain > start and at - start <= LONGEST_NAME:
+            features.add(tag, data, start, at, HEAD)
+            features.add(tag, data, domain - 1, at, HEAD)
+        left -= at > start
+        at += 1
 
 
-def add_domain(features: Features, tag: bytes, value: str) -> None:
+def add_domain(features: Features, tag: Tag, value: str) -> None:
     """Count the host that made an identifier, the last of several; what else it has is random."""
     data = split_at(IDENTIFIER_SEPARATORS, value)
     start = data.rfind(b"@") + 1
-    host = data[start : features.word_end(data, start)].strip(b".")[:LONGEST_NAME] if start else b"none"
-    features.add(tag + b"@" if start else tag, host, 0, len(host), HEAD)
+    host = data[start:].partition(b" ")[0].strip(b".")[:LONGEST_NAME]
+    found = b"@" + host if start else b"none"
+    features.add(tag, found, 0, len(found), HEAD)
 
 
-def add_zone(features: Features, tag: bytes, value: str) -> None:
+def add_zone(features: Features, tag: Tag, value: str) -> None:
     """Count the zone of a date only: the day tells old mail from new, not ham from spam."""
-    words = value.partition("(")[0].split()
+    words = value.partition("(")[0].rsplit(None, 1)
     if words:
         zone: str = words[-1]
         numeric = len(zone) == 5 and zone[0] in "+-" and zone.isascii() and zone[1:].isdigit()
@@ -143,20 +171,24 @@ def add_zone(features: Features, tag: bytes, value: str) -> None:
         features.add(tag, known, 0, len(known), HEAD)
 
 
-def add_hosts(features: Features, tag: bytes, value: str) -> None:
+def add_hosts(features: Features, tag: Tag, value: str) -> None:
     """Count the hosts and addresses a message came through, and the domains and networks they lie in."""
-    data = split_at(HOST_SEPARATORS, value.rpartition(";")[0] or value)
-    at, read = features.next_word(data, 0), 0
-    while at < len(data) and read < MOST_HEADER_WORDS:
-        end = features.word_end(data, at)
-        if end - at <= LONGEST_NAME:
-            an_ipv6 = end - at > 5 and data[at + 4] == COLON and data[at : at + 5] == b"ipv6:"
-            add_host(features, tag, data, at + 5 if an_ipv6 else at, end)
-        read += 1
-        at = features.next_word(data, end)
+    date = value.rfind(";")
+    data = split_at(HOST_SEPARATORS, value)
+    size, at, left = date if date > 0 else len(data), 0, MOST_HEADER_WORDS
+    while at < size and left:
+        start, marked = at, False
+        while at < size and data[at] != SPACE:
+            marked = marked or data[at] == DOT or data[at] == COLON
+            at += 1
+        if marked and at - start <= LONGEST_NAME:
+            an_ipv6 = at - start > 5 and data[start + 4] == COLON and data[start : start + 5] == b"ipv6:"
+            add_host(features, tag, data, start + 5 if an_ipv6 else start, at)
+        left -= at > start
+        at += 1
 
 
-def add_host(features: Features, tag: bytes, data: bytes, start: int, end: int) -> None:
+def add_host(features: Features, tag: Tag, data: bytes, start: int, end: int) -> None:
     """Count a host with its domain, or an address with its networks; nothing if it is neither."""
     while start < end and data[start] == DOT:
         start += 1
@@ -194,8 +226,11 @@ def add_host(features: Features, tag: bytes, data: bytes, start: int, end: int) 
             start = stop + 1
     elif dots and not gap:
         features.add(tag, data, start, end, HEAD)
-        if dots == 3 and digits:
+        if before < 0:
+            dotted = b"." + data[start:end]
+            features.add(tag, dotted, 0, len(dotted), HEAD)
+        elif dots == 3 and digits:
             features.add(tag, data, start, second + 1, HEAD)
             features.add(tag, data, start, last + 1, HEAD)
         else:
-            features.add(tag + b"." if before < 0 else tag, data, max(before, start), end, HEAD)
+            features.add(tag, data, before, end, HEAD)

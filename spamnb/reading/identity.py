@@ -60,6 +60,7 @@ VOLATILE = {
 }
 _NAMES = frozenset(VOLATILE)
 _LONGEST = max(map(len, VOLATILE))
+MAX_KEPT, MAX_KEPT_NAME = 500, 60  # names of fields that are remembered, and characters of each
 
 
 def is_volatile(name: str) -> bool:
@@ -91,10 +92,16 @@ def _lasting_fields(fields: Fields) -> bytes:
     """Return the bytes of those fields of a header block that stay the same."""
     lasting: list[str] = []
     for name, value in fields:
-        if not is_volatile(name):
-            lasting.append(name)
-            lasting.append(":")
+        start = _starts.get(name)
+        if start is None:
+            start = "" if is_volatile(name) else f"\n{name}:"
+            if len(_starts) < MAX_KEPT and len(name) <= MAX_KEPT_NAME:
+                _starts[name] = start
+        if start:
+            lasting.append(start)
             lasting.append(value)
-            lasting.append("\n")
-    lasting.append("\n")
-    return "".join(lasting).encode("latin-1", "replace")
+    lasting.append("\n\n")
+    return "".join(lasting)[1:].encode("latin-1", "replace")
+
+
+_starts: dict[str, str] = {}  # by name, what is before the value; nothing if the field does not last

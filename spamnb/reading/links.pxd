@@ -1,28 +1,36 @@
 cimport cython
 
-from spamnb.reading.features cimport Features
+from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.words cimport Words
 
 cdef int BODY
-cdef bytes _ENDS
+cdef int LONGEST_SCHEME, LONGEST_HOST, MOST_PATH_WORDS, MOST_DOMAINS
+cdef Tag URL, PATH, RELATIVE, USER, PORT
+cdef unsigned char DOT
+cdef bytes _ENDS, _USUAL
+cdef str _NOT_FIRST, _SCHEME_LETTERS
 
-@cython.locals(links=list, at=Py_ssize_t, before=str, scheme=str, form=str)
+@cython.locals(links=list, most=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, starts=dict, form=str, found=list)
 cpdef list links_in(str text)
 
 @cython.locals(end=Py_ssize_t, stop=Py_ssize_t, char=Py_UCS4)
-cdef str _link_at(str text, Py_ssize_t at)
+cdef Py_ssize_t _link_end(str text, Py_ssize_t at) except -1
 
 @cython.locals(link=str)
 cpdef add_links(Features features, list links, Words words)
 
-@cython.locals(scheme=str, rest=str, inner=str)
-cdef _add_link(Features features, str link, Words words)
+@cython.locals(colon=Py_ssize_t, inner=str)
+cdef int _add_link(Features features, str link, Words words) except -1
 
-@cython.locals(end=Py_ssize_t, host=str)
-cdef _add_absolute_link(Features features, str scheme, str rest, Words words)
+@cython.locals(start=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, stop=Py_ssize_t, in_brackets=bint, scheme=str)
+cdef int _add_absolute_link(Features features, str link, Py_ssize_t slashes, Words words) except -1
 
-@cython.locals(a_number=bint, start=Py_ssize_t, dots=int, before=Py_UCS4, at=Py_ssize_t, domain=bytes)
+@cython.locals(data=bytes, size=size_t, start=size_t, dots=int, before="unsigned char", at=size_t, end=size_t)
 cdef _add_host(Features features, str host)
 
 cpdef str plain_host(str host)
+
+@cython.locals(char=Py_UCS4)
+cdef bint is_usual(str host) except -1
+
 cpdef str unquoted(str text)

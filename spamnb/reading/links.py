@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.reading.features import BODY, Features
+from spamnb.reading.features import BODY, Features, Tag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,47 +15,62 @@ LONGEST_HOST = 80
 MOST_PATH_WORDS = 20
 MOST_DOMAINS = 4  # of a host, itself among them
 
+URL, PATH, RELATIVE = Tag(b"url:"), Tag(b"url:/"), Tag(b"url:relative")
+USER, PORT = Tag(b"url:user@"), Tag(b"url:port")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
 _SCHEME_LETTERS = _LETTERS + _NOT_FIRST
 _HEX = frozenset(b"0123456789abcdefABCDEF")
 _WWW = ("www.", "WWW.", "Www.")
-_NOT_BEFORE_WWW = frozenset("/.@-_%&")
+_NOT_BEFORE_WWW = frozenset(_LETTERS + "0123456789/.@-_%&")
+DOT = ord(".")
 
-
-# By ASCII character, whether it ends a link in a text.
+# By ASCII character, whether it ends a link in a text, and whether a host has it in its usual form.
 _ENDS = bytes(chr(c).isspace() or chr(c) in "<>\"'`{}|^," for c in range(128))
+_USUAL = bytes(chr(c) in "abcdefghijklmnopqrstuvwxyz0123456789-." for c in range(128))
 
 
 def links_in(text: str) -> list[str]:
     """Return the links that stand in a plain text."""
     links: list[str] = []
-    at = text.find("://")
-    while at >= 0 and len(links) < MOST_LINKS:
-        before = text[max(0, at - LONGEST_SCHEME) : at]
-        scheme = before[len(before.rstrip(_SCHEME_LETTERS)) :].lstrip(_NOT_FIRST)
-        if scheme:
-            links.append(scheme + _link_at(text, at))
-        at = text.find("://", at + 3)
-    for form in _WWW:
-        at = text.find(form)
-        while at >= 0 and len(links) < MOST_LINKS:
-            before = text[at - 1 : at]
-            if not (before.isascii() and before.isalnum()) and before not in _NOT_BEFORE_WWW:
-                links.append("http://" + _link_at(text, at))
-            at = text.find(form, at + 4)
-    return links
+    most = MOST_LINKS
+    at = text.find(":")  # one character is found many times as fast as three
+    while at >= 0 and len(links) < most:
+        if text.startswith("//", at + 1):
+            start = at
+            while start > 0 and at - start < LONGEST_SCHEME and text[start - 1] in _SCHEME_LETTERS:
+                start -= 1
+            while start < at and text[start] in _NOT_FIRST:
+                start += 1
+            if start < at:
+                links.append(text[start : _link_end(text, at)])
+        at = text.find(":", at + 1)
+    starts: dict[str, list[int]] = {}
+    at = text.find(".", 3)
+    while at >= 0:
+        if text[at - 1] in "wW":
+            form = text[at - 3 : at + 1]
+            if form in _WWW and (at == 3 or text[at - 4] not in _NOT_BEFORE_WWW):
+                found = starts.setdefault(form, [])
+                if len(found) < most:
+                    found.append(at - 3)
+        at = text.find(".", at + 1)
+    if starts:
+        links += ["http://" + text[at : _link_end(text, at)] for form in _WWW for at in starts.get(form, ())]
+    return links[:most]
 
 
-def _link_at(text: str, at: int) -> str:
-    """Return the rest of a link, without the marks of the sentence it stands in."""
+def _link_end(text: str, at: int) -> int:
+    """Find where a link ends, before the marks of the sentence it stands in."""
     end, stop = at, min(len(text), at + LONGEST_LINK)
     while end < stop:
         char = text[end]
         if _ENDS[ord(char)] if char < "\x80" else not (char.isalnum() or is_mark(char)):
             break
         end += 1
-    return text[at:end].rstrip(".;:!?)]")
+    while end > at and text[end - 1] in ".;:!?)]":
+        end -= 1
+    return end
 
 
 def is_mark(char: str) -> bool:
@@ -80,67 +95,73 @@ def add_links(features: Features, links: list[str], words: Words) -> None:
 
 
 def _add_link(features: Features, link: str, words: Words) -> None:
-    scheme, colon, rest = link.partition(":")
-    if link.startswith("//"):
-        _add_absolute_link(features, "http", link, words)
-    elif not colon or not scheme or scheme[0] in _NOT_FIRST or scheme.strip(_SCHEME_LETTERS):
-        features.add_token("url:relative", BODY)
+    colon = link.find(":")
+    if link.startswith(("http://", "https://")):  # as most do
+        _add_absolute_link(features, link, colon + 1, words)
+    elif link.startswith("//"):
+        _add_absolute_link(features, "http:" + link, 5, words)
+    elif colon <= 0 or link[0] in _NOT_FIRST or link[:colon].strip(_SCHEME_LETTERS):
+        features.add(RELATIVE, b"", 0, 0, BODY)
         for inner in links_in(link):  # /go?to=http://elsewhere
-            scheme, _, rest = inner.partition(":")
-            _add_absolute_link(features, scheme, rest, words)
-    elif rest.startswith("//"):
-        _add_absolute_link(features, scheme, rest, words)
+            _add_absolute_link(features, inner, inner.find(":") + 1, words)
+    elif link.startswith("//", colon + 1):
+        _add_absolute_link(features, link, colon + 1, words)
     else:
-        features.add_token(f"url:{scheme.lower()[:LONGEST_SCHEME]}:", BODY)
+        features.add_token(f"url:{link[:colon].lower()[:LONGEST_SCHEME]}:", BODY)
 
 
-def _add_absolute_link(features: Features, scheme: str, rest: str, words: Words) -> None:
-    """Count the tokens of a link with a host; `rest` is what follows the scheme."""
-    end = 2
-    while end < len(rest) and rest[end] not in "/?#":
+def _add_absolute_link(features: Features, link: str, slashes: int, words: Words) -> None:
+    """Count the tokens of a link with a host, behind two slashes."""
+    start = end = slashes + 2
+    while end < len(link) and link[end] not in "/?#":
         end += 1
-    user, _, host = rest[2:end].rpartition("@")
-    if host.startswith("["):
-        host, _, port = host[1:].partition("]")
-    else:
-        host, _, port = host.partition(":")
-    if user:
-        features.add_token("url:user@", BODY)
-    if port:
-        features.add_token("url:port", BODY)
-    scheme = scheme.lower()
-    if scheme not in ("http", "https"):
-        features.add_token(f"url:{scheme[:LONGEST_SCHEME]}:", BODY)
-    _add_host(features, plain_host(host))
-    if len(rest) > end + 1:
-        features.add_words(b"url:/", words.spaced(unquoted(rest[end:])), MOST_PATH_WORDS, BODY)
+    at = link.rfind("@", start, end)
+    if at > start:
+        features.add(USER, b"", 0, 0, BODY)
+    if at >= 0:
+        start = at + 1
+    in_brackets = start < end and link[start] == "["
+    stop = link.find("]" if in_brackets else ":", start, end)
+    if stop < 0:
+        stop = end
+    if stop < end - 1:
+        features.add(PORT, b"", 0, 0, BODY)
+    if not link.startswith(("http:", "https:")):
+        scheme = link[: slashes - 1].lower()
+        if scheme not in ("http", "https"):
+            features.add_token(f"url:{scheme[:LONGEST_SCHEME]}:", BODY)
+    _add_host(features, plain_host(link[start + in_brackets : stop]))
+    if len(link) > end + 1:
+        features.add_words(PATH, words.spaced(unquoted(link[end:])), MOST_PATH_WORDS, BODY)
 
 
 def _add_host(features: Features, host: str) -> None:
     """Count a host with the domains it lies in, an address with its network."""
-    a_number = host.replace(".", "").isdigit()
-    if ":" in host or a_number:
+    if ":" in host or (host[-1:].isdigit() and host.replace(".", "").isdigit()):
         features.add_token("url:number", BODY)
         if ":" not in host:
             features.add_token(f"url:{'.'.join(host.split('.')[:2])[:LONGEST_HOST]}.", BODY)
         features.add_token(f"url:{host[:LONGEST_HOST]}", BODY)
         return
-    start, dots = len(host), 0
+    data = host.encode()
+    size = start = len(data)
+    dots, before = 0, DOT
     while start > 0 and dots < MOST_DOMAINS:
         start -= 1
-        if host[start] == ".":
-            dots += 1
-    start += dots == MOST_DOMAINS  # behind the dot
-    before = "."
-    for at in range(start, len(host)):
-        if before == "." and host[at] != ".":
-            domain = host[at : at + LONGEST_HOST].encode()
-            features.add(b"url:", domain, 0, len(domain), BODY)
-        before = host[at]
+        dots += data[start] == DOT
+    for at in range(start + (dots == MOST_DOMAINS), size):
+        if before == DOT and data[at] != DOT:
+            end = size
+            if end - at > LONGEST_HOST:
+                end = at + len(data[at:].decode()[:LONGEST_HOST].encode())
+            features.add(URL, data, at, end, BODY)
+        before = data[at]
 
 
 def plain_host(host: str) -> str:
     """Return a host in its usual form: it can be written in many ways."""
+    if is_usual(host):
+        return host
     host = unquoted(host)
     if not host.isascii():
         from unicodedata import normalize
@@ -151,6 +172,13 @@ def plain_host(host: str) -> str:
     if not host.isprintable() or " " in host:
         host = "".join([char for char in host if char.isprintable() and char != " "])
     return host.lower().strip(".")
+
+
+def is_usual(host: str) -> bool:
+    for char in host:
+        if char >= "\x80" or not _USUAL[ord(char)]:
+            return False
+    return not host.startswith(".") and not host.endswith(".")
 
 
 def unquoted(text: str) -> str:

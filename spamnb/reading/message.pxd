@@ -79,7 +79,7 @@ cdef class _MessageReader:
     cdef (Py_ssize_t, Py_ssize_t, Py_ssize_t) next_entity(self, Py_ssize_t at) except *
 
     @cython.locals(data=bytes, levels=dict, dashes=Py_ssize_t, stop=Py_ssize_t, end=Py_ssize_t, depth=Py_ssize_t,
-                   closes=bint, line=bytes)
+                   closes=bint, line=bytes, sought=bytes)
     cdef (Py_ssize_t, Py_ssize_t, Py_ssize_t, bint) next_delimiter(self, Py_ssize_t at) except *
 
     @cython.locals(declared=dict, charset=str, disposition=str)

@@ -151,8 +151,15 @@ class HeaderBlock:
         while self.body < 0 and here < limit and len(self.fields) < most:
             for byte in data[here : min(here + STEP, limit)]:
                 bits |= byte
-                if byte == 10:  # a constant is faster here than LF, which C reads again for each byte
-                    if here + 1 < limit and data[here + 1] in b" \t":
+                # Constants are faster than names, which C reads again for each byte.
+                if byte == 63:
+                    if data[here - 1] == EQUALS:  # "=?"
+                        encoded = True
+                elif byte & 0xCF == 10:  # a line end or ":", of which only the first of a line counts; or "*"
+                    if byte != 10:
+                        if byte == 58 and colon < at:
+                            colon = here
+                    elif here + 1 < limit and data[here + 1] in b" \t":
                         folded = True
                     else:
                         if not self.add(data, at, colon, here, folded):
@@ -162,10 +169,6 @@ class HeaderBlock:
                         self.body = _end_of_block(data, at)
                         if self.body >= 0 or len(self.fields) == most:
                             break
-                elif byte == 58 and colon < at:  # the first ":" of a line
-                    colon = here
-                elif byte == 63 and data[here - 1] == EQUALS:  # "=?"
-                    encoded = True
                 here += 1
         if self.body < 0 and at < here == limit:
             self.add(data, at, colon, limit, folded)
@@ -188,7 +191,7 @@ class HeaderBlock:
         if folded:
             value = (value.replace("\r\n", "") if value.find("\r") >= 0 else value).replace("\n", "")
         self.fields.append((name, value))
-        if name.startswith("content-"):
+        if name[0] == "c" and name.startswith("content-"):
             self.content.setdefault(name, value)
         return True
 
@@ -258,6 +261,8 @@ def parameters(value: str) -> dict[str, str]:
     found: dict[str, str] = {}
     value = value[:MAX_VALUE]
     semicolon = value.find(";")
+    if semicolon < 0:
+        return found
     while semicolon >= 0 and len(found) < MAX_PARAMETERS:
         at = semicolon + 1
         semicolon = value.find(";", at)
@@ -433,8 +438,10 @@ class _MessageReader:
         """Find the next delimiter of any open multipart: the end of the text before it, the start of the line
         after it, the depth of that multipart (-1: there is none) and whether this closes it."""
         data, levels = self.data, self.levels
-        dashes = at - 1
-        while levels and self.dashed_left and (dashes := data.find(b"\n--", dashes)) >= 0:
+        sought, dashes = b"\n--", at - 1
+        if len(levels) == 1 and len(data) < 3 * MAX_DASHED_LINES:  # too short for so many
+            sought = b"\n" + next(iter(levels))
+        while levels and self.dashed_left and (dashes := data.find(sought, dashes)) >= 0:
             self.dashed_left -= 1
             stop = data.find(b"\n", dashes + 1, dashes + MAX_DELIMITER + 10)
             line = data[dashes + 1 : stop if stop >= 0 else dashes + MAX_DELIMITER + 10].rstrip()

@@ -2,10 +2,17 @@ cimport cython
 
 from spamnb.reading.message cimport Message, Part
 
-@cython.locals(numbers=dict, size=Py_ssize_t, length=Py_ssize_t, shown=list, part=Part, text=str, recipients=Py_ssize_t,
-               name=str, value=str, date=str)
-cpdef dict numbers_of(Message message, dict pages)
+cdef bytes ASCII
 
-@cython.locals(capitals=Py_ssize_t, letters=Py_ssize_t, digits=Py_ssize_t, exclamations=Py_ssize_t, addresses=Py_ssize_t,
-               text=str, char=Py_UCS4)
+@cython.locals(numbers=dict, size=Py_ssize_t, length=Py_ssize_t, part=Part, text=str, recipients=Py_ssize_t,
+               name=str, value=str, date=str)
+cpdef dict numbers_of(Message message, dict pages, list texts)
+
+@cython.locals(counted=list, addresses=Py_ssize_t, text=str, colon=Py_ssize_t, data=bytes)
 cpdef tuple characters_of(list texts)
+
+@cython.locals(capitals=Py_ssize_t, letters=Py_ssize_t, digits=Py_ssize_t, exclamations=Py_ssize_t, letter="unsigned char")
+cdef int add_ascii(list counted, bytes data) except -1
+
+@cython.locals(char=Py_UCS4)
+cdef int add_others(list counted, str chars) except -1

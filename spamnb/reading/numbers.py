@@ -12,24 +12,19 @@ if TYPE_CHECKING:
     from spamnb.reading.markup import Page
     from spamnb.reading.message import Message
 
+ASCII = bytes(range(128))
 HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so many
 
 
-def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
-    """Return the numeric features of a message; `pages` are its HTML parts by their id()."""
+def numbers_of(message: Message, pages: dict[int, Page], texts: list[str]) -> dict[str, int]:
+    """Return the numeric features of a message, from its HTML and from the texts that it shows."""
     numbers: dict[str, int] = {}
-    size = length = 0
-    shown: list[str] = []
-    for part in message.parts:
-        size += part.size
-        text = pages[id(part)].text if id(part) in pages else part.text
-        if text:
-            shown.append(text)
-            length += len(text)
+    size = sum([part.size for part in message.parts])
+    length = sum([len(text) for text in texts])
     if size:
         numbers["size"] = round(10 * log2(size))  # in tenths of a doubling: sizes spread over six decades
     if length:
-        capitals, letters, digits, exclamations, addresses = characters_of(shown)
+        capitals, letters, digits, exclamations, addresses = characters_of(texts)
         if letters:
             numbers["capitals"] = 1000 * capitals // letters  # per mille of the letters that have case
         numbers["digits"] = 1000 * digits // length
@@ -53,28 +48,40 @@ def numbers_of(message: Message, pages: dict[int, Page]) -> dict[str, int]:
 
 def characters_of(texts: list[str]) -> tuple[int, int, int, int, int]:
     """Count capitals, letters that have case, digits, exclamation marks, and `://` in texts."""
-    capitals = letters = digits = exclamations = addresses = 0
+    counted = [0, 0, 0, 0]
+    addresses = 0
     for text in texts:
-        addresses += text.count("://")
-        for char in text:
-            if "a" <= char <= "z":
-                letters += 1
-            elif "A" <= char <= "Z":
-                letters += 1
-                capitals += 1
-            elif "0" <= char <= "9":
-                digits += 1
-            elif char == "!" or char == "！":
-                exclamations += 1
-            elif char >= "\x80":
-                if char.isupper():
-                    letters += 1
-                    capitals += 1
-                elif char.islower():
-                    letters += 1
-                elif char.isdecimal():
-                    digits += 1
+        colon = text.find(":")  # one character is found many times as fast as three
+        while colon >= 0:
+            addresses += text.startswith("//", colon + 1)
+            colon = text.find(":", colon + 1)
+        data = text.encode("utf-8", "replace")
+        add_ascii(counted, data)
+        if len(data) > len(text):
+            add_others(counted, data.translate(None, ASCII).decode())
+    capitals, letters, digits, exclamations = counted
     return capitals, letters, digits, exclamations, addresses
+
+
+def add_ascii(counted: list[int], data: bytes) -> None:
+    capitals = letters = digits = exclamations = 0
+    for letter in data:  # sums without branches
+        capitals += (letter - 65 & 255) < 26
+        letters += ((letter & 223) - 65 & 255) < 26  # in lower case as in upper
+        digits += (letter - 48 & 255) < 10
+        exclamations += letter == 33
+    counted[0] += capitals
+    counted[1] += letters
+    counted[2] += digits
+    counted[3] += exclamations
+
+
+def add_others(counted: list[int], chars: str) -> None:
+    for char in chars:
+        counted[0] += char.isupper()
+        counted[1] += char.isupper() or char.islower()
+        counted[2] += char.isdecimal()
+        counted[3] += char == "！"
 
 
 def hour_of(date: str) -> int | None:

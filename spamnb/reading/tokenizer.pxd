@@ -1,17 +1,18 @@
 cimport cython
 
-from spamnb.reading.features cimport Features
+from spamnb.reading.features cimport Features, Tag
 from spamnb.reading.message cimport Message, Part
 from spamnb.reading.words cimport Words
 
 cdef int HEAD, BODY
+cdef Tag SUBJECT, FILE, HIDDEN, NO_TAG
 
 @cython.final
 cdef class Tokenizer:
     cdef public object settings, key
     cdef public Words words
 
-    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, hidden=list, spaced=list, ngrams=int, part=Part)
+    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, hidden=list, spaced=list, ngrams=int, part=Part)
     cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
     @cython.locals(subject=bytes)
@@ -27,9 +28,9 @@ cdef class Tokenizer:
     cdef _add_pages(self, Features features, list pages)
 
     @cython.locals(sizes=list, which=int, share=int)
-    cdef _add_texts(self, Features features, bytes tag, list texts, int most, int ngrams, bint paired)
+    cdef _add_texts(self, Features features, Tag tag, list texts, int most, int ngrams, bint paired)
 
 cpdef str printable(str text)
 
-@cython.locals(found=list, following=int, which=int, share=int)
+@cython.locals(total=Py_ssize_t, size=Py_ssize_t, found=list, following=int, which=int, share=int)
 cpdef list shares(list sizes, int most)

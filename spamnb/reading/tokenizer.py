@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, Features, word_count
+from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag, word_count
 from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
 from spamnb.reading.links import MOST_LINKS, add_links, links_in
 from spamnb.reading.message import EMBEDDED
+from spamnb.reading.words import plain_typography
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ MOST_TOKENS = 30_000
 # Tokens of headers, parts, tags, links, hidden words, each. Texts have the rest, so no kind hides another.
 MOST_OF_A_KIND = 4_000
 MOST_OF_ONE_TAG = 1000  # occurrences of an HTML tag that are counted, after its first
+SUBJECT, FILE, HIDDEN = Tag(b"subject:"), Tag(b"file:"), Tag(b"hidden:")
 
 
 class Tokenizer:
@@ -54,9 +56,10 @@ class Tokenizer:
             if page is not None:
                 links += (page.links, page.images)
             if text:
-                texts.append(text)
-                links.append(links_in(text))
-                if not text.isascii() and is_masked(text):
+                plain = text if text.isascii() else plain_typography(text)
+                texts.append(plain)
+                links.append(links_in(plain))
+                if not plain.isascii() and is_masked(text):
                     features.add_token("trick:masked", BODY)
         if pages:
             self._add_pages(features, list(pages.values()))
@@ -65,15 +68,15 @@ class Tokenizer:
             add_links(features, links[which][:most], self.words)
         if pages:
             hidden = [self.words.spaced(page.hidden) for page in pages.values()]
-            self._add_texts(features, b"hidden:", hidden, MOST_OF_A_KIND, 1, False)
+            self._add_texts(features, HIDDEN, hidden, MOST_OF_A_KIND, 1, False)
         spaced = [self.words.spaced(text) for text in texts]
         ngrams = self.words.ngrams
-        self._add_texts(features, b"", spaced, (MOST_TOKENS - features.added) // ngrams, ngrams, True)
+        self._add_texts(features, NO_TAG, spaced, (MOST_TOKENS - features.added) // ngrams, ngrams, True)
         features.numbers = {}
         if numbers:
             from spamnb.reading.numbers import numbers_of  # the default view has no use for them
 
-            features.numbers = numbers_of(message, pages)
+            features.numbers = numbers_of(message, pages, texts)
         return features
 
     def _add_head(self, features: Features, message: Message) -> None:
@@ -84,7 +87,7 @@ class Tokenizer:
             subject = self.words.spaced(message.get("subject") or "")
             features.start_anew()
             features.left = MOST_OF_A_KIND
-            features.add_words(b"subject:", subject, MOST_HEADER_WORDS, HEAD, 1, True)
+            features.add_words(SUBJECT, subject, MOST_HEADER_WORDS, HEAD, 1, True)
             self._add_headers(features, message, False)
 
     def _add_headers(self, features: Features, message: Message, paired: bool) -> None:
@@ -98,7 +101,7 @@ class Tokenizer:
                 for name, value in part.headers:
                     if name == "subject":
                         subject, ngrams = self.words.spaced(value), self.words.ngrams
-                        features.add_words(b"subject:", subject, MOST_HEADER_WORDS, HEAD, ngrams)
+                        features.add_words(SUBJECT, subject, MOST_HEADER_WORDS, HEAD, ngrams)
 
     def _add_part(self, features: Features, part: Part) -> None:
         """Count tokens of a part's type and charset, and of the name of an attachment."""
@@ -108,7 +111,7 @@ class Tokenizer:
             features.add_token("charset:" + printable(part.charset[:30]), BODY)
         if part.filename:
             stem, dot, ending = part.filename.rpartition(".")
-            features.add_words(b"file:", self.words.spaced(stem if dot else ending), MOST_WORDS, BODY)
+            features.add_words(FILE, self.words.spaced(stem if dot else ending), MOST_WORDS, BODY)
             if dot:
                 features.add_token("file:." + printable(ending[:12].lower()), BODY)
 
@@ -123,7 +126,7 @@ class Tokenizer:
                     features.add_token("html:" + printable(tag), BODY, min(times - 1, MOST_OF_ONE_TAG))
 
     def _add_texts(
-        self, features: Features, tag: bytes, texts: list[bytes], most: int, ngrams: int, paired: bool
+        self, features: Features, tag: Tag, texts: list[bytes], most: int, ngrams: int, paired: bool
     ) -> None:
         """Count the words of texts, the long ones cut, `most` words in all."""
         features.left = NO_LIMIT
@@ -167,10 +170,12 @@ def shares(sizes: list[int], most: int) -> list[tuple[int, int]]:
 
     If any is cut, the runs come in order of their sizes: a flood in one part hides no other.
     """
-    if sum(sizes) <= most:
-        return list(enumerate(sizes))
+    total, following = 0, len(sizes)
+    for size in sizes:
+        total += size
+    if total <= most:
+        return [(which, sizes[which]) for which in range(following)]
     found = []
-    following = len(sizes)
     for which in sorted(range(len(sizes)), key=sizes.__getitem__):
         share = min(sizes[which], most // following)
         found.append((which, share))

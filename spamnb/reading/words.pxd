@@ -1,14 +1,14 @@
 cimport cython
 
 cdef bytes _SPACED, _FOLDED
-cdef int SPACE
+cdef int SPACE, MOST_WORDS, MOST_RUNS, LONGEST_RUN
 
 @cython.final
 cdef class Words:
     cdef public int ngrams
     cdef public bint keep_case
     cdef public object stop_words, stem
-    cdef dict _stems
+    cdef dict _stems, _runs
     cdef bytes _table
     cdef bint _simple
 
@@ -17,7 +17,8 @@ cdef class Words:
     @cython.locals(plain=bint, data=bytes, words=list)
     cpdef bytes spaced(self, str text)
 
-    @cython.locals(pieces=list, size=Py_ssize_t, at=Py_ssize_t, copied=Py_ssize_t, runs=int, start=Py_ssize_t, plain=bint)
+    @cython.locals(pieces=list, size=Py_ssize_t, at=Py_ssize_t, copied=Py_ssize_t, runs=int, start=Py_ssize_t, plain=bint,
+                   run=bytes, words=bytes)
     cdef bytes _read_scripts(self, bytes data)
 
     cdef list _filtered_and_stemmed(self, list words)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 SPACE = 32
 MOST_STEMS = 20_000  # remembered; then all are forgotten, and soon there is what is common
+MOST_RUNS, LONGEST_RUN = 5000, 60  # likewise, of characters that are not all ASCII; bytes of each
 
 # Translation tables that make spaces of separators. What is not ASCII stays for a closer look.
 _SPACED = bytes(c if c > 127 or chr(c).isalnum() or chr(c) in JOINERS else 32 for c in range(256))
@@ -31,6 +32,7 @@ class Words:
         self.stop_words = stop_words
         self.stem = stem
         self._stems: dict[str, str] = {}
+        self._runs: dict[bytes, bytes] = {}  # of characters, and their words
         self._table = _SPACED if keep_case else _FOLDED
         self._simple = not stop_words and stem is None
 
@@ -45,7 +47,8 @@ class Words:
         if not plain:
             text = plain_typography(text)
             plain = text.isascii()
-        data = text.encode("utf-8", "replace").translate(self._table)
+        data = text.encode() if plain else text.encode("utf-8", "replace")
+        data = data.translate(self._table)
         if not plain:
             data = self._read_scripts(data)
         if self._simple:
@@ -67,8 +70,16 @@ class Words:
                 plain = plain and data[at] < 128
                 at += 1
             if not plain:
-                words = words_of_run(data[start:at].decode(), self.keep_case)
-                pieces += [data[copied:start], " ".join(words).encode()]
+                run = data[start:at]
+                words = self._runs.get(run)
+                if words is None:
+                    words = " ".join(words_of_run(run.decode(), self.keep_case)).encode()
+                    if len(self._runs) >= MOST_RUNS:
+                        self._runs.clear()
+                    if at - start <= LONGEST_RUN:
+                        self._runs[run] = words
+                pieces.append(data[copied:start])
+                pieces.append(words)
                 copied = at
             runs += at > start
             at += 1

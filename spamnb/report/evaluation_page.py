@@ -21,7 +21,7 @@ def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") ->
         headlines(metrics, learned_before(evaluation)),
         plots_section(evaluation),
         tables_section(metrics),
-        telling_tokens_section(evaluation.telling),
+        telling_tokens_section(evaluation.telling()),
         mistakes_section(evaluation.mistakes, SPAM in metrics["labels"]),
         mail_section(evaluation),
     )

@@ -8,6 +8,7 @@ import string
 from time import perf_counter
 
 from spamnb.bayes.verdict import Verdict
+from spamnb.delivery.fast_scorer import hold
 from spamnb.errors import ModelError, SpamnbError
 from spamnb.files import complain
 from spamnb.model import Model
@@ -20,9 +21,7 @@ MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
 def open_in_memory(path: str, before: Model | None = None) -> Model:
     """Open a model to judge many messages by, in place of the one opened before."""
     model = Model.open(path)
-    if model.stored.count_bytes <= MOST_COUNT_BYTES:
-        model.stored.load(before.stored if before else None)
-    return model
+    return hold(model, before) if model.stored.count_bytes <= MOST_COUNT_BYTES else model
 
 
 Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
@@ -41,12 +40,15 @@ class Judge:
         self.user_models = user_models
         self.counters = counters
         self.by_path: dict[str, ReloadingModel] = {}  # models of users, the least recently used first
+        self.spare = Features()
 
-    def classify(self, raw: bytes, user: str = "") -> tuple[Verdict, Features]:
+    def classify(self, raw: bytes, user: str = "", with_evidence: bool = False) -> tuple[Verdict, Features]:
+        """Judge a message. The features are good until the next one is judged."""
         start = perf_counter()
         model = self._model_of(user).current()
-        features = model.features(raw)
-        verdict = model.classify_features(features)
+        self.spare.key = model.key
+        features = model.features(raw, self.spare)
+        verdict = model.classify_features(features) if with_evidence else model.verdict(features)
         self.counters.judged(verdict.label, perf_counter() - start)
         return verdict, features
 

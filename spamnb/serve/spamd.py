@@ -91,6 +91,7 @@ def report(verdict: Verdict, features: Features) -> str:
 
 
 JUDGING = (b"CHECK", b"SYMBOLS", b"REPORT", b"REPORT_IFSPAM", b"PROCESS", b"HEADERS")
+REPORTING = (b"REPORT", b"REPORT_IFSPAM")
 COMMANDS = (*JUDGING, b"TELL", b"PING", b"SKIP")
 MOST_HEADERS = 255
 LONGEST_LINE = 8192  # bytes
@@ -237,7 +238,7 @@ class Spamd:
         start = perf_counter()
         if request.command == b"TELL":
             return (yield from self._tell(request, raw, start))
-        verdict, features = self.judge.classify(raw, request.user)
+        verdict, features = self.judge.classify(raw, request.user, request.command in REPORTING)
         reply = answer(request.command, request.version, verdict, features, raw, self.options.header_style)
         self.log.judged(verdict, raw, request.user, perf_counter() - start, request.command.decode())
         return reply

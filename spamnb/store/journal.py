@@ -88,8 +88,10 @@ class JournalRecord:
         """Add this message's counts of its tokens, or of those that are wanted, to their rows."""
         _add(rows, list(self.fingerprints), list(self.occurrences), self.steps, label_count, wanted)
 
-    def add_pairs_to(self, rows: dict[int, list[int]], label_count: int, wanted: frozenset[int]) -> None:
-        """Add this message's counts of those pairs of neighbours that are wanted to their rows."""
+    def add_pairs_to(
+        self, rows: dict[int, list[int]], label_count: int, wanted: frozenset[int] | None = None
+    ) -> None:
+        """Add this message's counts of its pairs, or of those that are wanted, to their rows."""
         _add(rows, list(self.pairs), [], self.steps, label_count, wanted)
 
 
@@ -205,6 +207,13 @@ class Journal:
         rows: dict[int, list[int]] = {}
         for record in self.records:
             record.add_to(rows, len(self.labels))
+        return rows
+
+    def all_pair_rows(self) -> dict[int, list[int]]:
+        """Return what the journal adds to the counts of all its pairs of neighbours."""
+        rows: dict[int, list[int]] = {}
+        for record in self.records:
+            record.add_pairs_to(rows, len(self.labels))
         return rows
 
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:

@@ -6,9 +6,6 @@ cpdef uint64_t checksum_of(stretch, uint64_t index) except? 0xFFFFFFFFFFFFFFFF
 @cython.locals(number=uint64_t, place=Py_ssize_t)
 cdef uint64_t number_at(bytes data, Py_ssize_t at, Py_ssize_t size) except? 0xFFFFFFFFFFFFFFFF
 
-@cython.locals(number=uint64_t, place=Py_ssize_t)
-cdef uint64_t key_at(bytes records, Py_ssize_t at) except? 0xFFFFFFFFFFFFFFFF
-
 @cython.locals(middle=int64_t, found=uint64_t)
 cpdef int64_t place_of(bytes records, uint64_t key, int64_t first, int64_t last, int64_t width) except -2
 

@@ -205,7 +205,7 @@ class CountRecords:
         while last - first > LONGEST_SCANNED:
             middle = (first + last) // 2
             at = self.column.at + middle * self.width
-            if key_at(self.column.file.read(at, KEY_BYTES), 0) <= fingerprint:
+            if number_at(self.column.file.read(at, KEY_BYTES), 0, KEY_BYTES) <= fingerprint:
                 first = middle
             else:
                 last = middle
@@ -228,19 +228,11 @@ def number_at(data: bytes, at: int, size: int) -> int:
     return number
 
 
-def key_at(records: bytes, at: int) -> int:
-    """Return the key of the record at an offset: a number of eight bytes."""
-    number = 0
-    for place in range(at + 7, at - 1, -1):
-        number = number << 8 | records[place]
-    return number
-
-
 def place_of(records: bytes, key: int, first: int, last: int, width: int) -> int:
     """Find a key among the sorted records from `first` to `last`: its offset, -1 if it is not there."""
     while first < last:
         middle = (first + last) // 2
-        found = key_at(records, middle * width)
+        found = number_at(records, middle * width, 8)
         if found == key:
             return middle * width
         if found < key:

@@ -84,10 +84,6 @@ class StoredModel:
         return self._columns[name]
 
     @property
-    def has_journal(self) -> bool:
-        return self._journal is not None and bool(self._journal.records)
-
-    @property
     def count_bytes(self) -> int:
         return self.column("tokens").size + self.column("pairs").size
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.arrays import Array, Texts, counted_columns, shard_range, stable_order
+from spamnb.array_loops import add_row, widen_days
+from spamnb.arrays import Array, Texts, counted_columns, distinct, shard_range, stable_order
 from spamnb.key import Key
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, merge_learned
-from spamnb.tables.summing import merge_texts, merged, places_among
 
 if TYPE_CHECKING:
     from spamnb.store.counts import Row
@@ -199,16 +199,6 @@ class CountTable:
         table = replace(self, fingerprints=fingerprints, texts=texts, learned=learned)
         return table._entries(stable_order(fingerprints))
 
-    def counts(self, fingerprints: Array) -> tuple[Array, Array]:
-        """Look up messages and occurrences [label, token] of sorted fingerprints; 0 for an unknown one."""
-        places = places_among(self.fingerprints, fingerprints)
-
-        def found(counts: Array) -> Array:
-            with_unknown = np.concatenate((counts, np.zeros((len(counts), 1), counts.dtype)), axis=1)
-            return with_unknown.take(places, axis=1)
-
-        return found(self.message_counts), found(self.occurrence_counts)
-
     def clipped(self) -> CountTable:
         """Raise negative counts to zero, and drop tokens that are left in no message.
 
@@ -268,27 +258,29 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     tables = [table for table in tables if len(table)] or tables[:1]
     if len(tables) == 1:
         return replace(tables[0], messages=messages, numbers=numbers, learned=learned)
-    fingerprints, places = merged([table.fingerprints for table in tables])
-    size = len(fingerprints)
+    fingerprints = np.concatenate([table.fingerprints for table in tables])
+    firsts, all_places = distinct(fingerprints)
+    size, places = len(firsts), np.split(all_places, np.cumsum([len(table) for table in tables])[:-1])
 
     def added(counts: list[Array]) -> Array:
-        largest = sum(max(int(rows.max(initial=0)), -int(rows.min(initial=0))) for rows in counts)
-        total = np.zeros((len(labels), size), np.int32 if largest <= LARGEST_INT32 else np.int64)
+        total = np.zeros((len(labels), size), np.int64)
         for rows, own_places in zip(counts, places, strict=True):
-            for row, own_row in zip(total, rows.astype(total.dtype, copy=False), strict=True):
+            for row, own_row in zip(total, rows, strict=True):
                 if own_row.any():
-                    np.add.at(row, own_places, own_row)  # fast for rows of one type only
+                    add_row(row.data, own_places.data, own_row.astype(np.int64).data)
         return _narrowed(total)
 
     message_counts = added([table.message_counts for table in tables])
     occurrence_counts = added([table.occurrence_counts for table in tables])
     first_days, last_days = np.full(size, LARGEST_UINT16, np.uint16), np.zeros(size, np.uint16)
     for table, own_places in zip(tables, places, strict=True):
-        np.minimum.at(first_days, own_places, table.first_days)
-        np.maximum.at(last_days, own_places, table.last_days)
-    texts = merge_texts([table.texts for table in tables], places, size)
-    columns = fingerprints, texts, message_counts, occurrence_counts, first_days, last_days
-    total = CountTable(labels, messages, numbers, *columns, learned)
+        columns = first_days, last_days, own_places, table.first_days, table.last_days
+        widen_days(*(column.data for column in columns))
+    texts = Texts.joined([table.texts for table in tables])[firsts]  # of several, the first counts
+    counts = message_counts, occurrence_counts
+    total = CountTable(
+        labels, messages, numbers, fingerprints[firsts], texts, *counts, first_days, last_days, learned
+    )
     filled: Array = np.any(message_counts, axis=0) | np.any(occurrence_counts, axis=0)
     return total.only(filled)
 

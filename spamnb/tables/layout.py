@@ -1,6 +1,6 @@
 """Layout of a model file: its columns, written side by side, and the head in front of them."""
 
-from hashlib import blake2b
+from _blake2 import blake2b  # hashlib's, without loading hashlib
 from itertools import pairwise
 from typing import Any
 from zlib import crc32
@@ -39,7 +39,7 @@ class ModelFileWriter:
         self.sizes = sizes
         self.checksums = dict.fromkeys(sizes, 0)
         self.at = {}  # where each column goes on
-        at = len(self._front())
+        at = self.front_size = len(self._front())
         for name, size in sizes.items():
             self.at[name] = at + len(column_header(name, size))
             at = self.at[name] + size
@@ -82,8 +82,11 @@ class ModelFileWriter:
                 raise ValueError(f"column {name} has another size than announced")
             self.file.seek(self.starts[name] - len(header))
             self.file.write(header)
+        front = self._front()
+        if len(front) != self.front_size:
+            raise ValueError("the head has another size than announced")
         self.file.seek(0)
-        self.file.write(self._front())
+        self.file.write(front)
 
     def _front(self) -> bytes:
         """Pack all that stands before the columns; its length does not depend on the checksums."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spamnb.arrays import places_among
 from spamnb.bayes.scoring import narrowed
 from spamnb.tables.layout import record_type
-from spamnb.tables.summing import places_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

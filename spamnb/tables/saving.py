@@ -98,10 +98,12 @@ def save(
     about: dict[str, Any],
     totals: Sequence[Totals] | None = None,
     map_shards: MapShards = map,
+    scored: Callable[[], tuple[LearnedMessages, dict[str, Any]]] | None = None,
 ) -> str:
     """Write a model file beside the old one, synced. `about`: labels, settings, cutoffs. Returns where it is.
 
-    The shards are tables, or what `map_shards` takes for them.
+    The shards are tables, or what `map_shards` takes for them. When they are written, `scored` is asked for
+    the messages with their scores, and for what replaces a part of `about`; all is as large as before.
     """
     totals = totals or list(map_shards(Totals.of, shards))
     whole = sum_totals(totals)
@@ -157,6 +159,10 @@ def save(
             writer = ModelFileWriter(file, head, kinds, sizes)
             for columns in map_shards(encode_shard, shards, layouts):
                 writer.add(columns)
+            if scored:
+                learned, found = scored()
+                small |= _digests(learned)
+                head |= found
             writer.add(small)
             writer.add_directories()
             writer.finish()

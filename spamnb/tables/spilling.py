@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
-from tempfile import SpooledTemporaryFile
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,6 @@ from spamnb.errors import CannotCreate
 from spamnb.tables.count_table import CountTable
 
 MOST_SHARDS = 256  # into which a table in a file can be cut
-IN_MEMORY = 1 << 22  # bytes: so little needs no file
 
 
 class SpillFile:
@@ -21,21 +20,27 @@ class SpillFile:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self.file = SpooledTemporaryFile(IN_MEMORY, dir=folder)  # noqa: SIM115 (closed in __exit__)
+        self.file: Any = None  # made when it is needed
         self.size = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.file.close()
+        if self.file:
+            self.file.close()
 
     def put(self, column: Array) -> SpilledArray:
         """Write a column behind all others."""
-        at = self.size
+        at, data = self.size, np.ascontiguousarray(column).view(np.uint8).data
         try:
-            self.file.seek(at)
-            self.size += self.file.write(np.ascontiguousarray(column).view(np.uint8).data)
+            if not self.file:
+                from tempfile import TemporaryFile  # takes 4 ms to load
+
+                self.file = TemporaryFile(dir=self.folder)  # noqa: SIM115 (closed in __exit__)
+            while len(data):
+                written = os.pwrite(self.file.fileno(), data, self.size)
+                self.size, data = self.size + written, data[written:]
         except OSError as error:
             why = f"cannot write what does not fit into memory: {error.strerror}"
             raise CannotCreate(f"{self.folder}: {why}") from error
@@ -52,10 +57,10 @@ class SpilledArray:
     size: int
 
     def load(self, first: int = 0, end: int | None = None) -> Array:
-        array = np.empty((self.size if end is None else end) - first, self.kind)
-        self.file.file.seek(self.at + first * self.kind.itemsize)
-        self.file.file.readinto(array.view(np.uint8).data)
-        return array
+        width, end = self.kind.itemsize, self.size if end is None else end
+        # Not by the file's position, which processes share.
+        data = os.pread(self.file.file.fileno(), (end - first) * width, self.at + first * width)
+        return np.frombuffer(data, self.kind)
 
 
 class SpilledTable:

@@ -9,11 +9,13 @@ A pool of workers reads and counts them, on this machine or elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from spamnb.array_loops import count_rows
 from spamnb.arrays import MISSING, Array, Rows, Texts, sorted_distinct
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage
@@ -30,7 +32,6 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, NumberSums
 from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
-from spamnb.tables.summing import count_rows
 
 Finish = Callable[[CountTable, CountTable], CountTable]  # takes the sum, and the model before
 
@@ -66,6 +67,7 @@ class Pool(Protocol):
     def map_shards(self) -> MapShards: ...
     def batches(self, mail: MailToRead) -> Iterator[Counted]: ...
     def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile, /) -> TableSum: ...
+    def beside(self, task: Callable[[], Any], /) -> AbstractContextManager[Callable[[], Any]]: ...
     def status(self) -> str: ...
 
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spamnb.arrays import sorted_distinct
+from spamnb.arrays import places_among, sorted_distinct
 from spamnb.bayes.classifier import Likelihood
 from spamnb.bayes.cutoffs import has_spam, spam_scores
 from spamnb.bayes.scoring import BulkClassifier, counts_by_token
-from spamnb.tables.summing import merged
 from spamnb.training.batches import SampledMessages
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from spamnb.arrays import Array
     from spamnb.bayes.classifier import View
+    from spamnb.tables.count_table import CountTable
     from spamnb.tables.learned import LearnedMessages
     from spamnb.tables.spilling import SpilledArray, SpillFile
     from spamnb.tables.totals import Totals
@@ -87,22 +87,30 @@ class Sample:
         labels: Sequence[str],
         view: View,
         totals: Totals,
-        counts: Callable[[Array], tuple[Array, Array]],
+        counts: Callable[[Sequence[Array]], Sequence[Array]],
     ) -> LearnedMessages:
         """Score the sampled messages, each by the mail without itself, and note their scores.
 
-        `counts` looks up the counts of tokens by their sorted fingerprints.
+        `counts` looks up the rows of counts of vocabularies, each of sorted fingerprints.
         """
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
-        fingerprints, places = merged([piece.fingerprints for piece in self._load()])
-        classifier = BulkClassifier(Likelihood(totals, view), counts_by_token(view, *counts(fingerprints)))
-        for piece, own_places in zip(self._load(), places, strict=True):
-            classifier.open(piece.rows.renumbered(own_places.astype(np.int32)))
+        pieces = list(self._load())
+        found = counts([piece.fingerprints for piece in pieces])
+        classifier = BulkClassifier(Likelihood(totals, view), found[0])
+        for piece, classifier.counts in zip(pieces, found, strict=True):
+            classifier.open(piece.rows)
             left_out = classifier.left_out_scores(range(len(piece.rows)), piece.labels.tolist())
             scores = spam_scores(labels, np.array(left_out))
             learned = learned.scored(piece.digests, scores)
         return learned
+
+
+def counts_in(table: CountTable, view: View, vocabularies: Sequence[Array]) -> list[Array]:
+    """Look up the rows of counts that a view reads, of tokens in some vocabularies; 0 for unknown ones."""
+    known = counts_by_token(view, table.message_counts, table.occurrence_counts)
+    with_unknown = np.concatenate((known, np.zeros((1, known.shape[1]), known.dtype)))
+    return [with_unknown.take(places_among(table.fingerprints, own), axis=0) for own in vocabularies]
 
 
 def sampled(digests: Array, truth: Array, messages: Array, size: int = SAMPLE_SIZE) -> Array:

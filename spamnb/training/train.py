@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,7 @@ from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import replace_model
-from spamnb.training.sample import Sample
+from spamnb.training.sample import Sample, counts_in
 
 LABELS = (HAM, SPAM)
 MOST_LABELS = 100  # their indices are kept in a signed byte
@@ -104,6 +105,7 @@ def train(
                 # Imported counts: their messages, which scores would need, are not there.
                 None if settings.closed else sample,
                 pool.map_shards,
+                pool.beside,
             )
     return summary
 
@@ -164,32 +166,42 @@ def write_shards(
     before: StoredModel | None = None,
     sample: Sample | None = None,
     map_shards: MapShards = map,
+    beside: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
 ) -> None:
-    """Write a model, with the cutoffs and the calibration that its scores ask for.
+    """Write a model, with the cutoffs and the calibration that its scores ask for, taken beside.
 
     What was learned since `before` was opened is carried over. The caller holds the lock on training.
     """
     totals = list(map_shards(Totals.of, shards))
-    if sample:
 
-        def counts(fingerprints: Array) -> tuple[Array, Array]:
-            found = list(map_shards(CountTable.counts, shards, split_by_shard(fingerprints, len(shards))))
-            return tuple(np.concatenate(counts, axis=1) for counts in zip(*found, strict=True))  # type: ignore[return-value]
+    def counts(vocabularies: Sequence[Array]) -> list[Array]:
+        by_shard = zip(*(split_by_shard(own, len(shards)) for own in vocabularies), strict=True)
+        found = map_shards(counts_in, shards, [view] * len(shards), by_shard)
+        return [np.concatenate(counts) for counts in zip(*found, strict=True)]
 
-        learned = sample.scored(learned, labels, view, sum_totals(totals), counts)
-    ham, spam = ham_and_spam(labels, learned.labels, learned.scores)
-    limits, calibration = IMPORTED, Calibration()
-    if not settings.closed:
-        limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
+    def scored() -> tuple[LearnedMessages, dict[str, Any]]:
+        whole = sum_totals(totals)
+        messages = sample.scored(learned, labels, view, whole, counts) if sample else learned
+        limits, calibration = IMPORTED, Calibration()
+        if not settings.closed:
+            ham, spam = ham_and_spam(labels, messages.labels, messages.scores)
+            limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
+        return messages, {
+            "cutoffs": [limits.ham, limits.spam],
+            "calibration": [calibration.slope, calibration.intercept],
+        }
+
     about = {
         "labels": list(labels),
         "settings": settings.as_map(),
         "view": view.as_map(),
         "ham_loss": ham_loss,
-        "cutoffs": [limits.ham, limits.spam],
-        "calibration": [calibration.slope, calibration.intercept],
+        "cutoffs": [0.0, 0.0],  # until they are known
+        "calibration": [0.0, 0.0],
     }
-    replace_model(path, save(path, shards, learned, about, totals, map_shards), before)
+    with beside(scored) as result:
+        new = save(path, shards, learned, about, totals, map_shards, result)
+    replace_model(path, new, before)
 
 
 def write(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spamnb.workers.cluster.pool import ClusterPool
+    from spamnb.workers.judges import LocalJudges
     from spamnb.workers.local import LocalPool
 
 
@@ -24,4 +25,18 @@ def open_pool(
     from spamnb.workers.cluster import connected
 
     with connected(cluster, paths, jobs, skip_unreadable) as pool:
+        yield pool
+
+
+@contextmanager
+def open_judges(
+    paths: Sequence[str], cluster: str | None, jobs: int | None, skip_unreadable: bool
+) -> Iterator[LocalJudges | ClusterPool]:
+    """Open those of them that are only to judge mail, without numpy."""
+    if cluster is None:
+        from spamnb.workers.judges import LocalJudges
+
+        yield LocalJudges(jobs)
+        return
+    with open_pool(paths, cluster, jobs, skip_unreadable) as pool:
         yield pool

@@ -1,4 +1,4 @@
-"""Reading, counting and judging mail by the processes of this machine, in little memory.
+"""Reading and counting mail by the processes of this machine, in little memory.
 
 Tables are added up a few at a time. What they come to, if it is much, lies in a file until the same shard of
 each is merged in the end.
@@ -7,26 +7,23 @@ each is merged in the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any
 
-from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.labelled import chunks_by_label
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
-from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_shard
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
 from spamnb.training.batches import Batch, ChunkReader, Finish, MailToRead
-from spamnb.workers.processes import all_cores, in_parallel
+from spamnb.workers.judges import LocalJudges
+from spamnb.workers.processes import beside, in_parallel
 
-if TYPE_CHECKING:
-    from spamnb.delivery.batch_judge import Judgement
-
-FEW_ENTRIES, MOST_ENTRIES = 1 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
-SHARD_ENTRIES = 1 << 18
+FEW_ENTRIES, MOST_ENTRIES = 3 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
+SHARD_ENTRIES = 1 << 19
 
 
 class LocalTableSum:
@@ -45,18 +42,13 @@ class LocalTableSum:
         self.tables.append(table)
         limit = max(FEW_ENTRIES, sum(map(len, self.spilled)))
         if sum(map(len, self.tables)) > min(limit, MOST_ENTRIES):
-            self.spilled.append(SpilledTable(self.file, self._sum()))
-
-    def _sum(self) -> CountTable:
-        """Sum the tables in memory, which are none then."""
-        tables, self.tables = self.tables, []
-        return sum_tables([CountTable.empty(self.labels), *tables])
+            self.spilled.append(SpilledTable(self.file, sum_tables(self.tables)))
+            self.tables = []
 
     def shards(self, finish: Finish) -> list[SpilledTable]:
         """Finish the sum. It goes back into the file: scores need the memory."""
-        last = self._sum()
         of_base = [len(self.base.column(name)) for name in ("tokens", "pairs")] if self.base else []
-        entries = sum(of_base) + sum(map(len, self.spilled)) + len(last)
+        entries = sum([*of_base, *map(len, self.spilled), *map(len, self.tables)])
         count = min(1 << (entries // SHARD_ENTRIES).bit_length(), MOST_SHARDS)
         shards: list[SpilledTable] = []
         for shard in range(count):
@@ -64,9 +56,10 @@ class LocalTableSum:
             if self.base:
                 before = load_shard(self.base, shard, count).relabelled(self.labels)
             spilled = [table.shard(shard, count) for table in self.spilled]
-            table = finish(sum_tables([before, *spilled, last.shard(shard, count)]), before)
+            tables = [table.shard(shard, count) for table in self.tables]
+            table = finish(sum_tables([before, *spilled, *tables]), before)
             shards.append(SpilledTable(self.file, table))
-        self.spilled = []
+        self.spilled, self.tables = [], []
         return shards
 
 
@@ -78,13 +71,10 @@ def map_shards(
         yield task(shard.shard(), *rest)
 
 
-class LocalPool:
-    """Processes of this machine."""
+class LocalPool(LocalJudges):
+    """Processes of this machine, which also count."""
 
     map_shards = staticmethod(map_shards)
-
-    def __init__(self, jobs: int | None = None) -> None:
-        self.jobs = jobs or all_cores()
 
     def batches(self, mail: MailToRead) -> Iterator[Batch]:
         """Read all mail under each label, in order."""
@@ -94,16 +84,8 @@ class LocalPool:
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
             yield batch.numbered_from(before)
 
+    def beside(self, task: Callable[[], Any]) -> AbstractContextManager[Callable[[], Any]]:
+        return beside(task, self.jobs)
+
     def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> LocalTableSum:
         return LocalTableSum(base, labels, file)
-
-    def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
-        """Judge all mail below some paths, in order."""
-        task = ChunkTask(BatchJudge(model))
-        results = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
-        for judgement, before in join_ranges(results, lambda chunk, _: task(chunk)):
-            yield numbered_from(before, judgement)
-
-    def status(self) -> str:
-        """Words about the workers for the progress line; there is nothing to say about local ones."""
-        return ""

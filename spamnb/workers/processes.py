@@ -1,14 +1,18 @@
 """Tasks run by processes in parallel: results in order, memory bounded, and no process left behind."""
 
+from __future__ import annotations
+
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing import get_context
-from multiprocessing.connection import Connection, Pipe, wait
-from multiprocessing.process import BaseProcess
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
 
 Task = Callable[..., Any]
 
@@ -39,6 +43,28 @@ def in_parallel(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Itera
         workers.kill()
 
 
+@contextmanager
+def beside(task: Task, jobs: int) -> Iterator[Task]:
+    """Run a task in a process beside this one, if there may be several; what is given returns its result."""
+    if jobs == 1:
+        yield task
+        return
+    workers = WorkerProcesses(task, 1)
+
+    def result() -> Any:
+        try:
+            return received(pipe)
+        except (EOFError, ConnectionError) as error:
+            raise SpamnbError(KILLED) from error
+
+    try:
+        pipe = workers.start_one()
+        pipe.send(())
+        yield result
+    finally:
+        workers.kill()
+
+
 class WorkerProcesses:
     """Processes that run one task, with a pipe to each.
 
@@ -54,6 +80,9 @@ class WorkerProcesses:
 
     def start_one(self) -> Connection:
         """Start one more process, only when there is work for it: little work needs few processes."""
+        from multiprocessing import get_context  # takes 10 ms to load, and one process has no use for it
+        from multiprocessing.connection import Pipe
+
         # The new process inherits the mask: Ctrl-C is for this process alone.
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -75,6 +104,8 @@ class WorkerProcesses:
 
     def results(self, work: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """Yield the results of the task for each tuple of arguments, in order."""
+        from multiprocessing.connection import wait
+
         waiting = enumerate(work)
         idle: list[Any] = []
         busy: dict[Any, int] = {}  # pipes, with the index of their arguments

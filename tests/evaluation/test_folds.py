@@ -51,7 +51,7 @@ def test_folds_are_separate_trainings(mail, view):
     """Every score, probability and verdict is that of a model trained on the other folds alone."""
     corpus = corpus_of(mail)
     assigned = assign_folds(corpus, 3, seed=7)
-    judged = cross_validate(corpus, assigned, view)
+    judged = cross_validate(CrossValidation(corpus, assigned, view))
     for fold in range(3):
         others = [corpus.names[n][0] for n in np.flatnonzero(assigned != fold)]
         path = str(mail / f"model{fold}")
@@ -70,7 +70,7 @@ def test_folds_are_separate_trainings(mail, view):
 def test_two_processes_give_the_same(mail):
     corpus = corpus_of(mail)
     assigned = assign_folds(corpus, 5, seed=1)
-    one, two = (cross_validate(corpus, assigned, jobs=jobs) for jobs in (1, 2))
+    one, two = (cross_validate(CrossValidation(corpus, assigned), jobs) for jobs in (1, 2))
     assert (one.score == two.score).all()
     assert (one.verdict == two.verdict).all()
     assert one.cutoffs == two.cutoffs
@@ -110,7 +110,7 @@ def test_a_mislabelled_message_is_the_worst_mistake(mail):
             (mail / label / f"{number:03}").write_bytes(text(label, number))
     corpus = corpus_of(mail)
     assigned = assign_folds(corpus, 5, 1)
-    judged = cross_validate(corpus, assigned)
+    judged = cross_validate(CrossValidation(corpus, assigned))
     found = by_folds(judged, CrossValidation(corpus, assigned, DEFAULT_VIEW), Settings(), 5)
     assert os.path.basename(found[0].path) == "wrong"
     assert (found[0].subject, found[0].truth, found[0].verdict) == ("casino offer", "ham", "spam")
@@ -124,7 +124,7 @@ def test_mistakes_of_a_model(mail):
     model = Model.open(path)
     (mail / "ham" / "wrong").write_bytes(text("spam", 3))
     corpus = corpus_of(mail)
-    judged = cross_validate(corpus, assign_folds(corpus, 5, 1))
+    judged = cross_validate(CrossValidation(corpus, assign_folds(corpus, 5, 1)))
     found = by_model(judged, model, 3)
     assert os.path.basename(found[0].path) == "wrong"
     assert found[0].evidence

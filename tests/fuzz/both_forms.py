@@ -57,8 +57,7 @@ class Form:
         return [getattr(page, name) for name in PAGE]
 
     def mailbox(self, data: bytes) -> Any:
-        records = list(self.mbox.records([data[at : at + 100] for at in range(0, len(data), 100)]))
-        return records, [self.mbox.message(record) for record, _ in records]
+        return list(self.mbox.messages([data[at : at + 100] for at in range(0, len(data), 100)]))
 
     def verdict(self, data: bytes) -> Any:
         verdict = self.model.classify(data)

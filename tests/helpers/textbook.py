@@ -1,6 +1,6 @@
 """Words for what takes fingerprints: textbook messages, and counts by the words they are of."""
 
-from spamnb.reading.features import BODY, NO_LIMIT, Features, fingerprints_of, pair_fingerprint
+from spamnb.reading.features import BODY, NO_LIMIT, NO_TAG, Features, fingerprints_of, pair_fingerprint
 
 
 def bag(words):
@@ -30,7 +30,7 @@ def grams_of(words, text):
     """The words of a text and their n-grams."""
     features = Features()
     features.order = []
-    features.add_words(b"", words.spaced(text), NO_LIMIT, BODY, words.ngrams)
+    features.add_words(NO_TAG, words.spaced(text), NO_LIMIT, BODY, words.ngrams)
     return features.in_order()
 
 

@@ -217,7 +217,7 @@ LOOKED_UP = ("starts", "tokens", "pair_starts", "pairs")  # where a delivery rea
 # What is done with a model, and which columns it reads whole.
 USES = {
     "training": (lambda path, ham: training.train(path, {"spam": [ham]}, pool=LocalPool(1)), lambda _: True),
-    "a server": (lambda path, ham: open_in_memory(path).classify(ham).score, lambda name: name in LOOKED_UP),
+    "a server": (lambda path, ham: judged_in_memory(path, ham), lambda name: name in ("tokens", "pairs")),
     "a lesson": (
         lambda path, ham: learn(path, ham, "ham"),
         lambda name: name in ("digests", "digest_labels"),
@@ -227,6 +227,11 @@ USES = {
         lambda name: name.startswith("histogram"),
     ),
 }
+
+
+def judged_in_memory(path, raw):
+    model = open_in_memory(path)
+    return model.verdict(model.features(raw)).score
 
 
 @pytest.mark.parametrize("how", USES)

@@ -15,7 +15,7 @@ def pieces(data, size):
 
 
 def split(data, size=1 << 20, **limit):
-    return [mbox.message(record) for record, _ in mbox.records(pieces(data, size), **limit)]
+    return [message for message, _ in mbox.messages(pieces(data, size), **limit)]
 
 
 @pytest.mark.parametrize(
@@ -138,22 +138,22 @@ def test_quoting_is_undone_beside_a_content_length_as_mboxcl_wants():
 
 @pytest.mark.parametrize("limit", [mbox.MAX_MESSAGE, 60, 5])
 def test_the_size_of_the_blocks_changes_nothing(limit):
-    whole = list(mbox.records([MIXED], limit))
+    whole = list(mbox.messages([MIXED], limit))
     assert len(whole) > 5
     assert sum(length for _, length in whole) == len(MIXED)
     for size in range(1, 201):
-        assert list(mbox.records(pieces(MIXED, size), limit)) == whole
+        assert list(mbox.messages(pieces(MIXED, size), limit)) == whole
 
 
 def test_a_stretch_between_two_boundaries_splits_as_the_whole():
-    whole = list(mbox.records([MIXED]))
+    whole = list(mbox.messages([MIXED]))
     ends = [0]
     for _, length in whole:
         ends.append(ends[-1] + length)
     for first in range(len(whole)):
         for last in range(first, len(whole)):
             stretch = MIXED[ends[first] : ends[last + 1]]
-            assert list(mbox.records([stretch])) == whole[first : last + 1]
+            assert list(mbox.messages([stretch])) == whole[first : last + 1]
 
 
 @given(st.lists(st.lists(LINES, min_size=1)), st.sampled_from([b"\n", b"\r\n"]), st.integers(1, 100))
@@ -167,9 +167,14 @@ def test_what_was_written_is_read(messages, eol, size):
 )
 def test_no_byte_is_lost_whatever_the_bytes(lines, size):
     data = ENVELOPE + b"\n".join(lines)
-    records = list(mbox.records(pieces(data, size)))
-    assert b"".join(record for record, _ in records) == data
-    assert [len(record) for record, _ in records] == [length for _, length in records]
+    found, at = list(mbox.messages(pieces(data, size))), 0
+    for message, length in found:
+        record = data[at : at + length]
+        assert list(mbox.messages([record])) == [(message, length)]
+        assert message.replace(b">", b"") in record.replace(b">", b"")
+        assert len(record.replace(b">", b"")) - len(message.replace(b">", b"")) <= len(ENVELOPE) + 2
+        at += length
+    assert at == len(data)
 
 
 def test_what_the_standard_library_writes_is_read(tmp_path):
@@ -184,7 +189,7 @@ def test_what_the_standard_library_writes_is_read(tmp_path):
 def test_a_message_over_the_limit_is_cut_and_the_next_is_found():
     data = written([b"a" * 5000 + b"\n", b"B: c\n", b"d" * 99 + b"\n", b"e" * 101 + b"\n"])
     assert split(data, 64, limit=100) == [b"a" * 100, b"B: c\n", b"d" * 99 + b"\n", b"e" * 100]
-    assert sum(length for _, length in mbox.records(pieces(data, 64), 100)) == len(data)
+    assert sum(length for _, length in mbox.messages(pieces(data, 64), 100)) == len(data)
 
 
 @pytest.mark.parametrize("text", [b"a" * 100_000, b"\n\nFrom " + b"a" * 300, b"\n" * 99_999 + b"a"])
@@ -197,7 +202,7 @@ def test_a_message_without_end_costs_no_memory(text):
         yield b"\n\n" + ENVELOPE + b"A: b\n"
 
     tracemalloc.start()
-    found = [mbox.message(record) for record, _ in mbox.records(endless(), 1_000_000)]
+    found = [message for message, _ in mbox.messages(endless(), 1_000_000)]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(found[0]) in (1_000_000, 999_999)  # without its last empty line

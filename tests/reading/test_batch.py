@@ -9,7 +9,7 @@ from helpers.paths import GOLDEN, SPAMASSASSIN
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.arrays import MISSING, gather_texts, run_starts, stable_order
+from spamnb.arrays import MISSING, run_starts, stable_order
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.sources import messages
@@ -216,11 +216,3 @@ def test_the_order_of_numbers_is_stable(numbers):
 def test_changes():
     assert run_starts(np.array([], np.uint64)).tolist() == []
     assert run_starts(np.array([7, 7, 3, 7], np.uint64)).tolist() == [True, False, True, True]
-
-
-def test_texts_at(monkeypatch):
-    monkeypatch.setattr("spamnb.arrays.TEXTS_AT_ONCE", 2)
-    text = np.frombuffer(b"one two three", np.uint8)
-    starts, lengths = np.array([8, 0, 4, 3, 4]), np.array([5, 3, 3, 0, 1])
-    assert gather_texts(text, starts, lengths).tobytes() == b"threeonetwot"
-    assert gather_texts(text, starts[:0], lengths[:0]).tobytes() == b""

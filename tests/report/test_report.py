@@ -62,7 +62,7 @@ def evaluation(found=None, **changes):
         found.labels, found.truth, found.verdict, found.score, found.probability, resamples=20
     ).as_map()
     metrics["folds"] = 10
-    whole = Evaluation("in 10 folds", found, metrics, [mistake()], 3, tokens(found.labels), [])
+    whole = Evaluation("in 10 folds", found, metrics, [mistake()], 3, lambda: tokens(found.labels), [])
     return replace(whole, **changes)
 
 
@@ -82,7 +82,7 @@ def hostile():
         found,
         how=HOSTILE[0],
         mistakes=[mistake(path=text, subject=text, evidence=[(text, 1.0)] * 20, index=7) for text in HOSTILE],
-        telling=tokens(found.labels, HOSTILE),
+        telling=lambda: tokens(found.labels, HOSTILE),
         curve=curve(),
     )
 
@@ -248,7 +248,7 @@ class TestContent:
     def test_a_large_evaluation_stays_small(self):
         long = [mistake(path="p" * 5000, subject="s" * 5000, evidence=[("t" * 500, 1.0)] * 50)] * 500
         whole = evaluation(judged(6000), mistakes=long, curve=curve(6000))
-        whole = replace(whole, telling=tokens(("ham", "spam"), ["w" * 500] * 500))
+        whole = replace(whole, telling=lambda: tokens(("ham", "spam"), ["w" * 500] * 500))
         assert len(evaluation_page(whole).encode()) < 300_000
 
 

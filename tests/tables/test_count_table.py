@@ -12,7 +12,6 @@ from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.arrays import TEXTS_AT_ONCE
 from spamnb.errors import CannotCreate
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.reading.settings import Settings
@@ -123,9 +122,7 @@ def test_places_of_known_and_unknown_tokens():
 
 @pytest.mark.slow
 def test_a_large_vocabulary_keeps_its_text():
-    """More tokens than are gathered at once."""
     words = sorted("wörter"[: n % 5 + 1] + str(n) for n in range(70_000))
-    assert len(words) > TEXTS_AT_ONCE
     halves = [bulk([("ham", dict.fromkeys(words[start::2], 1), {})]) for start in (0, 1)]
     total = sum_tables(halves)
     assert sorted(total.tokens(range(len(total)))) == words

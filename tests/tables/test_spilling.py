@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.errors import CannotCreate
-from spamnb.tables import spilling
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.training.train import Cleanup
@@ -56,10 +55,10 @@ def test_the_sum_is_the_same_in_memory_and_in_a_file(pieces, limit):
 KILLED = """
 import os, signal, sys
 import numpy as np
-from spamnb.tables.spilling import IN_MEMORY, SpillFile
+from spamnb.tables.spilling import SpillFile
 with SpillFile(sys.argv[1]) as file:
-    file.put(np.zeros(2 * IN_MEMORY, np.uint8))
-    assert file.size == 2 * IN_MEMORY and file.file._rolled
+    file.put(np.zeros(1 << 20, np.uint8))
+    assert file.size == os.fstat(file.file.fileno()).st_size == 1 << 20
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -70,8 +69,6 @@ def test_nothing_is_left_by_a_killed_process(tmp_path):
 
 
 def test_a_full_disk_is_an_error_that_says_where(tmp_path, monkeypatch):
-    monkeypatch.setattr(spilling, "IN_MEMORY", 10)
-
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 

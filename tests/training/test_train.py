@@ -22,7 +22,6 @@ from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables import spilling
 from spamnb.tables.count_table import sum_tables
 from spamnb.tables.loading import load_table
 from spamnb.tables.spilling import SpillFile
@@ -82,7 +81,6 @@ def test_the_same_file_if_nothing_stays_in_memory(mail, monkeypatch):
     monkeypatch.setattr("spamnb.mailboxes.sources.MAX_FILES", 2)  # many batches
     for name in ("FEW_ENTRIES", "MOST_ENTRIES", "SHARD_ENTRIES"):
         monkeypatch.setattr(local, name, 4)
-    monkeypatch.setattr(spilling, "IN_MEMORY", 1)
     assert trained("little") == in_memory
 
 

@@ -6,6 +6,7 @@ import time
 from asyncio import CancelledError
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,8 @@ class ClusterPool:
             self._check_read(batch.unreadable)
             yield batch
             del batch  # its worker need not keep it while the next one is awaited
+
+    beside = nullcontext
 
     def table_sum(
         self, base: StoredModel | None, labels: Sequence[str], _file: SpillFile | None = None

@@ -1,0 +1,117 @@
+"""Loops over arrays that numpy has no function for, or a slow one: sorting, looking up, counting.
+
+Interpreted, they take half the time if they are given the memoryview `array.data`: its numbers are
+Python's own, not numpy's.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+DIGIT_BITS = 11
+DIGIT_COUNT, LAST_DIGIT = 1 << DIGIT_BITS, (1 << DIGIT_BITS) - 1
+
+
+def sort_by_digit(keys: Any, ordered: Any, shift: int) -> None:
+    """Sort keys by DIGIT_BITS of their bits alone; those alike stay in their order."""
+    starts = array("q", bytes(8 * (DIGIT_COUNT + 1)))
+    for at in range(len(keys)):
+        starts[(keys[at] >> shift & LAST_DIGIT) + 1] += 1
+    for digit in range(DIGIT_COUNT):
+        starts[digit + 1] += starts[digit]
+    for at in range(len(keys)):
+        key = keys[at]
+        digit = key >> shift & LAST_DIGIT
+        ordered[starts[digit]] = key
+        starts[digit] += 1
+
+
+def settle(keys: Any) -> bool:
+    """Sort keys that are nearly sorted; return False if they are not."""
+    moves, most = 0, 4 * len(keys)
+    for at in range(1, len(keys)):
+        key, to = keys[at], at
+        while to and keys[to - 1] > key and moves < most:
+            keys[to] = keys[to - 1]
+            to -= 1
+            moves += 1
+        keys[to] = key
+    return moves < most
+
+
+def number_runs(numbers: Any, keys: Any, room: int, firsts: Any, places: Any) -> int:
+    """Number the runs of equal numbers, note the first of each, and return how many there are.
+
+    In their last bits, `room`, the keys have the places of the numbers in order. Returns -1 if they are not.
+    """
+    runs, before = 0, 0
+    for at in range(len(keys)):
+        place = keys[at] & room
+        number = numbers[place]
+        if number != before or not at:
+            if number < before:
+                return -1
+            firsts[runs] = place
+            runs += 1
+            before = number
+        places[place] = runs - 1
+    return runs
+
+
+def copy_texts(data: Any, ends: Any, chosen: Any, copied: Any, copied_ends: Any) -> int:
+    """Copy chosen texts, one behind the other, note where each ends, and return where the last one does."""
+    to = 0
+    for index in range(len(chosen)):
+        which = chosen[index]
+        for at in range(ends[which - 1] if which else 0, ends[which]):
+            copied[to] = data[at]
+            to += 1
+        copied_ends[index] = to
+    return to
+
+
+def find_places(numbers: Any, wanted: Any, places: Any) -> None:
+    """Find the places of sorted numbers among other sorted ones, and note those that are there."""
+    at, size = 0, len(numbers)
+    for index in range(len(wanted)):
+        number = wanted[index]
+        while at + 8 <= size and numbers[at + 7] < number:  # most often few are wanted
+            at += 8
+        if at + 8 <= size:  # no jumps, which no processor could foretell
+            at += 4 * (numbers[at + 3] < number)
+            at += 2 * (numbers[at + 1] < number)
+            at += numbers[at] < number
+        else:
+            while at < size and numbers[at] < number:
+                at += 1
+        if at < size and numbers[at] == number:
+            places[index] = at
+
+
+def count_rows(starts: Any, places: Any, times: Any, signs: Any, messages: Any, occurrences: Any) -> None:
+    """Add the tokens of each message, or take them away, or neither, as its sign is 1, -1 or 0."""
+    for message in range(len(signs)):
+        sign = signs[message]
+        if sign:
+            for entry in range(starts[message], starts[message + 1]):
+                place = places[entry]
+                messages[place] += sign
+                occurrences[place] += sign * times[entry]
+
+
+def add_row(total: Any, places: Any, row: Any) -> None:
+    """Add numbers at their places in a sum."""
+    for at in range(len(places)):
+        total[places[at]] += row[at]
+
+
+def widen_days(first_days: Any, last_days: Any, places: Any, own_first: Any, own_last: Any) -> None:
+    """Let the days at some places begin no later, and end no earlier, than days of their own."""
+    for at in range(len(places)):
+        place, first, last = places[at], own_first[at], own_last[at]
+        first_days[place] = min(first_days[place], first)
+        last_days[place] = max(last_days[place], last)

@@ -1,0 +1,33 @@
+"""Judging mail by the processes of this machine; numpy is not needed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from spamnb.delivery.batch_judge import BatchJudge, numbered_from
+from spamnb.mailboxes.ranges import ChunkTask, join_ranges
+from spamnb.mailboxes.sources import chunks
+from spamnb.workers.processes import all_cores, in_parallel
+
+if TYPE_CHECKING:
+    from spamnb.delivery.batch_judge import Judgement
+    from spamnb.model import Model
+
+
+class LocalJudges:
+    """Processes of this machine."""
+
+    def __init__(self, jobs: int | None = None) -> None:
+        self.jobs = jobs or all_cores()
+
+    def verdicts(self, model: Model, paths: Sequence[str]) -> Iterator[Judgement]:
+        """Judge all mail below some paths, in order."""
+        task = ChunkTask(BatchJudge(model))
+        results = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
+        for judgement, before in join_ranges(results, lambda chunk, _: task(chunk)):
+            yield numbered_from(before, judgement)
+
+    def status(self) -> str:
+        """Words about the workers for the progress line; there is nothing to say about local ones."""
+        return ""
