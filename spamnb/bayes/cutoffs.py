@@ -27,6 +27,7 @@ UNMET = 3.0  # of n messages none was of some kind: up to 3/n of all may be, in 
 UNMET_DEVIATION = 3.0  # how far from 0 mail of an unmet kind scores
 MISLABELLED = 0.01  # the most of a label that may be mislabelled: what is more like the other than half of it
 LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
+UNLIKE_SPAM = 0.0125  # the share of spam that scores too low to be called so, even if no ham is near it
 SMALLEST_LOSS = 1e-6
 HIGHEST = 100.0  # no score is near it
 IMPORTED = Cutoffs(0.0, 2.5)  # of imported counts, whose mail has no scores (docs/importing.md)
@@ -54,13 +55,18 @@ def ham_and_spam(labels: Sequence[str], label_indices: Array, scores: Array) -> 
 def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: float = SPAM_LOSS) -> Cutoffs:
     """Choose the lowest spam cutoff that loses no more ham than accepted, the highest ham cutoff likewise.
 
-    A message without evidence scores 0 and is always unsure, as is one with little evidence.
+    A message without evidence scores 0 and is always unsure, as is one with little evidence. Nor is a message
+    called spam that scores lower than nearly all spam does, however far ham is from both: it is like neither.
     """
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
-    upper = Tail(ham, spam).cutoff(ham_loss)
     lower = -Tail(-spam, -ham).cutoff(spam_loss)
-    return Cutoffs(min(lower, -LEAST_SCORE), max(upper, LEAST_SCORE))
+    return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss))
+
+
+def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, growth: int = 1) -> float:
+    found = Tail(ham, spam).cutoff(ham_loss, (growth - 1) * len(ham))
+    return max(found, LEAST_SCORE, float(np.quantile(spam, UNLIKE_SPAM)))
 
 
 def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: int = 1) -> float:
@@ -68,8 +74,7 @@ def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: int = 1) -> fl
 
     Or would, with `growth` times as much mail: a word that only spam has then weighs log(growth) more.
     """
-    cutoff = Tail(ham, spam).cutoff(ham_loss, (growth - 1) * len(ham))
-    return float(np.mean(spam + log(growth) >= max(cutoff, LEAST_SCORE)))
+    return float(np.mean(spam + log(growth) >= _spam_cutoff(ham, spam, ham_loss, growth)))
 
 
 class Tail:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.cutoffs import FEWEST, Tail, cutoffs
+from spamnb.bayes.cutoffs import FEWEST, UNLIKE_SPAM, Tail, cutoffs
 
 scores = st.lists(st.floats(-50, 50, width=32), min_size=FEWEST, max_size=60).map(np.array)
 losses = st.floats(0, 0.5)
@@ -33,10 +33,10 @@ def test_more_mail_that_scores_alike_lowers_it(ham, spam, loss, some, more):
     assert tail.cutoff(loss, some + more) <= tail.cutoff(loss, some)
 
 
-@given(scores, scores, losses, losses)
-def test_spam_is_to_its_cutoff_what_ham_is_to_the_other(ham, spam, one, other):
-    found, mirrored = cutoffs(ham, spam, one, other), cutoffs(-spam, -ham, other, one)
-    assert (found.ham, found.spam) == (-mirrored.spam, -mirrored.ham)
+@given(scores, scores, losses)
+def test_what_is_unlike_spam_is_not_called_so(ham, spam, loss):
+    found = cutoffs(ham, spam, loss)
+    assert (spam < found.spam).mean() >= UNLIKE_SPAM or found.spam <= spam.min()
 
 
 @pytest.mark.parametrize(("ham", "spam"), [(0, 9), (1, 9), (9, 1)])
@@ -75,8 +75,7 @@ def test_the_band_narrows_as_mail_comes():
     found = [cutoffs(random.normal(-8, 2, size), random.normal(8, 2, size)) for size in SIZES]
     widths = [pair.spam - pair.ham for pair in found]
     assert widths == sorted(widths, reverse=True)
-    assert widths[0] > 10
-    assert widths[-1] < 2
+    assert widths[0] > 10 > 5 > widths[-1]
 
 
 def test_a_few_mislabelled_messages_move_little():
@@ -88,4 +87,4 @@ def test_a_few_mislabelled_messages_move_little():
 
 def test_a_large_loss_is_taken_by_rank():
     ham = np.linspace(-10, 10, 2000)
-    assert cutoffs(ham, np.linspace(5, 15, 2000), 0.25).spam == pytest.approx(5, abs=0.1)
+    assert cutoffs(ham, np.linspace(4, 14, 2000), 0.25).spam == pytest.approx(5, abs=0.1)
