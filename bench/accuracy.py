@@ -156,10 +156,13 @@ class Trial:
         return [*cells, figure(compared.p if compared else None, 3)]
 
 
-def trials(corpora: Sequence[Corpus], seeds: int, crossed: bool) -> Iterator[Trial]:
+def trials(corpora: Sequence[Corpus], seeds: int, crossed: bool, wrong: float) -> Iterator[Trial]:
     for corpus in corpora:
         for seed in range(1, seeds + 1):
-            yield Trial(f"{corpus.name}, half", seed, *corpus.halves(seed))
+            train, test = corpus.halves(seed)
+            yield Trial(
+                f"{corpus.name}, half", seed, train.mislabelled(wrong, seed) if wrong else train, test
+            )
     if crossed:
         for train, test in itertools.permutations(corpora, 2):
             yield Trial(f"{train.name} → {test.name}", None, train, test)
@@ -238,6 +241,9 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--first-days", type=int, default=DRAWS, metavar="DRAWS", help=f"of the learning curve ({DRAWS})"
     )
+    parser.add_argument(
+        "--mislabelled", type=float, default=0.0, metavar="PERCENT", help="of the halves that are trained"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="peers that run at once")
     parser.add_argument("--json", metavar="FILE", help="every figure of every split")
     return parser.parse_args()
@@ -259,7 +265,7 @@ def main() -> None:
     seeds = 1 if chosen_options.quick else chosen_options.seeds
     done: list[Trial] = []
     start = time.monotonic()
-    for trial in trials(corpora, seeds, chosen_options.crossed):
+    for trial in trials(corpora, seeds, chosen_options.crossed, chosen_options.mislabelled / 100):
         trial.run(kinds, chosen_options.workers)
         done.append(trial)
         save(chosen_options.json, [each.as_map() for each in done])

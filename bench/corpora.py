@@ -70,6 +70,16 @@ class Corpus:
             first[label], second[label] = shuffled[:count], shuffled[count : count + most]
         return Corpus(self.name, **first), Corpus(self.name, **second)
 
+    def mislabelled(self, share: float, seed: int) -> Corpus:
+        """The same mail, a share of it under the other label."""
+        order = random.Random(seed)
+        kept, moved = {}, {}
+        for label in LABELS:
+            shuffled = order.sample(self.of(label), len(self.of(label)))
+            count = round(share * len(shuffled))
+            moved[label], kept[label] = shuffled[:count], shuffled[count:]
+        return Corpus(self.name, [*kept["ham"], *moved["spam"]], [*kept["spam"], *moved["ham"]])
+
     def halves(self, seed: int) -> tuple[Corpus, Corpus]:
         """One half to train, one to test, of each label; the odd message is tested."""
         order = random.Random(seed)

@@ -64,9 +64,9 @@ def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: floa
     return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss))
 
 
-def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, growth: int = 1) -> float:
-    found = Tail(ham, spam).cutoff(ham_loss, (growth - 1) * len(ham))
-    return max(found, LEAST_SCORE, float(np.quantile(spam, UNLIKE_SPAM)))
+def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int = 0) -> float:
+    unlike_spam = float(np.quantile(spam, UNLIKE_SPAM))
+    return max(Tail(ham, spam).cutoff(ham_loss, more), unlike_spam, LEAST_SCORE)
 
 
 def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: int = 1) -> float:
@@ -74,7 +74,8 @@ def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: int = 1) -> fl
 
     Or would, with `growth` times as much mail: a word that only spam has then weighs log(growth) more.
     """
-    return float(np.mean(spam + log(growth) >= _spam_cutoff(ham, spam, ham_loss, growth)))
+    ham, spam = ham - log(growth), spam + log(growth)
+    return float(np.mean(spam >= _spam_cutoff(ham, spam, ham_loss, (growth - 1) * len(ham))))
 
 
 class Tail:
