@@ -52,16 +52,24 @@ def ham_and_spam(labels: Sequence[str], label_indices: Array, scores: Array) -> 
     return np.sort(scores[taken & ~spam]).astype(float), np.sort(scores[taken & spam]).astype(float)
 
 
-def cutoffs(ham: Array, spam: Array, ham_loss: float = HAM_LOSS, spam_loss: float = SPAM_LOSS) -> Cutoffs:
+def cutoffs(
+    ham: Array,
+    spam: Array,
+    ham_loss: float = HAM_LOSS,
+    spam_loss: float = SPAM_LOSS,
+    unscored: tuple[int, int] = (0, 0),
+) -> Cutoffs:
     """Choose the lowest spam cutoff that loses no more ham than accepted, the highest ham cutoff likewise.
+
+    `unscored`: how many more ham and spam were learned, whose scores do not count.
 
     A message without evidence scores 0 and is always unsure, as is one with little evidence. Nor is a message
     called spam that scores lower than nearly all spam does, however far ham is from both: it is like neither.
     """
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
-    lower = -Tail(-spam, -ham).cutoff(spam_loss)
-    return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss))
+    lower = -Tail(-spam, -ham).cutoff(spam_loss, unscored[1])
+    return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss, unscored[0]))
 
 
 def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int = 0) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb import SPAM
 from spamnb.bayes.classifier import Score
-from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam
+from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.protocol import OnlineProtocol
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from spamnb.evaluation.corpus import Corpus
 
 GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores
-# Cutoffs rest on so many of the last scores: a filter that had learned less gave other scores. With all
-# scores 24 % of the later spam in spamassassin was unsure, with these 7 %; ham lost 0.00 and 0.08 %.
-LATEST = 2000
+# Cutoffs rest on this share of the scores, the last: a filter that had learned less gave other scores.
+LATEST, FEWEST_SCORES = 0.5, 50  # of each label
 CURVE_POINTS = 100
 RECENT = 200  # messages that the recent error of a point is taken over
 
@@ -119,9 +118,11 @@ class DecisionRule:
         self.scores.append(score)
         if len(self.scores) >= self.due:
             self.due = GROWTH * len(self.scores)
-            truths, scores = np.array(self.truth[-LATEST:]), np.array(self.scores[-LATEST:])
-            ham, spam = ham_and_spam(self.labels, truths, scores)
-            self.cutoffs, self.calibration = cutoffs(ham, spam), calibrated(ham, spam)
+            truths, scores = np.array(self.truth), np.array(self.scores)
+            is_spam = truths == self.labels.index(SPAM)
+            (ham, early_ham), (spam, early_spam) = latest(scores[~is_spam]), latest(scores[is_spam])
+            self.cutoffs = cutoffs(ham, spam, unscored=(early_ham, early_spam))
+            self.calibration = calibrated(ham, spam)
 
     def lead(self, score: Score, verdict: Verdict, label: str) -> float:
         """How far a score is beyond the cutoff for a label; without cutoffs, how far the label is ahead."""
@@ -134,6 +135,12 @@ class DecisionRule:
         if self.cutoffs is None or not isfinite(self.cutoffs.spam):
             return None
         return self.cutoffs.ham, self.cutoffs.spam
+
+
+def latest(scores: Array) -> tuple[Array, int]:
+    """Return the last scores, in order, and how many there were before."""
+    count = max(FEWEST_SCORES, round(LATEST * len(scores)))
+    return np.sort(scores[-count:]), len(scores[:-count])
 
 
 def learning_curve(judged: JudgedMessages) -> list[CurvePoint]:
