@@ -30,7 +30,7 @@ LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: 
 UNLIKE_SPAM = 0.0125  # the share of spam that scores too low to be called so, even if no ham is near it
 SMALLEST_LOSS = 1e-6
 HIGHEST = 100.0  # no score is near it
-IMPORTED = Cutoffs(0.0, 2.5)  # of imported counts, whose mail has no scores (docs/importing.md)
+IMPORTED = Cutoffs(-0.5, 2.5)  # of imported counts, whose mail has no scores (docs/importing.md)
 
 
 def has_spam(labels: Sequence[str]) -> bool:
