@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spamnb.reading.features import Features
 
     class Scorer(Protocol):
-        def joint(self, features: Features) -> list[float]: ...
+        def score(self, features: Features) -> Score: ...
 
 
 # The figures are (1-AUC)% on five half splits of spamassassin; this view has 0.0159 (`make ablation`).
@@ -78,7 +78,7 @@ class Model:
         """Judge a message as `classify_features` does, maybe without the evidence, which takes time."""
         if self.scorer is None:
             return self.classify_features(features)
-        return self.decide(Score(self.labels, self.scorer.joint(features), []))
+        return self.decide(self.scorer.score(features))
 
     def decide(self, score: "Score") -> "Verdict":
         return verdict_of(score, self.cutoffs, self.calibration)

@@ -38,8 +38,8 @@ cdef class Likelihood:
     cdef _count_absent_words(self, by_label)
     @cython.locals(item=Evidence, k=Py_ssize_t)
     cpdef list summed_joint(self, list evidence)
-    @cython.locals(item=Evidence, k=Py_ssize_t, of_part=list, weights=list, joint=list)
-    cpdef list averaged_joint(self, list evidence, double damping)
+    @cython.locals(item=Evidence, k=Py_ssize_t, of_part=list, weights=list, means=list, parts=list)
+    cpdef list averages(self, list evidence, double damping)
 
 @cython.final
 cdef class Classifier(Likelihood):

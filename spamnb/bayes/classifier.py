@@ -85,16 +85,27 @@ class View:
 class Score:
     """The log-joint of each label for a message, and the evidence it rests on."""
 
-    __slots__ = ("evidence", "joint", "labels")
+    __slots__ = ("evidence", "joint", "labels", "parts")
 
-    def __init__(self, labels: Sequence[str], joint: list[float], evidence: list[Evidence]) -> None:
+    def __init__(
+        self,
+        labels: Sequence[str],
+        joint: list[float],
+        evidence: list[Evidence],
+        parts: Sequence[list[float]] = (),
+    ) -> None:
         self.labels = labels
         self.joint = joint
         self.evidence = evidence
+        self.parts = parts  # what head and body add to the log-joints, where these are means
 
     def of(self, label: str) -> float:
         """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
         return lead_of(self.joint, self.labels.index(label))
+
+    def contradiction(self, label: str) -> float:
+        """Return how far one part, head or body, speaks against a label."""
+        return max([-lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
 
     @property
     def posterior(self) -> list[float]:
@@ -259,17 +270,19 @@ class Likelihood:
             joint.append(-inf if one_is_absent else self.background[k] + fsum(terms))
         return joint
 
-    def averaged_joint(self, evidence: list[Evidence], damping: float) -> list[float]:
-        """Return per label, added up over the parts: sum of the weights / (their number + damping).
+    def averages(self, evidence: list[Evidence], damping: float) -> list[list[float]]:
+        """Return for each part, per label: sum of the weights / (their number + damping).
 
         A mean, so that a long message is no surer than a short one. It has no prior.
         """
-        joint = [0.0] * self.label_count
+        parts = []
         for part in sorted({item.part for item in evidence}):
             of_part = [item.weights for item in evidence if item.part == part]
+            means = []
             for k in range(self.label_count):
-                joint[k] += fsum([weights[k] for weights in of_part]) / (len(of_part) + damping)
-        return joint
+                means.append(fsum([weights[k] for weights in of_part]) / (len(of_part) + damping))
+            parts.append(means)
+        return parts
 
     def _words_by_count(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
         """Return per label how many words have each count: a tenth as many entries as the histogram has."""
@@ -321,15 +334,17 @@ class Classifier(Likelihood):
         evidence = self.evidence(tokens)
         if self.view.pairs:
             evidence += self.pair_evidence(pairs)
+        parts: list[list[float]] = []
         if self.view.damping is not None:
-            joint = self.averaged_joint(evidence, self.view.damping)
+            parts = self.averages(evidence, self.view.damping)
+            joint = [sum([part[k] for part in parts], 0.0) for k in range(self.label_count)]
         else:
             joint = self.summed_joint(evidence)
         if self.view.numbers:
             for item in self.numeric_evidence(numbers or {}):
                 evidence.append(item)
                 joint = [j + weight for j, weight in zip(joint, item.weights, strict=True)]
-        return Score(self.labels, joint, evidence)
+        return Score(self.labels, joint, evidence, parts)
 
     def evidence(self, tokens: Sequence[Token]) -> list[Evidence]:
         """Return the known tokens whose weights are strong enough to count."""

@@ -44,8 +44,11 @@ cdef class BulkClassifier:
     cdef tuple row(self, uint32_t place)
     @cython.locals(rest=double, nats=double, more=double)
     cdef int add_large(self, uint32_t part, uint32_t label_index, double weight) except -1
-    @cython.locals(part=uint32_t, total=double, mean=double)
+    @cython.locals(total=double)
     cdef double joint_for(self, uint32_t label_index) except? -1
+    @cython.locals(total=double)
+    cdef double mean(self, uint32_t part, uint32_t label_index) except? -1
+    cpdef list part_means(self)
     cpdef list left_out_scores(self, messages, truth, lone=*)
     @cython.locals(at=int64_t, place=uint32_t, other=uint32_t, tokens=int64_t, unique=int64_t, totals=list)
     cdef int leave_out(self, int64_t message, uint32_t label, int64_t lone, const int32_t[::1] places,

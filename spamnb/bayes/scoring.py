@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spamnb.arrays import MISSING, UNITS_PER_NAT, distinct_columns
-from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.classifier import Likelihood, Score
 from spamnb.bayes.gaussian import log_densities
 
 if TYPE_CHECKING:
@@ -113,8 +113,15 @@ class BulkClassifier:
 
     def joints(self, rows: Rows) -> Array:
         """Return the log-joints [message, label]."""
+        return np.array([score.joint for score in self.scores(rows)], float).reshape(-1, self.label_count)
+
+    def scores(self, rows: Rows) -> list[Score]:
+        """Score messages; the scores have no evidence."""
         self.open(rows)
-        return np.array([self.joint(n) for n in range(len(rows))], float).reshape(-1, self.label_count)
+        return [self.score(message) for message in range(len(rows))]
+
+    def score(self, message: int) -> Score:
+        return Score(self.likelihood.labels, self.joint(message), [], self.part_means())
 
     def joint(self, message: int, left_out: int = NOBODY) -> list[float]:
         """Return the log-joints of a message; if `left_out` is its label, the counts are taken without it."""
@@ -129,6 +136,12 @@ class BulkClassifier:
             if of_labels is not None and value != MISSING and (found := log_densities(value, of_labels)):
                 joint = [weight + more for weight, more in zip(joint, found, strict=True)]
         return joint
+
+    def part_means(self) -> list[list[float]]:
+        """Return what each part of the message scored last adds to the log-joints, where these are means."""
+        if not self.is_averaged:
+            return []
+        return [[self.mean(part, k) for k in range(self.label_count)] for part in range(2)]
 
     def sum_two(self, start: int, end: int, left_out: int, places: Any, counts: Any) -> None:
         """Do what `sum_up` does, for two labels and a mean of finite weights.
@@ -233,17 +246,19 @@ class BulkClassifier:
             self.rests[part, label_index] = (rest - nats) + (weight - more)
 
     def joint_for(self, label_index: int) -> float:
-        """Return what Likelihood.summed_joint or averaged_joint does, for one label."""
+        """Return the log-joint as Classifier.score does, for one label."""
         if not self.is_averaged:
             one_is_absent = self.likelihood.certain_words[label_index] != self.certain[label_index]
             total = self.wholes[0, label_index] + self.rests[0, label_index]
             return -inf if one_is_absent else self.likelihood.background[label_index] + total
-        mean = 0.0
-        for part in range(2):
-            if self.strong[part]:
-                total = self.wholes[part, label_index] + self.rests[part, label_index]
-                mean += total / (self.strong[part] + self.damping)
-        return mean
+        return self.mean(0, label_index) + self.mean(1, label_index)
+
+    def mean(self, part: int, label_index: int) -> float:
+        """Return what Likelihood.averages does, for one part and one label."""
+        if not self.strong[part]:
+            return 0.0
+        total = self.wholes[part, label_index] + self.rests[part, label_index]
+        return total / (self.strong[part] + self.damping)
 
     def left_out_scores(
         self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None

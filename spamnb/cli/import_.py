@@ -32,7 +32,7 @@ spamnb import --fresh --keyed backup.txt.gz
 """
 UNKNOWN = (
     "which messages were learned, so one that is learned again counts twice",
-    "how they scored, so the cutoffs are fixed: ham up to 0, spam from 2.5 on",
+    "how they scored, so the cutoffs are fixed: ham up to -0.5, spam from 2.5 on",
     "how often a token stands in a message, and the numbers measured of it",
 )
 

@@ -95,7 +95,7 @@ def parse_cutoffs(text: str | None) -> Cutoffs | None:
         values = []
     if len(values) not in (1, 2) or values != sorted(values) or not all(map(isfinite, values)):
         raise UsageError(f"--cutoff takes a score, or two: HAM,SPAM, the lower first; not {text!r}")
-    return Cutoffs(values[0], values[-1])
+    return Cutoffs(values[0], values[-1], contradiction=inf)  # they alone decide
 
 
 def sources_by_label(

@@ -9,7 +9,7 @@ cdef double GRID, WHOLE, MOST_REST
 
 @cython.final
 cdef class FastScorer:
-    cdef readonly object generation
+    cdef readonly object generation, labels
     cdef readonly CountHash tokens, pairs
     cdef dict changes, pair_changes
     cdef bint has_pairs, splits
@@ -17,8 +17,8 @@ cdef class FastScorer:
     cdef double damping
     cdef WeightSum body, head
 
-    @cython.locals(table=TokenTable, joint=list)
-    cpdef list joint(self, Features features)
+    @cython.locals(table=TokenTable, parts=list)
+    cpdef score(self, Features features)
     @cython.locals(shift=int, entry=int, fingerprint=uint64_t, at=uint64_t, end=uint64_t, packed=uint64_t,
                    count=int64_t, other=int64_t, change=list)
     cdef int add(self, TokenTable table, CountHash counts, const uint64_t[::1] slots, dict changes) except -1
@@ -44,7 +44,8 @@ cdef class WeightSum:
     cpdef clear(self)
     @cython.locals(weight=double, other_weight=double, gap=double, nats=double, other_nats=double)
     cdef int add(self, uint64_t count, uint64_t other) except -1
-    cpdef add_to(self, list joint, double damping)
+    @cython.locals(number=double)
+    cpdef list means(self, double damping)
 
 @cython.locals(number=uint64_t, place=int64_t)
 cdef uint64_t number_at(const uint8_t[::1] data, int64_t at, int64_t size) except? 0xFFFFFFFFFFFFFFFF

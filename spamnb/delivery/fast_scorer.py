@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 
+from spamnb.bayes.classifier import Score
 from spamnb.store.records import WIDTHS
 
 TYPE_CHECKING = False
@@ -45,11 +46,12 @@ class FastScorer:
         self.pairs: CountHash = before.pairs if before else CountHash(stored.column("pairs"))
         self.changes, self.pair_changes = journal.all_rows(), journal.all_pair_rows()
         self.has_pairs, self.splits, self.damping = view.pairs, view.split_head_body, view.damping or 0.0
+        self.labels = model.labels
         self.touched = 0
         self.body, self.head = WeightSum(model.classifier), WeightSum(model.classifier)
 
-    def joint(self, features: Features) -> list[float]:
-        """Return the log-joints of a message as `Classifier.score` does."""
+    def score(self, features: Features) -> Score:
+        """Score a message as `Classifier.score` does, without the evidence."""
         self.body.clear()
         self.head.clear()
         for table in (*features.full_tables, features.table):
@@ -57,10 +59,8 @@ class FastScorer:
         if self.has_pairs:
             for table in (*features.full_pair_tables, features.pair_table):
                 self.add(table, self.pairs, self.pairs.slots, self.pair_changes)
-        joint = [0.0, 0.0]
-        self.body.add_to(joint, self.damping)
-        self.head.add_to(joint, self.damping)
-        return joint
+        parts = [self.body.means(self.damping), self.head.means(self.damping)]
+        return Score(self.labels, [parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]], [], parts)
 
     def add(self, table: TokenTable, counts: CountHash, slots: Any, changes: dict[int, list[int]]) -> None:
         """Add the weights of the tokens or pairs of a message, the journal's changes made.
@@ -149,11 +149,12 @@ class WeightSum:
             self.whole, self.rest = self.whole + nats, self.rest - nats
             self.other_whole, self.other_rest = self.other_whole + other_nats, self.other_rest - other_nats
 
-    def add_to(self, joint: list[float], damping: float) -> None:
-        """Add the mean of the weights of each label, as `Likelihood.averaged_joint` takes it."""
-        if self.strong:
-            joint[0] += (self.whole + self.rest) / (self.strong + damping)
-            joint[1] += (self.other_whole + self.other_rest) / (self.strong + damping)
+    def means(self, damping: float) -> list[float]:
+        """Return the mean of the weights of each label, as `Likelihood.averages` does."""
+        if not self.strong:
+            return [0.0, 0.0]
+        number = self.strong + damping
+        return [(self.whole + self.rest) / number, (self.other_whole + self.other_rest) / number]
 
 
 def number_at(data: Any, at: int, size: int) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
@@ -79,7 +78,7 @@ class CrossValidation:
         with self.counts_without(fold) as counts:
             limits, calibration = cutoffs_and_calibration(corpus, counts, self.assigned != fold)
             messages = np.flatnonzero(self.assigned == fold).tolist()
-            scores = [Score(corpus.labels, counts.joint(message), []) for message in messages]
+            scores = [counts.score(message) for message in messages]
         verdicts = [verdict_of(score, limits, calibration) for score in scores]
         return verdicts, (limits.ham, limits.spam) if limits else None
 
@@ -99,13 +98,13 @@ def judge_by_model(
     for batch in batches:
         label_index = known.index(batch.label or "")
         classifier.counts = lookup.counts_of(batch.rows, batch.fingerprints)
-        joints = classifier.joints(batch.rows).tolist()
-        for name, joint, digest in zip(batch.names, joints, batch.digests.tolist(), strict=True):
+        scores = classifier.scores(batch.rows)
+        for name, score, digest in zip(batch.names, scores, batch.digests.tolist(), strict=True):
             is_learned = model.stored.label_of(digest) is not None
             learned += is_learned
             if not (is_learned and skip_learned):
                 truth.append(label_index)
-                verdicts.append(model.decide(Score(model.labels, joint, [])))
+                verdicts.append(model.decide(score))
                 names.append(name)
         unreadable += batch.unreadable
     pair = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None

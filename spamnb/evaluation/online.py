@@ -78,7 +78,7 @@ def judge_online(
     messages: list[int] = []
     verdicts: list[Verdict] = []
     for message in map(int, order):
-        score = Score(labels, counts.joint(message), [])
+        score = counts.score(message)
         verdict, label = verdict_of(score, rule.cutoffs, rule.calibration), labels[truth[message]]
         is_learned = protocol.learns(len(messages), verdict.label == label, rule.lead(score, verdict, label))
         if is_learned or protocol.name == "on-error":  # who corrects wrong verdicts has confirmed the others

@@ -22,7 +22,7 @@ cdef class RunningCounts:
     cdef Likelihood likelihood
     cdef BulkClassifier scorer
 
-    cpdef list joint(self, int64_t message)
+    cpdef score(self, int64_t message)
     cpdef list left_out_scores(self, messages)
     cdef refresh(self)
     @cython.locals(k=int, count=int64_t, words_by_count=dict)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.classifier import View
+    from spamnb.bayes.classifier import Score, View
     from spamnb.evaluation.corpus import Corpus
 
 HIGHEST = (1 << 16) - 1  # numpy sorts numbers of 16 bits by radix
@@ -81,10 +81,10 @@ class RunningCounts:
         """Look up the counts of pairs of neighbours."""
         return self.rows(fingerprints)
 
-    def joint(self, message: int) -> list[float]:
-        """The log-joint probability of a message and each label."""
+    def score(self, message: int) -> Score:
+        """Score a message by what is learned."""
         self.refresh()
-        return self.scorer.joint(message)
+        return self.scorer.score(message)
 
     def left_out_scores(self, messages: Sequence[int]) -> list[float]:
         """Score learned messages, each by the counts of the others, the second label against the first."""

@@ -35,6 +35,7 @@ class Removal(NamedTuple):
 
     removed: tuple[list[Reason], list[Reason]]
     lead: float
+    part_leads: tuple[float, float]
 
 
 def find_flips(
@@ -53,10 +54,13 @@ def find_flips(
         removal = fewest_removals(first, second, sign * lead, bound)
         if removal:
             if len(score.joint) == 2:  # only their difference counts
-                joint = [sign * removal.lead if k == toward else 0.0 for k in (0, 1)]
+                joint, *means = (
+                    [sign * lead if k == toward else 0.0 for k in (0, 1)]
+                    for lead in (removal.lead, *removal.part_leads)
+                )
             else:
-                joint = joint_without(parts, removal.removed, damping, score.joint)
-            now = model.decide(Score(score.labels, without_rounding(joint), []))
+                joint, means = joint_without(parts, removal.removed, damping, score.joint), []
+            now = model.decide(Score(score.labels, without_rounding(joint), [], means if score.parts else ()))
             tokens = [reason.token for part in removal.removed for reason in part]
             found.setdefault(now.label, Flip(now.label, now.score, tokens))
     found.pop(verdict.label, None)  # a tie, to the last digit
@@ -117,7 +121,8 @@ def fewest_removals(first: WeakenedPart, second: WeakenedPart, lead: float, boun
         if count + other < least and smaller + second.leads[other] <= room:
             best, least = (count, other), count + other
     removed = first.reasons[: best[0]], second.reasons[: best[1]]
-    return Removal(removed, rest + first.leads[best[0]] + second.leads[best[1]])
+    leads = first.leads[best[0]], second.leads[best[1]]
+    return Removal(removed, rest + sum(leads), leads)
 
 
 def joint_without(

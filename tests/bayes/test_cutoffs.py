@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import FEWEST, UNLIKE_SPAM, Tail, cutoffs
+from spamnb.bayes.verdict import Cutoffs, verdict_of
 
 scores = st.lists(st.floats(-50, 50, width=32), min_size=FEWEST, max_size=60).map(np.array)
 losses = st.floats(0, 0.5)
@@ -88,3 +90,20 @@ def test_a_few_mislabelled_messages_move_little():
 def test_a_large_loss_is_taken_by_rank():
     ham = np.linspace(-10, 10, 2000)
     assert cutoffs(ham, np.linspace(4, 14, 2000), 0.25).spam == pytest.approx(5, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("body", "head", "verdict"),
+    [
+        (-4.0, -1.0, "ham"),
+        (-4.0, 0.9, "ham"),
+        (-4.0, 1.1, "unsure"),
+        (1.1, -4.0, "unsure"),
+        (9.0, -4.0, "spam"),
+    ],
+)
+def test_good_words_below_a_head_that_tells_are_not_enough(body, head, verdict):
+    score = Score(("ham", "spam"), [0.0, body + head], [], [[0.0, body], [0.0, head]])
+    assert verdict_of(score, Cutoffs(-1.0, 2.0), None).label == verdict
+    alone = Cutoffs(-1.0, 2.0, contradiction=np.inf)
+    assert verdict_of(score, alone, None).label == alone.verdict(body + head)

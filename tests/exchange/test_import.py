@@ -164,7 +164,7 @@ def test_an_export_becomes_a_model(spamnb, model, name):
     assert known(model, "free") == {"free": {"bogofilter": (2, 20)}.get(name, (1, 9))}
     stored = StoredModel.open(model)
     assert stored.messages == [10, 20]
-    assert stored.head["cutoffs"] == [0.0, 2.5]
+    assert stored.head["cutoffs"] == [-0.5, 2.5]
 
 
 def test_a_token_is_in_no_more_messages_than_there_are(spamnb, model):
@@ -249,7 +249,7 @@ def test_what_is_learned_later_does_not_move_the_cutoffs(spamnb, model, mail):
     spamnb("import", "-", "--model", model, stdin=BOGOFILTER).succeeds()
     spamnb("train", "--jobs", "1", "--model", model, mail.ham, mail.spam).succeeds()
     assert StoredModel.open(model).messages == [24, 34]
-    assert StoredModel.open(model).head["cutoffs"] == [0.0, 2.5]
+    assert StoredModel.open(model).head["cutoffs"] == [-0.5, 2.5]
     assert b"imported counts" in spamnb("inspect", "--model", model).succeeds().out
 
 

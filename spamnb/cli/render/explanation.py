@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from spamnb import SPAM
+from spamnb import SPAM, UNSURE
 from spamnb.cli.render.terminal import (
     bar,
     bar_heading,
@@ -136,7 +136,10 @@ def cutoffs_line(why: Explanation) -> str:
     if not isfinite(why.cutoffs.spam):
         return "too little mail was learned for cutoffs: all is unsure"
     ham, spam = why.sides
-    return f"cutoffs: {ham} up to {why.cutoffs.ham:.4f}, {spam} from {why.cutoffs.spam:.4f} on"
+    said = f"cutoffs: {ham} up to {why.cutoffs.ham:.4f}, {spam} from {why.cutoffs.spam:.4f} on"
+    if why.verdict.label == UNSURE and why.verdict.score <= why.cutoffs.ham:
+        said += f"; unsure, for its head or its body speaks for {spam}"
+    return said
 
 
 def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
