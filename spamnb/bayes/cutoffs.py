@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.arrays import Array
+    from spamnb.bayes.classifier import View
 
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
@@ -24,8 +25,11 @@ FEWEST = 2  # messages of each label that cutoffs need: one is left out, one is 
 TAIL_SHARE = 0.05  # of the scores: the highest, which tell how high scores go
 FEWEST_IN_TAIL = 5
 UNMET = 3.0  # of n messages none was of some kind: up to 3/n of all may be, in 95 of 100 cases
-UNMET_DEVIATION = 3.0  # how far from 0 mail of an unmet kind scores
+# How far from 0 mail of an unmet kind scores, in weights of a token that was met once, and on one side only:
+# with the default smoothing 3 nats, as ham of lists and senders does that the first thirty messages lack.
+UNMET_DEVIATION = 0.65
 MISLABELLED = 0.01  # the most of a label that may be mislabelled: what is more like the other than half of it
+SCALE = log(1 + 1 / 0.01)  # of scores by the default view
 LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
 UNLIKE_SPAM = 0.0125  # the share of spam that scores too low to be called so, even if no ham is near it
 SMALLEST_LOSS = 1e-6
@@ -58,32 +62,40 @@ def cutoffs(
     ham_loss: float = HAM_LOSS,
     spam_loss: float = SPAM_LOSS,
     unscored: tuple[int, int] = (0, 0),
+    scale: float = SCALE,
 ) -> Cutoffs:
     """Choose the lowest spam cutoff that loses no more ham than accepted, the highest ham cutoff likewise.
 
-    `unscored`: how many more ham and spam were learned, whose scores do not count.
+    `unscored`: how many more ham and spam were learned, whose scores do not count; `scale`: how far apart
+    scores are by the view that made them.
 
     A message without evidence scores 0 and is always unsure, as is one with little evidence. Nor is a message
     called spam that scores lower than nearly all spam does, however far ham is from both: it is like neither.
     """
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
-    lower = -Tail(-spam, -ham).cutoff(spam_loss, unscored[1])
-    return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss, unscored[0]))
+    lower = -Tail(-spam, -ham, scale).cutoff(spam_loss, unscored[1])
+    return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss, unscored[0], scale))
 
 
-def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int = 0) -> float:
+def score_scale(view: View) -> float:
+    """Return the weight of a token that was met once, and on one side only."""
+    return log(1 + 1 / float(view.smoothing)) if view.smoothing else SCALE
+
+
+def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int, scale: float) -> float:
     unlike_spam = float(np.quantile(spam, UNLIKE_SPAM))
-    return max(Tail(ham, spam).cutoff(ham_loss, more), unlike_spam, LEAST_SCORE)
+    return max(Tail(ham, spam, scale).cutoff(ham_loss, more), unlike_spam, LEAST_SCORE)
 
 
-def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: int = 1) -> float:
+def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: int = 1, scale: float = SCALE) -> float:
     """Estimate the share of spam that the cutoff for a ham loss catches.
 
     Or would, with `growth` times as much mail: a word that only spam has then weighs log(growth) more.
     """
     ham, spam = ham - log(growth), spam + log(growth)
-    return float(np.mean(spam >= _spam_cutoff(ham, spam, ham_loss, (growth - 1) * len(ham))))
+    cutoff = _spam_cutoff(ham, spam, ham_loss, (growth - 1) * len(ham), scale)
+    return float(np.mean(spam >= cutoff))
 
 
 class Tail:
@@ -95,11 +107,12 @@ class Tail:
     known, so it is taken to score around 0, as mail without evidence does.
     """
 
-    def __init__(self, scores: Array, others: Array) -> None:
+    def __init__(self, scores: Array, others: Array, scale: float = SCALE) -> None:
         """Take the scores of a label, and those of the other one, which show how high scores can be."""
         doubtful = scores > np.median(others)
         self.scores = np.sort(scores[~doubtful] if doubtful.mean() <= MISLABELLED else scores)
         self.count = len(self.scores)
+        self.unmet_deviation = UNMET_DEVIATION * scale
         self.size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * self.count)), self.count - 1)
         self.start = float(self.scores[-1 - self.size])
         self.length = float(max(others.max(), self.scores[-1])) + 0.1 - self.start
@@ -124,7 +137,8 @@ class Tail:
         else:
             rest = max(0.0, 1 - (cutoff - self.start) / self.length)
             met = self.size / self.count * rest**self.power
-        return met + UNMET / (self.count + more + UNMET) * erfc(cutoff / UNMET_DEVIATION / sqrt(2)) / 2
+        unmet = erfc(cutoff / self.unmet_deviation / sqrt(2)) / 2
+        return met + UNMET / (self.count + more + UNMET) * unmet
 
 
 def calibrated(ham: Array, spam: Array) -> Calibration:

@@ -26,7 +26,6 @@ from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.files import complain
-from spamnb.inspection.standing import standing
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
@@ -218,5 +217,7 @@ def show_summary(summary: Summary, sources: Sources, model: str) -> None:
     click.echo(f"unreadable: {len(summary.unreadable):,}")
     for line in model_location(model):
         click.echo(line)
+    from spamnb.inspection.standing import standing  # which needs numpy
+
     if where := standing(StoredModel.open(model)):
         click.echo("; ".join(where))

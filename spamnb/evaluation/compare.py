@@ -127,7 +127,9 @@ def compare_with_first(
         labels, judged.truth, judged.verdict, judged.score, judged.probability, resamples=0
     ).as_map()
     figures.pop("intervals", None)
-    verdicts = compare_verdicts(judged.truth, judged.verdict, first.verdict)
+    # By the likelier label: how much is unsure depends on the amount of mail and is the same for both.
+    likelier = [each.probability.argmax(axis=1) for each in (judged, first)]
+    verdicts = compare_verdicts(judged.truth, *likelier)
     ranking = None
     if SPAM in labels:
         ranking = compare_auc(judged.truth == labels.index(SPAM), judged.score, first.score)

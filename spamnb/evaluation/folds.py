@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, spam_scores
+from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, score_scale, spam_scores
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
@@ -120,7 +120,7 @@ def cutoffs_and_calibration(
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
     scores = spam_scores(corpus.labels, np.array(counts.left_out_scores(messages.tolist()), np.float32))
     ham, spam = ham_and_spam(corpus.labels, corpus.truth[messages], scores)
-    return cutoffs(ham, spam), calibrated(ham, spam)
+    return cutoffs(ham, spam, scale=score_scale(counts.view)), calibrated(ham, spam)
 
 
 def assign_folds(corpus: Corpus, folds: int, seed: int, group_duplicates: bool = False) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb import SPAM
 from spamnb.bayes.classifier import Score
-from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam
+from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam, score_scale
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.protocol import OnlineProtocol
@@ -105,6 +105,7 @@ class DecisionRule:
         self.labels = labels
         by_score = view.has_cutoffs and has_spam(labels)
         self.cutoffs = Cutoffs() if by_score else None
+        self.scale = score_scale(view) if by_score else 0.0
         self.calibration = Calibration() if by_score else None
         self.truth: list[int] = []
         self.scores: list[float] = []
@@ -121,7 +122,7 @@ class DecisionRule:
             truths, scores = np.array(self.truth), np.array(self.scores)
             is_spam = truths == self.labels.index(SPAM)
             (ham, early_ham), (spam, early_spam) = latest(scores[~is_spam]), latest(scores[is_spam])
-            self.cutoffs = cutoffs(ham, spam, unscored=(early_ham, early_spam))
+            self.cutoffs = cutoffs(ham, spam, unscored=(early_ham, early_spam), scale=self.scale)
             self.calibration = calibrated(ham, spam)
 
     def lead(self, score: Score, verdict: Verdict, label: str) -> float:

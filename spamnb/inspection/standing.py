@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from spamnb import HAM, SPAM
-from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, spam_caught
+from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, score_scale, spam_caught
+from spamnb.model import view_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
 
@@ -25,11 +26,12 @@ def standing(stored: StoredModel) -> list[str]:
         f"{count:,} {label}" for label, count in zip(stored.labels, stored.messages, strict=True)
     )
     loss = stored.head["ham_loss"]
-    caught = spam_caught(ham, spam, loss)
+    scale = score_scale(view_of(stored))
+    caught = spam_caught(ham, spam, loss, scale=scale)
     share = f"about {caught:.0%} of your spam is caught".replace("%", " %")
     said = f"with {counts}, {share if caught > HARDLY_ANY else 'nearly all is still unsure'}"
     for growth in GROWTHS:
-        then = spam_caught(ham, spam, loss, growth)
+        then = spam_caught(ham, spam, loss, growth, scale)
         if then > caught + WORTH_IT:
             return [said, f"with {growth} times as much mail about {100 * then:.0f} %"]
     return [said]

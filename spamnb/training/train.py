@@ -11,7 +11,7 @@ import numpy as np
 from spamnb import HAM, SPAM
 from spamnb.arrays import Array, split_by_shard
 from spamnb.bayes.classifier import View
-from spamnb.bayes.cutoffs import HAM_LOSS, IMPORTED, calibrated, cutoffs, ham_and_spam
+from spamnb.bayes.cutoffs import HAM_LOSS, IMPORTED, calibrated, cutoffs, ham_and_spam, score_scale
 from spamnb.bayes.verdict import Calibration
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -185,7 +185,7 @@ def write_shards(
         limits, calibration = IMPORTED, Calibration()
         if not settings.closed:
             ham, spam = ham_and_spam(labels, messages.labels, messages.scores)
-            limits, calibration = cutoffs(ham, spam, ham_loss), calibrated(ham, spam)
+            limits, calibration = cutoffs(ham, spam, ham_loss, scale=score_scale(view)), calibrated(ham, spam)
         return messages, {
             "cutoffs": [limits.ham, limits.spam],
             "calibration": [calibration.slope, calibration.intercept],

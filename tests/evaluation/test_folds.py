@@ -173,5 +173,4 @@ def test_compared_on_the_same_folds(mail):
         assert one.won + one.tied + one.lost == 90
         assert one.verdicts_p is not None
         assert 0 <= one.verdicts_p <= 1
-        right = round(one.metrics["accuracy"] * 90) - round(first.metrics["accuracy"] * 90)
-        assert one.won - one.lost == right
+        assert (one.won, one.lost) == (0, 0)  # by the likelier label all are right

@@ -7,6 +7,8 @@ import pytest
 
 from spamnb.cli.tune import options_for
 from spamnb.evaluation.candidates import parse_candidate
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.loading import load_table
 from spamnb.training import train as training
 from spamnb.workers.local import LocalPool
 
@@ -36,7 +38,7 @@ def test_the_winner_is_no_accident(tuned):
 
 
 def test_the_model_is_trained_with_the_winner(spamnb, tuned):
-    assert Path(tuned["model"]).read_bytes() == Path(spamnb.model).read_bytes()
+    assert tables_of(tuned["model"]) == tables_of(spamnb.model)
 
 
 def test_a_model_that_is_there_is_kept(spamnb, mail, own):
@@ -59,7 +61,13 @@ def test_a_model_that_is_there_is_replaced_if_asked(spamnb, mail, own):
     text = spamnb("tune", "--fresh", *OPTIONS, "--model", own, mail.ham, mail.spam).succeeds().out.decode()
     assert "event=bernoulli" in text
     assert text.endswith(f"chosen: default\nmodel: {own}\n")
-    assert Path(own).read_bytes() == Path(spamnb.model).read_bytes()
+    assert tables_of(own) == tables_of(spamnb.model)
+
+
+def tables_of(path):
+    """All but the cutoffs, which are for another loss of ham."""
+    table = load_table(StoredModel.open(path))
+    return table.fingerprints.tolist(), table.message_counts.tolist(), table.occurrence_counts.tolist()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +116,7 @@ def test_what_cannot_be_read_is_told(spamnb, mail, damaged, tmp_path):
         assert done.err.decode().startswith(f"spamnb: {damaged}/cut.gz: ")
         assert done.err.count(b"\n") == 1  # though it was read many times
         assert [one["path"] for one in done.json["unreadable"]] == [f"{damaged}/cut.gz"]
-        assert model.read_bytes() == Path(spamnb.model).read_bytes()
+        assert tables_of(str(model)) == tables_of(spamnb.model)
 
 
 @pytest.mark.parametrize("model", ["ham/01/model", "ham/01/new/model"])

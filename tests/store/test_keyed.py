@@ -57,7 +57,7 @@ def pair(spamnb, mail, tmp_path_factory):
     folder = tmp_path_factory.mktemp("keyed")
     for name, options in (("plain", ()), ("keyed", ("--keyed",))):
         path = str(folder / name / "model")
-        spamnb("train", *options, "--model", path, mail.ham, mail.spam).succeeds()
+        spamnb("train", *options, "--ham-loss", "5%", "--model", path, mail.ham, mail.spam).succeeds()
     return folder
 
 
@@ -163,7 +163,7 @@ def test_a_key_is_made_safely_one_for_each_model(spamnb, mail, keyed, tmp_path):
 
 def test_a_fresh_model_keeps_the_key_even_unasked(spamnb, mail, keyed, tmp_path):
     before, key = known(keyed), content(keyed + ".key")
-    spamnb("train", "--fresh", "--model", keyed, mail.ham, mail.spam).succeeds()
+    spamnb("train", "--fresh", "--ham-loss", "5%", "--model", keyed, mail.ham, mail.spam).succeeds()
     assert (known(keyed), content(keyed + ".key")) == (before, key)
     shutil.copy(keyed + ".key", tmp_path / "new.key")
     spamnb.afresh("train", "--spam", "-", "--model", str(tmp_path / "new"), stdin=PILLS).succeeds()
@@ -190,7 +190,7 @@ def test_a_model_that_kept_no_words_is_followed_by_none_that_does(spamnb, both, 
 def test_a_key_elsewhere(spamnb, mail, tmp_path):
     place = tmp_path / "stick" / "secret"
     path, environment = str(tmp_path / "model"), spamnb.environment | {"SPAMNB_KEY": str(place)}
-    train = ("train", "--keyed", "--model", path, mail.ham, mail.spam)
+    train = ("train", "--keyed", "--ham-loss", "5%", "--model", path, mail.ham, mail.spam)
     spamnb(*train, env=environment).fails(73, str(place))
     assert not os.path.exists(path)
     place.parent.mkdir()
