@@ -380,8 +380,6 @@ class _Reader:
                 own_style = self._own_style(kind.role)
             elif kind.role == _LINK and self.seen >> _HREF & 1:
                 own_style = LINK
-        if self.sheet is not None:
-            own_style = self._sheet_style(element, self.sheet)
         if element.tags == 0:
             self.tags.append(element)
         element.tags += 1
@@ -389,6 +387,8 @@ class _Reader:
             other = self.known[number]
             if other is not None and self._is_open(other):
                 self._leave(other)
+        if self.sheet is not None:
+            own_style = self._sheet_style(element, self.sheet)
         if kind.followed == _ALWAYS or (
             kind.followed == _STYLED
             and (own_style is not None or len(self.parts) > 0 or self._is_open(element))

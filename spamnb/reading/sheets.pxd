@@ -13,7 +13,7 @@ cdef class _Rules:
 cdef class Sheet:
     cdef readonly dict rules
     cdef readonly tuple parts
-    cdef dict known, open
+    cdef dict known, open, outermost
     cdef list declared
     cdef set ancestors, variables
     cdef Py_ssize_t selectors, size, checks
@@ -25,7 +25,8 @@ cdef class Sheet:
     cdef int _declare(self, int number, dict plain, dict important, object rank) except -1
     @cython.locals(parts=dict, found=list, rules=_Rules, part=str, one=str)
     cpdef tuple matching(self, str name, str identity, str classes)
-    @cython.locals(style=Style, winners=dict, plain=dict, important=dict, values=dict, own=dict, varied=list)
+    @cython.locals(style=Style, winners=dict, plain=dict, important=dict, values=dict, own=dict, known=tuple,
+                   all_variables=dict)
     cpdef Style style(self, tuple matched, str css, dict variables)
     cpdef enter(self, tuple parts)
     cpdef leave(self, tuple parts)

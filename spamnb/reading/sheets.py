@@ -54,16 +54,18 @@ class Sheet:
     """The style sheets of a page, and what is open while it is read."""
 
     __slots__ = (
-        "ancestors", "checks", "declared", "known", "open", "parts", "rules", "selectors", "size",
-        "variables",
+        "ancestors", "checks", "declared", "known", "open", "outermost", "parts", "rules", "selectors",
+        "size", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.rules: dict[str, _Rules] = {}
         self.declared: list[_Declared] = []  # by number
         self.ancestors: set[str] = set()  # names, classes and ids that rules want around an element
-        self.known: dict[tuple[tuple[int, ...], str], Style] = {}
+        # By what matched and the style attribute: the variables around it, and its style then.
+        self.known: dict[tuple[tuple[int, ...], str], tuple[dict[str, str] | None, Style]] = {}
         self.variables: set[str] = set()
+        self.outermost: dict[str, str] = {}  # variables of the whole page
         self.selectors = 0
         self.size = 0
         self.restart()
@@ -141,6 +143,10 @@ class Sheet:
                 rules.conditional[needs] = self._declare(number, plain, important, rank)
             else:
                 rules.unconditional = self._declare(rules.unconditional, plain, important, rank)
+            if key == "body" and not own:
+                for name, value in (*plain.items(), *important.items()):
+                    if name.startswith("--"):
+                        self.outermost[name] = value
 
     def _declare(self, number: int, plain: dict[str, str], important: dict[str, str], rank: int) -> int:
         """Add declarations to those of a number, -1 for a new one; return it."""
@@ -178,9 +184,9 @@ class Sheet:
 
     def style(self, matched: tuple[int, ...], css: str, variables: dict[str, str] | None) -> Style:
         """Return the style of an element by what it matches, its style attribute and the variables around."""
-        style = self.known.get((matched, css))
-        if style is not None:
-            return style
+        known = self.known.get((matched, css))
+        if known is not None and known[0] is variables:
+            return known[1]
         winners: _Declared = {}
         for number in matched:
             for name, one in self.declared[number].items():
@@ -192,18 +198,16 @@ class Sheet:
             _add(winners, _that_count(important, False), _INLINE | _IMPORTANT)
         values = {name: value for name, (_, value) in winners.items()}
         own = {name: value for name, value in values.items() if name.startswith("--")}
-        varied = [name for name, value in values.items() if "var(" in value]
-        if own or varied:
-            known = {**(variables or {}), **own}
-            for name in varied:
-                values[name] = _replaced(values[name], known)
-            style = declared_style(values)
-            if own:
-                style.variables = dict(list(known.items())[-MAX_VARIABLES:])
-            return style
+        all_variables = {**self.outermost, **(variables or {}), **own}
+        for name, value in values.items():
+            if "var(" in value and name not in own:
+                values[name] = _replaced(value, all_variables)
+        style = declared_style(values)
+        if own:
+            style.variables = dict(list(all_variables.items())[-MAX_VARIABLES:])
         if len(self.known) >= MAX_CSS:
             self.known.clear()
-        style = self.known[matched, css] = declared_style(values)
+        self.known[matched, css] = variables, style
         return style
 
     def enter(self, parts: tuple[str, ...]) -> None:
