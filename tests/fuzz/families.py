@@ -198,7 +198,7 @@ FAMILIES: dict[str, dict[str, Family]] = {
         "comments in a style": tag(b"/*", b" style='", b"'"),
         "long colours": page(b"<p style='color:rgb(1,1,1,1,1,1,1,1'>"),
         "style sheets": page(b"<style>p{color:red}</style>a"),
-        "rules": page(b"p.a,b .c{color:red}", b"<style>"),
+        "rules": partial(repeated, _head("text/html", "8bit") + b"<style>", b"p.a,b .c{color:red}", b""),
         "classes and rules": numbered_page(b"<style>.a%d{color:red}</style><p class=a%d>"),
         "hidden and shown": page(b"<p style='display:none'>a</p>b"),
         "distinct colours": numbered_page(b"<font color=%d>a"),
