@@ -106,7 +106,7 @@ cdef class _Reader:
     @cython.locals(css=str)
     cdef Style _own_style(self, int role)
     @cython.locals(css=str, matched=tuple, declared=Style)
-    cdef Style _sheet_style(self, _Element element, object sheet)
+    cdef Style _sheet_style(self, _Element element, object sheet, str tag)
     cdef Style _styled(self, int role, Style declared)
     cdef str _label(self, int role)
     @cython.locals(links=list, images=list, number=int, is_image=bint)

@@ -388,7 +388,7 @@ class _Reader:
             if other is not None and self._is_open(other):
                 self._leave(other)
         if self.sheet is not None:
-            own_style = self._sheet_style(element, self.sheet)
+            own_style = self._sheet_style(element, self.sheet, self.html[end : min(after, limit)])
         if kind.followed == _ALWAYS or (
             kind.followed == _STYLED
             and (own_style is not None or len(self.parts) > 0 or self._is_open(element))
@@ -535,10 +535,10 @@ class _Reader:
             return None
         return self._styled(role, declared_inline(css) if css else None)
 
-    def _sheet_style(self, element: _Element, sheet: Sheet) -> Style | None:
+    def _sheet_style(self, element: _Element, sheet: Sheet, tag: str) -> Style | None:
         """Return the style that style sheets and attributes give an element, and note its parts."""
         css = self._value(_STYLE)
-        matched = sheet.matching(element.name, self._value(_ID), self._value(_CLASS))
+        matched = sheet.matching(element.name, self._value(_ID), self._value(_CLASS), tag)
         self.parts = sheet.parts
         declared = None
         if matched or "--" in css:

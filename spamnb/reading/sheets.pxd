@@ -24,13 +24,14 @@ cdef class Sheet:
     cdef _add_rule(self, str selectors, str block, bint partly)
     cdef int _declare(self, int number, dict plain, dict important, object rank) except -1
     @cython.locals(parts=dict, found=list, rules=_Rules, part=str, one=str)
-    cpdef tuple matching(self, str name, str identity, str classes)
+    cpdef tuple matching(self, str name, str identity, str classes, str tag)
     @cython.locals(style=Style, winners=dict, plain=dict, important=dict, values=dict, own=dict, known=tuple,
                    all_variables=dict)
     cpdef Style style(self, tuple matched, str css, dict variables)
     cpdef enter(self, tuple parts)
     cpdef leave(self, tuple parts)
 
+cdef bint _stand_in(tuple words, str tag) except -1
 cdef _add(dict declared, dict values, object rank)
 cdef dict _that_count(dict values, bint partly)
 @cython.locals(style=Style)
@@ -41,6 +42,6 @@ cdef int _audience(str media) except -1
 cdef int _query_audience(str query) except -1
 @cython.locals(compounds=list, parts=list, word=str)
 cdef list _compounds(str selector)
-cdef str _without_attributes(str selector)
+cdef tuple _without_attributes(str selector)
 @cython.locals(plain=str, name=str)
 cdef list _parts(str compound)

@@ -1,11 +1,12 @@
 """Style sheets of a page: which rules an element's name, id, classes and the elements around it match.
 
 Loaded by pages that have one. A rule is found by the id, the last class or the name that its selector ends
-with; what else it asks for is then compared, for the elements around regardless of their order.
+with; what else it asks for is then compared: the elements around whatever their order, other attributes by
+whether their names and values stand in the tag.
 
 Mail is read in a wide window or on a phone: what only one of them hides is text that people see. So rules for
 some widths only may show, never hide; those for print, dark screens or no width at all are left out.
-Left out, too: other attributes than class and id, states such as :hover, text before and after an element,
+Left out, too: other attributes of elements around, states such as :hover, text before and after an element,
 @import. The elements beside one, :first-child and the like are taken to be as a selector wants them.
 """
 
@@ -46,8 +47,8 @@ class _Rules:
     def __init__(self) -> None:
         self.unconditional = -1  # number of what they declare; -1 if there is none
         self.every = -1  # likewise, of all rules taken together
-        # Likewise, by the further parts of the element and those of the elements around it.
-        self.conditional: dict[tuple[frozenset[str], frozenset[str]], int] = {}
+        # Likewise, by further parts of the element, those of elements around it, and what is in its tag.
+        self.conditional: dict[tuple[frozenset[str], frozenset[str], tuple[str, ...]], int] = {}
 
 
 class Sheet:
@@ -118,11 +119,14 @@ class Sheet:
                 self.variables.add(name)
         if not plain and not important:
             return
+        if ":is(" in selectors or ":where(" in selectors:
+            selectors = selectors.replace(":is(", "").replace(":where(", "").replace(")", "")
         for selector in selectors.split(","):
             if self.selectors >= MAX_SELECTORS:
                 return
             self.selectors += 1
-            compounds = _compounds(selector[:MAX_SELECTOR])
+            selector, written = _without_attributes(selector[:MAX_SELECTOR].strip())
+            compounds = _compounds(selector)
             if not compounds:
                 continue
             weights = [0, 0, 0]  # names, classes, ids
@@ -136,9 +140,9 @@ class Sheet:
             if rules is None:
                 rules = self.rules[key] = _Rules()
             rules.every = self._declare(rules.every, plain, important, rank)
-            if own or ancestors:
+            if own or ancestors or written:
                 self.ancestors.update(ancestors)
-                needs = frozenset(own), frozenset(ancestors)
+                needs = frozenset(own), frozenset(ancestors), written
                 number = rules.conditional.get(needs, -1)
                 rules.conditional[needs] = self._declare(number, plain, important, rank)
             else:
@@ -157,7 +161,7 @@ class Sheet:
         _add(self.declared[number], important, rank | _IMPORTANT)
         return number
 
-    def matching(self, name: str, identity: str, classes: str) -> tuple[int, ...]:
+    def matching(self, name: str, identity: str, classes: str, tag: str) -> tuple[int, ...]:
         """Return the numbers of what an element's matching rules declare."""
         parts = {"*": 1, name: 1}
         if identity:
@@ -177,8 +181,12 @@ class Sheet:
             if rules.unconditional >= 0:
                 found.append(rules.unconditional)
             self.checks += len(rules.conditional)
-            for (own, around), number in rules.conditional.items():
-                if own <= parts.keys() and around <= self.open.keys():
+            for (own, around, written), number in rules.conditional.items():
+                if (
+                    own <= parts.keys()
+                    and around <= self.open.keys()
+                    and (not written or _stand_in(written, tag.lower()))
+                ):
                     found.append(number)
         return tuple(found)
 
@@ -221,6 +229,10 @@ class Sheet:
             self.open[part] -= 1
             if self.open[part] == 0:
                 del self.open[part]
+
+
+def _stand_in(words: tuple[str, ...], tag: str) -> bool:
+    return len([1 for word in words if word not in tag]) == 0
 
 
 def _add(declared: _Declared, values: dict[str, str], rank: int) -> None:
@@ -298,8 +310,6 @@ def _query_audience(query: str) -> int:
 
 def _compounds(selector: str) -> list[list[str]]:
     """Return the parts of a selector, of each element it names; none if it cannot be followed."""
-    if "[" in selector:
-        selector = _without_attributes(selector)
     for mark in ">+~":
         selector = selector.replace(mark, f" {mark} ")
     compounds: list[list[str]] = []
@@ -316,29 +326,39 @@ def _compounds(selector: str) -> list[list[str]]:
     return compounds
 
 
-def _without_attributes(selector: str) -> str:
-    """Return a selector with [class=x] as .x and [id=x] as #x; nothing if there are other attributes."""
+def _without_attributes(selector: str) -> tuple[str, tuple[str, ...]]:
+    """Return a selector with [class=x] as .x and [id=x] as #x, and other names and values in its brackets.
+
+    Without a selector if the others are not of the last element.
+    """
     first, *others = selector.split("[")
+    written: list[str] = []
     for other in others:
         attribute, _, behind = other.partition("]")
         name, _, value = attribute.partition("=")
-        mark = {"class": ".", "class~": ".", "id": "#"}.get(name.strip())
-        if mark is None:
-            return ""
-        first += "".join([mark + word for word in value.strip(" \"'").split()]) + behind
-    return first
+        name, value = name.strip(), value.strip(" \"'")
+        mark = {"class": ".", "class~": ".", "id": "#"}.get(name) if value else None
+        if mark is not None:
+            first += "".join([mark + word for word in value.split()])
+        else:
+            written += [name.rstrip("~|^$* "), value]
+            first += "" if first and first[-1] not in " >+~" else "*"
+        if written and (" " in behind or ">" in behind or "+" in behind or "~" in behind):
+            return "", ()
+        first += behind
+    return first, tuple(written)
 
 
 def _parts(compound: str) -> list[str]:
     """Return the name, classes and id of an element that a selector asks for, the most telling last."""
     plain, *states = compound.split(":")
-    if not plain and states == ["root"]:
+    if states == ["root"]:
         plain = "body"
     for state in states:
-        if state.startswith(_STATES) or not state:
+        if state.startswith(_STATES) or not state or not plain:
             return []
     name, *marked = plain.replace("#", ".#").split(".")
     ids = [part for part in marked if part.startswith("#")]
     classes = ["." + part for part in marked if not part.startswith("#")]
     name = "body" if name == "html" else name
-    return [part for part in (name if name or marked else "*", *classes, *ids) if part]
+    return [part for part in (name, *classes, *ids) if part]
