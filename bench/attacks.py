@@ -26,6 +26,25 @@ from spamnb.tables.loading import load_table
 LOOK_ALIKES = str.maketrans("aeopcyxi", "аеорсухі")
 ZERO_WIDTH = "\N{ZERO WIDTH SPACE}"
 
+# Ways to hide words; {{ and }} stand for braces.
+HIDING = {
+    "hidden by a class": "<style>.n7 {{display:none}}</style><p class=n7>{}</p>",
+    "hidden by a class, style sheet last": "<p class=n7>{}</p><style>p.n7 {{display:none}}</style>",
+    "hidden by an id, important": "<style>#n {{display:none!important}}</style>"
+    '<p id=n style="display:block">{}</p>',
+    "hidden by a class around": "<style>.n7 > p {{visibility:hidden}}</style><div class=n7><p>{}</p></div>",
+    "hidden on every screen": "<style>@media screen and (min-width:1px) {{.n {{display:none}}}}</style>"
+    "<p class=n>{}</p>",
+    "off the screen": '<div style="position:absolute;left:-9999px">{}</div>',
+    "off the screen by a class": "<style>.n {{position:fixed;top:-200em}}</style><div class=n>{}</div>",
+    "off the screen by text-indent": "<style>.n {{text-indent:-99999px}}</style><div class=n>{}</div>",
+    "cut away by clip-path": '<div style="clip-path:inset(50%)">{}</div>',
+    "shrunk by transform": '<div style="transform:scale(0)">{}</div>',
+    "nearly transparent": '<div style="opacity:.01">{}</div>',
+    "coloured by a variable": "<style>:root {{--n:#fff}} .n {{color:var(--n)}}</style><div class=n>{}</div>",
+    "coloured by a variable inline": '<div style="--n:#fff"><p style="color:var(--n)">{}</p></div>',
+}
+
 
 class Mail:
     """A spam as its headers and the words of its text."""
@@ -98,6 +117,7 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
         "50 good words, not displayed": with_words(50, '<div style="display:none">{}</div>'),
         "500 good words, not displayed": with_words(500, '<div style="display:none">{}</div>'),
         "500 good words, white on white": with_words(500, '<font color="#ffffff">{}</font>'),
+        **{f"500 good words, {name}": with_words(500, wrap) for name, wrap in HIDING.items()},
         "text ten times": lambda mail: mail.written(" ".join([mail.text] * 10)),
         "zero-width characters in spammy words": disguised(middle(ZERO_WIDTH)),
         "look-alike letters in spammy words": disguised(

@@ -1,12 +1,12 @@
 cimport cython
 from spamnb.reading.entities cimport unescape
-from spamnb.reading.styles cimport Style, nested, style_of
+from spamnb.reading.styles cimport Style, declared_inline, nested, style_of
 cdef Py_ssize_t MAX_TAG, MAX_REOPENED
 cdef int SEEN, UNSEEN, MAX_DEPTH
 cdef Style LINK, OUTERMOST
-cdef int _NEVER, _STYLED, _ALWAYS, _DROPPED, _HIDDEN, _SHOWN, _ROOT, _LINK, _FONT, _BODY, _IMAGE, _INPUT, _META
+cdef int _NEVER, _STYLED, _ALWAYS, _DROPPED, _HIDDEN, _SHOWN, _ROOT, _LINK, _FONT, _BODY, _IMAGE, _INPUT, _META, _SHEET
 cdef int _HREF, _SRC, _BACKGROUND, _BGCOLOR, _COLOR, _IS_HIDDEN, _SIZE, _STYLE, _TEXT
-cdef int _ALT, _CONTENT, _HTTP_EQUIV, _TYPE, _VALUE, _TARGETS, _LOOKS
+cdef int _ALT, _CONTENT, _HTTP_EQUIV, _TYPE, _VALUE, _MEDIA, _CLASS, _ID, _TARGETS, _LOOKS
 cdef int _NAME_END, _WORD_END, _VALUE_END, _SPACE
 cdef int _EXCLAMATION, _QUOTE, _APOSTROPHE, _DASH, _SLASH, _LESS, _EQUALS, _GREATER, _QUESTION
 cdef list _ATTRIBUTES, _KINDS, _NAMES, _SPELLED
@@ -46,7 +46,9 @@ cdef class _Frame:
     cdef _Element element
     cdef Style own_style, style
     cdef int innermost
+    cdef tuple parts
 
+@cython.locals(reader=_Reader, page=Page)
 cpdef Page render(str html)
 
 @cython.final
@@ -60,6 +62,9 @@ cdef class _Reader:
     cdef _Element table, unordered, ordered, item
     cdef Style style
     cdef int depth, view, seen
+    cdef object sheet
+    cdef tuple parts
+    cdef bint late, whole
     @cython.locals(data=bytes, page=Page, size=Py_ssize_t, at=Py_ssize_t, start=Py_ssize_t, element=_Element)
     cdef Page read(self)
     @cython.locals(text=str)
@@ -88,6 +93,8 @@ cdef class _Reader:
     cdef Py_ssize_t _after_start_tag(self, Py_ssize_t at) except -1
     @cython.locals(html=str, end_tag=str, end=Py_ssize_t, behind=Py_ssize_t, char=Py_UCS4)
     cdef Py_ssize_t _after_raw(self, _Element element, Py_ssize_t start) except -1
+    @cython.locals(element=_Element)
+    cdef _add_sheet(self, str css)
     @cython.locals(end=Py_ssize_t)
     cdef Py_ssize_t _read_attributes(self, Py_ssize_t at, Py_ssize_t start, Py_ssize_t limit) except -1
     @cython.locals(data=bytes, start=Py_ssize_t, name=Py_ssize_t, name_end=Py_ssize_t, char=int)
@@ -96,14 +103,18 @@ cdef class _Reader:
     cdef _note(self, Py_ssize_t name, Py_ssize_t name_end, Py_ssize_t start, Py_ssize_t end)
     cdef _note_bare(self, Py_ssize_t name, Py_ssize_t name_end)
     cdef str _value(self, int number)
+    @cython.locals(css=str)
     cdef Style _own_style(self, int role)
+    @cython.locals(css=str, matched=tuple, declared=Style)
+    cdef Style _sheet_style(self, _Element element, object sheet, str tag)
+    cdef Style _styled(self, int role, Style declared)
     cdef str _label(self, int role)
     @cython.locals(links=list, images=list, number=int, is_image=bint)
     cdef _note_targets(self, _Kind kind)
     @cython.locals(depth=int)
     cdef bint _is_open(self, _Element element) noexcept
     @cython.locals(frame=_Frame)
-    cdef _enter(self, _Element element, Style own_style)
+    cdef _enter(self, _Element element, Style own_style, tuple parts)
     @cython.locals(at=int, end=int, held=list, stay=list, frame=_Frame)
     cdef _leave(self, _Element element)
 

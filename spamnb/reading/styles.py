@@ -6,6 +6,9 @@ SEEN, UNSEEN, GONE = 0, 1, 2  # text to be seen; unseen but taking room; as if i
 UNKNOWN, CLEAR, INHERITED = -1, -2, -3  # in place of a colour; UNKNOWN is that of a picture
 MAX_CSS = 500  # style attributes remembered, over all pages
 MAX_DIFFERENCE = 16  # of 255 levels: channels of two colours that look the same differ by no more
+MIN_OPACITY = MAX_DIFFERENCE / 255  # what is no more opaque is not seen
+FAR = 500  # pixels beyond the left or upper edge: out of view
+VERY_FAR = 5000  # pixels beyond the other edges, where a wide page may go on
 
 _COLOUR_NAMES = (
     "black 000000 white ffffff red ff0000 green 008000 blue 0000ff yellow ffff00 gray 808080 grey 808080 "
@@ -22,13 +25,29 @@ _COLOURS = {
     name: int(digits, 16) for name, digits in zip(_COLOUR_NAMES[::2], _COLOUR_NAMES[1::2], strict=True)
 }
 _COLOURS["transparent"] = CLEAR
+_PIXELS = {  # by unit of a length, as far as it matters; 100 % is FAR
+    **{"px": 1.0, "": 1.0, "%": FAR / 100, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "vw": 10.0},
+    **{"vh": 10.0, "pt": 1.33, "pc": 16.0, "in": 96.0, "cm": 38.0, "mm": 3.8},
+}
+_BACKGROUNDS = ("background", "background-color", "background-image")
+_SIDES = ("left", "right", "top", "bottom")
+_MARGINS = ("margin", "margin-left", "margin-top")
+_EXTENTS = ("height", "max-height", "width", "max-width", "line-height")
+_MOVES = ("text-indent", "clip", "clip-path", "transform", "-webkit-transform")
+PROPERTIES = frozenset(  # all that are read
+    (
+        *_BACKGROUNDS, *_SIDES, *_MARGINS, *_EXTENTS, *_MOVES, "min-height", "min-width", "position",
+        "overflow", "display", "mso-hide", "opacity", "visibility", "font", "font-size", "color",
+        "-webkit-text-fill-color",
+    )
+)  # fmt: skip
 _known_css: dict[str, Style] = {}  # by style attribute: reading one takes 3 µs, and nine in ten repeat
 
 
 class Style:
     """What an element does to the look of its text, or how text looks that is in several elements."""
 
-    __slots__ = ("colour", "gone", "ground", "tiny", "veiled", "view")
+    __slots__ = ("colour", "gone", "ground", "tiny", "variables", "veiled", "view")
 
     gone: int  # 1: not on the page
     veiled: int  # 1: there but not visible; INHERITED: as in the element around
@@ -36,6 +55,7 @@ class Style:
     colour: int
     ground: int  # the colour behind the text
     view: int  # of the text
+    variables: dict[str, str] | None  # of the style sheet language, such as --x
 
 
 def _style(gone: int, veiled: int, tiny: int, colour: int, ground: int) -> Style:
@@ -46,6 +66,7 @@ def _style(gone: int, veiled: int, tiny: int, colour: int, ground: int) -> Style
     style.colour = colour
     style.ground = ground
     style.view = SEEN
+    style.variables = None
     return style
 
 
@@ -55,9 +76,9 @@ OUTERMOST = _style(0, 0, 0, UNKNOWN, _COLOURS["white"])
 
 
 def style_of(
-    hidden: bool, link: bool, sized: bool, colour: str, ground: str, picture: bool, css: str
+    hidden: bool, link: bool, sized: bool, colour: str, ground: str, picture: bool, declared: Style | None
 ) -> Style | None:
-    """Return the style that an element's attributes give its text; None if they change nothing."""
+    """Return the style that an element's attributes and declared style give its text; None if none."""
     style = _style(
         hidden,
         INHERITED,
@@ -65,15 +86,26 @@ def style_of(
         UNKNOWN if link else _attribute_colour(colour),
         UNKNOWN if picture else _attribute_colour(ground),
     )
-    if css:
-        declared = _known_css.get(css)
-        if declared is None:
-            if len(_known_css) >= MAX_CSS:
-                _known_css.clear()
-            declared = _known_css[css] = _declared(css.lower())
+    if declared is not None:
         style = nested(style, declared)
-    if style.colour == style.ground == style.tiny == style.veiled == INHERITED and not style.gone:
+    if (
+        style.colour == style.ground == style.tiny == style.veiled == INHERITED
+        and not style.gone
+        and style.variables is None
+    ):
         return None
+    return style
+
+
+def declared_inline(css: str) -> Style:
+    """Return the style that a style attribute declares."""
+    style = _known_css.get(css)
+    if style is None:
+        if len(_known_css) >= MAX_CSS:
+            _known_css.clear()
+        plain, important = declarations(plain_css(css))
+        plain.update(important)
+        style = _known_css[css] = declared_style(plain)
     return style
 
 
@@ -90,9 +122,11 @@ def nested(around: Style, style: Style) -> Style:
         and tiny == around.tiny
         and veiled == around.veiled
         and gone == around.gone
+        and style.variables is None
     ):
         return around
     inner = _style(gone, veiled, tiny, colour, ground)
+    inner.variables = around.variables if style.variables is None else style.variables
     if gone:
         inner.view = GONE
     elif veiled or tiny or colour == CLEAR or _look_the_same(colour, ground):
@@ -109,16 +143,17 @@ def _look_the_same(one: int, other: int) -> bool:
     )
 
 
-def _declared(css: str) -> Style:
-    """Return the style that a style attribute declares."""
+def declared_style(declared: dict[str, str]) -> Style:
+    """Return the style that properties and their values declare."""
     style = _style(0, INHERITED, INHERITED, INHERITED, INHERITED)
-    declared = _declarations(css)
     get = declared.get
-    if get("display") == "none" or get("mso-hide") == "all" or _length(get("opacity", "")) == 0:
+    if get("display") == "none" or get("mso-hide") == "all" or _is_out_of_view(declared):
         style.gone = 1
-    if "hidden" in get("overflow", ""):
-        for side in ("height", "max-height", "width", "max-width"):
-            if _length(get(side, "")) == 0:
+    if "opacity" in declared and 0 <= _share(declared["opacity"]) <= MIN_OPACITY:
+        style.gone = 1
+    if "hidden" in get("overflow", "") or "clip" in get("overflow", ""):
+        for side in _EXTENTS:
+            if side in declared and _is_nothing(declared[side]) and pixels(get("min-" + side, "")) <= 1:
                 style.gone = 1
     if "visibility" in declared:
         style.veiled = get("visibility") in ("hidden", "collapse")
@@ -126,30 +161,125 @@ def _declared(css: str) -> Style:
         for word in get(name, "").split():
             too_small = _is_tiny(word.partition("/")[0])
             style.tiny = style.tiny if too_small == INHERITED else too_small
-    style.colour = _colour(get("color", ""), style.colour)
-    for name in ("background", "background-color", "background-image"):
+    for name in ("color", "-webkit-text-fill-color"):
+        style.colour = _colour(get(name, ""), style.colour)
+    for name in _BACKGROUNDS:
         value = get(name, "")
         if "url(" in value or "gradient(" in value:
             style.ground = UNKNOWN
             break
-        for word in value.split():
+        for word in [value] if value.startswith(("rgb", "hsl")) else value.split():
             colour = _colour(word, INHERITED)
             if colour != INHERITED and colour != CLEAR:
                 style.ground = colour
     return style
 
 
-def _declarations(css: str) -> dict[str, str]:
-    """Return the properties of a style attribute and their values."""
+def _is_out_of_view(declared: dict[str, str]) -> bool:
+    """Tell whether an element is moved off the page, cut away or shrunk to nothing."""
+    get = declared.get
+    if get("position", "static") != "static":
+        for side in _SIDES:
+            distance = pixels(get(side, ""))
+            if distance <= -FAR or (distance >= VERY_FAR and side != "top"):
+                return True
+    for name in _MARGINS:
+        for word in get(name, "").split():
+            if pixels(word) <= -FAR and not word.endswith("%"):
+                return True
+    for name in _MOVES:
+        value = get(name, "")
+        if name == "text-indent":
+            if abs(pixels(value)) >= FAR:
+                return True
+        elif "(" in value:
+            for function in value.split(")")[:-1]:
+                kind, _, written = function.partition("(")
+                if _leaves_nothing(kind.strip(), written.replace(",", " ").split()):
+                    return True
+    return False
+
+
+def _leaves_nothing(function: str, written: list[str]) -> bool:
+    """Tell whether a function of clip, clip-path or transform leaves nothing of an element in view."""
+    if not written:
+        return False
+    values = [pixels(word) for word in written[:16]]
+    if function == "rect" and len(values) == 4:  # top, right, bottom, left
+        return "auto" not in written and (values[2] - values[0] <= 1 or values[1] - values[3] <= 1)
+    if function == "inset":  # top, right, bottom, left; those not given are as the opposite
+        sides = [word for word in written[:4] if word != "round"]
+        top, right = values[0], values[min(1, len(sides) - 1)]
+        bottom = values[2] if len(sides) > 2 else top
+        left = values[3] if len(sides) > 3 else right
+        return top + bottom >= FAR or right + left >= FAR
+    if function in ("circle", "ellipse"):
+        return _is_nothing(written[0])
+    if function == "polygon":
+        return len({*values[::2]}) == 1 or len({*values[1::2]}) == 1
+    if function.startswith("scale"):
+        return 0 in values
+    if function == "matrix":
+        return values[:2] == [0, 0] or values[2:4] == [0, 0]
+    if function.startswith("translate"):
+        return min(values) <= -FAR or max(values) >= VERY_FAR
+    return function in ("rotatex", "rotatey") and written[0] in ("90deg", "-90deg", "270deg")
+
+
+def plain_css(css: str) -> str:
+    """Return a style sheet or attribute in lower case, without comments and escapes."""
+    css = css.lower()
     if "/*" in css:
         first, *others = css.split("/*")
         css = first + "".join([other.partition("*/")[2] for other in others])
-    declared = {}
+    if "\\" in css:
+        first, *others = css.split("\\")
+        css = first + "".join([_unescaped(other) for other in others])
+    return css
+
+
+def _unescaped(text: str) -> str:
+    """Return a text behind a backslash, which stands before a character or its number in hexadecimal."""
+    size = 0
+    while size < 6 and size < len(text) and text[size] in "0123456789abcdef":
+        size += 1
+    number = int(text[:size], 16) if size else 0
+    if not 32 < number < 0xD800:
+        return text[size:]
+    return chr(number).lower() + (text[size + 1 :] if text[size : size + 1] == " " else text[size:])
+
+
+def declarations(css: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the properties that plain CSS declares and their values, and those that are important."""
+    plain: dict[str, str] = {}
+    important: dict[str, str] = {}
     for declaration in css.split(";"):
         name, colon, value = declaration.partition(":")
-        if colon:  # spaces go where they would split a colour: rgb(0, 0, 0)
-            declared[name.strip()] = value.partition("!")[0].strip().replace(", ", ",")
-    return declared
+        if colon:
+            value, mark, _ = value.partition("!")
+            # spaces go where they would split a colour: rgb(0, 0, 0)
+            (important if mark else plain)[name.strip()] = value.strip().replace(", ", ",")
+    return plain, important
+
+
+def pixels(value: str) -> float:
+    """Return a length in pixels, roughly; 0 if there is none."""
+    number = _length(value.lstrip("+-"))
+    if number <= 0:
+        return 0
+    pixels = number * _PIXELS.get(value.lstrip("+-0123456789."), 1)
+    return -pixels if value[0] == "-" else pixels
+
+
+def _share(value: str) -> float:
+    """Return a share, written as a number or in percent; -1 if there is none."""
+    number = _length(value)
+    return number / 100 if value.endswith("%") else number
+
+
+def _is_nothing(size: str) -> bool:
+    """Tell whether an extent has no room for text."""
+    return _length(size) == 0 or size == "1px"
 
 
 def _length(value: str) -> float:
@@ -181,8 +311,8 @@ def _colour(word: str, default: int) -> int:
     if start == 0:
         if word in _COLOURS:
             return _COLOURS[word]
-        if word.startswith("rgb"):
-            return _rgb(word, default)
+        if word.startswith(("rgb", "hsl")):
+            return _function_colour(word, default)
     size -= start
     short = start == 1 and (size == 3 or size == 4)
     if not short and size != 6 and size != 8:
@@ -205,14 +335,31 @@ def _colour(word: str, default: int) -> int:
     return colour
 
 
-def _rgb(word: str, default: int) -> int:
-    channels = [_length(value.strip()) for value in word[word.find("(") + 1 :].rstrip(")").split(",")]
-    if len(channels) > 3 and channels[3] == 0:
+def _function_colour(word: str, default: int) -> int:
+    """Return the colour that rgb(), rgba(), hsl() or hsla() makes of its channels."""
+    function, _, written = word.partition("(")
+    words = written.rstrip(")").replace(",", " ").replace("/", " ").split()
+    if len(words) > 3 and 0 <= _share(words[3]) <= MIN_OPACITY:
         return CLEAR
+    channels = [_length(value) for value in words[:3]]
     if len(channels) < 3 or min(channels) < 0:
         return default
-    red, green, blue = [int(min(value, 255)) for value in channels[:3]]
-    return red << 16 | green << 8 | blue
+    if function.startswith("hsl"):
+        return _hsl(min(channels[0], 3600) % 360, min(channels[1], 100) / 100, min(channels[2], 100) / 100)
+    colour = 0
+    for at in range(3):
+        channel = channels[at] * 2.55 if words[at].endswith("%") else channels[at]
+        colour = colour << 8 | int(min(channel, 255))
+    return colour
+
+
+def _hsl(hue: float, saturation: float, lightness: float) -> int:
+    colour = 0
+    for shift in (0, 8, 4):
+        turn = (shift + hue / 30) % 12
+        part = lightness - saturation * min(lightness, 1 - lightness) * max(-1, min(turn - 3, 9 - turn, 1))
+        colour = colour << 8 | int(255 * part + 0.5)
+    return colour
 
 
 def _attribute_colour(word: str) -> int:

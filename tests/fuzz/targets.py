@@ -118,6 +118,7 @@ WORDS = [
     *(b"Content-Type: ", b"multipart/mixed; boundary=b", b"\n--b\n", b"\n--b--\n", b"message/rfc822"),
     *(b"text/html", b"; charset=", b"utf-7", b"iso-2022-jp", b"\nContent-Transfer-Encoding: base64\n\n"),
     *(b"quoted-printable", b"=?utf-8?q?", b"=?utf-8?b?", b"?=", b"; name*0*=utf-8''%41", b"\n\n", b"\r\n"),
+    *(b"<style>.a #b,p{color:var(--a)}</style>", b"@media (max-width:9px){", b"<p class=a id=b>"),
     *(b"<p style='display:none'>", b"<!--", b"-->", b"&#x41;", b"&nbsp;", b'<a href="', b"</table>"),
     *(b"http://", b"X-Spamnb: ham\n", b"\nFrom a@b Mon Nov 16 01:02:03 2026\n", b">From ", b"\nDate: "),
     *(b"CHECK SPAMC/1.5\r\n", b"PROCESS", b"Content-length: 5\r\n", b"Compress: zlib\r\n", b"TELL"),

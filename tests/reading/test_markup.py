@@ -134,6 +134,36 @@ HIDING = [
     "<div hidden><table><tr><td>x</div>x</table>x</div>",
     "<title>x</title>",
     "<iframe>x</iframe>",
+    # out of view
+    "<div style='position:absolute;left:-9999px'>x</div>",
+    "<div style='position:fixed;top:-100em'>x</div>",
+    "<div style='position:absolute; right : -10in'>x</div>",
+    "<div style='margin:0 0 0 -9999px'>x</div>",
+    "<div style='text-indent:-9999px'>x</div>",
+    "<div style='text-indent:100%;overflow:hidden'>x</div>",
+    "<div style='position:absolute;clip:rect(0, 0, 0, 0)'>x</div>",
+    "<div style='clip:rect(1px 1px 1px 1px)'>x</div>",
+    "<div style='clip-path:inset(50%)'>x</div>",
+    "<div style='clip-path:inset(0 100% 0 0)'>x</div>",
+    "<div style='clip-path:circle(0)'>x</div>",
+    "<div style='clip-path:polygon(0 0, 0 0, 0 0)'>x</div>",
+    "<div style='transform:rotate(3deg) scale(0)'>x</div>",
+    "<div style='transform:translate(-9999px, 0)'>x</div>",
+    "<div style='opacity:.01'>x</div>",
+    "<div style='opacity:1%'>x</div>",
+    "<div style='line-height:0;overflow:hidden'>x</div>",
+    "<div style='width:1px;height:1px;overflow:hidden'>x</div>",
+    "<div style='display:none!important;display:block'>x</div>",
+    "<div style='d\\69splay:n\\6f ne'>x</div>",
+    # colours
+    "<span style='color:hsl(120, 100%, 100%)'>x</span>",
+    "<span style='color:hsla(0,0%,0%,0)'>x</span>",
+    "<span style='color:rgb(100% 100% 100%)'>x</span>",
+    "<span style='color:rgb(0 0 0 / 1%)'>x</span>",
+    "<div style='background:rgb(1 2 3)'><b style='color:#010203'>x</b></div>",
+    "<div style='--a:#fff'><p style='color:var(--a)'>x</p></div>",
+    "<div style='--a:#fff;--b:var(--a)'><p style='color:var( --b )'>x</p></div>",
+    "<p style='color:var(--none, white)'>x</p>",
 ]
 
 
@@ -170,6 +200,19 @@ def test_hidden(page: str) -> None:
         "<td style='font-size:0'><span style='font-size:14px'>x</span></td>",
         "<td style='font-size:0'><font size=2>x</font></td>",
         "<p style='visibility:hidden'><b style='visibility:visible'>x</b></p>",
+        "<div style='position:absolute;left:-20px;top:3000px'>x</div>",
+        "<div style='left:-9999px'>x</div>",
+        "<div style='margin:-30px'>x</div>",
+        "<div style='text-indent:2em'>x</div>",
+        "<div style='clip:rect(0, 600px, 200px, 0)'>x</div>",
+        "<div style='clip:auto;clip-path:inset(10% 20%)'>x</div>",
+        "<div style='transform:scale(.5) translate(-50%, 10px)'>x</div>",
+        "<div style='opacity:50%'>x</div>",
+        "<div style='height:100%;overflow:hidden'>x</div>",
+        "<div style='width:1px;min-width:100%;overflow:hidden'>x</div>",
+        "<span style='color:hsl(120, 100%, 25%)'>x</span>",
+        "<div style='--a:#fff'></div><p style='color:var(--a)'>x</p>",
+        "<div style='--a:#fff'><p style='--a:red;color:var(--a)'>x</p></div>",
         # an end tag, or what stands for it
         "<div hidden></div>x",
         "<div hidden><div></div></div>x",
@@ -195,6 +238,106 @@ def test_seen(page: str) -> None:
     found = render(page)
     assert "x" in found.text
     assert "x" not in found.hidden
+
+
+def under(css: str, body: str) -> markup.Page:
+    return render(f"<html><head><style type=text/css>{css}</style></head><body>{body}</body></html>")
+
+
+@pytest.mark.parametrize(
+    ("css", "body"),
+    [
+        (".a{display:none}", "<p class=a>x</p>"),
+        ("\n.b , .A\n{ DISPLAY : none }", "<p class='c a'>x</p>"),
+        ("<!-- #a {display:none} -->", "<p id=a>x</p>"),
+        ("/* { */ p/**/{display:none;color:red", "<p>x</p>"),
+        ("*{display:none}", "<p>x</p>"),
+        ("p.a{display:none}", "<p class=a>x</p>"),
+        ("p#i.a.b{display:none}", "<p id=i class='b c a'>x</p>"),
+        ("[class=a]{display:none}", "<p class=a>x</p>"),
+        ("td[class~='a'], *[id=\"i\"]{display:none}", "<p id=i>x</p>"),
+        ("p[title]{display:none}", "<p title=b>x</p>"),
+        ("[class*='b c'],[lang|='de']{display:none}", "<p class='ab cd'>x</p>"),
+        (":is(.a, .b), q{display:none}", "<p class=b>x</p>"),
+        (".a:not(.b){display:none}", "<p class=a>x</p>"),
+        (".\\61 {display:none}", "<p class=a>x</p>"),
+        ("div .a > p{display:none}", "<div><span class=a><p>x</p></span></div>"),
+        ("html body h1 + p{display:none}", "<h1></h1><p>x</p>"),
+        ("p{display:none!important}", "<p style='display:block'>x</p>"),
+        ("#a{display:none} .b{display:block}", "<p id=a class=b>x</p>"),
+        (".b{display:block} .a{display:none}", "<p class='a b'>x</p>"),
+        ("p.a{display:none} .a{display:block}", "<p class=a>x</p>"),
+        (".a{position:absolute} p{left:-999px}", "<p class=a>x</p>"),
+        (".a{color:#fff}", "<p class=a>x</p>"),
+        (".a{background:#000} .a p{color:#101010}", "<div class=a><p>x</p></div>"),
+        (":root{--w:#fff} .a{color:var(--w)}", "<p class=a>x</p>"),
+        (".a{--w:#fff} .b{--w:#000} p{color:var(--w)}", "<div class=a><b class=b></b><p>x</p></div>"),
+        ("@import 'a'; @charset 'b'; .a{display:none}", "<p class=a>x</p>"),
+        ("@font-face{src:a} @keyframes k{from{top:0}} .a{display:none}", "<p class=a>x</p>"),
+        ("@media all{.a{display:none}}", "<p class=a>x</p>"),
+        ("@media print{.a{top:0}} .a{display:none}", "<p class=a>x</p>"),
+        ("@media only screen and (min-width:1px), print{.a{display:none}}", "<p class=a>x</p>"),
+        ("@media(max-width:9999px){.a{display:none}}", "<p class=a>x</p>"),
+        ("@supports (top:0){@media screen{.a{display:none}}}", "<p class=a>x</p>"),
+        (".a{display:none} @media (min-width:9999px){.a{display:block}}", "<p class=a>x</p>"),
+        (
+            ".a{display:none} @media (min-width:800px) and (max-width:500px){.a{display:block}}",
+            "<p class=a>x</p>",
+        ),
+    ],
+)
+def test_hidden_by_a_style_sheet(css: str, body: str) -> None:
+    for found in (under(css, body), render(f"{body}<style>{css}</style>")):
+        assert found.hidden == "x"
+        assert found.text.split() == []
+
+
+@pytest.mark.parametrize(
+    ("css", "body"),
+    [
+        (".a{display:none}", "<p class=b id=a>x</p>"),
+        ("p.a, #a.b, b#a{display:none}", "<div class=a id=a>x</div>"),
+        ("p{display:none}", "<p style='display:block'>x</p>"),
+        (".a p{display:none}", "<div class=a></div><p>x</p>"),
+        ("li .a, p .a{display:none}", "<ul><li><li class=a>x</ul>"),
+        (".ExternalClass p, #outlook p{display:none}", "<p>x</p>"),
+        ("p:hover, p::before, p:checked ~ p{display:none}", "<p>x</p>"),
+        ("[data-ogsc] p, p[title], [align=left] p, [title='>']{display:none}", "<p>x</p>"),
+        (":first-child, :not(.a){display:none}", "<p>x</p>"),
+        ("@media print{p{display:none}}", "<p>x</p>"),
+        ("@media (prefers-color-scheme: dark){p{color:#fff}}", "<p>x</p>"),
+        ("@media not all{p{display:none}}", "<p>x</p>"),
+        ("@supports not (top:0){p{display:none}}", "<p>x</p>"),
+        ("@keyframes p{p{display:none}}", "<p>x</p>"),
+        # what phones or wide windows show
+        ("@media screen and (max-width:600px){.wide{display:none!important}}", "<p class=wide>x</p>"),
+        ("@media (min-width:37.5em){.narrow{height:0;overflow:hidden}}", "<p class=narrow>x</p>"),
+        (
+            "@media screen and (max-width:480px){td[class=narrow]{display:block!important;"
+            "max-height:none!important;font-size:16px!important;overflow:visible!important}}",
+            "<td class=narrow style='display:none;font-size:0;max-height:0;overflow:hidden'>x</td>",
+        ),
+        (".dark{background:#000} h1{color:#fff}", "<div class=dark><h1>x</h1></div>"),
+        (".button a{background:#36c;color:#fff}", "<div class=button><a href=u>x</a></div>"),
+    ],
+)
+def test_seen_under_a_style_sheet(css: str, body: str) -> None:
+    found = under(css, body)
+    assert found.text.split() == ["x"]
+    assert found.hidden == ""
+
+
+def test_style_sheets_for_other_media() -> None:
+    assert render("<style media=print>p{display:none}</style><p>x").hidden == ""
+    assert render("<style media='screen'>p{display:none}</style><p>x").hidden == "x"
+
+
+def test_too_many_conditions_leave_what_a_selector_ends_with() -> None:
+    many = "".join(f".c{i} .x{{display:none}}" for i in range(9000))
+    found = under(many, "<p class=x>a</p>" * 20)
+    assert words(found.text) == " ".join("a" * 11)
+    assert words(found.hidden) == " ".join("a" * 9)
+    assert "x" in under(many + many + ".y{display:none}", "<p class=y>x").text  # more selectors than are read
 
 
 def test_inner_list_keeps_outer_item_open() -> None:
@@ -312,13 +455,16 @@ PIECES = st.sampled_from(
     (
         "<|>|;|=|'|\"|/|\0|\n| |x|</|<!--|-->|<a |<b>|</b>|<p>|</p>|<td>|</td>|<table>|</table>|<ul>|<li>"
         "|</ul>|href|<font color=white>|</font>| style='|display:none|&#|&lt|<script>|</script>|<div hidden>"
-        "|</div>|rgb(|1px|<title>|<img alt="
+        "|</div>|rgb(|1px|<title>|<img alt=|<style>|</style>|.a|#b|{|}|@media |(max-width:9px)|var(--a)"
+        "|--a:#fff;|color:|<p class=a id=b>|,|!|\\\\6|[class=a]|hsl(|transform:scale(|clip-path:inset("
     ).split("|")
 )
 
 
 @given(st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join)))
 @example("<font style='font:.. 1..1px;color:rgb(a,,);color:#-1;background:#+1'>x")
+@example(f"<p style='color:hsl({'9' * 400},1%,1%);left:-{'9' * 400}px;position:fixed;clip:rect(0 0 0 0'>x")
+@example("<style>@media{@media,{.a:{--a:var(--a)}}}}[.#{color:var(}</style><p style=--a:var(--a;color:var(>x")
 @example("<body text=' ' bgcolor=# text=''>\ud800")
 @example(f"<font style='color:rgb({'9' * 400},0,0)'>x")
 def test_nothing_raises(page: str) -> None:
@@ -378,6 +524,8 @@ HOSTILE = {
     "tables": "<table><tr><td>",
     "scripts": "<script></scrip",
     "texts": "<textarea></textarea>",
+    "style sheets": "<style>p{color:red}</style>a",
+    "variables": "<p style='--a:var(--a)'>",
 }
 
 
@@ -418,8 +566,19 @@ def test_hostile_pages_take_linear_time(family: str, before: str, after: str) ->
         "<p style='" + "/*" * 500_000 + "'>",
         "".join(f"<x{i}>" for i in range(500)) + "<ul></ul></x1>" * 70_000,
         "".join(f"<p class={i}>" for i in range(80_000)),
+        "<style>" + "{" * 1_000_000,
+        "<style>{" + "}" * 1_000_000,
+        "<style>" + "@media{" * 150_000,
+        "<style>" + "a," * 100_000 + "a{color:red}",
+        "<style>a{" + "\\" * 1_000_000,
+        "".join(f".c{i}{{color:red}}" for i in range(15_000)).join(("<style>", "</style>"))
+        + "".join(f"<p class=c{i}>" for i in range(50_000)),
+        "".join(f".c{i} .x.y{i}{{color:red}}" for i in range(10_000)).join(("<style>", "</style>"))
+        + "<p class='x y1 y2 y3'>" * 35_000,
+        "".join(f"--v{i}:var(--v{i + 1})var(--v{i + 1});" for i in range(40)).join(("<style>p{", "}</style>"))
+        + "<p style='color:var(--v0)'>" * 35_000,
     ],
-    ids=range(11),
+    ids=range(19),
 )
 @pytest.mark.slow
 def test_hostile_pages_of_a_megabyte(page: str) -> None:
