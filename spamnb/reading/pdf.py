@@ -14,13 +14,18 @@ from spamnb.reading.decoding import decode
 MAX_OBJECTS = 20_000  # whose dictionaries are looked at
 MAX_DICTIONARY = 4096  # bytes of one
 MAX_DICTIONARIES = 4 * 1024 * 1024  # bytes of all
-MAX_OPERATIONS = 200_000  # strings, numbers and operators of the texts of one file
-MAX_MAPPED = 70_000  # characters that fonts map to Unicode
+MAX_LISTED = 64 * 1024  # bytes of the numbers that a stream of objects begins with
+MAX_OPERATIONS = 100_000  # strings, numbers and operators of the texts of one file
+MAX_MAPPED = 100_000  # letters of fonts that have their own codes
+MAX_TABLE = 64 * 1024  # bytes of one of the tables of such a font; they have up to 100 letters
+LONGEST_LETTER = 8  # characters that one code stands for
 MAX_ASCII85 = 256 * 1024  # bytes of one stream
 WIDE_GAP = -180  # in thousandths of the font's size: so much space between letters separates words
 
-_LITERAL = rb"\(((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\))*+)\)"
-_HEX = rb"<([0-9A-Fa-f\s]*+)>"
+# Strings with three levels of parentheses. One that is never closed ends where that shows: the search goes on
+# from there, and not from each parenthesis in it.
+_LITERAL = rb"\(((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\))*+)\)?+"
+_HEX = rb"<([0-9A-Fa-f\s]*+)>?+"
 _OBJECT = re.compile(rb"(?<!\d)(\d{1,8})\s{1,4}\d{1,5}\s{1,4}obj\b")
 _STREAM = re.compile(rb"stream(?:\r\n|\n|\r)")
 _URI = re.compile(rb"/URI\s{0,8}(?:" + _LITERAL + rb"|" + _HEX + rb")", re.DOTALL)
@@ -31,6 +36,7 @@ _OPERATION = re.compile(
     rb"|([A-Za-z'\"*]{1,12})",
     re.DOTALL,
 )
+_TO_UNICODE = re.compile(rb"/ToUnicode\s{1,8}(\d{1,8})\s")
 _IS_PICTURE = re.compile(rb"/Subtype\s{0,4}/Image\b")
 _FIRST = re.compile(rb"/First\s{0,4}(\d{1,8})")
 _CODES = re.compile(rb"<([0-9A-Fa-f\s]{0,600}+)>|([\[\]])")
@@ -40,10 +46,6 @@ _ESCAPED |= dict.fromkeys((b"\n", b"\r", b"\r\n"), b"")  # a line that goes on
 _UNSEEN = bytes(range(9))
 _SHOWN = frozenset((b"Tj", b"TJ", b"'", b'"'))
 _MOVED = frozenset((b"Td", b"TD", b"T*", b"Tm", b"ET", b"'", b'"'))
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Mapping = dict[int, str]
 
 
 def read_pdf(data: bytes, allowance: Allowance) -> Content:
@@ -59,6 +61,37 @@ def read_pdf(data: bytes, allowance: Allowance) -> Content:
     if not content.text:  # pictures, or fonts whose letters are known by their shapes alone
         content.tokens.append("attached:no-text")
     return content
+
+
+class Font:
+    """What the codes of a font stand for."""
+
+    def __init__(self, source: bytes, most: int) -> None:
+        self.letters: dict[int, str] = {}
+        self.size = 2  # bytes of a code
+        self.work = 0  # letters noted, at most so many
+        for piece in source.split(b"beginbf")[1:]:
+            step = 2 if piece.startswith(b"char") else 3
+            for first, *last, target in map_entries(piece[:MAX_TABLE].partition(b"endbf")[0], step):
+                self.size = 1 if len(first) == 1 else 2
+                low = int.from_bytes(first, "big")
+                if len(last) > 1:  # a list: what the first code stands for, the second, and so on
+                    targets = [decode(each, "utf-16-be") for each in (*last[1:], target)]
+                else:
+                    high = int.from_bytes(last[0], "big") if last else low
+                    text = decode(target, "utf-16-be")[:LONGEST_LETTER] or " "
+                    count = min(high - low + 1, most - self.work)
+                    targets = [text[:-1] + chr(min(ord(text[-1]) + at, 0xFFFF)) for at in range(count)]
+                self.work += len(targets) + 1
+                if self.work > most:
+                    return
+                self.letters |= zip(range(low, low + len(targets)), targets, strict=True)
+
+    def text(self, data: bytes) -> str:
+        codes = (
+            data if self.size == 1 else [data[at] << 8 | data[at + 1] for at in range(0, len(data) - 1, 2)]
+        )
+        return "".join([self.letters.get(code, "") for code in codes])
 
 
 class _Pdf:
@@ -129,30 +162,27 @@ class _Pdf:
         if not first:
             return
         begin = int(first[1])
-        pairs = [(int(one[1]), begin + int(one[2])) for one in _NUMBER_OF_OBJECT.finditer(found, 0, begin)]
-        ends = [start for _, start in pairs[1:]] + [len(found)]
-        for (number, start), end in zip(pairs[:MAX_OBJECTS], ends, strict=False):
+        listed = _NUMBER_OF_OBJECT.finditer(found, 0, min(begin, MAX_LISTED))
+        pairs = [(int(one[1]), begin + int(one[2])) for one in listed]
+        ends = [start for _, start in pairs[1:]] + [len(found)] * bool(pairs)
+        for (number, start), end in zip(pairs, ends, strict=True):
             self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
 
-    def _find_fonts(self) -> dict[bytes, tuple[int, Mapping]]:
-        """Return for each name of a font how many bytes a letter has, and the letters they stand for."""
-        fonts: dict[bytes, tuple[int, Mapping]] = {}
-        left, maps = MAX_MAPPED, {}
-        mapped = {number for number, dictionary in self.objects.items() if b"/ToUnicode" in dictionary}
-        if not mapped:
-            return fonts
-        for dictionary in list(self.objects.values()):
+    def _find_fonts(self) -> dict[bytes, Font]:
+        """Return the fonts that say what their letters are, by the names that the file has for them."""
+        found: dict[int, Font] = {}
+        left = MAX_MAPPED
+        for number, dictionary in self.objects.items():
+            reference = _TO_UNICODE.search(dictionary)
+            stream = self.streams.get(int(reference[1])) if reference else None
+            if stream is not None:
+                found[number] = font = Font(stream, left)
+                left -= font.work
+        fonts: dict[bytes, Font] = {}
+        for dictionary in self.objects.values() if found else ():
             for name, number in _REFERENCE.findall(dictionary):
-                if int(number) not in mapped or name in fonts:
-                    continue
-                font = self.objects[int(number)]
-                found = [int(to) for what, to in _REFERENCE.findall(font) if what == b"ToUnicode"]
-                if not found or found[0] not in self.streams:
-                    continue
-                if found[0] not in maps:
-                    maps[found[0]] = unicode_map(self.streams[found[0]], left)
-                    left -= len(maps[found[0]][1])
-                fonts[name] = maps[found[0]]
+                if int(number) in found:
+                    fonts.setdefault(name, found[int(number)])
         return fonts
 
     def links(self) -> list[str]:
@@ -173,7 +203,7 @@ class _Pdf:
         for stream in self.streams.values():
             if b"BT" not in stream or left <= 0 or room <= 0:
                 continue
-            font: tuple[int, Mapping] | None = None
+            font: Font | None = None
             name = b""
             pending: list[str] = []
             for one in _OPERATION.finditer(stream):
@@ -203,12 +233,10 @@ class _Pdf:
         return "".join(out)
 
 
-def shown(data: bytes, font: tuple[int, Mapping] | None) -> str:
+def shown(data: bytes, font: Font | None) -> str:
     """Return the letters of a string; none where only its font knows them."""
     if font:
-        size, letters = font
-        codes = data if size == 1 else [data[at] << 8 | data[at + 1] for at in range(0, len(data) - 1, 2)]
-        return "".join([letters.get(code, "") for code in codes])
+        return font.text(data)
     if data.startswith(b"\xfe\xff"):
         return decode(data[2:], "utf-16-be")
     return decode(data, "windows-1252") if data.translate(None, _UNSEEN) == data else ""
@@ -230,36 +258,20 @@ def from_hex(digits: bytes) -> bytes:
     return bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode())
 
 
-def unicode_map(source: bytes, most: int) -> tuple[int, Mapping]:
-    """Read which letters the codes of a font stand for, and how many bytes a code has."""
-    letters: Mapping = {}
-    size = 2
-    for piece in source.split(b"beginbf")[1:]:
-        table = piece.partition(b"endbf")[0]
-        codes: list[bytes | None] = []
-        for one in _CODES.finditer(table):
-            codes.append(None if one[2] else from_hex(one[1]))  # None: where a list begins or ends
-        at, step = 0, 2 if piece.startswith(b"char") else 3
-        while at + step <= len(codes) and len(letters) < most:
-            first, last = codes[at], codes[at + step - 2]
-            if first is None or last is None:
-                at += 1
-                continue
-            size = 1 if len(first) == 1 else 2
-            low, high = int.from_bytes(first, "big"), int.from_bytes(last, "big")
-            target = codes[at + step - 1]
-            at += step
-            if target is None:  # a list of targets
-                while at < len(codes) and (target := codes[at]) is not None:
-                    letters[low] = decode(target, "utf-16-be")
-                    low += 1
-                    at += 1
-                at += 1
-                continue
-            text = decode(target, "utf-16-be")
-            for code in range(low, min(high, low + most - len(letters)) + 1):
-                letters[code] = text[:-1] + chr(min(ord(text[-1]) + code - low, 0x10FFFF)) if text else ""
-    return size, letters
+def map_entries(table: bytes, step: int) -> list[list[bytes]]:
+    """Return the entries of a table of letters: one or two codes, and what they stand for."""
+    entries: list[list[bytes]] = []
+    entry: list[bytes] = []
+    in_list = False
+    for one in _CODES.finditer(table):
+        if one[2]:
+            in_list = one[2] == b"["
+        else:
+            entry.append(from_hex(one[1]))
+        if len(entry) >= step and not in_list:
+            entries.append(entry)
+            entry = []
+    return entries
 
 
 def ascii85(data: bytes) -> bytes:
