@@ -6,7 +6,7 @@ import re
 
 from spamnb.reading.contents import Content
 
-MAX_PIECES = 300_000  # words of control, groups and runs of text
+MAX_PIECES = 100_000  # words of control, groups and runs of text
 MAX_DEPTH = 1000  # of groups
 
 _PIECE = re.compile(
@@ -16,7 +16,7 @@ _LEFT_OUT = frozenset(
     b"fonttbl colortbl stylesheet info pict object header footer generator themedata datastore latentstyles "
     b"listtable listoverridetable rsidtbl xmlnstbl mmathPr colorschememapping objdata".split()
 )
-_BREAKS = frozenset(b"par line tab cell row sect page".split())
+_BREAKS = frozenset(b"par line tab cell row sect page fldinst fldrslt".split())
 
 
 def read_rtf(data: bytes) -> Content:
