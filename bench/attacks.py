@@ -190,6 +190,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--most", type=int, default=400, help="spam attacked")
+    options.add_argument("--ham-heads", action="store_true", help="under headers of ham: only the body tells")
     chosen = options.parse_args()
     learned, other = Corpus.spamassassin().halves(chosen.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -198,6 +199,9 @@ def main() -> None:
         train(path, {label: [laid.mbox(label)] for label in LABELS})
         model = Model.open(path)
         mails = [mail for mail in map(Mail, other.spam) if len(mail.words) >= 20][: chosen.most]
+        if chosen.ham_heads:
+            for mail, ham_mail in zip(mails, map(Mail, other.ham), strict=False):
+                mail.head = ham_mail.head
         ham = [" ".join(mail.words[:120]) for mail in map(Mail, other.ham) if len(mail.words) >= 60]
         print(f"{len(mails)} spam of the other half, seed {chosen.seed}")
         print("| attack | caught | unsure | missed |\n|---|---|---|---|")
