@@ -9,9 +9,12 @@ from __future__ import annotations
 import argparse
 import base64
 import html
+import io
 import os
 import random
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Callable
 
 from corpora import LABELS, Corpus, lay_out
@@ -63,15 +66,21 @@ class Mail:
 
     def written(self, body: str, encoded: bool = False) -> bytes:
         data = f"<html><body>{body}</body></html>".encode()
-        encoding = b"8bit"
-        if encoded:
-            data, encoding = base64.encodebytes(data), b"base64"
+        return self.with_body(data, "text/html; charset=utf-8", encoded)
+
+    def attached(self, data: bytes, content_type: str, name: str) -> bytes:
+        """The mail as one attachment."""
+        return self.with_body(data, f'{content_type}; name="{name}"', True)
+
+    def with_body(self, data: bytes, content_type: str, encoded: bool) -> bytes:
+        encoding = "base64" if encoded else "8bit"
         lines = (
-            b"MIME-Version: 1.0",
-            b"Content-Type: text/html; charset=utf-8",
-            b"Content-Transfer-Encoding: " + encoding,
+            "MIME-Version: 1.0",
+            f"Content-Type: {content_type}",
+            f"Content-Transfer-Encoding: {encoding}",
         )
-        return self.head + b"\n" + b"\n".join(lines) + b"\n\n" + data
+        head = self.head + b"\n" + "\n".join(lines).encode()
+        return head + b"\n\n" + (base64.encodebytes(data) if encoded else data)
 
     @property
     def text(self) -> str:
@@ -80,6 +89,60 @@ class Mail:
 
 def unfolded(head: bytes) -> list[bytes]:
     return head.replace(b"\n ", b"\0 ").replace(b"\n\t", b"\0\t").split(b"\n")
+
+
+def pdf(words: list[str]) -> bytes:
+    """A page of text, as most programs write it: ten words a line, deflated."""
+    lines = [" ".join(words[at : at + 10]) for at in range(0, len(words), 10)]
+    escaped = [line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines]
+    shown = " T* ".join([f"({line}) Tj" for line in escaped])
+    page = zlib.compress(f"BT /F1 9 Tf 12 TL 40 800 Td {shown} ET".encode("cp1252", "replace"))
+    objects = (
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%b\nendstream" % (len(page), page),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+    )
+    out, offsets = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%b\nendobj\n" % (number, each)
+    table = b"".join([b"%010d 00000 n \n" % offset for offset in offsets])
+    end = b"trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(out)
+    return out + b"xref\n0 6\n0000000000 65535 f \n" + table + end
+
+
+def invitation(words: list[str]) -> bytes:
+    """An invitation with the text as its description."""
+    text = " ".join(words).replace("\\", r"\\").replace(";", r"\;").replace(",", r"\,")
+    folded = "\r\n ".join([text[at : at + 70] for at in range(0, len(text), 70)])
+    lines = (
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        "METHOD:REQUEST",
+        "BEGIN:VEVENT",
+        "UID:1@calendar.example",
+        "DTSTART:20300101T120000Z",
+        "ORGANIZER;CN=Events:mailto:events@calendar.example",
+        "SUMMARY:Invitation",
+        "DESCRIPTION:" + folded,
+        "END:VEVENT",
+        "END:VCALENDAR",
+    )
+    return "\r\n".join(lines).encode()
+
+
+def docx(words: list[str]) -> bytes:
+    """A document of Word with the text as one paragraph."""
+    text = html.escape(" ".join(words), quote=False)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        document = f"<w:document><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"
+        archive.writestr("word/document.xml", document)
+    return file.getvalue()
 
 
 def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
@@ -127,6 +190,16 @@ def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
         "spammy words split by comments": disguised(middle("<!-- x -->")),
         "body in base64": lambda mail: mail.written(mail.text, encoded=True),
         "a picture instead of text": lambda mail: mail.written('<img src="http://pictures.example/a.gif">'),
+        "a PDF instead of text": lambda mail: mail.attached(pdf(mail.words), "application/pdf", "a.pdf"),
+        "an invitation instead of text": lambda mail: mail.attached(
+            invitation(mail.words), "text/calendar; method=REQUEST", "invite.ics"
+        ),
+        "HTML as application/octet-stream": lambda mail: mail.attached(
+            f"<html><body>{mail.text}</body></html>".encode(), "application/octet-stream", "invoice.txt"
+        ),
+        "a DOCX instead of text": lambda mail: mail.attached(
+            docx(mail.words), "application/octet-stream", "a.docx"
+        ),
         "a paragraph of ham": lambda mail: mail.written(
             f"{mail.text}<p>{html.escape(chosen.choice(ham))}</p>"
         ),
@@ -137,6 +210,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--most", type=int, default=400, help="spam attacked")
+    options.add_argument("--ham-heads", action="store_true", help="under headers of ham: only the body tells")
     chosen = options.parse_args()
     learned, other = Corpus.spamassassin().halves(chosen.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -145,6 +219,9 @@ def main() -> None:
         train(path, {label: [laid.mbox(label)] for label in LABELS})
         model = Model.open(path)
         mails = [mail for mail in map(Mail, other.spam) if len(mail.words) >= 20][: chosen.most]
+        if chosen.ham_heads:
+            for mail, ham_mail in zip(mails, map(Mail, other.ham), strict=False):
+                mail.head = ham_mail.head
         ham = [" ".join(mail.words[:120]) for mail in map(Mail, other.ham) if len(mail.words) >= 60]
         print(f"{len(mails)} spam of the other half, seed {chosen.seed}")
         print("| attack | caught | unsure | missed |\n|---|---|---|---|")

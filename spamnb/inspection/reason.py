@@ -24,7 +24,7 @@ _TAGS = {
     BODY: ("trick",),
     "link": ("url",),
     "markup": ("html",),
-    "attachment": ("type", "charset", "file"),
+    "attachment": ("type", "charset", "file", "attached", "organizer", "attendee"),
     "hidden": ("hidden",),
 }
 _PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}

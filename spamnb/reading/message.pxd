@@ -10,6 +10,7 @@ cdef class Part:
     cdef public str content_type, text, charset, disposition, filename
     cdef public list headers
     cdef public Py_ssize_t size
+    cdef public object content
 
 
 cdef class Message:
@@ -59,6 +60,8 @@ cpdef dict parameters(str value)
 cdef tuple _quoted(str value, Py_ssize_t start)
 cdef str _media_type(str value, str default)
 cdef bint _is_textual(str content_type) except -1
+@cython.locals(start=str)
+cdef bint _is_file(str text, bint named) except -1
 
 
 @cython.final
@@ -66,6 +69,7 @@ cdef class _MessageReader:
     cdef bytes data
     cdef list parts, types
     cdef dict levels
+    cdef object attachments
     cdef Py_ssize_t blank, blank_crlf, header_left, text_left, dashed_left
 
     @cython.locals(block=HeaderBlock, outermost=HeaderBlock, begin=Py_ssize_t, end=Py_ssize_t, begins=Py_ssize_t,
@@ -84,6 +88,8 @@ cdef class _MessageReader:
 
     @cython.locals(declared=dict, charset=str, disposition=str)
     cdef int add_leaf(self, str content_type, HeaderBlock block, Py_ssize_t end) except -1
+
+    cdef object content(self, str content_type, HeaderBlock block, Py_ssize_t end, str charset)
 
     @cython.locals(text=str, body=bytes, most=Py_ssize_t)
     cdef str text(self, Py_ssize_t start, Py_ssize_t end, str encoding, str charset)

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from spamnb.reading.attachments import Attachments
+    from spamnb.reading.contents import Content
+
     Fields = list[tuple[str, str]]
 
 # Limits of a message, all its parts together. The most in 8,000 real ones: 15 KB of headers, 20 parts.
@@ -32,6 +35,9 @@ EMBEDDED = "message/rfc822"
 EMBEDDED_TYPES = frozenset((EMBEDDED, "message/global", "message/news"))
 # In these, bytes below 0x80 are ASCII; four texts in five are ASCII and declare one of them, or none.
 ASCII_CHARSETS = frozenset(("", "us-ascii", "iso-8859-1", "iso-8859-15", "utf-8", "windows-1252"))
+# How files start that are no text to be read, though they may be declared as one.
+FILE_STARTS = ("BEGIN:VCALENDAR", "%PDF-", "PK\x03\x04", "{\\rtf")
+LONGEST_START = 40  # characters with the white space before it
 WHITE = " \t\r\n"  # str.strip() alone would also take \x85 and \xa0, half a character or a cp1252 "…"
 LF, CR, DASH, EQUALS = b"\n\r-="
 STEP = 2048  # bytes of a header block that are copied to be read; most blocks are shorter
@@ -44,7 +50,7 @@ class Part:
     with no text and size 0, and then its leaves. If it is no multipart, its one leaf has the same headers.
     """
 
-    __slots__ = ("charset", "content_type", "disposition", "filename", "headers", "size", "text")
+    __slots__ = ("charset", "content", "content_type", "disposition", "filename", "headers", "size", "text")
 
     def __init__(
         self,
@@ -55,6 +61,7 @@ class Part:
         charset: str = "",
         disposition: str = "",
         filename: str = "",
+        content: Content | None = None,
     ) -> None:
         self.content_type = content_type  # lower case; "" if the message has no header block
         self.headers = headers  # the part's own; in a message that is no multipart, the message's
@@ -63,6 +70,7 @@ class Part:
         self.charset = charset  # as declared, lower case; "" if not declared
         self.disposition = disposition  # "attachment", "inline", ""
         self.filename = filename
+        self.content = content  # of an attachment that could be read, with `text` among it
 
 
 class Message:
@@ -322,11 +330,17 @@ def _is_textual(content_type: str) -> bool:
     return content_type.startswith(("text/", "message/")) or content_type in ("", "application/xhtml+xml")
 
 
+def _is_file(text: str, named: bool) -> bool:
+    """Tell whether a text is a file of another kind by its start; a named one may be a page."""
+    start = text[:LONGEST_START].lstrip("\ufeff \t\n")
+    return start.startswith(FILE_STARTS) or (named and start.startswith("<"))
+
+
 class _MessageReader:
     """One pass over a message. `at` is always the start of a line; the searches only ever move forward."""
 
     __slots__ = (
-        *("blank", "blank_crlf", "dashed_left", "data", "header_left"),
+        *("attachments", "blank", "blank_crlf", "dashed_left", "data", "header_left"),
         *("levels", "parts", "text_left", "types"),
     )
 
@@ -340,6 +354,7 @@ class _MessageReader:
         self.header_left = MAX_HEADER_BYTES
         self.text_left = MAX_TEXT_BYTES
         self.dashed_left = MAX_DASHED_LINES
+        self.attachments: Attachments | None = None  # reads them, once there is one
 
     def walk(self, at: int) -> HeaderBlock:
         """Add all parts from the header block that starts here, and return this block."""
@@ -459,12 +474,29 @@ class _MessageReader:
         disposition = block.content.get("content-disposition", "")
         filename = parameters(disposition).get("filename") or declared.get("name", "")
         charset = declared.get("charset", "").strip("'\" ").lower()
-        text = None
+        text, content = None, None
         if _is_textual(content_type):
             text = self.text(block.body, end, block.transfer_encoding(), charset)
+        if text is None or _is_file(text, content_type == PLAIN and filename != ""):
+            content = self.content(content_type, block, end, charset)
+            if content is not None:
+                text = content.text
         disposition = disposition.partition(";")[0].strip().lower()
         size = end - block.body
-        self.parts.append(Part(content_type, block.headers, text, size, charset, disposition, filename))
+        self.parts.append(
+            Part(content_type, block.headers, text, size, charset, disposition, filename, content)
+        )
+
+    def content(self, content_type: str, block: HeaderBlock, end: int, charset: str) -> Content | None:
+        """Read an attachment by what it is, whatever it is declared as."""
+        if end <= block.body:
+            return None
+        if self.attachments is None:
+            from spamnb.reading.attachments import Attachments
+
+            self.attachments = Attachments()
+        encoding = block.transfer_encoding()
+        return self.attachments.read(self.data, block.body, end, encoding, charset, content_type)
 
     def text(self, start: int, end: int, encoding: str, charset: str) -> str:
         """Decode the text of a part, up to the most a message may have."""

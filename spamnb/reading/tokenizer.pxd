@@ -21,8 +21,11 @@ cdef class Tokenizer:
     @cython.locals(name=str, value=str, a_subject=bint, subject=bytes, part=Part)
     cdef _add_headers(self, Features features, Message message, bint paired)
 
-    @cython.locals(stem=str, ending=str)
+    @cython.locals(token=str, name=str)
     cdef _add_part(self, Features features, Part part)
+
+    @cython.locals(stem=str, ending=str)
+    cdef _add_file(self, Features features, str name)
 
     @cython.locals(tag=str, times=int)
     cdef _add_pages(self, Features features, list pages)

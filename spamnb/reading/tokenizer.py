@@ -55,6 +55,10 @@ class Tokenizer:
             text = part.text if page is None else page.text
             if page is not None:
                 links += (page.links, page.images)
+                if is_smuggling(part, page):
+                    features.add_token("trick:smuggling", BODY)
+            if part.content is not None:
+                links.append(part.content.links)
             if text:
                 plain = text if text.isascii() else plain_typography(text)
                 texts.append(plain)
@@ -104,16 +108,25 @@ class Tokenizer:
                         features.add_words(SUBJECT, subject, MOST_HEADER_WORDS, HEAD, ngrams)
 
     def _add_part(self, features: Features, part: Part) -> None:
-        """Count tokens of a part's type and charset, and of the name of an attachment."""
+        """Count tokens of a part's type and charset, and of the name of an attachment and what is in it."""
         if part.content_type:
             features.add_token("type:" + printable(part.content_type[:60]), BODY)
         if part.charset:
             features.add_token("charset:" + printable(part.charset[:30]), BODY)
         if part.filename:
-            stem, dot, ending = part.filename.rpartition(".")
-            features.add_words(FILE, self.words.spaced(stem if dot else ending), MOST_WORDS, BODY)
-            if dot:
-                features.add_token("file:." + printable(ending[:12].lower()), BODY)
+            self._add_file(features, part.filename)
+        if part.content is not None:
+            for token in part.content.tokens:
+                features.add_token(printable(token), BODY)
+            for name in part.content.names:
+                self._add_file(features, name)
+
+    def _add_file(self, features: Features, name: str) -> None:
+        """Count the words of the name of a file, and its ending."""
+        stem, dot, ending = name.rpartition(".")
+        features.add_words(FILE, self.words.spaced(stem if dot else ending), MOST_WORDS, BODY)
+        if dot:
+            features.add_token("file:." + printable(ending[:12].lower()), BODY)
 
     def _add_pages(self, features: Features, pages: list[Page]) -> None:
         """Count the tags of each page once, and only then the repeated ones: a flood hides no other."""
@@ -148,7 +161,18 @@ def pages_of(message: Message) -> dict[int, Page]:
 
 
 def is_html(part: Part) -> bool:
+    if part.content is not None:
+        return part.content.is_html
     return part.content_type in ("text/html", "application/xhtml+xml")
+
+
+def is_smuggling(part: Part, page: Page) -> bool:
+    """Tell whether a page brings a file that no filter on the way sees."""
+    if "script" not in page.tags and " download" not in (part.text or ""):
+        return False
+    from spamnb.reading.attachments import smuggles
+
+    return smuggles(part.text or "", page.links)
 
 
 def is_masked(text: str) -> bool:

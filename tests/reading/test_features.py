@@ -134,9 +134,9 @@ def test_a_link_in_capitals():
 def test_types_charsets_and_attachments():
     raw = (
         MULTIPART + "Content-Type: TEXT/Plain; charset=ISO-8859-1\n\nhi\n--b\n"
-        'Content-Type: application/pdf; name="My Invoice_2026.PDF"\n\n%PDF words\n--b\n'
+        'Content-Type: application/pdf; name="My Invoice_2026.PDF"\n\n%PDF-1.4\n--b\n'
         "Content-Type: application/x-msdownload\n"
-        "Content-Disposition: attachment; filename=run.exe\n\nMZ\n--b--\n"
+        "Content-Disposition: attachment; filename=run.exe\n\nMZ\0\n--b--\n"
     )
     assert tokens(raw, headers=False) == {
         "type:text/plain": 1,
@@ -146,9 +146,12 @@ def test_types_charsets_and_attachments():
         "file:my": 1,
         "file:invoice_2026": 1,
         "file:.pdf": 1,
+        "attached:pdf": 1,
+        "attached:no-text": 1,
         "type:application/x-msdownload": 1,
         "file:run": 1,
         "file:.exe": 1,
+        "attached:exe": 1,
     }
 
 

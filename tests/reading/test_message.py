@@ -136,7 +136,7 @@ def test_charset_is_used_and_kept() -> None:
         ("application/xhtml+xml", True),
         ("message/delivery-status", True),
         ("text/rfc822-headers", True),
-        ("application/octet-stream", False),
+        ("application/octet-stream", True),
         ("image/png", False),
     ],
 )
@@ -151,7 +151,7 @@ def test_an_attachment() -> None:
             "Content-Type: application/pdf; name=other.pdf",
             "Content-Disposition: ATTACHMENT; filename*=utf-8''%C3%A9.pdf",
             "",
-            "%PDF",
+            "%PDF-1.4",
         )
     ).parts
     assert (part.disposition, part.filename, part.text) == ("attachment", "é.pdf", None)

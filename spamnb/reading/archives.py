@@ -1,0 +1,138 @@
+"""ZIP archives: names of their files, and the text of those that are Office documents.
+
+The directory is read here and not by `zipfile`, which makes an object of each of 65,535 entries before it
+returns, and raises on what unpackers put up with.
+"""
+
+from __future__ import annotations
+
+from spamnb.reading.contents import MAX_MEMBERS, Allowance, Content
+from spamnb.reading.decoding import decode
+
+LONGEST_NAME = 200  # bytes of the name of a member that are read
+MOST_DOCUMENTS = 60  # members whose text or links are read
+TAIL = 65_557  # bytes at the end that the last record of an archive lies in
+LONGEST_TARGET = 500  # bytes of a link
+
+# By how the name of a member starts and ends: where the text of Office documents and OpenDocument stands.
+DOCUMENTS = (
+    ("word/document", ".xml"),
+    ("word/footnotes", ".xml"),
+    ("xl/sharedstrings", ".xml"),
+    ("xl/worksheets/sheet", ".xml"),
+    ("ppt/slides/slide", ".xml"),
+    ("content", ".xml"),
+)
+BREAKS = (b"</w:p>", b"</a:p>", b"</si>", b"</is>", b"</text:p>", b"</text:h>", b"<w:br/>", b"<w:tab/>")
+TARGET = b'Target="'
+
+
+class Member:
+    """A file in an archive, as its directory has it."""
+
+    def __init__(self, name: str, encrypted: bool, method: int, size: int, offset: int) -> None:
+        self.name = name
+        self.encrypted = encrypted
+        self.method = method  # 0 stored, 8 deflated
+        self.size = size  # compressed
+        self.offset = offset  # of its local header
+
+
+def read_zip(data: bytes, allowance: Allowance) -> Content:
+    """Read the names in an archive, and the text and links of an Office document."""
+    content = Content()
+    members = directory(data) or local_members(data)
+    if any(member.encrypted for member in members):
+        content.tokens.append("attached:encrypted")
+    lower = [member.name.lower() for member in members]
+    if any(name.endswith("vbaproject.bin") for name in lower):
+        content.tokens.append("attached:macros")
+    if "[content_types].xml" not in lower and "mimetype" not in lower:
+        content.tokens.append("attached:zip")
+        content.names = [member.name for member in members]
+        return content
+    content.tokens.append("attached:document")
+    texts, left = [], MOST_DOCUMENTS
+    for name, member in zip(lower, members, strict=True):
+        is_text = any(name.startswith(start) and name.endswith(end) for start, end in DOCUMENTS)
+        if not left or not (is_text or name.endswith(".rels")):
+            continue
+        left -= 1
+        source = unpacked(data, member, allowance)
+        if name.startswith("xl/worksheets/") and b"inlineStr" not in source:
+            continue  # numbers
+        if is_text:
+            texts.append(text_of(source[: allowance.text]))
+        else:
+            content.links += targets(source)
+    content.text = "\n".join(texts)
+    return content
+
+
+def number(data: bytes, at: int, size: int) -> int:
+    return int.from_bytes(data[at : at + size], "little")
+
+
+def directory(data: bytes) -> list[Member]:
+    """Return the members by the directory at the end of an archive."""
+    last = data.rfind(b"PK\x05\x06", max(0, len(data) - TAIL))
+    if last < 0:
+        return []
+    start = last - number(data, last + 12, 4)  # whatever was put before the archive
+    members: list[Member] = []
+    at = start if start >= 0 else number(data, last + 16, 4)
+    while len(members) < MAX_MEMBERS and data.startswith(b"PK\x01\x02", at):
+        name_size, extra, comment = (
+            number(data, at + 28, 2),
+            number(data, at + 30, 2),
+            number(data, at + 32, 2),
+        )
+        members.append(member_at(data, at + 8, at + 46, name_size, number(data, at + 42, 4)))
+        at += 46 + name_size + extra + comment
+    return members
+
+
+def local_members(data: bytes) -> list[Member]:
+    """Return the members of an archive whose end is missing, by the header before each."""
+    members: list[Member] = []
+    at = data.find(b"PK\x03\x04")
+    while at >= 0 and len(members) < MAX_MEMBERS:
+        members.append(member_at(data, at + 6, at + 30, number(data, at + 26, 2), at))
+        at = data.find(b"PK\x03\x04", at + 30 + members[-1].size)
+    return members
+
+
+def member_at(data: bytes, fields: int, name: int, name_size: int, offset: int) -> Member:
+    """Read the fields that both kinds of headers have in the same order."""
+    flags = number(data, fields, 2)
+    written = data[name : name + min(name_size, LONGEST_NAME)]
+    size = number(data, fields + 12, 4)
+    return Member(decode(written), bool(flags & 1), number(data, fields + 2, 2), size, offset)
+
+
+def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
+    """Return what is in a member, as far as it is allowed."""
+    at = member.offset
+    if member.encrypted or not data.startswith(b"PK\x03\x04", at):
+        return b""
+    start = at + 30 + number(data, at + 26, 2) + number(data, at + 28, 2)
+    end = min(len(data), start + member.size) if member.size else len(data)
+    if member.method == 8:
+        return allowance.inflate(data, start, end, -15)
+    return data[start:end] if member.method == 0 and member.size else b""
+
+
+def text_of(source: bytes) -> str:
+    """Return the text of XML as Office writes it."""
+    from spamnb.reading.markup import render
+
+    for tag in BREAKS:
+        source = source.replace(tag, b"<br>")
+    return render(decode(source, "utf-8")).text
+
+
+def targets(source: bytes) -> list[str]:
+    """Return the links to elsewhere among the relations of a document."""
+    pieces = source.split(TARGET)[1:]
+    found = [decode(piece[:LONGEST_TARGET].partition(b'"')[0]).replace("&amp;", "&") for piece in pieces]
+    return [link for link in found if "://" in link or link.startswith("mailto:")]

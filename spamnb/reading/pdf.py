@@ -1,0 +1,285 @@
+"""Text and links of PDF, read for their words alone: streams in the order of the file, no tree of pages.
+
+Cross-references are not followed, so that none can lead in a circle, and each byte is looked at a few times
+at most: all repetitions in the patterns are bounded or possessive.
+"""
+
+from __future__ import annotations
+
+import re
+
+from spamnb.reading.contents import Allowance, Content
+from spamnb.reading.decoding import decode
+
+MAX_OBJECTS = 20_000  # whose dictionaries are looked at
+MAX_DICTIONARY = 4096  # bytes of one
+MAX_DICTIONARIES = 4 * 1024 * 1024  # bytes of all
+MAX_LISTED = 64 * 1024  # bytes of the numbers that a stream of objects begins with
+MAX_OPERATIONS = 100_000  # strings, numbers and operators of the texts of one file
+MAX_MAPPED = 100_000  # letters of fonts that have their own codes
+MAX_TABLE = 64 * 1024  # bytes of one of the tables of such a font; they have up to 100 letters
+LONGEST_LETTER = 8  # characters that one code stands for
+MAX_ASCII85 = 256 * 1024  # bytes of one stream
+WIDE_GAP = -180  # in thousandths of the font's size: so much space between letters separates words
+
+# Strings with three levels of parentheses. One that is never closed ends where that shows: the search goes on
+# from there, and not from each parenthesis in it.
+_LITERAL = rb"\(((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.|\((?:[^()\\]++|\\.)*+\))*+\))*+)\)?+"
+_HEX = rb"<([0-9A-Fa-f\s]*+)>?+"
+_OBJECT = re.compile(rb"(?<!\d)(\d{1,8})\s{1,4}\d{1,5}\s{1,4}obj\b")
+_STREAM = re.compile(rb"stream(?:\r\n|\n|\r)")
+_URI = re.compile(rb"/URI\s{0,8}(?:" + _LITERAL + rb"|" + _HEX + rb")", re.DOTALL)
+_REFERENCE = re.compile(rb"/([^\s/<>()\[\]]{1,60})\s{1,8}(\d{1,8})\s{1,4}\d{1,5}\s{1,4}R\b")
+_NUMBER_OF_OBJECT = re.compile(rb"(\d{1,8})\s{1,4}(\d{1,8})\s{0,4}")
+_OPERATION = re.compile(
+    _LITERAL + rb"|" + _HEX + rb"|/([^\s/<>()\[\]]{1,60})|(-?\d{1,6}+)(?:\.\d{0,9})?+(?=[\s(<\]])"
+    rb"|([A-Za-z'\"*]{1,12})",
+    re.DOTALL,
+)
+_TO_UNICODE = re.compile(rb"/ToUnicode\s{1,8}(\d{1,8})\s")
+_IS_PICTURE = re.compile(rb"/Subtype\s{0,4}/Image\b")
+_FIRST = re.compile(rb"/First\s{0,4}(\d{1,8})")
+_CODES = re.compile(rb"<([0-9A-Fa-f\s]{0,600}+)>|([\[\]])")
+_ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
+_ESCAPED = dict(zip((b"n", b"r", b"t", b"b", b"f"), (b"\n", b"\r", b"\t", b"\b", b"\f"), strict=True))
+_ESCAPED |= dict.fromkeys((b"\n", b"\r", b"\r\n"), b"")  # a line that goes on
+_UNSEEN = bytes(range(9))
+_SHOWN = frozenset((b"Tj", b"TJ", b"'", b'"'))
+_MOVED = frozenset((b"Td", b"TD", b"T*", b"Tm", b"ET", b"'", b'"'))
+
+
+def read_pdf(data: bytes, allowance: Allowance) -> Content:
+    """Read the text and the links of a PDF file."""
+    content = Content()
+    pdf = _Pdf(data, allowance)
+    content.links = pdf.links()
+    content.text = pdf.text().strip()
+    if b"/Encrypt" in data:
+        content.tokens.append("attached:encrypted")
+    if any(b"/JavaScript" in one or b"/JS" in one or b"/Launch" in one for one in pdf.dictionaries()):
+        content.tokens.append("attached:script")
+    if not content.text:  # pictures, or fonts whose letters are known by their shapes alone
+        content.tokens.append("attached:no-text")
+    return content
+
+
+class Font:
+    """What the codes of a font stand for."""
+
+    def __init__(self, source: bytes, most: int) -> None:
+        self.letters: dict[int, str] = {}
+        self.size = 2  # bytes of a code
+        self.work = 0  # letters noted, at most so many
+        for piece in source.split(b"beginbf")[1:]:
+            step = 2 if piece.startswith(b"char") else 3
+            for first, *last, target in map_entries(piece[:MAX_TABLE].partition(b"endbf")[0], step):
+                self.size = 1 if len(first) == 1 else 2
+                low = int.from_bytes(first, "big")
+                if len(last) > 1:  # a list: what the first code stands for, the second, and so on
+                    targets = [decode(each, "utf-16-be") for each in (*last[1:], target)]
+                else:
+                    high = int.from_bytes(last[0], "big") if last else low
+                    text = decode(target, "utf-16-be")[:LONGEST_LETTER] or " "
+                    count = min(high - low + 1, most - self.work)
+                    targets = [text[:-1] + chr(min(ord(text[-1]) + at, 0xFFFF)) for at in range(count)]
+                self.work += len(targets) + 1
+                if self.work > most:
+                    return
+                self.letters |= zip(range(low, low + len(targets)), targets, strict=True)
+
+    def text(self, data: bytes) -> str:
+        codes = (
+            data if self.size == 1 else [data[at] << 8 | data[at + 1] for at in range(0, len(data) - 1, 2)]
+        )
+        return "".join([self.letters.get(code, "") for code in codes])
+
+
+class _Pdf:
+    """The objects of a file: dictionaries by their numbers, streams inflated in the order they come."""
+
+    def __init__(self, data: bytes, allowance: Allowance) -> None:
+        self.data = data
+        self.allowance = allowance
+        self.objects: dict[int, bytes] = {}
+        self.streams: dict[int, bytes] = {}  # texts and maps of fonts
+        self.packed: list[bytes] = []  # streams of objects
+        self.dictionaries_left = MAX_DICTIONARIES
+        self._find_objects()
+        self.fonts = self._find_fonts()
+
+    def dictionaries(self) -> list[bytes]:
+        return [*self.objects.values(), *self.packed]
+
+    def _find_objects(self) -> None:
+        data, at = self.data, 0
+        for _ in range(MAX_OBJECTS):
+            found = _OBJECT.search(data, at)
+            if not found:
+                return
+            at = found.end()
+            stream = _STREAM.search(data, at, at + MAX_DICTIONARY)
+            end = data.find(b"endobj", at, stream.start() if stream else at + MAX_DICTIONARY)
+            if end < 0 and stream:
+                number, start = int(found[1]), stream.end()
+                dictionary = data[at : stream.start()]
+                self._add_dictionary(number, dictionary)
+                at = data.find(b"endstream", start)
+                if at < 0:
+                    at = len(data)
+                self._add_stream(number, dictionary, start, at)
+            else:
+                self._add_dictionary(int(found[1]), data[at : end if end >= 0 else at + MAX_DICTIONARY])
+
+    def _add_dictionary(self, number: int, dictionary: bytes) -> None:
+        if self.dictionaries_left > 0:
+            self.dictionaries_left -= len(dictionary)
+            self.objects[number] = dictionary
+
+    def _add_stream(self, number: int, dictionary: bytes, start: int, end: int) -> None:
+        """Keep a stream that can hold text, a map of a font or objects; not pictures and fonts."""
+        if _IS_PICTURE.search(dictionary) or b"/Length1" in dictionary or b"/XRef" in dictionary:
+            return
+        if b"/ASCII85Decode" in dictionary or b"/A85" in dictionary:
+            data = ascii85(self.data[start : min(end, start + MAX_ASCII85)])
+            start, end = 0, len(data)
+        else:
+            data = self.data
+        if b"/Fl" in dictionary:  # FlateDecode
+            found = self.allowance.inflate(data, start, end)
+        elif b"/Filter" not in dictionary or data is not self.data:
+            found = data[start:end]
+        else:
+            return
+        if b"/ObjStm" in dictionary:
+            self.packed.append(found)
+            self._unpack(dictionary, found)
+        elif number not in self.streams or len(found) > len(self.streams[number]):
+            self.streams[number] = found
+
+    def _unpack(self, dictionary: bytes, found: bytes) -> None:
+        """Note the dictionaries of a stream of objects, which begins with their numbers and offsets."""
+        first = _FIRST.search(dictionary)
+        if not first:
+            return
+        begin = int(first[1])
+        listed = _NUMBER_OF_OBJECT.finditer(found, 0, min(begin, MAX_LISTED))
+        pairs = [(int(one[1]), begin + int(one[2])) for one in listed]
+        ends = [start for _, start in pairs[1:]] + [len(found)] * bool(pairs)
+        for (number, start), end in zip(pairs, ends, strict=True):
+            self._add_dictionary(number, found[start : min(end, start + MAX_DICTIONARY)])
+
+    def _find_fonts(self) -> dict[bytes, Font]:
+        """Return the fonts that say what their letters are, by the names that the file has for them."""
+        found: dict[int, Font] = {}
+        left = MAX_MAPPED
+        for number, dictionary in self.objects.items():
+            reference = _TO_UNICODE.search(dictionary)
+            stream = self.streams.get(int(reference[1])) if reference else None
+            if stream is not None:
+                found[number] = font = Font(stream, left)
+                left -= font.work
+        fonts: dict[bytes, Font] = {}
+        for dictionary in self.objects.values() if found else ():
+            for name, number in _REFERENCE.findall(dictionary):
+                if int(number) in found:
+                    fonts.setdefault(name, found[int(number)])
+        return fonts
+
+    def links(self) -> list[str]:
+        """Return where the links lead."""
+        found: list[str] = []
+        for place in (self.data, *self.packed):
+            for one in _URI.finditer(place):
+                link = unescaped(one[1]) if one[1] is not None else from_hex(one[2])
+                found.append(decode(link[:2000]).strip())
+                if len(found) >= self.allowance.links:
+                    return found
+        return found
+
+    def text(self) -> str:
+        """Return the text that the streams show."""
+        out: list[str] = []
+        left, room = MAX_OPERATIONS, self.allowance.text
+        for stream in self.streams.values():
+            if b"BT" not in stream or left <= 0 or room <= 0:
+                continue
+            font: Font | None = None
+            name = b""
+            pending: list[str] = []
+            for one in _OPERATION.finditer(stream):
+                left -= 1
+                if left <= 0:
+                    break
+                which = one.lastindex
+                if which is None or which <= 2:
+                    data = unescaped(one[1]) if which == 1 else from_hex(one[2] or b"")
+                    pending.append(shown(data, font))
+                elif which == 3:
+                    name = one[3]
+                elif which == 4:
+                    if pending and int(one[4]) < WIDE_GAP:
+                        pending.append(" ")
+                else:
+                    operator = one[5]
+                    if operator == b"Tf":
+                        font = self.fonts.get(name)
+                    if operator in _MOVED:
+                        out.append("\n")
+                    if operator in _SHOWN:
+                        out += pending
+                        room -= sum(map(len, pending))
+                    pending = []
+            out.append("\n")
+        return "".join(out)
+
+
+def shown(data: bytes, font: Font | None) -> str:
+    """Return the letters of a string; none where only its font knows them."""
+    if font:
+        return font.text(data)
+    if data.startswith(b"\xfe\xff"):
+        return decode(data[2:], "utf-16-be")
+    return decode(data, "windows-1252") if data.translate(None, _UNSEEN) == data else ""
+
+
+def unescaped(data: bytes) -> bytes:
+    """Return the bytes of a string in parentheses."""
+    if b"\\" not in data:
+        return data
+    return _ESCAPE.sub(lambda found: _unescaped(found[1]), data)
+
+
+def _unescaped(char: bytes) -> bytes:
+    return bytes((int(char, 8) & 255,)) if char[:1].isdigit() and char < b"8" else _ESCAPED.get(char, char)
+
+
+def from_hex(digits: bytes) -> bytes:
+    digits = b"".join(digits.split())
+    return bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode())
+
+
+def map_entries(table: bytes, step: int) -> list[list[bytes]]:
+    """Return the entries of a table of letters: one or two codes, and what they stand for."""
+    entries: list[list[bytes]] = []
+    entry: list[bytes] = []
+    in_list = False
+    for one in _CODES.finditer(table):
+        if one[2]:
+            in_list = one[2] == b"["
+        else:
+            entry.append(from_hex(one[1]))
+        if len(entry) >= step and not in_list:
+            entries.append(entry)
+            entry = []
+    return entries
+
+
+def ascii85(data: bytes) -> bytes:
+    """Undo the encoding of binary data in five printable characters for four bytes."""
+    from base64 import a85decode
+
+    data = data.strip().removeprefix(b"<~").partition(b"~>")[0]
+    try:
+        return a85decode(data)
+    except ValueError:
+        return b""

@@ -1,0 +1,287 @@
+"""Attachments: what is read of each kind by its content, and that hostile ones cost little."""
+
+import base64
+import io
+import random
+import time
+import zipfile
+import zlib
+
+import pytest
+
+from spamnb.reading.attachments import kind_of
+from spamnb.reading.contents import MAX_MEMBERS
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import Tokenizer
+
+MIB = 1 << 20
+
+
+def mail(data, content_type="application/octet-stream"):
+    head = f"Content-Type: {content_type}\nContent-Transfer-Encoding: base64\n\n"
+    return head.encode() + base64.encodebytes(data)
+
+
+def tokens(data, content_type="application/octet-stream"):
+    features = Tokenizer(Settings(headers=False)).features(read(mail(data, content_type)))
+    return set(features.texts.values())
+
+
+def pdf(*objects):
+    return b"%PDF-1.4\n" + b"".join(
+        b"%d 0 obj\n%b\nendobj\n" % (n, each) for n, each in enumerate(objects, 1)
+    )
+
+
+def stream(data, more=b""):
+    packed = zlib.compress(data)
+    return b"<</Length %d/Filter/FlateDecode%b>>\nstream\n%b\nendstream" % (len(packed), more, packed)
+
+
+def archive(files):
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for name, content in files.items():
+                zipped.writestr(name, content)
+        return file.getvalue()
+
+
+PAGE = b"<!DOCTYPE html>\n<p>Cheap <b>wat</b>ches</p><a href='http://shop.example/buy'>x</a>"
+TEXT = "Cheap wätches"
+PDF = pdf(
+    stream(b"BT /F1 9 Tf (Cheap \\(wat\\143hes\\)) Tj T* [(gen) 20 (uine) -300 <706C616E7473>] TJ ET"),
+    b"<</A<</S/URI/URI(http://shop.example/buy)>>>>",
+)
+# A font with codes of its own: the words of a PDF by most word processors.
+MAPPED = pdf(
+    b"<</Font<</F7 2 0 R>>>>",
+    b"<</Type/Font/Encoding/Identity-H/ToUnicode 3 0 R>>",
+    stream(
+        b"1 beginbfchar\n<0003> <0020>\nendbfchar 1 beginbfrange <0010> <0012> <0061> "
+        b"<0020> <0021> [<0434> <0430>] endbfrange"
+    ),
+    stream(b"BT /F7 1 Tf <001000110012000300200021> Tj ET"),
+)
+PACKED = pdf(stream(b"7 0 8 27 <</URI(http://shop.example/)>>   <</JS(x)>>", b"/Type/ObjStm/First 9"))
+CALENDAR = (
+    b'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nORGANIZER;CN="Prize: Office":mailto:Ann@shop.example\r\n'
+    b"ATTENDEE:mailto:bob@home.example\r\nSUMMARY:Cheap wat\r\n ches\r\n"
+    b'DESCRIPTION:soon\\, <a href="http://shop.example/">here</a>\\nplease\r\n'
+    b"LOCATION:Geneva\r\nURL:https://calendar.example/x\r\nUID:never-read\r\nEND:VEVENT\r\n"
+)
+DOCX = archive({
+    "[Content_Types].xml": "<Types/>",
+    "word/document.xml": "<w:p><w:t>Cheap wat</w:t><w:t>ches &amp; plants</w:t></w:p><w:p>more</w:p>",
+    "word/_rels/document.xml.rels": '<R Target="http://shop.example/buy?a&amp;b" TargetMode="External"/>',
+    "word/vbaProject.bin": "macro",
+})  # fmt: skip
+RTF = (
+    rb"{\rtf1{\fonttbl{\f0 Arial;}}{\*\generator Never;}Cheap wat\'63hes\par more \u1076?\u1072?"
+    rb'{\field{\*\fldinst HYPERLINK "http://shop.example/"}{\fldrslt here}}}'
+)
+SVG = b"<?xml version='1.0'?><svg><a xlink:href='http://shop.example/'><text>Cheap</text></a><script>x</script></svg>"
+
+
+@pytest.mark.parametrize(
+    ("data", "found", "absent"),
+    [
+        (TEXT.encode(), "cheap wätches", "attached:text"),
+        (TEXT.encode("cp1252"), "cheap wätches", ""),
+        (TEXT.encode("utf-16"), "cheap wätches", ""),
+        (PAGE, "cheap watches html:b url:shop.example attached:html", "wat"),
+        (PDF, "cheap watches genuine plants url:shop.example attached:pdf", "gen attached:no-text"),
+        (MAPPED, "abc да attached:pdf", "attached:no-text"),
+        (PACKED, "url:shop.example attached:script attached:no-text", "js"),
+        (CALENDAR, "cheap watches geneva soon please prize office url:calendar.example", "uid a"),
+        (CALENDAR, "organizer:ann@shop.example organizer:@shop.example url:shop.example", "never-read"),
+        (CALENDAR, "attendee:@home.example attached:calendar", "bob"),
+        (DOCX, "cheap watches plants more url:shop.example attached:macros", "w wat file:.xml"),
+        (RTF, "cheap watches more да here url:shop.example attached:rtf", "arial never"),
+        (SVG, "cheap url:shop.example attached:svg attached:script", "html:svg"),
+        (archive({"run/Invoice.PDF.exe": "x"}), "file:run file:invoice file:.exe attached:zip", "x"),
+        (b"MZ\0\x01", "attached:exe", "mz"),
+        (b"-----BEGIN PGP SIGNATURE-----\nabcd", "type:application/octet-stream", "abcd"),
+    ],
+)  # fmt: skip
+def test_what_is_read(data, found, absent):
+    tokens_found = tokens(data)
+    assert tokens_found.issuperset(found.split())
+    assert tokens_found.isdisjoint(absent.split())
+
+
+@pytest.mark.parametrize(
+    "declared", ["text/plain", "text/html", "image/png", "x/y", "application/pdf; name=a.txt"]
+)
+@pytest.mark.parametrize("data", [PDF, DOCX, RTF], ids=["pdf", "docx", "rtf"])
+def test_whatever_it_is_declared_as(data, declared):
+    assert {"cheap", "watches", "url:shop.example"} <= tokens(data, declared)
+
+
+def test_a_page_under_a_name_is_read_as_one():
+    assert "html:b" in tokens(PAGE, "text/plain; name=invoice.html")
+    assert "html:b" not in tokens(PAGE, "text/plain")  # mail readers show its source
+
+
+def test_good_words_as_a_picture_are_not_read():
+    assert "cheap" not in tokens(TEXT.encode(), "image/png")
+
+
+def test_an_encrypted_archive():
+    data = bytearray(archive({"a.exe": "x"}))
+    data[data.find(b"PK\x01\x02") + 8] |= 1
+    assert {"attached:encrypted", "file:.exe"} <= tokens(bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("page", "smuggles"),
+    [
+        ("<script>var b = new Blob([atob(x)]); a.href = URL.createObjectURL(b)</script>", True),
+        ("<script>navigator.msSaveOrOpenBlob(b, 'a.zip')</script>", True),
+        ("<a download='a.zip' href='data:application/zip;base64,UEsDBA=='>open</a>", True),
+        ("<script>track()</script><a href='http://example.org/download'>download</a>", False),
+        ("<p>new Blob, atob(x), createObjectURL</p>", False),
+    ],
+)
+def test_smuggling(page, smuggles):
+    for declared in ("text/html", "application/octet-stream"):
+        assert ("trick:smuggling" in tokens(b"<html>" + page.encode(), declared)) == smuggles
+
+
+WHOLE = {"pdf": PDF, "mapped": MAPPED, "calendar": CALENDAR, "docx": DOCX, "rtf": RTF, "svg": SVG}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_cut_or_damaged_anywhere(name):
+    """Nothing raises."""
+    data, chosen = WHOLE[name], random.Random(1)
+    for end in range(0, len(data), max(1, len(data) // 150)):
+        tokens(data[:end])
+    for _ in range(300):
+        damaged = bytearray(data)
+        for _ in range(chosen.randint(1, 10)):
+            damaged[chosen.randrange(8, len(data))] = chosen.choice(b"\0\xff()<>[]{}\\/ 0129PK")
+        tokens(bytes(damaged))
+
+
+def mapped_font(table):
+    return pdf(b"<</F 2 0 R>>", b"<</ToUnicode 3 0 R>>", stream(table))
+
+
+def many_members():
+    """An archive of 65,535 empty files."""
+    local = b"PK\x03\x04".ljust(26, b"\0") + b"\x05\0\0\0a.exe"
+    entry = b"PK\x01\x02".ljust(28, b"\0") + b"\x05\0".ljust(18, b"\0") + b"a.exe"
+    size = (65_535 * len(entry)).to_bytes(4, "little")
+    return local * 65_535 + entry * 65_535 + b"PK\x05\x06" + bytes(8) + size + bytes(6)
+
+
+HOSTILE = {
+    "open parentheses": lambda: pdf(stream(b"BT " + b"(" * MIB)),
+    "nested strings": lambda: pdf(stream(b"BT " + b"((a)" * (MIB // 4))),
+    "escaped parentheses": lambda: pdf(stream(b"BT " + b"(\\" * (MIB // 2))),
+    "open hex strings": lambda: pdf(stream(b"BT " + b"<" * MIB)),
+    "digits": lambda: b"%PDF-1.4\n" + b"1" * MIB,
+    "numbers": lambda: b"%PDF-1.4\n" + b"1 " * (MIB // 2),
+    "objects": lambda: (
+        b"%PDF-1.4\n" + b"".join(b"%d 0 obj/A 7 0 R/ToUnicode 7 0 R " % n for n in range(30_000))
+    ),
+    "objects that are streams": lambda: b"%PDF-1.4\n" + b"1 0 obj<<>>stream\n" * (MIB // 18),
+    "cyclic references": lambda: pdf(b"<</F 1 0 R/ToUnicode 1 0 R/Kids[1 0 R]>>\nstream\nBT\nendstream"),
+    "overlapping objects": lambda: pdf(
+        stream(b"1 0 " * (MIB // 4) + b"/A 1 0 R", b"/Type/ObjStm/First %d" % MIB)
+    ),
+    "deflate bomb": lambda: pdf(*[stream(b"BT" + bytes(50 * MIB))] * 3),
+    "endless map of letters": lambda: mapped_font(b"beginbfrange<0000><ffff><0000>" * (MIB // 30)),
+    "map of all numbers": lambda: mapped_font(b"beginbfrange<0000><" + b"f" * 500 + b"><0000>"),
+    "long map of letters": lambda: mapped_font(b"beginbfchar" + b"<00><41>" * (MIB // 8)),
+    "links": lambda: b"%PDF-1.4\n" + b"/URI(a" * (MIB // 6),
+    "members": many_members,
+    "members of a cut archive": lambda: many_members()[:MIB],
+    "starts of members": lambda: b"PK\3\4" * (MIB // 4),
+    "zip bomb": lambda: archive(
+        {"[Content_Types].xml": ""} | {f"word/document{n}.xml": "a</w:p>" * MIB for n in range(9)}
+    ),
+    "groups": lambda: b"{\\rtf1" + b"{" * MIB,
+    "backslashes": lambda: b"{\\rtf1" + b"\\" * MIB,
+    "quotes and colons": lambda: b"BEGIN:VCALENDAR\n" + b'":' * (MIB // 2),
+    "attendees": lambda: b"BEGIN:VCALENDAR\n" + b"ATTENDEE:mailto:a@b.example\n" * (MIB // 28),
+    "open tags": lambda: b"<?xml " + b"<" * MIB,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile(name):
+    raw = mail(HOSTILE[name]())
+    start = time.process_time()
+    features = Tokenizer(Settings()).features(read(raw))
+    assert time.process_time() - start < 5  # in half a second, on an idle machine
+    assert features.added <= 30_000
+
+
+def test_names_are_bounded():
+    (part,) = read(mail(many_members())).parts
+    assert part.content.names == ["a.exe"] * MAX_MEMBERS
+
+
+def test_limits_are_of_a_message():
+    """Many bombs cost what one costs."""
+    bomb = mail(pdf(stream(b"BT" + b"(a b)Tj " * (MIB // 2)))).decode()
+    raw = "Content-Type: multipart/mixed; boundary=b\n\n" + f"--b\n{bomb}" * 500
+    start = time.process_time()
+    assert sum(len(part.text or "") for part in read(raw.encode()).parts) <= MIB
+    assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"", ""),
+        (b"\0\1\2\3", ""),
+        (b"a" * 10 + bytes(range(128, 160)), ""),
+        (b"Mention of %PDF-1.4 in a text", "text"),
+        (b"junk \xff\n%PDF-1.4\n1 0 obj", "pdf"),
+        (b"<?xml version='1.0'?><a/>", "xml"),
+        (b" \n<TABLE border=1>", "html"),
+        (b"<address@example.org> wrote", "text"),
+        (b"\x89PNG\r\n\x1a\n", "picture"),
+        (b"%!PS-Adobe", ""),
+    ],
+)
+def test_kinds(data, kind):
+    assert kind_of(data) == kind
+
+
+class TestQrCodes:
+    @staticmethod
+    def picture(text, form="PNG", size=None):
+        zxingcpp = pytest.importorskip("zxingcpp", reason="the extra `qr` is not installed")
+        image = pytest.importorskip("PIL.Image", reason="the extra `qr` is not installed")
+        code = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode).to_image(scale=4)
+        pixels = memoryview(code)
+        drawn = image.frombytes("L", pixels.shape[::-1], pixels.tobytes())
+        with io.BytesIO() as file:
+            (drawn.resize(size) if size else drawn).save(file, form)
+            return file.getvalue()
+
+    @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])
+    def test_a_link(self, form):
+        found = tokens(self.picture("https://shop.example/pay", form), "application/octet-stream")
+        assert {"url:shop.example", "url:/pay", "attached:qr"} <= found
+
+    def test_what_is_too_large_is_left(self):
+        assert "attached:qr" not in tokens(
+            self.picture("https://shop.example/", size=(3000, 3000)), "image/png"
+        )
+
+    def test_damaged(self):
+        data, chosen = self.picture("https://shop.example/pay"), random.Random(1)
+        for _ in range(30):
+            damaged = bytearray(data)
+            damaged[chosen.randrange(8, len(data))] ^= 255
+            tokens(bytes(damaged[: chosen.randrange(8, len(data))]))
+
+    def test_a_few_pictures_of_a_message(self):
+        part = mail(self.picture("https://shop.example/pay"), "image/png").decode()
+        raw = "Content-Type: multipart/mixed; boundary=b\n\n" + f"--b\n{part}" * 50
+        assert sum(part.content is not None for part in read(raw.encode()).parts) == 8
