@@ -22,6 +22,7 @@ IGNORED = {
     "domainkey-signature": "random by design",
     "arc-seal": "random by design",
     "arc-message-signature": "random by design",
+    "authentication-results": "read with the sender",
     "arc-authentication-results": "repeats authentication-results",
 }
 

@@ -32,7 +32,7 @@ cdef _add_host(Features features, str host)
 cpdef add_labels(Features features, list labels)
 
 @cython.locals(links=list, host=str)
-cdef str shown_host(str label)
+cpdef str shown_host(str label)
 
 @cython.locals(scheme=str, slashes=str, rest=str)
 cdef str host_of(str link)

@@ -6,6 +6,7 @@ from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Fe
 from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
 from spamnb.reading.links import MOST_LINKS, add_labels, add_links, links_in
 from spamnb.reading.message import EMBEDDED
+from spamnb.reading.sender import add_sender
 from spamnb.reading.words import plain_typography
 
 TYPE_CHECKING = False
@@ -92,6 +93,7 @@ class Tokenizer:
 
     def _add_headers(self, features: Features, message: Message, paired: bool) -> None:
         """Count the tokens of the headers; neighbours in the first subject are to be paired, or none."""
+        add_sender(features, message.headers, self.words)
         for name, value in message.headers:
             a_subject = name == "subject"
             add_header(features, name, value, self.words, paired and a_subject)

@@ -1,0 +1,28 @@
+cimport cython
+
+from spamnb.reading.features cimport Features, Tag
+from spamnb.reading.words cimport Words
+
+cdef int HEAD
+cdef Tag FROM, AUTH
+
+@cython.locals(name=str, value=str, sender=str, reply_to=str, to=str, results=str, domain=str, shown=str, address=str, answered=str)
+cpdef add_sender(Features features, list headers, Words words)
+
+@cython.locals(data=bytes)
+cdef add(Features features, Tag tag, str value)
+
+@cython.locals(start=Py_ssize_t, piece=str)
+cdef tuple name_and_address(str value)
+
+@cython.locals(at=Py_ssize_t)
+cdef str domain_of(str address)
+
+@cython.locals(found=set, piece=str, other=str, host=str, name=str, token=str)
+cdef add_display_name(Features features, list names, str shown, str address, str domain)
+
+@cython.locals(found=set, looked_at=set, verified=bint, aligned=bint)
+cdef add_results(Features features, str value, str domain)
+
+@cython.locals(kept=list, depth=Py_ssize_t, quoted=bint, escaped=bint, start=Py_ssize_t, at=Py_ssize_t, char=Py_UCS4)
+cdef str without_comments(str value)
