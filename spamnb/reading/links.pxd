@@ -32,12 +32,12 @@ cdef _add_host(Features features, str host)
 cpdef add_labels(Features features, list labels)
 
 @cython.locals(links=list, host=str)
-cpdef str shown_host(str label)
+cdef str shown_host(str label)
 
 @cython.locals(scheme=str, slashes=str, rest=str)
-cdef str host_of(str link)
+cpdef str host_of(str link)
 
-@cython.locals(labels=list, count=int)
+@cython.locals(size=Py_ssize_t, last=Py_ssize_t, before=Py_ssize_t)
 cpdef str registrable(str host)
 
 cpdef str plain_host(str host)

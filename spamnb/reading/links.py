@@ -195,11 +195,14 @@ def host_of(link: str) -> str:
 
 def registrable(host: str) -> str:
     """Return the domain by which somebody registered a host: example.org, example.co.uk; a number as it is."""
-    labels = host.split(".")
-    if host[-1:].isdigit():
+    size = len(host)
+    last = host.rfind(".")
+    before = host.rfind(".", 0, last) if last > 0 else -1
+    if before < 0 or host[size - 1].isdigit():
         return host
-    count = 3 if len(labels[-1]) == 2 and labels[-2:-1] and labels[-2] in _SECOND_LEVELS else 2
-    return ".".join(labels[-count:])
+    if size - last == 3 and host[before + 1 : last] in _SECOND_LEVELS:
+        before = host.rfind(".", 0, before)
+    return host[before + 1 :]
 
 
 def plain_host(host: str) -> str:

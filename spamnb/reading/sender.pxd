@@ -5,8 +5,9 @@ from spamnb.reading.words cimport Words
 
 cdef int HEAD
 cdef Tag FROM, AUTH
+cdef frozenset READ, KNOWN_NAMES
 
-@cython.locals(name=str, value=str, sender=str, reply_to=str, to=str, results=str, domain=str, shown=str, address=str, answered=str)
+@cython.locals(first=dict, name=str, value=str, shown=str, address=str, answered=str, to_itself=bint)
 cpdef add_sender(Features features, list headers, Words words)
 
 @cython.locals(data=bytes)
@@ -18,8 +19,8 @@ cdef tuple name_and_address(str value)
 @cython.locals(at=Py_ssize_t)
 cdef str domain_of(str address)
 
-@cython.locals(found=set, piece=str, other=str, host=str, name=str, token=str)
-cdef add_display_name(Features features, list names, str shown, str address, str domain)
+@cython.locals(piece=str, word=bytes)
+cdef add_display_name(Features features, str shown, list words, str address)
 
 @cython.locals(found=set, looked_at=set, verified=bint, aligned=bint)
 cdef add_results(Features features, str value, str domain)
