@@ -21,8 +21,10 @@ cdef class HeaderKind:
 @cython.locals(kind=HeaderKind)
 cdef HeaderKind kind_of(str name)
 
-@cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int)
+@cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int, trick=str)
 cpdef add_header(Features features, str name, str value, Words words, bint paired=*)
+
+cpdef str trick_in(str text)
 
 @cython.locals(data=bytes)
 cdef bytes split_at(bytes separators, str value)
@@ -39,7 +41,7 @@ cdef add_list(Features features, Tag tag, str value)
 @cython.locals(field=str, name=str, domain=str)
 cdef add_signer(Features features, Tag tag, str value)
 
-@cython.locals(data=bytes)
+@cython.locals(host=str, data=bytes)
 cdef add_named_domain(Features features, Tag tag, str domain)
 
 @cython.locals(words=list, zone=str, known=bytes)

@@ -38,7 +38,9 @@ ZONES = frozenset(
 # Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
 BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
 
-NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, LIST, SIGNATURE = range(9)  # what a header's value is cut into
+NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, LIST, SIGNATURE = range(
+    9
+)  # what a header's value is cut into
 RULES = {
     "subject": SUBJECT,
     "from": ADDRESSES,
@@ -133,10 +135,21 @@ def add_header(features: Features, name: str, value: str, words: Words, paired: 
     else:
         ngrams = words.ngrams if rule == SUBJECT else 1
         features.add_words(tag, words.spaced(value), MOST_HEADER_WORDS, kind.part, ngrams, paired)
+        if rule in (SUBJECT, ADDRESSES) and not value.isascii():
+            trick = trick_in(value)
+            if trick:
+                features.add(tag, b"trick=" + trick.encode(), 0, 6 + len(trick), HEAD)
         if rule == ADDRESSES:
             add_addresses(features, tag, value)
         elif rule == LIST:
             add_list(features, tag, value)
+
+
+def trick_in(text: str) -> str:
+    """Return how a text that is not ASCII hides words from a filter; nothing if it does not."""
+    from spamnb.reading import letters  # late: plain mail has no use for it
+
+    return letters.trick_in(text)
 
 
 def split_at(separators: bytes, value: str) -> bytes:
@@ -173,9 +186,9 @@ def add_domain(features: Features, tag: Tag, value: str) -> None:
 
 def add_list(features: Features, tag: Tag, value: str) -> None:
     """Count the hosts of a list's name, of links and addresses, each in angle brackets."""
-    for piece in value.split("<", MOST_LIST_LINKS)[1:]:
+    for piece in value.split("<", MOST_LIST_LINKS + 1)[1 : MOST_LIST_LINKS + 1]:
         link = piece.partition(">")[0]
-        host = host_of(link) or link.partition("?")[0].rpartition("@")[2]
+        host = host_of(link) if "//" in link else link.partition("?")[0].rpartition("@")[2]
         add_named_domain(features, tag, host)
 
 
@@ -189,8 +202,10 @@ def add_signer(features: Features, tag: Tag, value: str) -> None:
 
 
 def add_named_domain(features: Features, tag: Tag, domain: str) -> None:
-    data = ("@" + plain_host(domain[:LONGEST_NAME])).encode("utf-8", "replace")
-    features.add(tag, data, 0, len(data), HEAD)
+    host = plain_host(domain[:LONGEST_NAME])
+    if host:
+        data = b"@" + host.encode("utf-8", "replace")
+        features.add(tag, data, 0, len(data), HEAD)
 
 
 def add_zone(features: Features, tag: Tag, value: str) -> None:

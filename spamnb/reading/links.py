@@ -174,7 +174,7 @@ def add_labels(features: Features, labels: list[tuple[str, str]]) -> None:
 
 
 def shown_host(label: str) -> str:
-    """Return the host that a text shows as a link or, if it is one word, as its name; nothing if it shows none."""
+    """Return the host of the first link in a text, or that is the whole text; nothing if it shows none."""
     links = links_in(label)
     if links:
         return host_of(links[0])
@@ -194,7 +194,7 @@ def host_of(link: str) -> str:
 
 
 def registrable(host: str) -> str:
-    """Return the domain by which somebody registered a host: example.org, example.co.uk; a number as it is."""
+    """Return the domain under which a host is registered: example.org, example.co.uk; a number as it is."""
     size = len(host)
     last = host.rfind(".")
     before = host.rfind(".", 0, last) if last > 0 else -1

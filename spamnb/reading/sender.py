@@ -29,8 +29,8 @@ KNOWN_NAMES = frozenset(
     (
         b"adobe amazon americanexpress aol apple bankofamerica chase citibank coinbase costco dhl docusign "
         b"dropbox ebay facebook fedex google hsbc icloud instagram linkedin mcafee metamask microsoft "
-        b"netflix norton office365 onedrive outlook paypal santander sharepoint spotify twitter ups usps visa "
-        b"walmart wellsfargo whatsapp yahoo"
+        b"netflix norton office365 onedrive outlook paypal santander sharepoint spotify twitter ups usps "
+        b"visa walmart wellsfargo whatsapp yahoo"
     ).split()
 )
 READ = frozenset(("from", "reply-to", "to", "authentication-results"))  # headers, the first of each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag, word_count
-from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
+from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header, trick_in
 from spamnb.reading.links import MOST_LINKS, add_labels, add_links, links_in
 from spamnb.reading.message import EMBEDDED
 from spamnb.reading.sender import add_sender
@@ -60,8 +60,9 @@ class Tokenizer:
                 plain = text if text.isascii() else plain_typography(text)
                 texts.append(plain)
                 links.append(links_in(plain))
-                if not plain.isascii() and is_masked(text):
-                    features.add_token("trick:masked", BODY)
+                trick = "" if plain.isascii() else trick_in(text)
+                if trick:
+                    features.add_token("trick:" + trick, BODY)
         if pages:
             self._add_pages(features, list(pages.values()))
         features.left = MOST_OF_A_KIND
@@ -152,13 +153,6 @@ def pages_of(message: Message) -> dict[int, Page]:
 
 def is_html(part: Part) -> bool:
     return part.content_type in ("text/html", "application/xhtml+xml")
-
-
-def is_masked(text: str) -> bool:
-    """Tell whether a text that is not ASCII hides words from a filter."""
-    from spamnb.reading.letters import has_masked_words
-
-    return has_masked_words(text)
 
 
 def printable(text: str) -> str:
