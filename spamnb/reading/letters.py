@@ -40,7 +40,16 @@ _ALIKE = str.maketrans(
 )
 _LOOK_ALIKES = frozenset(map(chr, _ALIKE)) - {"ı"}  # an ordinary letter in Turkish
 _LATIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_SUSPECTS = _INVISIBLE | _LOOK_ALIKES
+# Alphabets that nobody mixes with Latin letters: Greek to Armenian, Georgian, Cherokee, Coptic, Lisu.
+_FOREIGN_CODES = (
+    *range(0x370, 0x590),
+    *range(0x10A0, 0x1100),
+    *range(0x13A0, 0x1400),
+    *range(0x2C80, 0x2D00),
+    *range(0xA4D0, 0xA500),
+)
+_FOREIGN = frozenset(map(chr, _FOREIGN_CODES))
+_ODD = _INVISIBLE | _LOOK_ALIKES | _FOREIGN
 
 
 def unmasked(word: str) -> str:
@@ -50,11 +59,20 @@ def unmasked(word: str) -> str:
     return word if _LATIN.isdisjoint(word) else word.translate(_ALIKE)
 
 
-def has_masked_words(text: str) -> bool:
-    """Tell whether a text hides words from a filter, by look-alike letters or invisible characters."""
-    if text.isascii() or _SUSPECTS.isdisjoint(beyond_ascii(text)):
-        return False
-    return any(_is_broken(chunk) or _is_mixed(chunk) for chunk in set(text.split()) if not chunk.isascii())
+def trick_in(text: str) -> str:
+    """Return how a text hides words from a filter; nothing if it does not.
+
+    They are "masked" by look-alike letters or invisible characters, or "mixed" of letters of two alphabets,
+    none of which looks Latin.
+    """
+    if text.isascii():
+        return ""
+    if _ODD.isdisjoint(beyond_ascii(text)):
+        return ""
+    chunks = [chunk for chunk in set(text.split()) if not chunk.isascii()]
+    if any(_is_broken(chunk) or _is_mixed(chunk) for chunk in chunks):
+        return "masked"
+    return "mixed" if any(map(_changes_alphabet, chunks)) else ""
 
 
 def beyond_ascii(text: str) -> str:
@@ -73,6 +91,23 @@ def _is_broken(chunk: str) -> bool:
 def _is_western(char: str) -> bool:
     """Tell whether a character is a letter of the Latin, Greek or Cyrillic script."""
     return char < "\u0530" and char.isalpha()
+
+
+def _changes_alphabet(chunk: str) -> bool:
+    """Tell whether a word changes between Latin and another alphabet, and back: PDFим does not."""
+    if _LATIN.isdisjoint(chunk):
+        return False
+    changes, before = 0, ""
+    for char in chunk:
+        alphabet = "latin" if char in _LATIN else "foreign" if char in _FOREIGN else ""
+        if not alphabet:
+            changes = 0
+        elif before and alphabet != before:
+            changes += 1
+            if changes > 1:
+                return True
+        before = alphabet
+    return False
 
 
 def _is_mixed(chunk: str) -> bool:

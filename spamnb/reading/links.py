@@ -16,6 +16,7 @@ MOST_PATH_WORDS = 20
 MOST_DOMAINS = 4  # of a host, itself among them
 
 URL, PATH, RELATIVE = Tag(b"url:"), Tag(b"url:/"), Tag(b"url:relative")
+OTHER_HOST = Tag(b"link:other-host")
 USER, PORT = Tag(b"url:user@"), Tag(b"url:port")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
@@ -24,6 +25,12 @@ _HEX = frozenset(b"0123456789abcdefABCDEF")
 _WWW = ("www.", "WWW.", "Www.")
 _NOT_BEFORE_WWW = frozenset(_LETTERS + "0123456789/.@-_%&")
 DOT = ord(".")
+# What stands before the country in domains that anybody can register below, such as co.uk.
+_SECOND_LEVELS = frozenset("ac co com edu go gob gov gv ltd ne net nom or org".split())
+# How a word ends that is a host, without http:// or www. before it; others may be a file or a typing error.
+_ENDINGS = frozenset(
+    "com net org edu gov mil info biz eu at au be br ca ch cn de es fr in it jp nl ru uk us".split()
+)
 
 # By ASCII character, whether it ends a link in a text, and whether a host has it in its usual form.
 _ENDS = bytes(chr(c).isspace() or chr(c) in "<>\"'`{}|^," for c in range(128))
@@ -156,6 +163,46 @@ def _add_host(features: Features, host: str) -> None:
                 end = at + len(data[at:].decode()[:LONGEST_HOST].encode())
             features.add(URL, data, at, end, BODY)
         before = data[at]
+
+
+def add_labels(features: Features, labels: list[tuple[str, str]]) -> None:
+    """Count links that show the host of somebody else than they lead to."""
+    for label, link in labels:
+        shown, real = shown_host(label), host_of(link)
+        if shown and real and registrable(shown) != registrable(real):
+            features.add(OTHER_HOST, b"", 0, 0, BODY)
+
+
+def shown_host(label: str) -> str:
+    """Return the host of the first link in a text, or that is the whole text; nothing if it shows none."""
+    links = links_in(label)
+    if links:
+        return host_of(links[0])
+    host = label.partition("/")[0].strip(".").lower()
+    is_name = host.rpartition(".")[2] in _ENDINGS and "." in host and is_usual(host)
+    return host if is_name else ""
+
+
+def host_of(link: str) -> str:
+    """Return the host of a link, in its usual form; nothing if it has none."""
+    scheme, slashes, rest = link[:LONGEST_LINK].replace("\\", "/").partition("//")
+    if not slashes or scheme.rstrip(":").strip(_SCHEME_LETTERS):
+        return ""
+    for mark in "/?#":
+        rest = rest.partition(mark)[0]
+    return plain_host(rest.rpartition("@")[2].partition(":")[0])
+
+
+def registrable(host: str) -> str:
+    """Return the domain under which a host is registered: example.org, example.co.uk; a number as it is."""
+    size = len(host)
+    last = host.rfind(".")
+    before = host.rfind(".", 0, last) if last > 0 else -1
+    if before < 0 or host[size - 1].isdigit():
+        return host
+    if size - last == 3 and host[before + 1 : last] in _SECOND_LEVELS:
+        before = host.rfind(".", 0, before)
+    return host[before + 1 :]
 
 
 def plain_host(host: str) -> str:

@@ -24,7 +24,7 @@ cdef _fill_slots()
 @cython.final
 cdef class Page:
     cdef public str text, hidden
-    cdef public list links, images
+    cdef public list links, images, labels
     cdef public dict tags
 
 @cython.final
@@ -55,7 +55,7 @@ cpdef Page render(str html)
 cdef class _Reader:
     cdef str html
     cdef bytes data
-    cdef Py_ssize_t size, amp, unquoted, too_deep
+    cdef Py_ssize_t size, amp, unquoted, too_deep, label_start
     cdef Page page
     cdef list frames, shown, hidden, known, tags, values
     cdef dict others
@@ -111,6 +111,8 @@ cdef class _Reader:
     cdef str _label(self, int role)
     @cython.locals(links=list, images=list, number=int, is_image=bint)
     cdef _note_targets(self, _Kind kind)
+    @cython.locals(label=str)
+    cdef _end_label(self)
     @cython.locals(depth=int)
     cdef bint _is_open(self, _Element element) noexcept
     @cython.locals(frame=_Frame)

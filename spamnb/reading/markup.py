@@ -27,6 +27,7 @@ MAX_TAG = 4096  # characters of one tag that are read; a quote not closed by the
 MAX_NAME = 40  # characters of an element's name
 MAX_TARGET = 2000  # characters of an address
 MAX_TARGETS = 1000  # links of a page, and as many images
+MAX_LABEL = 300  # characters that a link shows in its place; more are no address
 MAX_NAMES = 500  # distinct names of elements, of a page
 MAX_DEPTH = 512  # open elements; deeper ones are not followed (browsers stop there, too)
 MAX_REOPENED = 16  # elements that one end tag in the wrong place leaves open
@@ -100,13 +101,14 @@ _WIDE_SPACES = (
 class Page:
     """A page as a person would see it: its text, hidden text, links, images, and tags with their counts."""
 
-    __slots__ = ("hidden", "images", "links", "tags", "text")
+    __slots__ = ("hidden", "images", "labels", "links", "tags", "text")
 
     def __init__(self) -> None:
         self.text = ""
         self.hidden = ""
         self.links: list[str] = []
         self.images: list[str] = []
+        self.labels: list[tuple[str, str]] = []  # what a link shows that may be an address; where it leads
         self.tags: dict[str, int] = {}
 
 
@@ -197,9 +199,9 @@ class _Reader:
     """A page while it is read: its open elements, and what was found up to here."""
 
     __slots__ = (
-        "amp", "data", "depth", "frames", "hidden", "html", "item", "known", "late", "ordered", "others",
-        "page", "parts", "seen", "sheet", "shown", "size", "style", "table", "tags", "too_deep", "unordered",
-        "unquoted", "values", "view", "whole",
+        "amp", "data", "depth", "frames", "hidden", "html", "item", "known", "label_start", "late", "ordered",
+        "others", "page", "parts", "seen", "sheet", "shown", "size", "style", "table", "tags", "too_deep",
+        "unordered", "unquoted", "values", "view", "whole",
     )  # fmt: skip
 
     def __init__(self, html: str, sheet: Sheet | None) -> None:
@@ -229,6 +231,7 @@ class _Reader:
         self.unquoted = 0  # offset: a quote opened before is known to have no end
         self.seen = 0  # attributes of a tag, as bits by their numbers
         self.values = [""] * len(_ATTRIBUTES)  # by number, of those seen
+        self.label_start = -1  # where in `shown` the last link's label starts; -1 if it is ended
 
     def read(self) -> Page:
         """Read the page from its start to its end."""
@@ -243,6 +246,7 @@ class _Reader:
                 break
             start = self._after_markup(at)
             at = start if start > at else at + 1
+        self._end_label()
         page.text = "".join(self.shown)
         page.hidden = "".join(self.hidden).strip()
         for element in self.tags[:MAX_NAMES]:
@@ -353,6 +357,8 @@ class _Reader:
         end = self._name_end(at + 2, self.size)
         element = self._element(at + 2, end)
         kind = element.kind
+        if kind.role == _LINK:
+            self._end_label()
         if self._is_open(element):
             if kind.role != _ROOT and kind.role != _BODY:  # what follows their end is still shown
                 if kind.gap:
@@ -368,6 +374,8 @@ class _Reader:
         end = self._name_end(at + 1, limit)
         element = self._element(at + 1, end)
         kind = element.kind
+        if kind.role == _LINK:
+            self._end_label()
         own_style = None
         self.seen = 0
         if end < limit and self.data[end] == _GREATER:
@@ -577,6 +585,16 @@ class _Reader:
             if self.seen >> number & 1:
                 is_image = number == _BACKGROUND or (number == _SRC and kind.picture)
                 _add_target(images if is_image else links, self.values[number])
+        if kind.role == _LINK and self.seen >> _HREF & 1:
+            self.label_start = len(self.shown)
+
+    def _end_label(self) -> None:
+        """Note what the last link shows, if that may be an address."""
+        if self.label_start >= 0 and self.page.links:
+            label = "".join(self.shown[self.label_start :]).strip()
+            if "." in label and len(label) <= MAX_LABEL and len(self.page.labels) < MAX_TARGETS:
+                self.page.labels.append((label, self.page.links[-1]))
+        self.label_start = -1
 
     def _is_open(self, element: _Element) -> bool:
         """Tell whether an element is open: in the innermost table and, if a list's item, in that list."""

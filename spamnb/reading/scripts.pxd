@@ -1,6 +1,7 @@
 cimport cython
 
 cdef str JOINERS
+cdef int SHORTEST_RUN
 
 @cython.locals(words=list, chunk=str, start=Py_ssize_t)
 cpdef list words_of_run(str run, bint keep_case)
@@ -8,6 +9,11 @@ cpdef list words_of_run(str run, bint keep_case)
 @cython.locals(text=str, at=Py_ssize_t, size=Py_ssize_t, start=Py_ssize_t, word=str)
 cdef add_visible_words(list words, str piece, bint keep_case)
 
+@cython.locals(size=Py_ssize_t, count=int, end=Py_ssize_t)
+cdef Py_ssize_t add_emoji(list words, str text, Py_ssize_t at) except -1
+
+cdef bint is_emoji(Py_UCS4 char) noexcept
+cdef bint is_flag_letter(Py_UCS4 char) noexcept
 cdef bint is_inside(Py_UCS4 char) except -1
 
 @cython.locals(start=Py_ssize_t, size=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, dense=bint)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag, word_count
-from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
-from spamnb.reading.links import MOST_LINKS, add_links, links_in
+from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header, trick_in
+from spamnb.reading.links import MOST_LINKS, add_labels, add_links, links_in
 from spamnb.reading.message import EMBEDDED
+from spamnb.reading.sender import add_sender
 from spamnb.reading.words import plain_typography
 
 TYPE_CHECKING = False
@@ -63,8 +64,9 @@ class Tokenizer:
                 plain = text if text.isascii() else plain_typography(text)
                 texts.append(plain)
                 links.append(links_in(plain))
-                if not plain.isascii() and is_masked(text):
-                    features.add_token("trick:masked", BODY)
+                trick = "" if plain.isascii() else trick_in(text)
+                if trick:
+                    features.add_token("trick:" + trick, BODY)
         if pages:
             self._add_pages(features, list(pages.values()))
         features.left = MOST_OF_A_KIND
@@ -96,6 +98,7 @@ class Tokenizer:
 
     def _add_headers(self, features: Features, message: Message, paired: bool) -> None:
         """Count the tokens of the headers; neighbours in the first subject are to be paired, or none."""
+        add_sender(features, message.headers, self.words)
         for name, value in message.headers:
             a_subject = name == "subject"
             add_header(features, name, value, self.words, paired and a_subject)
@@ -132,6 +135,7 @@ class Tokenizer:
         """Count the tags of each page once, and only then the repeated ones: a flood hides no other."""
         features.left = MOST_OF_A_KIND
         for page in pages:
+            add_labels(features, page.labels)
             for tag in page.tags:
                 features.add_token("html:" + printable(tag), BODY)
             for tag, times in page.tags.items():
@@ -173,13 +177,6 @@ def is_smuggling(part: Part, page: Page) -> bool:
     from spamnb.reading.attachments import smuggles
 
     return smuggles(part.text or "", page.links)
-
-
-def is_masked(text: str) -> bool:
-    """Tell whether a text that is not ASCII hides words from a filter."""
-    from spamnb.reading.letters import has_masked_words
-
-    return has_masked_words(text)
 
 
 def printable(text: str) -> str:

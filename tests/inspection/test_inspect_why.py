@@ -233,7 +233,7 @@ class TestReading:
 
 class TestIgnored:
     def test_headers_and_their_reasons(self):
-        names = "X-Spam-Status X-Bogosity X-Mozilla-Status Resent-Date DKIM-Signature"
+        names = "X-Spam-Status X-Bogosity X-Mozilla-Status Resent-Date ARC-Seal"
         names += " Subject Content-Type X-Spamnb"
         message = read("".join(f"{name}: x\n" for name in names.split()).encode() + b"\nbody")
         assert ignored_headers(message) == {
@@ -241,7 +241,7 @@ class TestIgnored:
             "x-bogosity": "bogofilter's verdict",
             "x-mozilla-status": "Thunderbird's notes",
             "resent-date": "a date tells old mail from new, not ham from spam",
-            "dkim-signature": "random by design",
+            "arc-seal": "random by design",
             "content-type": "read with the parts",
             "x-spamnb": "a filter's verdict",
         }

@@ -53,7 +53,14 @@ def tagged(name, words):
         ),
         *("x-gmail-labels", "x-apple-mail-remote-attachments", "x-mozilla-status", "x-mozilla-status2"),
         *("x-mozilla-keys", "x-evolution-source", "status", "x-status", "x-keywords", "x-uid", "lines"),
-        *("content-length", "delivered-to", "x-original-to", "x-folder", "dkim-signature", "arc-seal"),
+        *(
+            "content-length",
+            "delivered-to",
+            "x-original-to",
+            "x-folder",
+            "authentication-results",
+            "arc-seal",
+        ),
     ],
 )
 def test_verdicts_and_leftovers_are_ignored(name):
@@ -96,7 +103,7 @@ def test_evidence_is_not_ignored(name):
     ("name", "value", "words"),
     [
         ("x-mailer", "The Bat! (v2.00) Personal", "the bat! v2 00 personal"),
-        ("list-id", "<list.a.example>", "list a example"),
+        ("list-id", "<list.a.example>", "list a example @list.a.example"),
         ("mime-version", "1.0", "1 0"),
         ("x-priority", "3", "3"),
         ("precedence", "bulk", "bulk"),
@@ -135,6 +142,29 @@ def test_the_words_follow_the_settings():
     assert tokens("x-a", "Kings of offers", words) == ["x-a:King", "x-a:offer"]
 
 
+# Lists and signatures
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "domains"),
+    [
+        ("list-id", "Users of A <users.a.example>", "@users.a.example"),
+        (
+            "list-unsubscribe",
+            "<mailto:x@l.example?subject=a@b>, <https://A.example/u/1>",
+            "@l.example @a.example",
+        ),
+        ("list-unsubscribe", "<" * 1000 + "<a.example>", ""),
+        ("dkim-signature", "v=1; a=rsa; s=x;\td=Mail.Example; b=abc", "@mail.example"),
+        ("dkim-signature", "v=1; bd=x; b=d=none", ""),
+        ("dkim-signature", ";" * 100_000, ""),
+    ],
+)
+def test_who_signed_and_which_list(name, value, domains):
+    found = [token for token in tokens(name, value) if "@" in token]
+    assert found == [f"{name}:{domain}" for domain in domains.split()]
+
+
 # Subject
 
 
@@ -143,7 +173,7 @@ def test_the_words_follow_the_settings():
     [
         (1, "Re: FREE money!", "re|free|money!"),
         (2, "Re: FREE money!", "re|free|money!|re free|free money!"),
-        (3, "免费 сlick", "免费|click|免费 click"),
+        (3, "免费 сlick", "免费|click|免费 click|trick=masked"),
         (1, "", ""),
     ],
 )

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reading.links import LONGEST_LINK, MOST_LINKS, link_tokens, links_in, unquoted
+from spamnb.reading.features import Features
+from spamnb.reading.links import (
+    LONGEST_LINK,
+    MOST_LINKS,
+    add_labels,
+    link_tokens,
+    links_in,
+    registrable,
+    unquoted,
+)
 from spamnb.reading.words import Words
 
 WORDS = Words()
@@ -254,3 +263,48 @@ def test_any_text(before, link):
     for found in (tokens(before, link), tokens(*links_in(before + "://" + link))):
         assert all(token.startswith("url:") and token != "url:" and token.isprintable() for token in found)
         assert all(" " not in token for token in found)
+
+
+# What links show
+
+
+@pytest.mark.parametrize(
+    ("label", "link", "is_other"),
+    [
+        ("https://www.bank.example/login", "http://evil.example/", True),
+        ("www.bank.example", "http://203.0.113.9/", True),
+        ("bank.com", "http://bank.com.evil.example/", True),
+        ("bank.com", "http://bank.com@evil.example/", True),
+        ("Log in: http://bank.example", "//evil.example", True),
+        ("www.bank.example", "https://login.bank.example/", False),
+        ("WWW.Bank.co.uk", "https://bank.co.uk/", False),
+        ("bank.co.uk", "https://other.co.uk/", True),
+        ("Click here.", "http://evil.example/", False),
+        ("report.pdf", "http://a.example/", False),
+        ("Node.js", "http://a.example/", False),
+        ("ann@a.com", "http://b.example/", False),
+        ("www.bank.example", "/login", False),
+        ("www.bank.example", "mailto:x@evil.example", False),
+    ],
+)
+def test_a_link_that_shows_another_host(label, link, is_other):
+    features = Features()
+    features.order = []
+    add_labels(features, [(label, link)])
+    assert features.in_order() == ["link:other-host"] * is_other
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("a.b.example.org", "example.org"),
+        ("a.example.co.uk", "example.co.uk"),
+        ("co.uk", "co.uk"),
+        ("localhost", "localhost"),
+        ("192.0.2.1", "192.0.2.1"),
+        ("..", "."),
+        ("", ""),
+    ],
+)
+def test_registrable(host, domain):
+    assert registrable(host) == domain

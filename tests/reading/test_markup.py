@@ -590,3 +590,26 @@ def test_imports_nothing_slow() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in run.stdout.split()}
     assert {name for name in loaded if "cython" not in name} <= {"spamnb", "__future__"}
+
+
+# What links show
+
+
+@pytest.mark.parametrize(
+    ("page", "labels"),
+    [
+        ("<a href=//e.example>bank<b>.exa</b>mple</a>", [("bank.example", "//e.example")]),
+        ("<a href=//e.example><img src=x alt=bank.example></a>", [("bank.example", "//e.example")]),
+        (
+            "<a href=//e.example>a.example<a href=//f.example>b.example",
+            [("a.example", "//e.example"), ("b.example", "//f.example")],
+        ),
+        ("<a href=//e.example>here</a> bank.example", []),
+        ("<a href=//e.example>here<i hidden>bank.example</i></a>", []),
+        ("<a name=x>bank.example</a>", []),
+        ("<a href=''>bank.example</a>", []),
+        ("<a href=//e.example>" + "a." * 200, []),
+    ],
+)
+def test_labels_of_links(page, labels):
+    assert render(page).labels == labels

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import UsageError
 from spamnb.reading.features import LONGEST_WORD, MOST_WORDS, shortened
-from spamnb.reading.letters import has_masked_words
+from spamnb.reading.letters import trick_in
 from spamnb.reading.scripts import words_of_run
 from spamnb.reading.settings import Settings
 from spamnb.reading.words import Words
@@ -212,7 +212,7 @@ def test_a_compound_of_a_latin_and_a_russian_word_stays(text, words):
     ],
 )
 def test_masked(text):
-    assert has_masked_words(text)
+    assert trick_in(text) == "masked"
 
 
 @pytest.mark.parametrize(
@@ -234,10 +234,33 @@ def test_masked(text):
         "I❤️you 👨‍👩‍👧family",
         "Kısa adı",  # Turkish has an i without a dot
         "см.http://a.example",
+        *("PDFим", "用iPhone手机", "한글PDF를", "5µm", "π-Meson"),
     ],
 )
 def test_not_masked(text):
-    assert not has_masked_words(text)
+    assert not trick_in(text)
+
+
+@pytest.mark.parametrize("text", ["vШagЯa", "см. loЖn", "ваnkЩ", "pᏢayᎪpal", "a" + "Жa" * 100_000])
+def test_alphabets_mixed_within_a_word(text):
+    assert trick_in(text) in ("mixed", "masked")
+
+
+# Emoji
+
+
+@table(
+    ("Win🎁now", "win 🎁 now"),
+    ("🔥 🔥", "🔥 🔥"),
+    ("I ❤️ you", "i ❤ you"),
+    ("👍🏽", "👍"),  # in any colour
+    ("🇩🇪🇫🇷", "🇩🇪 🇫🇷"),
+    ("👨‍👩‍👧", "👨 👩 👧 emoji~2"),
+    ("★★★★★", "★ ★ ★ ★ ★ emoji~3"),
+    ("a → b ─ c", "a b c"),
+)
+def test_emoji_are_words_and_runs_are_measured(text, words):
+    assert of(text) == words
 
 
 # Scripts without spaces

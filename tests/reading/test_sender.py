@@ -1,0 +1,122 @@
+"""Who a message says it is from, against its other headers and what the receiving server found."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from spamnb.reading.features import Features
+from spamnb.reading.sender import add_sender
+from spamnb.reading.settings import Settings
+
+WORDS = Settings().words()
+
+
+def tokens(*headers):
+    features = Features()
+    features.order = []
+    add_sender(features, list(headers), WORDS)
+    return features.in_order()
+
+
+def of_from(value):
+    return [token for token in tokens(("from", value)) if token.startswith("from:")]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("Ann <ann@a.example>", ""),
+        ('"ann@a.example" <ann@a.example>', ""),
+        ('"service@bank.example" <x@evil.example>', "from:name=address"),
+        ("Bank <service@bank.example> <x@evil.example>", "from:name=address"),  # as an encoded word can say
+        ('"bob@a.example" <ann@a.example>', "from:name=address"),
+        ("x@evil.example (service@bank.example)", "from:name=address"),
+        ('"News.example" <x@letters.example>', ""),
+        ("PayPal <service@paypal.com>", ""),
+        ("PayPal <service@mail.paypal.co.uk>", ""),
+        ("PayPal <x@paypal-secure.example>", "from:name=known"),
+        ("PауPаl <x@evil.example>", "from:name=known"),
+        ("www.paypal.com <x@evil.example>", "from:name=known"),
+        ("PayPal", ""),
+        ("", ""),
+        ("<", ""),
+        ("@", ""),
+    ],
+)
+def test_display_name(value, found):
+    assert of_from(value) == found.split()
+
+
+@pytest.mark.parametrize(
+    ("reply_to", "to", "found"),
+    [
+        ("Ann <ann@mail.a.example>", "", "from:reply-to=same"),
+        ("x@free.example", "you@b.example", "from:reply-to=other"),
+        ("<list@l.example>", "The list <List@l.example>", "from:reply-to=to"),
+        ("nobody", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_reply_to(reply_to, to, found):
+    assert tokens(("to", to), ("reply-to", reply_to), ("from", "ann@a.example")) == found.split()
+
+
+PASSED = "mx.b.example; dkim=pass (2048 bit) header.d=a.example header.i=@a.example"
+
+
+def found_by_server(*values, sender="Ann <ann@mail.a.example>"):
+    return tokens(("from", sender), *(("authentication-results", value) for value in values))
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (PASSED, "dkim=pass,aligned,by=b.example from=@a.example,by=b.example"),
+        ("mx.b.example 1; dkim=pass header.d=other.example", "dkim=pass,by=b.example"),
+        ("b.example; spf=pass smtp.mailfrom=x@other.example smtp.helo=a.example", "spf=pass,by=b.example"),
+        ("b.example; spf=pass smtp.mailfrom=other.example header.from=a.example", "spf=pass,by=b.example"),
+        ("b.example; spf=pass smtp.mailfrom=a.example smtp.mailfrom=c.example", "spf=pass,by=b.example"),
+        ("b.example; dkim=fail header.d=a.example", "dkim=fail,aligned,by=b.example"),
+        ("dmarc=none action=none header.from=a.example", "dmarc=none,aligned,by="),  # as Microsoft's
+        # What a sender can get into a comment or a quoted address says nothing.
+        (
+            "b.example; spf=fail (x; dkim=pass header.d=a.example) smtp.mailfrom=c.example",
+            "spf=fail,by=b.example",
+        ),
+        (
+            'b.example; spf=fail smtp.mailfrom="; dkim=pass header.d=a.example"@c.example',
+            "spf=fail,by=b.example",
+        ),
+        ("b.example; spf=fail (a (b) ; dkim=pass (", "spf=fail,by=b.example"),
+        ("b.example; none", ""),
+        ("b.example; dkim=; =pass; arc=pass; x", ""),
+        ("", ""),
+    ],
+)
+def test_what_the_server_found(value, found):
+    assert found_by_server(value) == [f"auth:{token}" for token in found.split()]
+
+
+def test_only_the_topmost_server_counts():
+    failed = "mx.b.example; spf=fail smtp.mailfrom=a.example"
+    assert found_by_server(failed, PASSED) == found_by_server(failed)
+    assert found_by_server("mx.b.example; none", PASSED) == []
+
+
+def test_a_forged_server_is_another():
+    assert not set(found_by_server(PASSED)) & set(found_by_server(PASSED.replace("b.example", "c.example")))
+
+
+def test_no_sender_no_alignment():
+    assert found_by_server("b.example; dkim=pass header.d=", sender="") == ["auth:dkim=pass,by=b.example"]
+
+
+@pytest.mark.parametrize("piece", ["(", ")", "\\", '"', ";", "<", "@", "dkim=pass ", "a@b.c ", ".", " "])
+def test_long_headers_are_read_in_linear_time(piece):
+    value = piece * (1_000_000 // len(piece))
+    start = time.process_time()
+    found = tokens(*[(name, value) for name in ("from", "reply-to", "to", "authentication-results")])
+    assert time.process_time() - start < 2
+    assert all(len(token) < 200 for token in found)
