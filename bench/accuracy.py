@@ -174,6 +174,8 @@ def first_days(corpus: Corpus, draws: int, kinds: Sequence[type[Peer]], workers:
     columns = ["learned", "filter", "ham lost %", "most", "≤ 0.1 %", "spam caught %", "unsure %"]
     rows = []
     for count in LEARNED:
+        if 1.5 * count > min(len(corpus.ham), len(corpus.spam)):
+            break
         done = []
         for seed in range(draws):
             done.append(Trial(f"{corpus.name}, {count}", seed, *corpus.draw(count, seed, TESTED)))

@@ -221,6 +221,7 @@ def test_hostile(name):
 
 def test_names_are_bounded():
     (part,) = read(mail(many_members())).parts
+    assert part.content
     assert part.content.names == ["a.exe"] * MAX_MEMBERS
 
 
@@ -259,7 +260,8 @@ class TestQrCodes:
         image = pytest.importorskip("PIL.Image", reason="the extra `qr` is not installed")
         code = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode).to_image(scale=4)
         pixels = memoryview(code)
-        drawn = image.frombytes("L", pixels.shape[::-1], pixels.tobytes())
+        height, width = pixels.shape or ()
+        drawn = image.frombytes("L", (width, height), pixels.tobytes())
         with io.BytesIO() as file:
             (drawn.resize(size) if size else drawn).save(file, form)
             return file.getvalue()
