@@ -13,7 +13,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.attachments import Attachments
-    from spamnb.reading.contents import Content
+    from spamnb.reading.attachments.contents import Content
 
     Fields = list[tuple[str, str]]
 

@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from spamnb.reading.attachments import kind_of
-from spamnb.reading.contents import MAX_MEMBERS
+from spamnb.reading.attachments.contents import MAX_MEMBERS
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer

@@ -5,7 +5,7 @@ Mail with nothing but texts does not load this module, and each format has a mod
 
 from __future__ import annotations
 
-from spamnb.reading.contents import Allowance, Content
+from spamnb.reading.attachments.contents import Allowance, Content
 from spamnb.reading.decoding import decode, without_transfer_encoding
 
 SNIFFED = 1024  # bytes that are looked at; so far into a file may a PDF begin
@@ -62,7 +62,7 @@ class Attachments:
         return self.allowance.cut(content)
 
     def may_have_codes(self) -> bool:
-        from spamnb.reading.qr_codes import can_read
+        from spamnb.reading.attachments.qr_codes import can_read
 
         self.pictures_left -= 1
         return can_read and self.pictures_left >= 0
@@ -70,19 +70,19 @@ class Attachments:
     def content(self, kind: str, body: bytes, charset: str) -> Content:
         """Read a whole attachment of a kind."""
         if kind == "pdf":
-            from spamnb.reading.pdf import read_pdf
+            from spamnb.reading.attachments.pdf import read_pdf
 
             return read_pdf(body, self.allowance)
         if kind == "zip":
-            from spamnb.reading.archives import read_zip
+            from spamnb.reading.attachments.archives import read_zip
 
             return read_zip(body, self.allowance)
         if kind == "rtf":
-            from spamnb.reading.rich_text import read_rtf
+            from spamnb.reading.attachments.rich_text import read_rtf
 
             return read_rtf(body[: self.allowance.text])
         if kind == "picture":
-            from spamnb.reading.qr_codes import read_picture
+            from spamnb.reading.attachments.qr_codes import read_picture
 
             return read_picture(body)
         content = Content()
@@ -92,7 +92,7 @@ class Attachments:
         elif kind in ("text", "html", "xml", "svg", "calendar"):
             text = decode_text(body[: self.allowance.text], charset).replace("\r\n", "\n")
             if kind == "calendar":
-                from spamnb.reading.invitations import read_calendar
+                from spamnb.reading.attachments.invitations import read_calendar
 
                 return read_calendar(text)
             content = Content(text, kind == "html")

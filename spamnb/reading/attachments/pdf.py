@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from spamnb.reading.contents import Allowance, Content
+from spamnb.reading.attachments.contents import Allowance, Content
 from spamnb.reading.decoding import decode
 
 MAX_OBJECTS = 20_000  # whose dictionaries are looked at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.reading.contents import Content
+from spamnb.reading.attachments.contents import Content
 
 MAX_PIXELS = 4_000_000  # of a picture
 MAX_CODES = 10  # of a picture

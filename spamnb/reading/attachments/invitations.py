@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spamnb.reading.contents import Content
+from spamnb.reading.attachments.contents import Content
 
 MAX_LINES = 20_000
 MAX_PEOPLE = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from spamnb.reading.contents import Content
+from spamnb.reading.attachments.contents import Content
 
 MAX_PIECES = 100_000  # words of control, groups and runs of text
 MAX_DEPTH = 1000  # of groups
