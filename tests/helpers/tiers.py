@@ -36,6 +36,7 @@ SLOW = {
     "test_narrow.py": "terminals of many widths",
     "test_oracle_sklearn.py": "scikit-learn",
     "test_remote.py": "servers",
+    "test_servers.py": "IMAP servers",
     "test_start.py": "shells, and what a fresh process costs",
     "test_tune.py": "an evaluation for each setting",
     "test_wheel.py": "builds a wheel",
