@@ -109,7 +109,7 @@ def setup(
         from spamnb.imap.secrets import to_keyring
 
         to_keyring(new, click.prompt("password, for the keyring", hide_input=True, err=True))
-    with connected(new) as connection:
+    with connected(new, looks_only=True) as connection:
         values |= proposed_folders(connection)
     values["action"] = "nothing"
     add_account(path, account, values)
@@ -158,7 +158,7 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
     found = []
 
     def look(one: Account) -> None:
-        with connected(one) as connection:
+        with connected(one, looks_only=True) as connection:
             found.append({**look_at(one, connection), "model": model_of(one, model)})
 
     code = for_each(account, config, look)
@@ -266,7 +266,7 @@ def run(
         with State(one) as state, state.lock():
             if dry_run:
                 state.forgetful()
-            with connected(one) as connection:
+            with connected(one, looks_only=dry_run) as connection:
                 Visit(one, connection, state, model_of(one, model), report, dry_run, everything).run()
 
     code = for_each(account, config, visit)
@@ -308,10 +308,10 @@ def model_of(account: Account, named: str | None) -> str:
 
 
 @contextmanager
-def connected(account: Account) -> Iterator[Connection]:
+def connected(account: Account, looks_only: bool = False) -> Iterator[Connection]:
     from spamnb.imap.connection import Connection
 
-    connection = Connection(account)
+    connection = Connection(account, looks_only)
     try:
         yield connection
     finally:

@@ -75,10 +75,11 @@ class Fetched:
 
 
 class Connection:
-    """A connection to the server of an account, logged in."""
+    """A connection to the server of an account, logged in; perhaps one that changes nothing there."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, looks_only: bool = False) -> None:
         self.account = account
+        self.looks_only = looks_only
         self.folder = ""  # that is open
         with self._explained("log in"):
             self.client = logged_in(account)
@@ -118,12 +119,15 @@ class Connection:
     def open(self, folder: str, read_only: bool = False) -> Folder:
         self.folder = ""
         with self._explained(f"open the folder {folder}"):
-            answer = self.client.select_folder(folder, read_only)
+            answer = self.client.select_folder(folder, read_only or self.looks_only)
+            if b"UIDNEXT" not in answer and not self.looks_only:
+                # Courier: until a folder is opened for writing, its numbers for new messages are not for good.
+                answer = self.client.select_folder(folder)
             flags = [flag.decode("ascii", "replace") for flag in answer.get(b"PERMANENTFLAGS", ())]
             opened = Folder(
                 folder,
                 int(answer[b"UIDVALIDITY"]),
-                int(answer.get(b"UIDNEXT", 0)) or self._highest_uid() + 1,
+                int(answer.get(b"UIDNEXT", 0)) or self._next_uid(folder),
                 int(answer.get(b"HIGHESTMODSEQ", 0)),
                 int(answer[b"EXISTS"]),
                 "\\*" in flags or JUNK_KEYWORDS[0] in flags,
@@ -132,8 +136,9 @@ class Connection:
         self.folder = folder
         return opened
 
-    def _highest_uid(self) -> int:
-        return max(self.client.search(["UID", "*"]), default=0)
+    def _next_uid(self, folder: str) -> int:
+        """Ask for what Courier does not say when it opens a folder."""
+        return int(self.client.folder_status(folder, ["UIDNEXT"])[b"UIDNEXT"])
 
     def search(self, *criteria: str) -> list[int]:
         """Find messages of the open folder that are not deleted; their numbers in order."""

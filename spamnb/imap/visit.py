@@ -7,9 +7,9 @@ anything again. A message is removed from where it was only once it was seen whe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from email.utils import getaddresses
 from typing import TYPE_CHECKING, Any
 
 from spamnb import HAM, SPAM, UNSURE
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 KEYWORD = JUNK_KEYWORDS[0]  # that we give
 DELETED = "\\Deleted"
+ADDRESS = re.compile(r'[^\s<>(),;:"]+@[^\s<>(),;:"]+')
 MOST_ADDRESSES = 64 << 10  # bytes of the headers of one message that name whom it goes to
 ANY_KEYWORD = ["KEYWORD", HAM_KEYWORDS[-1]]
 for _keyword in (*JUNK_KEYWORDS, *HAM_KEYWORDS[:-1]):
@@ -158,7 +159,7 @@ class Visit:
                 or DELETED in there.get(known.uid, {DELETED})
             }
         if met and self.connection.folder != folder.name:
-            self.connection.open(folder.name, read_only=self.dry_run)
+            self.connection.open(folder.name)
         return sorted(candidates)
 
     def _look_for_keywords(self, name: str) -> None:
@@ -189,8 +190,7 @@ class Visit:
             addresses: set[str] = set()
             for _, head in self.connection.heads(some, "TO", "CC", "BCC"):
                 text = head[:MOST_ADDRESSES].decode("utf-8", "replace")
-                values = [line.partition(":")[2] for line in unfolded(text)]
-                addresses.update(address.lower() for _, address in getaddresses(values) if "@" in address)
+                addresses.update(address.lower() for address in ADDRESS.findall(text))
             with self.state.change():
                 self.state.add_correspondents(addresses - {self.account.user.lower()})
                 self.state.advance("correspondents", name, Progress(folder.validity, some[-1] + 1))
@@ -223,7 +223,7 @@ class Visit:
     # What is new
 
     def _judge(self, name: str) -> None:
-        folder = self.connection.open(name, read_only=self.dry_run)
+        folder = self.connection.open(name)
         before = self.state.progress("judged", name)
         if before.validity and before.validity != folder.validity:
             self._renumber(folder)
@@ -300,7 +300,7 @@ class Visit:
         """Finish what an earlier visit had begun."""
         before = self.state.progress("judged", name)
         if self.state.begun(name, before.validity):
-            folder = self.connection.open(name, read_only=self.dry_run)
+            folder = self.connection.open(name)
             if folder.validity != before.validity:
                 self._renumber(folder)
             self._carry_out(folder)
@@ -385,8 +385,3 @@ def label_by_keywords(flags: Iterable[str], known: Known | None) -> str:
     if ham and (not junk or (known and known.flag)):
         return HAM
     return SPAM if junk and not ham else ""
-
-
-def unfolded(text: str) -> list[str]:
-    """Split a header block into its fields."""
-    return text.replace("\r\n", "\n").replace("\n ", " ").replace("\n\t", " ").split("\n")

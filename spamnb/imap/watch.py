@@ -1,4 +1,4 @@
-"""Watching mailboxes: a visit whenever mail arrives, and every few minutes; each account in its own thread."""
+"""Watching mailboxes: a visit when mail arrives, and every few minutes; each account in its own thread."""
 
 from __future__ import annotations
 
