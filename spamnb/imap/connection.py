@@ -121,7 +121,7 @@ class Connection:
         with self._explained(f"open the folder {folder}"):
             answer = self.client.select_folder(folder, read_only or self.looks_only)
             if b"UIDNEXT" not in answer and not self.looks_only:
-                # Courier: until a folder is opened for writing, its numbers for new messages are not for good.
+                # Courier: until a folder is opened for writing, its numbers of new messages are not for good.
                 answer = self.client.select_folder(folder)
             flags = [flag.decode("ascii", "replace") for flag in answer.get(b"PERMANENTFLAGS", ())]
             opened = Folder(
