@@ -1,9 +1,11 @@
 """The servers that the other tests here use do what those rely on."""
 
 import imaplib
+from contextlib import suppress
 
 import pytest
-from helpers.imap_mailbox import PASSWORD, USER, digest, done
+from helpers.bad_network import BadNetwork, Weather, random_weather
+from helpers.imap_mailbox import HOST, PASSWORD, USER, digest, done
 
 RAW = b"From: Carl <carl@example.net>\nSubject: xyzzy\n\nplugh, said caf\xe9\n"
 WHEN = 1_600_000_000
@@ -115,3 +117,52 @@ def test_a_full_folder(dovecot_with, command):
         status, answer = client.uid(command, "1", "Full/Junk")
         assert (status, b"OVERQUOTA" in answer[0]) == ("NO", True)
     assert len(server.contents()["INBOX"]) == 1
+
+
+def copy_over(network, server):
+    """Copy a message over a network: what the client saw of it, and how many are there in the end."""
+    server.wipe()
+    server.append("INBOX", RAW)
+    seen = "nothing"
+    with suppress(OSError, imaplib.IMAP4.error), imaplib.IMAP4(HOST, network.port, timeout=0.5) as client:
+        try:
+            client.login(USER, PASSWORD)
+            done(client.select("INBOX"))
+            seen = client.uid("COPY", "1", server.name("Junk"))[0]
+        finally:
+            client.shutdown()
+    return seen, len(server.contents()[server.name("Junk")])
+
+
+@pytest.mark.parametrize(
+    ("when", "seen", "copied"),
+    [("lost", "nothing", 0), ("silent", "nothing", 1), ("half", "nothing", 1), ("answered", "OK", 1)],
+)
+def test_a_connection_is_cut_at_a_command(dovecot, when, seen, copied):
+    with BadNetwork(dovecot.port, Weather(cut_at=b"UID COPY", cut_when=when)) as network:
+        assert copy_over(network, dovecot) == (seen, copied)
+        network.weather = Weather()
+        assert copy_over(network, dovecot) == ("OK", 1)
+        assert network.connections == 2
+
+
+@pytest.mark.parametrize(
+    ("weather", "seen"),
+    [
+        (Weather(cut_received=20), "nothing"),
+        (Weather(cut_sent=30, reset=True), "nothing"),
+        (Weather(stall_received=300), "nothing"),
+        (Weather(garble=0.5), "nothing"),
+        (Weather(piece=3, delay=0.0001), "OK"),
+    ],
+)
+def test_bad_weather(dovecot, weather, seen):
+    with BadNetwork(dovecot.port, weather) as network:
+        assert copy_over(network, dovecot)[0] == seen
+
+
+def test_random_weather_is_the_same_in_each_run():
+    first, again = random_weather(7), random_weather(7)
+    drawn = [first() for _ in range(50)]
+    assert drawn == [again() for _ in range(50)]
+    assert len(set(drawn)) > 20
