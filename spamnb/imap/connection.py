@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds
 LONGEST_REASON = 200  # characters of what a server says
-LISTED = 1000  # messages whose sizes and flags are asked for at once
-FETCHED, FETCHED_BYTES = 200, 4 << 20  # messages fetched at once, and their bytes
+LISTED = 1000  # messages whose flags or sizes are asked for at once
+FETCHED = 200  # messages whose header blocks are fetched at once
+FETCHED_BYTES = 4 << 20  # of messages fetched at once
+SMALL = 64 << 10  # bytes: many such are fetched at once, few larger ones
 LARGE = 1 << 20  # bytes: of a larger message, only the text is fetched, and as much of it
 MOST_PARTS = 100  # of a message
 JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
@@ -68,8 +70,6 @@ class Fetched:
     """A message, or what was fetched of a large one; `why` it was not, then without a text."""
 
     uid: int
-    flags: frozenset[str]
-    size: int
     raw: bytes
     why: str = ""
 
@@ -172,50 +172,50 @@ class Connection:
     def messages(self, uids: Sequence[int]) -> Iterator[Fetched]:
         """Fetch messages, without marking them as read; those that are gone meanwhile are left out."""
         for some in cut(uids, LISTED):
-            listed = self._listed(some)
-            small = [uid for uid, (_, size) in listed.items() if size <= LARGE]
-            for group in grouped(small, {uid: size for uid, (_, size) in listed.items()}):
-                yield from self._whole(group, listed)
-            for uid in listed.keys() - set(small):
-                yield self._text_only(uid, *listed[uid])
+            large = self._larger(LARGE, some)
+            middle = self._larger(SMALL, some) - large
+            small = [uid for uid in some if uid not in large and uid not in middle]
+            for group in cut(small, FETCHED_BYTES // SMALL):
+                yield from self._whole(group)
+            for group in cut(sorted(middle), FETCHED_BYTES // LARGE):
+                yield from self._whole(group)
+            for uid in sorted(large):
+                yield self._text_only(uid)
 
-    def _listed(self, uids: Sequence[int]) -> dict[int, tuple[frozenset[str], int]]:
-        found = self._fetch(uids, "FLAGS", "RFC822.SIZE")
-        return {
-            uid: (flags_of(answer), int(answer[b"RFC822.SIZE"]))
-            for uid, answer in found.items()
-            if b"RFC822.SIZE" in answer
-        }
+    def _larger(self, size: int, uids: Sequence[int]) -> set[int]:
+        """Tell which messages are larger: quicker than to ask for the size of each."""
+        with self._explained(f"search the folder {self.folder}"):
+            return set(uids).intersection(
+                self.client.search(["UID", f"{uids[0]}:{uids[-1]}", "LARGER", str(size)])
+            )
 
-    def _whole(self, uids: Sequence[int], listed: dict[int, tuple[frozenset[str], int]]) -> Iterator[Fetched]:
+    def _whole(self, uids: Sequence[int]) -> Iterator[Fetched]:
         try:
             found = self._fetch(uids, "BODY.PEEK[]")
         except Broken:
             raise
         except ImapError as error:
             if len(uids) == 1:
-                yield Fetched(uids[0], *listed[uids[0]], b"", str(error))
-                return
-            for uid in uids:
-                yield from self._whole([uid], listed)
+                yield Fetched(uids[0], b"", str(error))
+            else:  # perhaps one of them is to blame
+                for uid in uids:
+                    yield from self._whole([uid])
             return
         for uid, answer in found.items():
-            yield Fetched(uid, *listed[uid], text_of(answer))
+            yield Fetched(uid, text_of(answer))
 
-    def _text_only(self, uid: int, flags: frozenset[str], size: int) -> Fetched:
+    def _text_only(self, uid: int) -> Fetched:
         """Fetch the parts with text of a large message, as a message that has no others."""
-        try:
-            raw = self._text_parts(uid) or self._start(uid)
-        except Broken:
-            raise
-        except (ImapError, RecursionError) as error:
+        for fetch in (self._text_parts, self._start):
             try:
-                raw = self._start(uid)
+                if raw := fetch(uid):
+                    return Fetched(uid, raw)
+                why = "nothing to read in it"
             except Broken:
                 raise
-            except ImapError:
-                return Fetched(uid, flags, size, b"", str(error))
-        return Fetched(uid, flags, size, raw)
+            except ImapError as error:
+                why = str(error)
+        return Fetched(uid, b"", why)
 
     def _start(self, uid: int) -> bytes:
         return text_of(self._fetch([uid], f"BODY.PEEK[]<0.{LARGE}>").get(uid, {}))
@@ -396,20 +396,6 @@ def reason_of(error: Exception) -> str:
 def cut(uids: Sequence[int], size: int) -> Iterator[Sequence[int]]:
     for start in range(0, len(uids), size):
         yield uids[start : start + size]
-
-
-def grouped(uids: Sequence[int], sizes: dict[int, int]) -> Iterator[list[int]]:
-    """Put messages into groups that are fetched at once."""
-    group: list[int] = []
-    total = 0
-    for uid in uids:
-        if group and (len(group) == FETCHED or total + sizes[uid] > FETCHED_BYTES):
-            yield group
-            group, total = [], 0
-        group.append(uid)
-        total += sizes[uid]
-    if group:
-        yield group
 
 
 def flags_of(answer: dict[bytes, Any]) -> frozenset[str]:
