@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.cli.groups import ExampleGroup
 from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
-from spamnb.files import complain, default_model, printable
+from spamnb.files import complain, default_model, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -42,8 +43,9 @@ def account_options(function: Decorated) -> Decorated:
     return function
 
 
-@click.group("imap", context_settings={"help_option_names": ["-h", "--help"]})
-def imap() -> None:
+@click.group("imap", cls=ExampleGroup, invoke_without_command=True)
+@click.pass_context
+def imap(ctx: click.Context) -> None:
     """Filter mail that lives on an IMAP server.
 
     \b
@@ -55,6 +57,9 @@ def imap() -> None:
 
     Accounts are in spamnb/imap.toml in the XDG configuration folder; docs/integrations/imap.md tells more.
     """
+    if ctx.invoked_subcommand is None:
+        write_stderr(ctx.get_help() + "\n")
+        ctx.exit(UsageError.exit_code)
 
 
 @imap.command(
