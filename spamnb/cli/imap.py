@@ -19,7 +19,7 @@ from spamnb.files import complain, default_model, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Connection
+    from spamnb.imap.connection import ImapConnection
     from spamnb.imap.visit import Event
 
 WAYS = {
@@ -313,10 +313,10 @@ def model_of(account: Account, named: str | None) -> str:
 
 
 @contextmanager
-def connected(account: Account, looks_only: bool = False) -> Iterator[Connection]:
-    from spamnb.imap.connection import Connection
+def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnection]:
+    from spamnb.imap.connection import ImapConnection
 
-    connection = Connection(account, looks_only)
+    connection = ImapConnection(account, looks_only)
     try:
         yield connection
     finally:

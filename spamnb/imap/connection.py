@@ -74,7 +74,7 @@ class Fetched:
     why: str = ""
 
 
-class Connection:
+class ImapConnection:
     """A connection to the server of an account, logged in; perhaps one that changes nothing there."""
 
     def __init__(self, account: Account, looks_only: bool = False) -> None:
