@@ -24,7 +24,7 @@ from spamnb.training.learn import learn
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import ImapConnection, Fetched, Folder
+    from spamnb.imap.connection import Fetched, Folder, ImapConnection
     from spamnb.imap.state import State
 
 KEYWORD = JUNK_KEYWORDS[0]  # that we give
