@@ -237,11 +237,14 @@ class Visit:
 
     def _judge_some(self, folder: Folder, uids: Sequence[int]) -> None:
         keys = {uid: key_of(head) for uid, head in self.connection.heads(uids)}
+        first = {key: uid for uid, key in reversed(keys.items())}
+        copies = [uid for uid, key in keys.items() if first[key] != uid]  # of the same message: one at a time
+        keys = {uid: key for key, uid in first.items()}
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
         rescued = self._rescued(folder, met)
         notes = self._learn(HAM, folder, rescued, "rescued from Junk")
         model = Model.open(self.model)
-        for message in self.connection.messages([*keys]):
+        for message in self.connection.messages(sorted(keys)):
             known = met.get(message.uid)
             place = folder.name, folder.validity, message.uid
             if message.uid in rescued:
@@ -259,6 +262,8 @@ class Visit:
                 notes.append(self._judged(model, folder, message, keys[message.uid]))
         self._note(notes, "judged", folder, uids[-1] + 1)
         self._carry_out(folder)
+        if copies:
+            self._judge_some(folder, copies)
 
     def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
