@@ -2,6 +2,7 @@
 
 import base64
 import imaplib
+import os
 import re
 import shutil
 import tempfile
@@ -69,8 +70,10 @@ class ImapMailbox:
         path = self.path(folder)
         make_maildir(path, folder=path != self.maildir)
         start = time.time_ns()
-        for place, raw in enumerate(messages):
-            (path / "cur" / f"{start}.{place:06}.fill:2,").write_bytes(raw)
+        for place, raw in enumerate(messages):  # os.open: a third of the time
+            file = os.open(f"{path}/cur/{start}.{place:06}.fill:2,", os.O_WRONLY | os.O_CREAT, 0o600)
+            os.write(file, raw)
+            os.close(file)
         hand_over(path)
 
     def move(self, source, uid, target):

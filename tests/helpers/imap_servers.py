@@ -16,6 +16,7 @@ import subprocess
 import threading
 import time
 import urllib.parse
+from contextlib import suppress
 
 from helpers.dovecots import VERSION, DovecotProcess
 from helpers.homes import AS_A_USER, hand_over
@@ -280,7 +281,8 @@ class CourierImap(ImapMailbox):
         self._temporary.cleanup()
 
     def serve_client(self, connection, *_):
-        with connection.makefile("rb", buffering=0) as lines:  # what follows the login is for imapd
+        # Unbuffered: what follows the login is for imapd. A client may be gone at any time, or say nonsense.
+        with suppress(OSError, ValueError), connection.makefile("rb", buffering=0) as lines:
             if tag := self.log_in(lines, lambda text: connection.sendall(f"{text}\r\n".encode())):
                 self.run_imapd(connection, tag)
 

@@ -105,7 +105,10 @@ def test_what_dovecot_offers_can_be_taken_away(dovecot_with):
 
 def test_what_courier_offers(courier):
     assert not {"MOVE", "CONDSTORE", "SPECIAL-USE"} & set(offered(courier))
-    assert "UTF8=ACCEPT" in offered(courier)
+    with courier.connect() as client:
+        done(client.enable("UTF8=ACCEPT"))
+        done(client.create('"INBOX.Später"'))
+    assert "INBOX.Später" in courier.folders()
 
 
 @pytest.mark.parametrize("command", ["COPY", "MOVE"])
