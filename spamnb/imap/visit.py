@@ -52,7 +52,11 @@ class Event:
     subject: str = ""
 
     def as_map(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if value not in ("", None, False, 0)}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if value or (name == "score" and value is not None)
+        }
 
 
 class Visit:
@@ -76,6 +80,7 @@ class Visit:
         self.dry_run = dry_run
         self.everything = everything  # judge read mail, too, in a folder that is met for the first time
         self.roles = roles_in(account, connection.folders())
+        self.judged: set[bytes] = set()  # in this visit
         self.put_away = [name for name in (self.roles.junk, self.roles.unsure) if name]  # folders we move to
 
     def run(self) -> None:
@@ -237,6 +242,9 @@ class Visit:
 
     def _judge_some(self, folder: Folder, uids: Sequence[int]) -> None:
         keys = {uid: key_of(head) for uid, head in self.connection.heads(uids)}
+        first = {key: uid for uid, key in reversed(keys.items())}
+        twins = [uid for uid, key in keys.items() if first[key] != uid]  # they wait for their turn
+        keys = {uid: key for uid, key in keys.items() if first[key] == uid}
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
         rescued = self._rescued(folder, met)
         notes = self._learn(HAM, folder, rescued, "rescued from Junk")
@@ -248,7 +256,11 @@ class Visit:
                 continue
             if message.why:
                 self._tell(folder, message, what=message.why, failed=True)
-            elif known and known.folder not in self.put_away:  # its owner moves it about
+            elif (
+                known
+                and known.key not in self.judged
+                and (known.folder not in self.put_away or known.label == HAM)
+            ):  # its owner moves it about
                 if (known.folder, known.validity, known.uid) != place:
                     notes.append(
                         known._replace(
@@ -257,12 +269,15 @@ class Visit:
                     )
             else:
                 notes.append(self._judged(model, folder, message, keys[message.uid]))
-        self._note(notes, "judged", folder, uids[-1] + 1)
+        self._note(notes, "judged", folder, min(twins, default=uids[-1] + 1))
         self._carry_out(folder)
+        if twins:
+            self._judge_some(folder, twins)
 
     def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
         verdict = model.classify(message.raw)
+        self.judged.add(key)
         action, target, flag, what = self.account.action, "", "", "stays"
         if verdict.label == SPAM:
             sender = name_and_address(read(message.raw).get("from") or "")[1]
