@@ -1,7 +1,6 @@
 """`spamnb imap` with a home of its own: its configuration, its model and its state."""
 
 import json
-import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -62,10 +61,12 @@ class ImapHome:
         """What the model has learned a message as."""
         return StoredModel.open(self.model).label_of(digest(read(raw)))
 
+    def state_path(self, name="home"):
+        return self.path / ".local" / "state" / "spamnb" / "imap" / f"{name}.sqlite"
+
     def state(self, name="home"):
         """All that is known of an account, table by table."""
-        path = self.path / ".local" / "state" / "spamnb" / "imap" / f"{name}.sqlite"
-        with closing(sqlite3.connect(path)) as database:
+        with closing(sqlite3.connect(self.state_path(name))) as database:
             names = [
                 name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             ]
