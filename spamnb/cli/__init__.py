@@ -5,6 +5,7 @@ from importlib import import_module
 
 import click
 
+from spamnb.cli.groups import ExampleGroup
 from spamnb.cli.streams import replace_stdout
 from spamnb.errors import UsageError
 from spamnb.files import write_stderr
@@ -13,8 +14,8 @@ NAME = "spamnb"
 COMMANDS = "train classify evaluate inspect tune prune merge export import serve imap completion".split()
 
 
-class Commands(click.Group):
-    """Commands that are loaded by name, and that the help lists by example, not once more by name."""
+class Commands(ExampleGroup):
+    """Commands that are loaded by name."""
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
@@ -22,9 +23,6 @@ class Commands(click.Group):
         function = "import_" if name == "import" else name
         command: click.Command = getattr(import_module(f"spamnb.cli.{function}"), function)
         return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        pass
 
 
 @click.group(

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.cli.groups import ExampleGroup
 from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
-from spamnb.files import complain, default_model, printable
+from spamnb.files import complain, default_model, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Connection
+    from spamnb.imap.connection import ImapConnection
     from spamnb.imap.visit import Event
 
 WAYS = {
@@ -42,8 +43,9 @@ def account_options(function: Decorated) -> Decorated:
     return function
 
 
-@click.group("imap", context_settings={"help_option_names": ["-h", "--help"]})
-def imap() -> None:
+@click.group("imap", cls=ExampleGroup, invoke_without_command=True)
+@click.pass_context
+def imap(ctx: click.Context) -> None:
     """Filter mail that lives on an IMAP server.
 
     \b
@@ -55,6 +57,9 @@ def imap() -> None:
 
     Accounts are in spamnb/imap.toml in the XDG configuration folder; docs/integrations/imap.md tells more.
     """
+    if ctx.invoked_subcommand is None:
+        write_stderr(ctx.get_help() + "\n")
+        ctx.exit(UsageError.exit_code)
 
 
 @imap.command(
@@ -308,10 +313,10 @@ def model_of(account: Account, named: str | None) -> str:
 
 
 @contextmanager
-def connected(account: Account, looks_only: bool = False) -> Iterator[Connection]:
-    from spamnb.imap.connection import Connection
+def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnection]:
+    from spamnb.imap.connection import ImapConnection
 
-    connection = Connection(account, looks_only)
+    connection = ImapConnection(account, looks_only)
     try:
         yield connection
     finally:

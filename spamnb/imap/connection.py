@@ -74,7 +74,7 @@ class Fetched:
     why: str = ""
 
 
-class Connection:
+class ImapConnection:
     """A connection to the server of an account, logged in; perhaps one that changes nothing there."""
 
     def __init__(self, account: Account, looks_only: bool = False) -> None:
@@ -328,7 +328,7 @@ def log_in(account: Account, secret: str) -> IMAPClient:
         with suppress(Exception):
             client.shutdown()
         if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, imaplib.IMAP4.abort):
-            raise LoginError(str(error).replace(secret, "…")) from None
+            raise LoginError(reason_of(error).replace(secret, "…")) from None
         raise
     return client
 
@@ -389,8 +389,16 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
 
 
 def reason_of(error: Exception) -> str:
-    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return printable(" ".join(str(text).split()))[:LONGEST_REASON]
+    text = (
+        error.strerror
+        if isinstance(error, OSError) and error.strerror
+        else " ".join(map(text_in, error.args))
+    )
+    return printable(" ".join(text.split()))[:LONGEST_REASON]
+
+
+def text_in(argument: object) -> str:
+    return argument.decode("utf-8", "replace") if isinstance(argument, bytes) else str(argument)
 
 
 def cut(uids: Sequence[int], size: int) -> Iterator[Sequence[int]]:

@@ -1,4 +1,4 @@
-"""Which folder of a mailbox is which: as the account says, as the server marks them, or by their names."""
+"""Folders by what they are for: as the account says, as the server marks them, or by their names."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from spamnb.imap.folders import MARKS, marked, roles_in
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Connection
+    from spamnb.imap.connection import ImapConnection
 
 # What a server may have that spamnb makes use of, and what it does where a server has it not.
 USEFUL = {
@@ -24,7 +24,7 @@ USEFUL = {
 }
 
 
-def proposed_folders(connection: Connection) -> dict[str, Any]:
+def proposed_folders(connection: ImapConnection) -> dict[str, Any]:
     """Propose folders for a new account: what the mailbox has."""
     listed = connection.folders()
     found = {role: marked(role, listed) for role in MARKS}
@@ -54,7 +54,7 @@ def toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def look_at(account: Account, connection: Connection) -> dict[str, Any]:
+def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
     """Describe a mailbox, and what would be done with it, changing nothing."""
     roles = roles_in(account, connection.folders())
     by_role = {

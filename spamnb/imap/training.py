@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spamnb import HAM, SPAM
 from spamnb.errors import DataError
-from spamnb.imap.connection import FETCHED, Broken, Connection, NotLoggedIn, cut
+from spamnb.imap.connection import FETCHED, Broken, ImapConnection, NotLoggedIn, cut
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Progress, key_of
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
@@ -45,7 +45,7 @@ class FetchingPool(LocalPool):
 class MailboxTraining:
     """The messages of a mailbox to be learned: those of its ham folders and of Junk, new since last time."""
 
-    def __init__(self, account: Account, connection: Connection, state: State) -> None:
+    def __init__(self, account: Account, connection: ImapConnection, state: State) -> None:
         self.account = account
         self.connection = connection
         self.state = state
@@ -103,7 +103,7 @@ class MailboxTraining:
                 if attempt:
                     time.sleep(FIRST_PAUSE * 2 ** (attempt - 1))
                     self.connection.close()
-                    self.connection = Connection(self.account)
+                    self.connection = ImapConnection(self.account)
                 self._open(folder)
                 items: list[RawMessage | Unreadable] = []
                 for message in self.connection.messages(uids):

@@ -24,11 +24,12 @@ from spamnb.training.learn import learn
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Connection, Fetched, Folder
+    from spamnb.imap.connection import Fetched, Folder, ImapConnection
     from spamnb.imap.state import State
 
 KEYWORD = JUNK_KEYWORDS[0]  # that we give
 DELETED = "\\Deleted"
+UNSEEN = -1  # instead of the number of a message where it went: it was not seen there
 ADDRESS = re.compile(r'[^\s<>(),;:"]+@[^\s<>(),;:"]+')
 MOST_ADDRESSES = 64 << 10  # bytes of the headers of one message that name whom it goes to
 ANY_KEYWORD = ["KEYWORD", HAM_KEYWORDS[-1]]
@@ -65,7 +66,7 @@ class Visit:
     def __init__(
         self,
         account: Account,
-        connection: Connection,
+        connection: ImapConnection,
         state: State,
         model: str,
         report: Callable[[Event], None],
@@ -243,13 +244,13 @@ class Visit:
     def _judge_some(self, folder: Folder, uids: Sequence[int]) -> None:
         keys = {uid: key_of(head) for uid, head in self.connection.heads(uids)}
         first = {key: uid for uid, key in reversed(keys.items())}
-        twins = [uid for uid, key in keys.items() if first[key] != uid]  # they wait for their turn
-        keys = {uid: key for uid, key in keys.items() if first[key] == uid}
+        copies = [uid for uid, key in keys.items() if first[key] != uid]  # of the same message: one at a time
+        keys = {uid: key for key, uid in first.items()}
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
         rescued = self._rescued(folder, met)
         notes = self._learn(HAM, folder, rescued, "rescued from Junk")
         model = Model.open(self.model)
-        for message in self.connection.messages([*keys]):
+        for message in self.connection.messages(sorted(keys)):
             known = met.get(message.uid)
             place = folder.name, folder.validity, message.uid
             if message.uid in rescued:
@@ -269,10 +270,10 @@ class Visit:
                     )
             else:
                 notes.append(self._judged(model, folder, message, keys[message.uid]))
-        self._note(notes, "judged", folder, min(twins, default=uids[-1] + 1))
+        self._note(notes, "judged", folder, min(copies, default=uids[-1] + 1))
         self._carry_out(folder)
-        if twins:
-            self._judge_some(folder, twins)
+        if copies:
+            self._judge_some(folder, copies)
 
     def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
@@ -339,33 +340,41 @@ class Visit:
                 and not known.target_uid
                 and DELETED not in there.get(known.uid, {DELETED})
             ]
-            self._put_away(uids, target)
+            done = self._put_away(uids, target)
             if uids:
                 self._look_for_moved(target)  # this notes which of them are there
                 self.connection.open(folder.name)
+            with self.state.change():  # none is copied twice, if we do not know it again where it went
+                for known in self.state.begun(folder.name, folder.validity):
+                    if known.uid in done and not known.target_uid:
+                        self.state.note(known._replace(target_uid=UNSEEN))
         self._remove_moved(folder)
 
-    def _put_away(self, uids: Sequence[int], target: str) -> None:
+    def _put_away(self, uids: Sequence[int], target: str) -> set[int]:
+        """Move or copy messages of the open folder; return those that were."""
         put = self.connection.move if self.connection.has("MOVE") else self.connection.copy
+        done: set[int] = set()
         for some in cut(uids, FETCHED):
             try:
                 put(some, target)
+                done.update(some)
             except Broken:
                 raise
             except ImapError as error:
                 if len(some) > 1:  # perhaps one of them is to blame
                     for uid in some:
-                        self._put_away([uid], target)
+                        done |= self._put_away([uid], target)
                 else:
                     self.report(
                         Event(
                             self.account.name, self.connection.folder, some[0], what=str(error), failed=True
                         )
                     )
+        return done
 
     def _remove_moved(self, folder: Folder) -> None:
         """Remove the messages from the open folder that were seen where they were to go."""
-        seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid]
+        seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
         there = sorted(self.connection.flags([known.uid for known in seen]))
         if there:  # the server copied them
             self.connection.flag(there, DELETED)

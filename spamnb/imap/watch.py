@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.errors import SpamnbError
 from spamnb.files import complain
-from spamnb.imap.connection import Connection
+from spamnb.imap.connection import ImapConnection
 from spamnb.imap.state import State
 from spamnb.imap.visit import Event, Visit
 from spamnb.systemd import notify
@@ -63,7 +63,7 @@ class Watcher(threading.Thread):
                 self.pause = min(2 * self.pause, LONGEST_PAUSE)
 
     def _visit_until_stopped(self, state: State) -> None:
-        connection = Connection(self.account)
+        connection = ImapConnection(self.account)
         try:
             while not self.stopped:
                 Visit(self.account, connection, state, self.model, self.report).run()
