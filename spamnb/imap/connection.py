@@ -251,7 +251,7 @@ class ImapConnection:
     def _fetch(self, uids: Sequence[int], *items: str) -> dict[int, dict[bytes, Any]]:
         with self._explained(f"read the folder {self.folder}"):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, items)
-            return found
+            return {uid: found[uid] for uid in uids if uid in found}  # servers tell of others, too
 
     def move(self, uids: Sequence[int], folder: str) -> None:
         with self._explained(f"move to {folder}"):

@@ -178,9 +178,10 @@ class State:
         question = f"SELECT {COLUMNS} FROM message WHERE {wanted} ORDER BY uid"  # noqa: S608
         return [*map(Known._make, self.database.execute(question, (folder, validity)))]
 
-    def put_by_us(self, folder: str, validity: int) -> set[int]:
-        question = "SELECT uid FROM message WHERE folder = ? AND validity = ? AND ours AND label = ''"
-        return {uid for (uid,) in self.database.execute(question, (folder, validity))}
+    def put_by_us(self, folder: str) -> set[bytes]:
+        """Return the keys of messages that we put or are putting there, and nobody said what they are."""
+        question = "SELECT key FROM message WHERE label = '' AND (ours AND folder = ? OR target = ?)"
+        return {key for (key,) in self.database.execute(question, (folder, folder))}
 
     def note(self, *messages: Known) -> None:
         now = int(time.time())

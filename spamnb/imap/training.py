@@ -10,7 +10,7 @@ from spamnb import HAM, SPAM
 from spamnb.errors import DataError
 from spamnb.imap.connection import FETCHED, Broken, ImapConnection, NotLoggedIn, cut
 from spamnb.imap.folders import roles_in
-from spamnb.imap.state import Progress
+from spamnb.imap.state import Progress, key_of
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.training.batches import ChunkReader
@@ -62,8 +62,10 @@ class MailboxTraining:
         before = self.state.progress("trained", name)
         first = before.next_uid if before.validity == folder.validity else 1
         uids = self.connection.from_uid(first) if first < folder.next_uid else []
-        ours = self.state.put_by_us(name, folder.validity)
-        return folder, [uid for uid in uids if uid not in ours]
+        ours = self.state.put_by_us(name)
+        if ours and name == self.roles.junk:
+            uids = [uid for uid, head in self.connection.heads(uids) if key_of(head) not in ours]
+        return folder, uids
 
     def __len__(self) -> int:
         return sum(len(uids) for _, _, uids in self.wanted)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 KEYWORD = JUNK_KEYWORDS[0]  # that we give
 DELETED = "\\Deleted"
+UNSEEN = -1  # instead of the number of a message where it went: it was not seen there
 ADDRESS = re.compile(r'[^\s<>(),;:"]+@[^\s<>(),;:"]+')
 MOST_ADDRESSES = 64 << 10  # bytes of the headers of one message that name whom it goes to
 ANY_KEYWORD = ["KEYWORD", HAM_KEYWORDS[-1]]
@@ -52,7 +53,11 @@ class Event:
     subject: str = ""
 
     def as_map(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if value not in ("", None, False, 0)}
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if value or (name == "score" and value is not None)
+        }
 
 
 class Visit:
@@ -76,6 +81,7 @@ class Visit:
         self.dry_run = dry_run
         self.everything = everything  # judge read mail, too, in a folder that is met for the first time
         self.roles = roles_in(account, connection.folders())
+        self.judged: set[bytes] = set()  # in this visit
         self.put_away = [name for name in (self.roles.junk, self.roles.unsure) if name]  # folders we move to
 
     def run(self) -> None:
@@ -251,7 +257,11 @@ class Visit:
                 continue
             if message.why:
                 self._tell(folder, message, what=message.why, failed=True)
-            elif known and known.folder not in self.put_away:  # its owner moves it about
+            elif (
+                known
+                and known.key not in self.judged
+                and (known.folder not in self.put_away or known.label == HAM)
+            ):  # its owner moves it about
                 if (known.folder, known.validity, known.uid) != place:
                     notes.append(
                         known._replace(
@@ -260,7 +270,7 @@ class Visit:
                     )
             else:
                 notes.append(self._judged(model, folder, message, keys[message.uid]))
-        self._note(notes, "judged", folder, uids[-1] + 1)
+        self._note(notes, "judged", folder, min(copies, default=uids[-1] + 1))
         self._carry_out(folder)
         if copies:
             self._judge_some(folder, copies)
@@ -268,6 +278,7 @@ class Visit:
     def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
         verdict = model.classify(message.raw)
+        self.judged.add(key)
         action, target, flag, what = self.account.action, "", "", "stays"
         if verdict.label == SPAM:
             sender = name_and_address(read(message.raw).get("from") or "")[1]
@@ -329,33 +340,41 @@ class Visit:
                 and not known.target_uid
                 and DELETED not in there.get(known.uid, {DELETED})
             ]
-            self._put_away(uids, target)
+            done = self._put_away(uids, target)
             if uids:
                 self._look_for_moved(target)  # this notes which of them are there
                 self.connection.open(folder.name)
+            with self.state.change():  # none is copied twice, if we do not know it again where it went
+                for known in self.state.begun(folder.name, folder.validity):
+                    if known.uid in done and not known.target_uid:
+                        self.state.note(known._replace(target_uid=UNSEEN))
         self._remove_moved(folder)
 
-    def _put_away(self, uids: Sequence[int], target: str) -> None:
+    def _put_away(self, uids: Sequence[int], target: str) -> set[int]:
+        """Move or copy messages of the open folder; return those that were."""
         put = self.connection.move if self.connection.has("MOVE") else self.connection.copy
+        done: set[int] = set()
         for some in cut(uids, FETCHED):
             try:
                 put(some, target)
+                done.update(some)
             except Broken:
                 raise
             except ImapError as error:
                 if len(some) > 1:  # perhaps one of them is to blame
                     for uid in some:
-                        self._put_away([uid], target)
+                        done |= self._put_away([uid], target)
                 else:
                     self.report(
                         Event(
                             self.account.name, self.connection.folder, some[0], what=str(error), failed=True
                         )
                     )
+        return done
 
     def _remove_moved(self, folder: Folder) -> None:
         """Remove the messages from the open folder that were seen where they were to go."""
-        seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid]
+        seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
         there = sorted(self.connection.flags([known.uid for known in seen]))
         if there:  # the server copied them
             self.connection.flag(there, DELETED)

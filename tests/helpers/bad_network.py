@@ -11,6 +11,7 @@ import random
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class Weather:
     cut_sent: int | None = None  # end it after so many bytes of the client
     cut_received: int | None = None  # end it after so many bytes of the server
     stall_received: int | None = None  # after so many bytes of the server nothing more comes, for good
-    cut_at: bytes | None = None  # end it at a command, for instance b"UID MOVE"; not through TLS
+    cut_at: bytes | None = None  # end it at a command, for instance b"UID MOVE", b"": at any; not through TLS
     # lost: the server never sees it; silent: it does, but nothing of its answer comes; half: all of that but
     # the tagged line; answered: just after that line
     cut_when: Literal["lost", "silent", "half", "answered"] = "silent"
@@ -66,6 +67,7 @@ class BadNetwork:
         self.server_port = server_port
         self.weather = weather or Weather()
         self.connections = 0  # so far
+        self.before_cut: Callable[[], None] = lambda: None  # called just before one is ended by its weather
         self._open: set[asyncio.Task] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -101,15 +103,22 @@ class BadNetwork:
         task = asyncio.current_task()
         assert task
         self._open.add(task)
-        connection = Connection(self.weather() if callable(self.weather) else self.weather)
-        writers = [to_client]
+        weather = self.weather() if callable(self.weather) else self.weather
+        connection = Connection(weather, lambda: self.before_cut())
+        from_server, to_server = await asyncio.open_connection(HOST, self.server_port, limit=LONGEST_LINE)
         with suppress(OSError, asyncio.CancelledError):
-            from_server, to_server = await asyncio.open_connection(HOST, self.server_port, limit=LONGEST_LINE)
-            writers.append(to_server)
             await first_of(connection.up(from_client, to_server), connection.down(from_server, to_client))
-        for writer in writers:
-            await connection.end(writer)
+        await connection.end(to_client)
+        with suppress(OSError, asyncio.CancelledError, asyncio.TimeoutError):
+            to_server.write_eof()
+            await asyncio.wait_for(from_server.read(), 10)  # it is done with what it was told to do
+        await connection.end(to_server)
         self._open.discard(task)
+
+    def settle(self):
+        """Wait until the server has done all that it was told."""
+        while self._open:
+            time.sleep(0.002)
 
 
 async def first_of(*coroutines):
@@ -125,8 +134,9 @@ async def first_of(*coroutines):
 class Connection:
     """One connection and its weather."""
 
-    def __init__(self, weather: Weather):
+    def __init__(self, weather: Weather, before_cut: Callable[[], None]):
         self.weather = weather
+        self.before_cut = before_cut
         self.random = random.Random(weather.seed)
         self.fair = (
             int(self.random.expovariate(weather.garble)) if weather.garble else 0
@@ -154,21 +164,21 @@ class Connection:
 
     async def _pump(self, reader, writer, change, left):
         """Pass on what `change` makes of each piece, until no bytes are left to the connection."""
+        by_line = self.weather.cut_at is not None
         while left != 0:
-            data = await (reader.readline() if self.weather.cut_at else reader.read(self.weather.piece))
+            data = await (reader.readline() if by_line else reader.read(self.weather.piece))
             if not data:
                 return
             await asyncio.sleep(self.weather.delay)
             data, last = change(data[:left])
             writer.write(data)
             await writer.drain()
-            if last:
-                return
-            left = left and left - len(data)
+            left = 0 if last else left and left - len(data)
+        self.before_cut()
 
     def _command(self, line):
         tag, _, command = line.partition(b" ")
-        if self.weather.cut_at and command.upper().startswith(self.weather.cut_at):
+        if self.weather.cut_at is not None and command.upper().startswith(self.weather.cut_at):
             self.seen += 1
             if self.seen == self.weather.nth:
                 self.tag = tag

@@ -235,6 +235,10 @@ class DovecotImap(ImapMailbox, DovecotProcess):
         (self.path(folder) / "dovecot-acl").write_text("owner lrs\n")
         hand_over(self.path(folder))
 
+    def writable(self, folder):
+        """Undo `read_only`."""
+        (self.path(folder) / "dovecot-acl").unlink()
+
     def change_uidvalidity(self, folder):
         """Have the server forget which UIDs it gave; while no client is connected."""
         for pattern in ("dovecot-uidlist*", "dovecot.index*"):
@@ -331,6 +335,9 @@ class CourierImap(ImapMailbox):
     def read_only(self, folder):
         (self.path(folder) / "courierimapacl").write_text("owner lrs\n")
         hand_over(self.path(folder))
+
+    def writable(self, folder):
+        (self.path(folder) / "courierimapacl").unlink()
 
     def change_uidvalidity(self, folder):
         file = self.path(folder) / "courierimapuiddb"

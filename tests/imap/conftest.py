@@ -2,6 +2,7 @@
 
 import pytest
 from helpers.homes import whereabouts
+from helpers.imap_accounts import ImapHome
 from helpers.imap_servers import COURIER, CourierImap, DovecotImap
 
 
@@ -50,3 +51,9 @@ def fresh(running, kind, options):
         running[key] = kind(**options).__enter__()
     running[key].wipe()
     return running[key]
+
+
+@pytest.fixture
+def home(spamnb, tmp_path):
+    """`spamnb imap`, with a copy of the model."""
+    return ImapHome(spamnb, tmp_path)
