@@ -20,7 +20,7 @@ from spamnb.files import complain, default_model, printable, write_stderr
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import ImapConnection
-    from spamnb.imap.visit import Event
+    from spamnb.imap.mailbox import Event
 
 WAYS = {
     "command": "password_command",

@@ -13,9 +13,9 @@ import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from spamnb.errors import SpamnbError, UsageError
+from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.files import printable
 from spamnb.imap.secrets import secret_of
 
@@ -28,6 +28,7 @@ except ImportError:
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
+Item = TypeVar("Item")
 TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds
 LONGEST_REASON = 200  # characters of what a server says
 LISTED = 1000  # messages whose flags or sizes are asked for at once
@@ -36,6 +37,7 @@ FETCHED_BYTES = 4 << 20  # of messages fetched at once
 SMALL = 64 << 10  # bytes: many such are fetched at once, few larger ones
 LARGE = 1 << 20  # bytes: of a larger message, only the text is fetched, and as much of it
 MOST_PARTS = 100  # of a message
+BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not the fault of who logs in
 JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
 HAM_KEYWORDS = ("$NotJunk", "NonJunk", "NotJunk")
 
@@ -46,6 +48,10 @@ class ImapError(SpamnbError):
 
 class Broken(ImapError):
     """The connection is lost, or was never made."""
+
+
+class Full(ImapError):
+    """The mailbox has no room for more."""
 
 
 class NotLoggedIn(Broken):
@@ -253,13 +259,29 @@ class ImapConnection:
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, items)
             return {uid: found[uid] for uid in uids if uid in found}  # servers tell of others, too
 
-    def move(self, uids: Sequence[int], folder: str) -> None:
+    def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
+        """Move messages; return their new numbers, as far as the server tells."""
         with self._explained(f"move to {folder}"):
+            self._new_uids()
             self.client.move(uids, folder)
+            return self._new_uids()
 
-    def copy(self, uids: Sequence[int], folder: str) -> None:
+    def copy(self, uids: Sequence[int], folder: str) -> dict[int, int]:
+        """Copy messages; return the numbers of the copies, as far as the server tells."""
         with self._explained(f"copy to {folder}"):
+            self._new_uids()
             self.client.copy(uids, folder)
+            return self._new_uids()
+
+    def _new_uids(self) -> dict[int, int]:
+        """Take the COPYUID (RFC 4315) of the last answer: numbers before, and numbers after."""
+        pairs: dict[int, int] = {}
+        for line in self.client._imap.response("COPYUID")[1]:
+            words = line.split() if line else []
+            if len(words) == 3:
+                before, after = numbers_in(words[1]), numbers_in(words[2])
+                pairs.update(zip(before, after, strict=len(before) == len(after)))
+        return pairs
 
     def flag(self, uids: Sequence[int], flag: str) -> None:
         with self._explained(f"flag in {self.folder}"):
@@ -269,7 +291,7 @@ class ImapConnection:
         """Fetch the flags of those messages that are there."""
         return {
             uid: flags_of(answer)
-            for some in cut(uids, LISTED)
+            for some in cut(uids, FETCHED)
             for uid, answer in self._fetch(some, "FLAGS").items()
         }
 
@@ -334,7 +356,12 @@ def log_in(account: Account, secret: str) -> IMAPClient:
 
 
 def connect(account: Account) -> IMAPClient:
-    context = None if account.tls == "none" else ssl.create_default_context(cafile=account.ca_file or None)
+    try:
+        context = (
+            None if account.tls == "none" else ssl.create_default_context(cafile=account.ca_file or None)
+        )
+    except OSError as error:
+        raise DataError(f"ca_file {account.ca_file}: {reason_of(error)}") from None
     implicit = account.tls == "implicit"
     client = IMAPClient(
         account.host,
@@ -370,6 +397,8 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
         return Broken(f"{where}: no TLS ({reason_of(error)}); check `port` and `tls`")
     if isinstance(error, TimeoutError):
         return Broken(f"{where}: no answer in time")
+    if isinstance(error, LoginError) and any(code in reason_of(error) for code in BUSY):
+        return Broken(f"{where}: busy ({reason_of(error)})")
     if isinstance(error, LoginError):
         return NotLoggedIn(f"{where}: login refused ({reason_of(error)}); check `user` and the password")
     if isinstance(error, CapabilityError):
@@ -380,7 +409,9 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     if isinstance(error, imaplib.IMAP4.readonly) or "READ-ONLY" in text:
         return ImapError(f"cannot {doing}: it is read-only here")
     if "OVERQUOTA" in text or "quota" in text.lower():
-        return ImapError(f"cannot {doing}: the mailbox is full ({text}); make room")
+        return Full(f"cannot {doing}: the mailbox is full ({text}); make room")
+    if "NOPERM" in text:
+        return ImapError(f"cannot {doing}: the server does not allow it ({text})")
     if "TRYCREATE" in text or "NONEXISTENT" in text:
         return ImapError(f"cannot {doing}: it is not there ({text}); `spamnb imap check` lists what is")
     if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, ProtocolError):
@@ -401,9 +432,9 @@ def text_in(argument: object) -> str:
     return argument.decode("utf-8", "replace") if isinstance(argument, bytes) else str(argument)
 
 
-def cut(uids: Sequence[int], size: int) -> Iterator[Sequence[int]]:
-    for start in range(0, len(uids), size):
-        yield uids[start : start + size]
+def cut(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def flags_of(answer: dict[bytes, Any]) -> frozenset[str]:
@@ -444,4 +475,14 @@ def text_sections(structure: Any) -> list[tuple[str, int]]:
             section and part[0] in (b"text", b"TEXT", b"Text") and len(part) > 6 and isinstance(part[6], int)
         ):
             found.append((section, part[6]))
+    return found
+
+
+def numbers_in(text: bytes) -> list[int]:
+    """Expand a set of numbers: b"2,5:7" is 2, 5, 6, 7."""
+    found: list[int] = []
+    for piece in text.split(b","):
+        first, _, last = piece.partition(b":")
+        low, high = sorted((int(first), int(last or first)))
+        found += range(low, min(high, low + LISTED) + 1)
     return found

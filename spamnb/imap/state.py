@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spamnb.errors import CannotCreate, DataError, Locked
 from spamnb.imap.accounts import Account, xdg_folder
@@ -50,6 +50,10 @@ class Known(NamedTuple):
     flag: str = ""  # keyword that we gave it; with a + before it, that we are about to give
     label: str = ""  # that it was learned under
     time: int = 0
+
+    def arrived(self, folder: str, validity: int, uid: int) -> Known:
+        """Return the note of the same message at another place, on its way nowhere."""
+        return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0)
 
 
 COLUMNS = ", ".join(Known._fields)
@@ -152,11 +156,15 @@ class State:
         except sqlite3.DatabaseError as error:
             raise DataError(f"{self.path}: damaged ({error}); remove it, no mail is in it") from error
 
+    def _ask(self, question: str, values: tuple[object, ...]) -> list[Any]:
+        with self._damage_named():
+            return self.database.execute(question, values).fetchall()
+
     def progress(self, purpose: str, folder: str) -> Progress:
         """Say how far a folder was read for a purpose."""
         question = "SELECT validity, next_uid, modseq FROM folder WHERE purpose = ? AND name = ?"
-        found = self.database.execute(question, (purpose, folder)).fetchone()
-        return Progress(*found) if found else Progress()
+        found = self._ask(question, (purpose, folder))
+        return Progress(*found[0]) if found else Progress()
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
         self.database.execute(
@@ -165,23 +173,23 @@ class State:
 
     def known(self, key: bytes) -> Known | None:
         question = f"SELECT {COLUMNS} FROM message WHERE key = ?"  # noqa: S608
-        return next(map(Known._make, self.database.execute(question, (key,))), None)
+        return next(map(Known._make, self._ask(question, (key,))), None)
 
     def at(self, folder: str, validity: int, uid: int) -> Known | None:
         """Return what is known of the message at a place."""
         question = f"SELECT {COLUMNS} FROM message WHERE folder = ? AND uid = ? AND validity = ?"  # noqa: S608
-        return next(map(Known._make, self.database.execute(question, (folder, uid, validity))), None)
+        return next(map(Known._make, self._ask(question, (folder, uid, validity))), None)
 
     def begun(self, folder: str, validity: int) -> list[Known]:
         """List the messages of a folder that were to be moved or flagged, and are not known to have been."""
         wanted = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
         question = f"SELECT {COLUMNS} FROM message WHERE {wanted} ORDER BY uid"  # noqa: S608
-        return [*map(Known._make, self.database.execute(question, (folder, validity)))]
+        return [*map(Known._make, self._ask(question, (folder, validity)))]
 
     def put_by_us(self, folder: str) -> set[bytes]:
         """Return the keys of messages that we put or are putting there, and nobody said what they are."""
         question = "SELECT key FROM message WHERE label = '' AND (ours AND folder = ? OR target = ?)"
-        return {key for (key,) in self.database.execute(question, (folder, folder))}
+        return {key for (key,) in self._ask(question, (folder, folder))}
 
     def note(self, *messages: Known) -> None:
         now = int(time.time())
@@ -193,7 +201,7 @@ class State:
 
     def is_correspondent(self, address: str) -> bool:
         key = key_of(address.encode("utf-8", "replace"))
-        return bool(self.database.execute("SELECT 1 FROM correspondent WHERE key = ?", (key,)).fetchone())
+        return bool(self._ask("SELECT 1 FROM correspondent WHERE key = ?", (key,)))
 
     def forget_old(self) -> None:
         limit = int(time.time()) - KEPT

@@ -15,18 +15,17 @@ from spamnb.errors import SpamnbError
 from spamnb.files import complain
 from spamnb.imap.connection import ImapConnection
 from spamnb.imap.state import State
-from spamnb.imap.visit import Event, Visit
+from spamnb.imap.visit import Visit
 from spamnb.systemd import notify
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
+    from spamnb.imap.mailbox import Report
 
 POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
 PATIENCE = 10.0  # seconds for all visits to end; one that is cut short is finished by the next
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-Report = Callable[[Event], None]
 
 
 class Watcher(threading.Thread):
