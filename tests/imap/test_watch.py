@@ -81,11 +81,14 @@ def test_mail_is_judged_as_it_comes(server, home):
         server.append("INBOX", spam(99))
         until(in_junk(server), lambda: watching.log)
         assert proportional_memory(watching.process.pid) < 60e6
+        with open(f"/proc/{watching.process.pid}/cmdline") as file:  # what `ps` shows to all
+            assert server.password not in file.read()
         watching.ends_at_once()
         assert watching.told() == "STOPPING=1"
         assert "ham\t" in watching.log
         assert "pills" not in watching.log  # no subjects in a log
         assert "casino" not in watching.log
+        assert server.password not in watching.log
 
 
 def proportional_memory(pid):
