@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from spamnb import HAM, SPAM, UNSURE
+from spamnb.delivery import history_log as log
 from spamnb.errors import InputOutputError, NoInput, SpamnbError
 from spamnb.files import printable
-from spamnb.history import log
 from spamnb.inspection.explanation import deciding_words
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -68,7 +68,6 @@ CREATE INDEX IF NOT EXISTS by_model_and_doubt ON entries (model, is_corrected, r
 CREATE INDEX IF NOT EXISTS by_time ON entries (time, verdict, correction, score);
 CREATE INDEX IF NOT EXISTS by_model_and_time ON entries (model, time, verdict, correction, score);
 CREATE INDEX IF NOT EXISTS by_verdict ON entries (verdict, time);
-CREATE INDEX IF NOT EXISTS by_digest ON entries (digest);
 """
 SEARCH_SCHEMA = """
 CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(
