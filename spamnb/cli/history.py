@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from datetime import datetime
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.options import Command, history_days_option, history_size_option, json_option, path_type
+from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.delivery.history_log import DAY, DAYS, SIZE, parse_days, parse_size
-from spamnb.errors import UsageError
+from spamnb.errors import NoInput, UsageError
 
 if TYPE_CHECKING:
     from spamnb.history.database import Entry
@@ -60,8 +62,8 @@ def history(
 ) -> None:
     """Show what was judged lately, the latest first; with WORDs, what has all of them in sender or subject.
 
-    In a pipe, a line each: time, verdict, score, sender, subject. There is a history of what `spamnb classify`
-    and `spamnb serve` have judged with --history.
+    In a pipe, a line each: time, verdict, score, sender, subject. What `spamnb classify` and `spamnb serve`
+    judge with --history is in it.
     """
     from spamnb.history.database import History
 
@@ -69,12 +71,16 @@ def history(
     if (history_days or history_size) and not prune:
         raise UsageError("--history-days and --history-size go with --prune")
     start = None if since is None else parse_since(since)
+    if folder and not os.path.isdir(folder):
+        raise NoInput(f"{folder}: no such folder")
     with History.open(folder) as opened:
         if prune:
             removed = opened.prune(days, size)
             print_json({"messages_removed": removed}) if as_json else show(f"messages removed: {removed:,}")
             return
-        opened.gather()
+        waiting = opened.waiting()
+        with progress("gathering", lambda: waiting) as step:
+            opened.gather(step)
         found = opened.entries("time", verdict=verdict, text=" ".join(words), since=start, limit=limit)
     if as_json:
         print_json([entry._asdict() for entry in found])
@@ -83,15 +89,17 @@ def history(
             click.echo("\t".join(cells(entry, "%Y-%m-%dT%H:%M:%S%z")))
     elif found:
         columns = ("time", "verdict", "score", "sender", "subject")
-        show(table(None, columns, [cells(entry, "%Y-%m-%d %H:%M") for entry in found], ("sender", "subject")))
+        rows = [cells(entry, "%Y-%m-%d %H:%M") for entry in found]
+        for entry, row in zip(found, rows, strict=True):
+            row[1] += f", now {entry.correction}" if entry.correction else ""
+        show(table(None, columns, rows, ("sender", "subject")))
     else:
         show("nothing found" if words or verdict or since else EMPTY)
 
 
 def cells(entry: Entry, time_format: str) -> list[str]:
     judged = datetime.fromtimestamp(entry.time).astimezone().strftime(time_format)
-    verdict = f"{entry.verdict} → {entry.correction}" if entry.correction else entry.verdict
-    return [judged, verdict, f"{entry.score:.4f}", entry.sender, entry.subject]
+    return [judged, entry.verdict, f"{entry.score:.4f}", entry.sender, entry.subject]
 
 
 def parse_since(text: str) -> float:
