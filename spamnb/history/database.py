@@ -27,7 +27,7 @@ NAME = "history.sqlite"
 PATIENCE = 30.0  # seconds to wait for another process that writes
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records taken in at once: another process that writes waits so long
-MOST_FOUND = 5000  # of what has a word: the latest
+MOST_FOUND = 3000  # of what has a word: the latest
 LONGEST_WORD = 40  # characters
 LONGEST_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
 YEAR, WEEK = 366 * log.DAY, 7 * log.DAY  # seconds
@@ -278,10 +278,8 @@ class History:
             conditions.append(f"rank = {rank_of(verdict)}")  # for the index
         words = printable(text).split()
         if words and self.has_search:
-            conditions.append(
-                "id IN (SELECT rowid FROM search WHERE search MATCH :words ORDER BY rowid DESC LIMIT :most)"
-            )
-            asked["most"] = MOST_FOUND
+            latest = f"search MATCH :words ORDER BY rowid DESC LIMIT {MOST_FOUND}"
+            conditions.append(f"id IN (SELECT rowid FROM search WHERE {latest})")
             asked["words"] = " ".join('"' + word.replace('"', '""') + '"*' for word in words)
         elif words:
             for number, word in enumerate(words):
