@@ -41,15 +41,15 @@ def history(folder):
 
 def test_what_an_entry_has(folder, spamnb, mail):
     raw = mail.messages["spam"]
-    model = Model.open(spamnb.model)
-    verdict = model.classify(raw)
+    verdict = Model.open(spamnb.model).classify(raw)
     HistoryLog(folder=folder).append(raw, verdict, spamnb.model, "serve", "ann", now=NOW)
     with History.open(folder) as history:
         history.gather()
         [entry] = history.entries()
         assert (entry.time, entry.verdict, entry.score) == (NOW, verdict.label, verdict.score)
         assert (entry.probability, entry.size) == (verdict.probability, len(raw))
-        assert (entry.ham_cutoff, entry.spam_cutoff) == (model.cutoffs.ham, model.cutoffs.spam)
+        assert verdict.cutoffs
+        assert (entry.ham_cutoff, entry.spam_cutoff) == (verdict.cutoffs.ham, verdict.cutoffs.spam)
         assert (entry.source, entry.user, entry.model) == ("serve", "ann", spamnb.model)
         assert entry.digest == digest_of(raw)
         assert len(entry.words.split(", ")) == 3
