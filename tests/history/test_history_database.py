@@ -62,6 +62,18 @@ def test_what_an_entry_has(folder, spamnb, mail):
     assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
 
 
+@pytest.mark.parametrize("kept", [0.0, 0.01, 0.5])
+def test_a_damaged_model_has_no_words(folder, own, kept):
+    size = os.path.getsize(own)
+    with open(own, "r+b") as file:
+        file.seek(int(size * kept))
+        file.write(b"\xff" * (size - int(size * kept)))
+    append(folder, ("spam", 3), ("ham", -3), model=own, raw=b"Subject: viagra\n\nbuy viagra now\n")
+    with History.open(folder) as history:
+        assert history.gather() == 2
+        assert {entry.words for entry in history.entries()} == {""}
+
+
 def scores(entries):
     return [entry.score for entry in entries]
 
@@ -112,7 +124,15 @@ SEARCHES = [
     ('"', 0),
     ("spam OR nosuch", 0),
 ]
-SEARCHES += [("NEAR(a b)", 0), ("sender:ann", 0), ("%", 0), ("_", 0), ("\0", 0), ("\udcff", 0)]
+SEARCHES += [
+    ("nosuch " * 10**4, 0),
+    ("NEAR(a b)", 0),
+    ("sender:ann", 0),
+    ("%", 0),
+    ("_", 0),
+    ("\0", 0),
+    ("\udcff", 0),
+]
 
 
 @pytest.mark.parametrize(("text", "number"), SEARCHES)
