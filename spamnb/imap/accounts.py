@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from spamnb.errors import DataError, NoInput, UsageError
-from spamnb.files import complain
+from spamnb.files import complain, xdg_folder
 
 TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
@@ -44,6 +44,7 @@ class Account:
     action: str = NOTHING
     known_senders: bool = True
     model: str = ""
+    history: bool = False  # whether `spamnb history` and `spamnb review` show its mail
 
     def __post_init__(self) -> None:
         for wrong, why in (
@@ -80,15 +81,15 @@ def is_this_machine(host: str) -> bool:
 
 def default_config() -> str:
     """Path of the file: spamnb/imap.toml in the XDG configuration folder."""
-    return os.path.join(xdg_folder("XDG_CONFIG_HOME", ".config"), "spamnb", "imap.toml")
+    return os.path.join(own_folder("XDG_CONFIG_HOME", ".config"), "imap.toml")
 
 
-def xdg_folder(variable: str, in_home: str) -> str:
-    """Folder that a variable of the XDG standard names, if it is absolute; else the usual one."""
-    for folder in (os.environ.get(variable, ""), os.path.join(os.path.expanduser("~"), in_home)):
-        if os.path.isabs(folder):
-            return folder
-    raise NoInput(f"no home folder; set ${variable}")
+def own_folder(variable: str, *below_home: str) -> str:
+    """Folder of spamnb in one of the XDG standard's."""
+    folder = xdg_folder(variable, *below_home)
+    if folder is None:
+        raise NoInput(f"no home folder; set ${variable}")
+    return os.path.join(folder, "spamnb")
 
 
 def read_accounts(path: str, wanted: str | None = None) -> list[Account]:

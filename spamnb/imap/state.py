@@ -16,7 +16,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from spamnb.errors import CannotCreate, DataError, Locked
-from spamnb.imap.accounts import Account, xdg_folder
+from spamnb.imap.accounts import Account, own_folder
 
 KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
 SCHEMA = """
@@ -73,7 +73,7 @@ def key_of(text: bytes) -> bytes:
 
 
 def state_folder() -> str:
-    return os.path.join(xdg_folder("XDG_STATE_HOME", ".local/state"), "spamnb", "imap")
+    return os.path.join(own_folder("XDG_STATE_HOME", ".local", "state"), "imap")
 
 
 class State:

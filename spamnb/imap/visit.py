@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb import HAM, SPAM, UNSURE
+from spamnb.delivery.history_log import HistoryLog
 from spamnb.imap.accounts import FLAG, NOTHING
 from spamnb.imap.connection import FETCHED, cut
 from spamnb.imap.corrections import Corrections
@@ -44,6 +45,7 @@ class Visit:
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
         self.everything = everything  # judge read mail, too, in a folder that is met for the first time
+        self.history = HistoryLog()
         self.judged: set[bytes] = set()  # in this visit
         self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
 
@@ -135,6 +137,9 @@ class Visit:
         """Judge a message; return the note that says what is to be done about it."""
         self.judged.add(key)
         verdict = model.classify(message.raw)
+        if self.account.history and not self.mailbox.dry_run:
+            source = f"imap {self.account.name}/{folder.name}"
+            self.history.append(message.raw, verdict, self.mailbox.model, source)
         target, flag = self._wanted(verdict.label, message)
         what = f"moved to {target}" if target else f"flagged {flag}" if flag else "stays"
         if flag and self.account.action != FLAG:
