@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from faults.worlds import state as model_state
@@ -60,18 +60,20 @@ class Runner:
     """Starts `spamnb`, each time as a process of its own that can be killed."""
 
     def __init__(self, environment):
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", RUNNER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        command, pipe = [sys.executable, "-c", RUNNER], subprocess.PIPE
+        self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe)
+        assert self.process.stdin
+        assert self.process.stdout
+        self.orders, self.answers = self.process.stdin, self.process.stdout
 
     def start(self, arguments, environment, output):
         order = {"arguments": arguments, "environment": environment, "output": str(output)}
-        self.process.stdin.write(json.dumps(order).encode() + b"\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+        self.orders.write(json.dumps(order).encode() + b"\n")
+        self.orders.flush()
+        return int(self.answers.readline())
 
     def wait(self):
-        return int(self.process.stdout.readline())
+        return int(self.answers.readline())
 
     def end(self):
         self.process.communicate(timeout=60)
@@ -186,7 +188,9 @@ class Sea:
         return code
 
     def look(self):
-        places, deleted, by_place = {}, {}, {}
+        places: dict = {}
+        deleted: dict = {}
+        by_place = {}
         for name, messages in self.server.contents().items():
             for message in messages:
                 copies = deleted if r"\Deleted" in message.flags else places
@@ -204,10 +208,10 @@ class Sea:
 
     def storm(self, command, weather, kill):
         """Run once in bad weather; perhaps with a kill instead of each cut."""
-        victim = []
+        victim: list[int] = []
         with BadNetwork(self.server.port, weather) as network:
             if kill:
-                network.before_cut = lambda: [os.kill(pid, signal.SIGKILL) for pid in victim if not gone(pid)]
+                network.before_cut = lambda: kill_all(victim)
             code = self.run(command, network.port, victim)
             network.settle()
         return code
@@ -259,12 +263,10 @@ def differences(one, other):
     return "differs"
 
 
-def gone(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
+def kill_all(pids):
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def any_weather(chance, command):

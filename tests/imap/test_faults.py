@@ -10,7 +10,7 @@ from helpers.imap_mailbox import digest, done, quoted
 from helpers.imap_storms import Runner, Sea
 from helpers.samples import ham, spam
 
-KINDS = {
+KINDS: dict = {
     "move": {},
     "copy": {"without": ("MOVE",)},
     "flag only": {"without": ("MOVE", "UIDPLUS")},
