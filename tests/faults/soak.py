@@ -45,6 +45,7 @@ LONGER = (
     "inspection/test_inspect_check.py",
     "store/test_journal_damage.py",
     "store/test_keyed.py",
+    "imap/test_faults.py",
     "integrations",
 )
 

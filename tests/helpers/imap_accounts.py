@@ -51,7 +51,7 @@ class ImapHome:
         assert (done.code, done.err) == (0, b""), done
         return [json.loads(line) for line in done.lines]
 
-    def folded_run(self, *arguments):
+    def outcomes(self, *arguments):
         """What a run says of each message: (verdict or label learned, what is done)."""
         return [
             (event.get("learned") or event.get("verdict"), event["what"]) for event in self.run(*arguments)

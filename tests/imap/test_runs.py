@@ -57,8 +57,8 @@ def test_from_nothing_to_a_filtered_mailbox(server, home):
     assert train(home, "--model", model) == {"ham": ENOUGH, "spam": ENOUGH}
     assert train(home, "--model", model) == {"ham": 0, "spam": 0}
     server.append("INBOX", spam(99))
-    assert home.folded_run() == [("spam", f"would be moved to {junk}")]
-    assert home.folded_run() == []
+    assert home.outcomes() == [("spam", f"would be moved to {junk}")]
+    assert home.outcomes() == []
 
 
 def test_mail_is_judged_once_and_stays_as_it_was(server, home):
@@ -68,14 +68,14 @@ def test_mail_is_judged_once_and_stays_as_it_was(server, home):
     server.append("INBOX", spam(99), r"\Flagged $Forwarded", WHEN + 1)
     server.append("INBOX", spam(98), r"\Seen", WHEN + 2)  # read before we first came
     before = server.contents()["INBOX"]
-    assert home.folded_run() == [("ham", "stays"), ("spam", MOVED.format(junk))]
+    assert home.outcomes() == [("ham", "stays"), ("spam", MOVED.format(junk))]
     after = folders(server)
     assert [message._replace(uid=0) for message in after[junk]] == [before[1]._replace(uid=0)]
     assert after["INBOX"] == [before[0], before[2]]
-    assert home.folded_run() == []
+    assert home.outcomes() == []
     assert train(home)["spam"] == 0  # nobody said what it is
     server.append("INBOX", spam(97), r"\Seen")  # read elsewhere before we came again
-    assert home.folded_run() == [("spam", MOVED.format(junk))]
+    assert home.outcomes() == [("spam", MOVED.format(junk))]
     assert folders(server) | {junk: 0} == after | {junk: 0}
 
 
@@ -86,7 +86,7 @@ def test_actions(server, home):
         (event,) = home.run()
         assert event["verdict"] == "spam"
         assert server.contents()["INBOX"][-1].flags == flags
-    assert home.folded_run() == []  # our own flag teaches nothing
+    assert home.outcomes() == []  # our own flag teaches nothing
     assert home.label_of(spam(99)) is None
 
 
@@ -97,17 +97,17 @@ def test_what_the_user_moves_to_junk_is_spam(server, home):
     server.append("INBOX", near(2))
     assert [event["verdict"] for event in home.run()] == ["unsure", "unsure"]
     move(server, near(1), "INBOX", junk)
-    assert home.folded_run() == [("spam", "moved here: learned")]
+    assert home.outcomes() == [("spam", "moved here: learned")]
     assert home.label_of(near(1)) == "spam"
-    assert home.folded_run() == []
+    assert home.outcomes() == []
     server.append("INBOX", near(3))
-    assert home.folded_run() == [("spam", MOVED.format(junk))]
+    assert home.outcomes() == [("spam", MOVED.format(junk))]
     assert home.label_of(near(3)) is None
     move(server, near(1), junk, "INBOX")  # a mistake
-    assert home.folded_run() == [("ham", "rescued from Junk: moved")]
-    assert home.folded_run() == []
+    assert home.outcomes() == [("ham", "rescued from Junk: moved")]
+    assert home.outcomes() == []
     move(server, near(1), "INBOX", junk)
-    assert home.folded_run() == [("spam", "moved here: moved")]
+    assert home.outcomes() == [("spam", "moved here: moved")]
 
 
 @pytest.mark.parametrize("target", ["INBOX", "Archive"])
@@ -119,12 +119,12 @@ def test_what_the_user_takes_out_of_junk_is_ham(server, home, target):
     server.append("INBOX", first)
     assert only(home.run())["verdict"] == "spam"
     move(server, first, junk, target)
-    assert home.folded_run() == [("ham", "rescued from Junk: learned")]
+    assert home.outcomes() == [("ham", "rescued from Junk: learned")]
     assert home.label_of(first) == "ham"
-    assert home.folded_run() == []
+    assert home.outcomes() == []
     assert places(server) == {digest(first): target}
     server.append("INBOX", second)
-    assert home.folded_run() == [("unsure", "stays")]
+    assert home.outcomes() == [("unsure", "stays")]
 
 
 def test_what_goes_to_trash_teaches_nothing(server, home):
@@ -135,7 +135,7 @@ def test_what_goes_to_trash_teaches_nothing(server, home):
     home.run()
     move(server, spam(99), junk, trash)
     move(server, ham(99), "INBOX", trash)
-    assert home.folded_run() == []
+    assert home.outcomes() == []
     assert (home.label_of(spam(99)), home.label_of(ham(99))) == (None, None)
 
 
@@ -147,13 +147,13 @@ def test_keywords_of_mail_readers(server, home, junk, no_junk):
     home.run()
     server.flag("INBOX", uid_of(server, "INBOX", ham(99)), "+FLAGS", junk)
     server.flag("INBOX", uid_of(server, "INBOX", spam(99)), "+FLAGS", no_junk)  # ours may stay
-    assert sorted(home.folded_run()) == [("ham", "flagged: learned"), ("spam", "flagged: learned")]
+    assert sorted(home.outcomes()) == [("ham", "flagged: learned"), ("spam", "flagged: learned")]
     assert [home.label_of(raw) for raw in (ham(99), spam(99), spam(98))] == ["spam", "ham", None]
-    assert home.folded_run() == []
+    assert home.outcomes() == []
     uid = uid_of(server, "INBOX", ham(99))
     server.flag("INBOX", uid, "-FLAGS", junk)
     server.flag("INBOX", uid, "+FLAGS", no_junk)
-    assert home.folded_run() == [("ham", "flagged: moved")]
+    assert home.outcomes() == [("ham", "flagged: moved")]
 
 
 def test_no_junk_in_junk_may_go_home(server, home):
@@ -162,9 +162,9 @@ def test_no_junk_in_junk_may_go_home(server, home):
     server.append("INBOX", spam(99))
     home.run()
     server.flag(junk, uid_of(server, junk, spam(99)), "+FLAGS", "$NotJunk")
-    assert home.folded_run() == [("ham", "flagged: learned")]
+    assert home.outcomes() == [("ham", "flagged: learned")]
     move(server, spam(99), junk, "INBOX")
-    assert home.folded_run() == []  # nor is it put away again
+    assert home.outcomes() == []  # nor is it put away again
     assert places(server) == {digest(spam(99)): "INBOX"}
 
 
@@ -175,12 +175,12 @@ def test_unsure_mail_has_a_folder(server, home):
     for n in (1, 2, 3):
         server.append("INBOX", near(n))
     assert {event["what"] for event in home.run()} == {MOVED.format(unsure)}
-    assert home.folded_run() == []
+    assert home.outcomes() == []
     move(server, near(1), unsure, junk)
     move(server, near(2), unsure, "INBOX")
-    assert [label for label, _ in home.folded_run()] == ["spam", "ham"]
+    assert [label for label, _ in home.outcomes()] == ["spam", "ham"]
     assert [home.label_of(near(n)) for n in (1, 2, 3)] == ["spam", "ham", None]
-    assert home.folded_run() == []
+    assert home.outcomes() == []
 
 
 def test_known_senders_are_only_flagged(server, home):
@@ -192,7 +192,7 @@ def test_known_senders_are_only_flagged(server, home):
     assert only(server.contents()["INBOX"]).flags == {"$Junk"}
     home.change(server, known_senders=False)
     server.append("INBOX", spam(98))
-    assert home.folded_run() == [("spam", MOVED.format(server.name("Junk")))]
+    assert home.outcomes() == [("spam", MOVED.format(server.name("Junk")))]
 
 
 def test_a_dry_run_changes_nothing(server, home):
@@ -205,7 +205,7 @@ def test_a_dry_run_changes_nothing(server, home):
     move(server, ham(99), "INBOX", junk)
     server.append("INBOX", spam(98))
     before = server.contents(), home.files(), home.state()
-    said = home.folded_run("--dry-run")
+    said = home.outcomes("--dry-run")
     assert sorted(said) == [
         ("ham", "rescued from Junk: would be learned"),
         ("spam", "moved here: would be learned"),
@@ -266,15 +266,15 @@ def test_hostile_messages(server, home):
     assert {message.digest for found in folders(server).values() for message in found} == before
 
 
-@pytest.mark.parametrize("name", ["Später & mehr", "迷惑メール", 'a "quoted" \\ one'])
+@pytest.mark.parametrize("name", ["Später & mehr", 'a "迷惑" \\ one'])
 def test_names_of_folders(server, home, name):
     folder = server.name(name)
     server.create(folder)
     home.add(server, junk=folder)
     server.append("INBOX", spam(99))
-    assert home.folded_run() == [("spam", MOVED.format(folder))]
+    assert home.outcomes() == [("spam", MOVED.format(folder))]
     assert places(server) == {digest(spam(99)): folder}
-    assert home.folded_run() == []
+    assert home.outcomes() == []
 
 
 @pytest.mark.parametrize("missing", [("MOVE",), ("MOVE", "UIDPLUS")], ids=" ".join)
@@ -285,13 +285,13 @@ def test_servers_that_cannot_move(dovecot_with, home, missing):
     for raw in (spam(99), ham(99)):
         server.append("INBOX", raw, "", WHEN)
     home.run()
-    assert home.folded_run() == []
+    assert home.outcomes() == []
     flags = {message.digest: message.flags for message in server.contents()["INBOX"]}
     left = {digest(spam(99)): {r"\Deleted"}} if "UIDPLUS" in missing else {}
     assert flags == {digest(ham(98)): {r"\Deleted"}, digest(ham(99)): set()} | left
     assert [message.digest for message in server.contents()["Junk"]] == [digest(spam(99))]
     server.append("INBOX", spam(99))  # delivered once more, while the first is in Junk
-    assert home.folded_run() == [("spam", MOVED.format("Junk"))]
+    assert home.outcomes() == [("spam", MOVED.format("Junk"))]
 
 
 def test_delivered_once_more(server, home):
@@ -300,7 +300,7 @@ def test_delivered_once_more(server, home):
     server.append("INBOX", spam(99))
     home.run()
     server.append("INBOX", spam(99))
-    assert home.folded_run() == [("spam", MOVED.format(junk))]
+    assert home.outcomes() == [("spam", MOVED.format(junk))]
     assert home.label_of(spam(99)) is None
     assert [len(found) for found in folders(server).values()] == [2]
 
@@ -311,10 +311,10 @@ def test_two_of_the_same(server, home):
     server.append("INBOX", spam(99))
     assert len(home.run()) == 2
     assert {name: len(found) for name, found in folders(server).items()} == {server.name("Junk"): 2}
-    assert home.folded_run() == []
+    assert home.outcomes() == []
 
 
-@pytest.mark.parametrize("changed", ["INBOX", "Junk", "both"])
+@pytest.mark.parametrize("changed", ["INBOX", "Junk"])
 def test_numbers_of_messages_are_changed(server, home, changed):
     junk = server.name("Junk")
     home.add(server)
@@ -324,18 +324,15 @@ def test_numbers_of_messages_are_changed(server, home, changed):
     move(server, near(1), "INBOX", junk)
     home.run()
     before = places(server)
-    for folder in (
-        ("INBOX", junk) if changed == "both" else (server.name(changed).replace("INBOX.INBOX", "INBOX"),)
-    ):
-        server.change_uidvalidity(folder)
+    server.change_uidvalidity(junk if changed == "Junk" else "INBOX")
     assert train(home)["spam"] == 0
-    assert home.folded_run() == []
+    assert home.outcomes() == []
     assert places(server) == before
     assert home.label_of(spam(99)) is None
     move(server, spam(99), junk, "INBOX")
     move(server, ham(99), "INBOX", junk)
-    assert [label for label, _ in home.folded_run()] == ["spam", "ham"]
-    assert home.folded_run() == []
+    assert [label for label, _ in home.outcomes()] == ["spam", "ham"]
+    assert home.outcomes() == []
 
 
 def test_no_room_left(dovecot_with, home):
