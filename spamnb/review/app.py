@@ -1,0 +1,138 @@
+"""The pages by their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from spamnb.errors import DataError, SpamnbError
+from spamnb.history.database import History
+from spamnb.report.elements import element, sheet
+from spamnb.review.corrections import correct, undo
+from spamnb.review.course import course_page
+from spamnb.review.cutoff import cutoff_page, save_cutoff
+from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, read_form
+from spamnb.review.inbox import inbox_page, rows_of
+from spamnb.review.visit import OWN_FILES, SHEETS, Visit, heading
+from spamnb.review.why import framed_html, why_page
+from spamnb.review.words import words_page
+
+Form = dict[str, list[str]]
+
+
+class Pages:
+    """All pages about the history of a folder."""
+
+    def __init__(self, folder: str | None, model: str, secrets: Secrets) -> None:
+        self.folder = folder
+        self.model = model
+        self.secrets = secrets
+
+    def app(self, hosts: frozenset[str], cookie: str) -> Guard:
+        routes = [
+            Route("/", self.view(inbox_page)),
+            Route("/course", self.view(course_page)),
+            Route("/words", self.view(words_page)),
+            Route("/cutoff", self.view(cutoff_page)),
+            Route("/message/{id:int}", self.view(why_page)),
+            Route("/message/{id:int}/html", self.framed),
+            Route("/correct", self.change(corrected), methods=["POST"]),
+            Route("/cutoff", self.change(cutoff_saved), methods=["POST"]),
+            Route("/files/{name}", own_file),
+        ]
+        handlers = {SpamnbError: self.failure, 404: self.failure}
+        return Guard(Starlette(routes=routes, exception_handlers=handlers), self.secrets, hosts, cookie)
+
+    def visit(self, request: Request, history: History) -> Visit:
+        return Visit(history, self.secrets, self.model, request.url.path, dict(request.query_params))
+
+    def view(self, page: Callable[..., str]) -> Callable[[Request], Response]:
+        """Make an endpoint of a page, with all that was judged until now."""
+
+        def endpoint(request: Request) -> Response:
+            with History.open(self.folder) as history:
+                history.gather()
+                return html(page(self.visit(request, history), *request.path_params.values()))
+
+        return endpoint
+
+    def framed(self, request: Request) -> Response:
+        with History.open(self.folder) as history:
+            page = framed_html(self.visit(request, history), request.path_params["id"])
+            return html(page, headers={"content-security-policy": FRAME_POLICY})
+
+    def change(self, action: Callable[[Visit, Form], Response]) -> Callable[[Request], Awaitable[Response]]:
+        """Make an endpoint of what changes something; its form says of which model it is."""
+
+        async def endpoint(request: Request) -> Response:
+            form = await read_form(request, self.secrets)
+            return await run_in_threadpool(in_thread, request, form)
+
+        def in_thread(request: Request, form: Form) -> Response:
+            with History.open(self.folder) as history:
+                query = {"model": form.get("model", [""])[0]}
+                return action(Visit(history, self.secrets, self.model, request.url.path, query), form)
+
+        return endpoint
+
+    def failure(self, request: Request, error: Exception) -> Response:
+        """Say in one line what went wrong; a script shows the line where it asked."""
+        why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
+        with History.open(self.folder) as history:
+            note = element("p", why, class_="note", id="failure")
+            page = self.visit(request, history).page("Not possible", heading("That did not work"), note)
+            return html(page, 409 if isinstance(error, SpamnbError) else 404)
+
+
+def html(page: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return HTMLResponse(page.encode("utf-8", "replace"), status, headers)
+
+
+def corrected(visit: Visit, form: Form) -> Response:
+    """Correct one message, or all that are selected; answer a script with their rows, else with the page before."""
+    match form:
+        case {"one": [mark]}:
+            id_, _, label = mark.partition(":")
+            ids = numbers([id_])
+            correct(visit.history, ids, label)
+        case {"undo": marks}:
+            ids = numbers(marks)
+            undo(visit.history, ids)
+        case {"all": [label]}:
+            ids = numbers(form.get("id", []))
+            correct(visit.history, ids, label)
+        case _:
+            raise DataError("nothing was selected")
+    if "rows" in form:
+        entries = [entry for id_ in ids if (entry := visit.history.entry(id_))]
+        return html(rows_of(visit, entries))
+    back = form.get("back", ["/"])[0]
+    is_ours = back.startswith("/") and not back.startswith("//") and "\\" not in back
+    return RedirectResponse(f"{back if is_ours else '/'}#m{ids[0] if ids else ''}", 303)
+
+
+def numbers(texts: list[str]) -> list[int]:
+    if not texts or not all(text.isascii() and text.isdecimal() and len(text) < 18 for text in texts):
+        raise DataError("nothing was selected")
+    return [int(text) for text in texts]
+
+
+def cutoff_saved(visit: Visit, form: Form) -> Response:
+    save_cutoff(visit, form.get("loss", [""])[0])
+    return RedirectResponse(visit.url("/cutoff"), 303)
+
+
+def own_file(request: Request) -> Response:
+    """Serve a style sheet or the script."""
+    name = request.path_params["name"]
+    if name in SHEETS:
+        return Response(sheet(name), media_type="text/css")
+    if name in OWN_FILES:
+        return Response(files(__package__).joinpath(name).read_text("utf-8"), media_type=OWN_FILES[name])
+    return Response("there is no such file\n", 404)

@@ -1,0 +1,119 @@
+"""One request: the history it is about, the model, and the frame of every page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urlencode
+
+from spamnb.history.database import History
+from spamnb.model import Model
+from spamnb.report.elements import Child, Markup, element, page
+from spamnb.review.guard import Secrets
+
+VIEWS = {"/": "Inbox", "/course": "How it goes", "/words": "Words", "/cutoff": "Cutoff"}
+SHEETS = ("colours.css", "style.css", "message_page.css")  # of the reports
+OWN_FILES = {"review.css": "text/css", "review.js": "text/javascript"}
+MODEL_NAME = 60  # characters shown of a model's path
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What a view needs to know."""
+
+    history: History
+    secrets: Secrets
+    default_model: str
+    path: str
+    query: Mapping[str, str]
+
+    @cached_property
+    def models(self) -> list[str]:
+        """The models to choose from: that of the command line, and those of the history."""
+        return list(dict.fromkeys([self.default_model, *self.history.models()]))
+
+    @cached_property
+    def model_path(self) -> str:
+        """The model asked for; no other file is opened."""
+        asked = self.query.get("model", "")
+        return asked if asked in self.models else self.default_model
+
+    @cached_property
+    def model(self) -> Model:
+        return Model.open(self.model_path)
+
+    def url(self, path: str, **query: str | None) -> str:
+        """Make an address of this page, about the same model."""
+        about = {} if self.model_path == self.default_model else {"model": self.model_path}
+        given = {name: value for name, value in query.items() if value}
+        return path + ("?" + urlencode(about | given) if about or given else "")
+
+    def page(self, title: str, *body: Child) -> str:
+        """Make a page: its head, the way to the other views, and its own sections."""
+        head = (
+            [element("link", rel="stylesheet", href=f"/files/{name}") for name in (*SHEETS, "review.css")],
+            element("script", type="module", src="/files/review.js"),
+        )
+        top = element(
+            "header",
+            element("a", "spamnb", href=self.url("/"), class_="name"),
+            element("nav", [self._link(path, name) for path, name in VIEWS.items()], aria_label="Views"),
+            self._model_choice(),
+            class_="top",
+        )
+        status = element("p", id="status", role="status", class_="status")
+        return page(f"{title} · spamnb", head, top, element("main", *body), status)
+
+    def _link(self, path: str, name: str) -> Markup:
+        return element("a", name, href=self.url(path), aria_current="page" if path == self.path else None)
+
+    def _model_choice(self) -> Markup | None:
+        if len(self.models) < 2:
+            return None
+        names = [
+            element(
+                "option",
+                shown_path(path),
+                value=path,
+                selected="" if path == self.model_path else None,
+            )
+            for path in self.models
+        ]
+        return element(
+            "form",
+            element("label", "Model ", element("select", names, name="model")),
+            element("button", "show"),
+            action=self.path if self.path in VIEWS else "/",
+            class_="model",
+        )
+
+    def form(self, action: str, *children: Child, class_: str | None = None) -> Markup:
+        """Make a form that changes something."""
+        secret = element("input", type="hidden", name="secret", value=self.secrets.form)
+        return element("form", secret, *children, method="post", action=action, class_=class_)
+
+
+def shown_path(path: str) -> str:
+    """Write the path of a model as short as it is understood."""
+    home = os.path.expanduser("~") + os.sep
+    short = "~/" + path.removeprefix(home) if path.startswith(home) else path
+    return short if len(short) <= MODEL_NAME else "…" + short[1 - MODEL_NAME :]
+
+
+def heading(title: str, lead: Child = None) -> Markup:
+    return element("div", element("h1", title), element("p", lead, class_="lead") if lead else None, class_="title")
+
+
+def choices(name: str, values: Mapping[str, str], chosen: str) -> Markup:
+    """Make a list to choose one of: value and what is shown."""
+    options = [
+        element("option", shown, value=value, selected="" if value == chosen else None)
+        for value, shown in values.items()
+    ]
+    return element("select", options, name=name)
+
+
+def sentences(lines: Sequence[str]) -> str:
+    return " ".join(line[:1].upper() + line[1:] + "." for line in lines)

@@ -1,0 +1,102 @@
+"""What the model knows of a word: its counts, its days, words like it, and its mail."""
+
+from __future__ import annotations
+
+from spamnb.inspection.token_lookup import OtherToken, TokenFacts, TokenLookup
+from spamnb.report.elements import Markup, element, row, table, titled, untrusted
+from spamnb.report.formats import count, signed
+from spamnb.report.message_page import card
+from spamnb.report.tokens_and_mistakes import TOKEN
+from spamnb.review.inbox import rows_of
+from spamnb.review.visit import Visit, heading
+
+LONGEST_WORD = 200  # characters of what is looked up
+MAIL_SHOWN = 20
+
+
+def words_page(visit: Visit) -> str:
+    asked = visit.query.get("word", "").strip()[:LONGEST_WORD]
+    lead = (
+        "A word as it stands in a message, two neighbours, or one of a certain place, "
+        "such as subject:free or url:example.org."
+    )
+    search = element(
+        "form",
+        element("label", "Word ", element("input", type="search", name="word", value=asked, id="search")),
+        model_field(visit),
+        element("button", "look up"),
+        action="/words",
+        class_="search",
+    )
+    sections = facts_sections(visit, TokenLookup(visit.model).look_up(asked)) if asked else ()
+    return visit.page(asked or "Words", heading("Words", lead), search, *sections)
+
+
+def model_field(visit: Visit) -> Markup | None:
+    """Keep a form about the model that was chosen."""
+    if visit.model_path == visit.default_model:
+        return None
+    return element("input", type="hidden", name="model", value=visit.model_path)
+
+
+def facts_sections(visit: Visit, facts: TokenFacts) -> list[Markup | None]:
+    return [
+        element(
+            "section",
+            element("h2", element("code", untrusted(facts.token, TOKEN))),
+            element("p", summary(facts), class_="lead"),
+            cards(facts),
+            element(
+                "div",
+                others(visit, "Elsewhere in a message", facts.elsewhere),
+                others(visit, "Spelled nearly so", facts.near),
+                class_="tables pair",
+            ),
+        ),
+        mail(visit, facts),
+    ]
+
+
+def summary(facts: TokenFacts) -> str:
+    if not facts.known:
+        return "No message that was learned has it."
+    days = f" First seen on {facts.first_seen}, last on {facts.last_seen}." if facts.first_seen else ""
+    return ("It counts as evidence." if facts.counts else "It tells the labels too little apart to count.") + days
+
+
+def cards(facts: TokenFacts) -> Markup | None:
+    if not facts.known:
+        return None
+    weights = facts.weights or {}
+    shown = [
+        card(
+            f"In {name}",
+            count(messages),
+            f"messages, weight {signed(weights[name])}" if name in weights else "messages",
+        )
+        for name, messages in facts.messages.items()
+    ]
+    return element("dl", shown, class_="cards")
+
+
+def others(visit: Visit, title: str, tokens: list[OtherToken]) -> Markup | None:
+    if not tokens:
+        return None
+    names = list(tokens[0].messages)
+    rows = [
+        row(
+            element("a", element("code", untrusted(other.token, TOKEN)), href=visit.url("/words", word=other.token)),
+            *(count(other.messages[name]) for name in names),
+        )
+        for other in tokens
+    ]
+    return titled(title, table(("token", *(f"in {name}" for name in names)), rows))
+
+
+def mail(visit: Visit, facts: TokenFacts) -> Markup:
+    """List messages of the history that name the word in subject or sender, or were decided by it."""
+    word = facts.token.rpartition(":")[2].lstrip("/")
+    entries = visit.history.entries("time", text=word, model=visit.model_path, limit=MAIL_SHOWN) if word else []
+    lead = "With the word in subject or sender, or among the three that decided; the newest first."
+    listed = rows_of(visit, entries) if entries else element("p", "None in the history.", class_="note")
+    return element("section", element("h2", "Its mail"), element("p", lead, class_="lead"), listed)
