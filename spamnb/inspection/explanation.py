@@ -297,3 +297,15 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
         Reason(str(item.feature), item, weight, weight, True)
         for item, weight in zip(numbers, weights, strict=True)
     ]
+
+
+def deciding_words(model: Model, raw: bytes, label: str, most: int = 3) -> list[str]:
+    """The evidence that speaks most for a label; for one that is not compared, as unsure, the strongest."""
+    features = model.features(raw)
+    pairs = features.pairs if model.view.pairs else ()
+    score = model.classifier.score(features.tokens, features.numbers, pairs)
+    toward, against = compared_labels(score, model.decide(score))
+    reasons, _ = sum_evidence(model.view, score.evidence, features, toward, against)
+    sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)
+    reasons.sort(key=lambda reason: -(sign * reason.adds or abs(reason.adds)))
+    return [reason.token for reason in reasons[:most] if sign * reason.adds >= 0]

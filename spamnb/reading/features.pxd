@@ -52,6 +52,7 @@ cdef class Features:
     cdef public dict numbers
     cdef public list order
     cdef dict _texts
+    cdef dict _pair_numbers
     cpdef int token_count(self) except -1
     cdef bytearray text
     cdef TokenTable table, pair_table

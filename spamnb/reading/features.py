@@ -153,6 +153,7 @@ class Features:
         self.full_pair_tables: list[TokenTable] = []
         self.order: list[int] | None = None  # the numbers of all tokens as they came, if somebody wants them
         self._texts: dict[int, str] | None = None  # what `texts` returned
+        self._pair_numbers: dict[int, int] | None = None  # by fingerprint
         self.start_anew()
 
     def start_anew(self) -> None:
@@ -160,7 +161,7 @@ class Features:
         self.table.clear()
         self.pair_table.clear()
         self.full_tables, self.full_pair_tables = [], []
-        self._texts = None
+        self._texts = self._pair_numbers = None
         self.size = 0  # of the texts
         self.added = 0  # tokens, each as often as it occurs
         self.left = NO_LIMIT  # so many may still be added
@@ -361,7 +362,9 @@ class Features:
         return self._text_of_pair(feature) if token is None else token
 
     def _text_of_pair(self, fingerprint: int) -> str:
-        number = [pair[0] for pair in self.pairs].index(fingerprint)
+        if self._pair_numbers is None:
+            self._pair_numbers = {pair[0]: number for number, pair in enumerate(self.pairs)}
+        number = self._pair_numbers[fingerprint]
         which, entry = number >> ENTRY_BITS, number & LAST_ENTRY
         table = self.full_pair_tables[which] if which < len(self.full_pair_tables) else self.pair_table
         first, second = self.text_of_number(table.starts[entry]), self.text_of_number(table.ends[entry])

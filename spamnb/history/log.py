@@ -1,0 +1,241 @@
+"""Verdicts appended to files as they are given, each with its message: what a delivery does for the history.
+
+A file has the verdicts of a day, or a part of them, so that old ones go by removing files. A record is MARK,
+length and CRC-32 of what follows (4 bytes each, little-endian), and a msgpack map. MARK is nowhere else, as
+what looks like it is escaped: behind a damaged record the next one is found for sure, and no message can look
+like a record. Many processes append at once: each record is one write. A record that a full disk or a kill
+cut off is passed over.
+"""
+
+import os
+import time
+import zlib
+
+from spamnb.errors import SpamnbError, UsageError
+from spamnb.files import complain, write_all, xdg_folder
+from spamnb.store import msgpack_codec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from spamnb.bayes.verdict import Verdict
+
+    Fields = dict[str, Any]
+
+DAYS, SIZE = "14", "200MB"  # how long messages are kept, and how much of them, unless told otherwise
+MAX_MESSAGE = 1 << 20  # bytes kept of a message
+MAX_TEXT = 500  # characters kept of a user's name and the like
+MAX_FILE = 32 << 20  # bytes after which another file is begun
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+DAY = 86400  # seconds
+SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
+FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+MARK = b"\xd4spamnb\0"
+STEM, ESCAPED = MARK[:-1], MARK[:-1] + b"\1"
+HEAD = len(MARK) + 8  # bytes before the map
+MAX_RECORD = MAX_MESSAGE + (1 << 17)
+
+
+class HistoryLog:
+    """Files in a folder that verdicts are appended to. Nothing that goes wrong here is an error."""
+
+    def __init__(self, days: str = DAYS, size: str = SIZE, folder: str | None = None) -> None:
+        self.days = parse_days(days)
+        self.size = parse_size(size)
+        self.folder = folder
+        self.failure = ""  # the latest, told once
+
+    def append(
+        self,
+        raw: bytes,
+        verdict: "Verdict",
+        model: str,
+        source: str,
+        user: str = "",
+        now: float | None = None,
+    ) -> None:
+        """Append a verdict; if that fails, say so in a line."""
+        try:
+            limits = [self.days, self.size]
+            when = time.time() if now is None else now
+            self._append(packed_record(raw, verdict, model, source, user, when, limits))
+            self.failure = ""
+        except Exception as error:
+            why = str(error)
+            if why != self.failure:
+                self.failure = why
+                complain(f"not in the history: {why}")
+
+    def _append(self, record: bytes) -> None:
+        folder = self.folder or default_folder()
+        os.makedirs(folder, 0o700, exist_ok=True)
+        names = file_names(folder)
+        name = self._current(folder, names)
+        handle = os.open(os.path.join(folder, name), FLAGS, 0o600)
+        try:
+            write_all(handle, record)
+        finally:
+            os.close(handle)
+        if name not in names:
+            prune_files(folder, self.days, self.size)
+
+    def _current(self, folder: str, names: list[str]) -> str:
+        """Name the latest file, or a new one if that is full or of an earlier day."""
+        today = time.strftime("%Y-%m-%d", time.gmtime())
+        day, number = (names[-1][:10], int(names[-1][11:17])) if names else ("", 0)
+        if day < today:
+            return f"{today}-000000{SUFFIX}"
+        full = os.path.getsize(os.path.join(folder, names[-1])) >= file_limit(self.size)
+        return f"{day}-{number + full:06}{SUFFIX}"
+
+
+def default_folder() -> str:
+    """Folder spamnb/history in the XDG state folder."""
+    state = xdg_folder("XDG_STATE_HOME", ".local", "state")
+    if state is None:
+        raise SpamnbError("no home folder to keep it in; name one with $XDG_STATE_HOME")
+    return os.path.join(state, "spamnb", "history")
+
+
+def file_names(folder: str) -> list[str]:
+    """Names of the files in a folder, the oldest first."""
+    size = len("2026-11-16-000000")
+    return sorted(
+        name
+        for name in os.listdir(folder)
+        if name.endswith(SUFFIX) and len(name) == size + len(SUFFIX) and name[size - 6 : size].isdecimal()
+    )
+
+
+def file_limit(size: int) -> int:
+    """Bytes after which another file is begun: few go at once when the oldest is removed."""
+    return min(size // 8, MAX_FILE)
+
+
+def prune_files(folder: str, days: int, size: int) -> int:
+    """Remove what is older than some days, and the oldest while all together would outgrow a size.
+
+    The latest file stays, whatever its size. Returns the number of files removed.
+    """
+    names = file_names(folder)
+    others = set(os.listdir(folder)).difference(names)  # the database, of which the messages are no part
+    total = file_limit(size) + sum(size_and_time(folder, name)[0] for name in others)
+    removed = 0
+    for name in reversed(names):
+        taken, written = size_and_time(folder, name)
+        total += taken
+        if written < time.time() - days * DAY or (total > size and name != names[-1]):
+            try:
+                os.unlink(os.path.join(folder, name))
+                removed += 1
+            except FileNotFoundError:
+                pass  # by another process
+    return removed
+
+
+def size_and_time(folder: str, name: str) -> tuple[int, float]:
+    try:
+        status = os.stat(os.path.join(folder, name))
+    except FileNotFoundError:
+        return 0, 0.0
+    return status.st_size, status.st_mtime
+
+
+def packed_record(
+    raw: bytes, verdict: "Verdict", model: str, source: str, user: str, now: float, limits: list[int]
+) -> bytes:
+    """Make a record; all that its message tells is read by who gathers it."""
+    digest = None
+    if len(raw) > MAX_MESSAGE:
+        digest = digest_of(raw)  # while all of it is there
+    cutoffs = [verdict.cutoffs.ham, verdict.cutoffs.spam] if verdict.cutoffs else None
+    fields = msgpack_codec.pack(
+        {
+            "time": now,
+            "verdict": verdict.label,
+            "score": verdict.score,
+            "probability": verdict.probability,
+            "cutoffs": cutoffs,
+            "model": os.fsencode(os.path.abspath(model)),
+            "source": source[:MAX_TEXT].encode("utf-8", "replace"),
+            "user": user[:MAX_TEXT].encode("utf-8", "replace"),
+            "size": len(raw),
+            "digest": digest,
+            "limits": limits,  # for who gathers it
+            "message": zlib.compress(raw[:MAX_MESSAGE], 1),
+        }
+    ).replace(STEM, ESCAPED)
+    checksum = zlib.crc32(fields).to_bytes(4, "little")
+    return MARK + len(fields).to_bytes(4, "little") + checksum + fields
+
+
+def digest_of(raw: bytes) -> int:
+    """Digest of a message, without any key."""
+    from spamnb.reading.identity import digest
+    from spamnb.reading.message import read
+
+    return digest(read(raw))
+
+
+def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]":
+    """Return the sound records in some bytes of a file, each with its offset and end, and where to go on.
+
+    That is where the bytes end, or the start of a record that is not yet written to its end.
+    """
+    found: list[tuple[int, int, Fields]] = []
+    at = done = 0
+    while (at := data.find(MARK, at)) >= 0:
+        start = at + HEAD
+        end = start + int.from_bytes(data[start - 8 : start - 4], "little")
+        if max(start, end) > len(data) and data.find(MARK, at + 1) < 0 and len(data) - at < MAX_RECORD:
+            return found, at
+        if fields := sound_fields(data[at:end]):
+            found.append((at, end, fields))
+            at = done = end
+        else:
+            at += 1
+    return found, max(done, len(data) - MAX_RECORD)
+
+
+def sound_fields(record: bytes) -> "Fields | None":
+    """Return the fields of a record; None if it is damaged."""
+    packed = record[HEAD:]
+    if not record.startswith(MARK) or zlib.crc32(packed).to_bytes(4, "little") != record[HEAD - 4 : HEAD]:
+        return None
+    try:
+        fields: Fields = msgpack_codec.unpack(packed.replace(ESCAPED, STEM))[0]
+        return fields if isinstance(fields, dict) else None
+    except msgpack_codec.Damaged:
+        return None
+
+
+def message_of(fields: "Fields") -> bytes:
+    """Return the message in a record, or its first part; nothing if it is damaged."""
+    try:
+        return zlib.decompressobj().decompress(fields["message"], MAX_MESSAGE)
+    except zlib.error:
+        return b""
+
+
+def parse_days(text: str) -> int:
+    days = plain_number(text)
+    if not 1 <= days <= 36500:
+        raise UsageError(f"--history-days takes a number of days from 1 on, not {text!r}")
+    return days
+
+
+def parse_size(text: str) -> int:
+    """Read `200MB`, `1G` or a number of bytes."""
+    number = text.upper().removesuffix("B")
+    unit = number[-1:] if number[-1:] in UNITS else ""
+    size = plain_number(number.removesuffix(unit)) * UNITS[unit]
+    if not 10**6 <= size <= 10**15:
+        raise UsageError(f"--history-size takes a size from 1MB on, as 200MB or 2GB, not {text!r}")
+    return size
+
+
+def plain_number(text: str) -> int:
+    """Read a number; 0 if it is none, or too large for anything."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0
