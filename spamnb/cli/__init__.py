@@ -10,7 +10,7 @@ from spamnb.errors import UsageError
 from spamnb.files import write_stderr
 
 NAME = "spamnb"
-COMMANDS = "train classify evaluate inspect tune prune merge export import serve completion".split()
+COMMANDS = "train classify evaluate inspect tune prune merge export import serve review completion".split()
 
 
 class Commands(click.Group):
@@ -58,6 +58,7 @@ def main(ctx: click.Context) -> None:
     spamnb export                    the model as text, for a backup
     spamnb import EXPORT             bring it back, or what another filter has learned
     spamnb serve                     answer spamc, with the model kept in memory
+    spamnb review                    see in a browser what it did, and put it right
     spamnb completion SHELL          a script that completes commands and options
     """
     if ctx.invoked_subcommand is None:

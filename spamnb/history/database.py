@@ -61,6 +61,7 @@ CREATE TABLE IF NOT EXISTS entries (
     start INTEGER NOT NULL,
     length INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS labels_before (id INTEGER PRIMARY KEY, label TEXT);  -- of what was corrected
 CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS limits (id INTEGER PRIMARY KEY CHECK (id = 1), days INTEGER, size INTEGER);
 CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id, time);
@@ -309,12 +310,23 @@ class History:
 
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
         """Note the label that a person gave to messages; None takes it back. Learning is up to the caller."""
-        when = None if label is None else time.time() if now is None else now
+        ids, when = list(ids), None if label is None else time.time() if now is None else now
         with self._transaction() as database:
             database.executemany(
                 "UPDATE entries SET correction = ?, corrected = ?, is_corrected = ? WHERE id = ?",
                 [(label, when, label is not None, one) for one in ids],
             )
+            if label is None:
+                database.executemany("DELETE FROM labels_before WHERE id = ?", [(one,) for one in ids])
+
+    def remember_label(self, id: int, label: str | None) -> None:  # noqa: A002
+        """Note the label that a message was learned under before it is corrected, if that is not known yet."""
+        self.database.execute("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", (id, label))
+
+    def label_before(self, id: int) -> str | None:  # noqa: A002
+        """Tell the label that a message was learned under before it was corrected; None for none."""
+        found = self.database.execute("SELECT label FROM labels_before WHERE id = ?", (id,)).fetchone()
+        return found[0] if found else None
 
     def weeks(self, model: str | None = None) -> list[Week]:
         """Count verdicts and corrections week by week, the first week first."""

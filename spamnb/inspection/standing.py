@@ -31,9 +31,7 @@ def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:
     if scores is None:
         return []
     loss, scale, messages = stored.head["ham_loss"], score_scale(view_of(stored)), sum(stored.messages)
-    return [
-        (round(part * messages), spam_caught(*scores, loss, part, scale)) for part in (*PARTS, *GROWTHS)
-    ]
+    return [(round(part * messages), spam_caught(*scores, loss, part, scale)) for part in (*PARTS, *GROWTHS)]
 
 
 def standing(stored: StoredModel) -> list[str]:

@@ -41,7 +41,7 @@ def token_changes(model: Model, days: int, top: int) -> TokenChanges:
 
 def add_chosen(model: Model, found: list[TopTokens], block: Block, chosen: Array) -> None:
     """Rank some tokens of a block, for each label."""
-    leads = np.full((len(model.labels), len(block.fingerprints)), -np.inf)
+    leads = np.zeros((len(model.labels), len(block.fingerprints)))
     counts = block.message_counts[:, chosen], block.occurrence_counts[:, chosen]
     leads[:, chosen] = token_leads(model.classifier, *counts)
     for label_index, tokens in enumerate(found):

@@ -32,10 +32,8 @@ def kept_messages(history: History, ids: Iterable[int]) -> list[tuple[Entry, byt
     found = []
     for id_ in ids:
         entry, raw = history.entry(id_), history.message(id_)
-        if entry is None or raw is None:
-            raise DataError(
-                "the message is not kept any more, so it cannot be learned; name it: spamnb train --ham FILE"
-            )
+        if entry is None or raw is None or len(raw) < entry.size:
+            raise DataError("not all of the message is kept, so it cannot be learned here; use: spamnb train")
         found.append((entry, raw))
     return found
 

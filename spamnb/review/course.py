@@ -93,7 +93,11 @@ def mistaken(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str
 
 def shares_figure(weeks: Sequence[Week]) -> Markup:
     series = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
-    return figure("Spam and unsure", week_plot("shares", "Shares of all mail", weeks, series), "Of all mail that was judged.")
+    return figure(
+        "Spam and unsure",
+        week_plot("shares", "Shares of all mail", weeks, series),
+        "Of all mail that was judged.",
+    )
 
 
 def mistakes_figure(weeks: Sequence[Week]) -> Markup:
@@ -121,11 +125,14 @@ def week_plot(name: str, title: str, weeks: Sequence[Week], series: Sequence[Ser
         drawn += [line(left, y.at(found.low), left, y.at(found.high), "whisker") for left, found in spots]
         drawn.append(path([(left, y.at(found.value)) for left, found in spots], class_))
         drawn += [
-            dot(left, y.at(found.value), 3, "point", f"{each}: {percent(found.value)} %") for left, found in spots
+            dot(left, y.at(found.value), 3, "point", f"{each}: {percent(found.value)} %")
+            for left, found in spots
         ]
         if spots:
             left, found = spots[-1]
-            drawn.append(text(min(left + 6, RIGHT), y.at(found.value) - 7, each, "end", f"word {class_.split()[1]}"))
+            drawn.append(
+                text(min(left + 6, RIGHT), y.at(found.value) - 7, each, "end", f"word {class_.split()[1]}")
+            )
     shown = range(0, len(weeks), max(1, -(-len(weeks) // 5)))
     return drawing(
         name,
@@ -184,7 +191,13 @@ def curve_section(visit: Visit) -> Markup | None:
         line(x.at(messages), TOP, x.at(messages), BOTTOM, "mark"),
         path([(x.at(learned), y.at(100 * caught)) for learned, caught in curve], "curve"),
         dot(x.at(messages), y.at(100 * now), 5.5, "ring"),
-        text(x.at(messages) - 8, y.at(100 * now) + 18, f"now: {count(messages)}, {100 * now:.0f} %", "end", "small"),
+        text(
+            x.at(messages) - 8,
+            y.at(100 * now) + 18,
+            f"now: {count(messages)}, {100 * now:.0f} %",
+            "end",
+            "small",
+        ),
     )
     words = "Estimated from how the mail that was learned scores, each message without itself. The ring is where the model stands."
     return element(

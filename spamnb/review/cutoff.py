@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from math import isfinite
 from typing import NamedTuple
@@ -78,7 +77,8 @@ def cutoff_page(visit: Visit) -> str:
     if not isfinite(model.cutoffs.spam):
         why = "Too little mail was learned to choose one: learn a few messages of ham and of spam first."
         return visit.page(title, heading(title, why))
-    scores = JudgedMail.since(visit.history, time.time() - MONTH, visit.model_path)
+    latest = visit.history.entries("time", model=visit.model_path, limit=1)
+    scores = JudgedMail.since(visit.history, latest[0].time - MONTH if latest else 0.0, visit.model_path)
     now = float(model.stored.head["ham_loss"])
     choices = all_choices(model, scores, now)
     lead = (
@@ -150,7 +150,9 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
 def score_groups(scores: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
     """Split messages by what a person says of them, or else the filter."""
     spam = scores.said_spam | (scores.taken_for_spam & ~scores.said_ham)
-    return ScoreGroup(HAM, scores.values[~spam], HAM_COLOUR), ScoreGroup(SPAM, scores.values[spam], SPAM_COLOUR)
+    return ScoreGroup(HAM, scores.values[~spam], HAM_COLOUR), ScoreGroup(
+        SPAM, scores.values[spam], SPAM_COLOUR
+    )
 
 
 def choice_table(choices: Sequence[Choice], now: float, x: Linear) -> Markup:

@@ -107,7 +107,9 @@ class Guard:
             return PlainTextResponse(STRANGER, 403)
         response = RedirectResponse(url.remove_query_params("token").replace(scheme="", netloc=""), 303)
         is_safe = url.scheme == "https"
-        response.set_cookie(self.cookie, self.secrets.session, httponly=True, samesite="strict", secure=is_safe)
+        response.set_cookie(
+            self.cookie, self.secrets.session, httponly=True, samesite="strict", secure=is_safe
+        )
         return response
 
 

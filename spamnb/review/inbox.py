@@ -42,7 +42,7 @@ def inbox_page(visit: Visit) -> str:
     query = visit.query
     order = query["order"] if query.get("order") in ORDERS else "doubt"
     verdict, text = query.get("verdict") or None, query.get("text", "")[:LONGEST_SEARCH]
-    after = int(query["after"]) if query.get("after", "").isdecimal() else None
+    after = query.get("after")
     entries = visit.history.entries(
         order, verdict=verdict, text=text, model=visit.model_path, limit=SHOWN, after=after
     )
@@ -52,10 +52,15 @@ def inbox_page(visit: Visit) -> str:
     else:
         words = "Nothing of that kind." if verdict or text or after else EMPTY
         listed = element("p", words, class_="note")
-    more = visit.url("/", order=order, verdict=verdict, text=text, after=str(entries[-1].id)) if entries else ""
+    more = (
+        visit.url("/", order=order, verdict=verdict, text=text, after=entries[-1].cursor) if entries else ""
+    )
     return visit.page(
         "Inbox",
-        heading("Inbox of doubt", "What the filter was least sure of comes first. What you mark is learned at once."),
+        heading(
+            "Inbox of doubt",
+            "What the filter was least sure of comes first. What you mark is learned at once.",
+        ),
         search_form(visit, order, verdict, text, labels),
         listed,
         element("p", element("a", "more", href=more, id="more")) if len(entries) == SHOWN else None,
@@ -79,10 +84,17 @@ def search_form(visit: Visit, order: str, verdict: str | None, text: str, labels
             "label",
             element("span", "Search", class_="hidden"),
             element(
-                "input", type="search", name="text", value=text, id="search", placeholder="sender, subject or word"
+                "input",
+                type="search",
+                name="text",
+                value=text,
+                id="search",
+                placeholder="sender, subject or word",
             ),
         ),
-        element("label", element("span", "Verdict", class_="hidden"), choices("verdict", verdicts, verdict or "")),
+        element(
+            "label", element("span", "Verdict", class_="hidden"), choices("verdict", verdicts, verdict or "")
+        ),
         element("label", element("span", "Order", class_="hidden"), choices("order", ORDERS, order)),
         [element("input", type="hidden", name=name, value=value) for name, value in about.items()],
         element("button", "show"),
@@ -95,7 +107,9 @@ def search_form(visit: Visit, order: str, verdict: str | None, text: str, labels
 def listed_messages(visit: Visit, entries: Sequence[Entry], labels: Sequence[str]) -> Markup:
     """List messages in a form that corrects them."""
     selected = [
-        element("button", label(name), name="all", value=name, class_=colour_of_label(name), data_key=key_of(name))
+        element(
+            "button", label(name), name="all", value=name, class_=colour_of_label(name), data_key=key_of(name)
+        )
         for name in labels
     ]
     back = element("input", type="hidden", name="back", value=visit.url("/", **visit.query))
@@ -172,7 +186,11 @@ def moment(seconds: float) -> Markup:
 
 def keys() -> Markup:
     listed = [
-        element("div", element("dt", [(element("kbd", key), " ") for key in names.split()]), element("dd", meaning))
+        element(
+            "div",
+            element("dt", [(element("kbd", key), " ") for key in names.split()]),
+            element("dd", meaning),
+        )
         for names, meaning in KEYS
     ]
     return element("details", element("summary", "Keys"), element("dl", listed), class_="keys")

@@ -15,7 +15,10 @@ FOR_EVER, UNLIMITED = "36500", "1000TB"  # the folder goes when the page ends
 
 
 def judge_into(
-    folder: str, model: str, paths: Sequence[str], step: Callable[[int, int], None] = lambda _size, _messages: None
+    folder: str,
+    model: str,
+    paths: Sequence[str],
+    step: Callable[[int, int], None] = lambda _size, _messages: None,
 ) -> list[Unreadable]:
     """Judge all mail below some paths; returns what could not be read."""
     judge, log = hold(Model.open(model)), HistoryLog(FOR_EVER, UNLIMITED, folder)

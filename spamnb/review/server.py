@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+import sys
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -67,7 +68,9 @@ class Address:
         try:
             return socket.create_server((self.host, self.port), family=family)
         except OSError as error:
-            raise CannotCreate(f"cannot listen at {self.host}:{self.port}: {error.strerror}; try --port") from error
+            raise CannotCreate(
+                f"cannot listen at {self.host}:{self.port}: {error.strerror}; try --port"
+            ) from error
 
 
 def run(
@@ -78,7 +81,9 @@ def run(
     with address.open() as listener:
         check_certificate(address)
         port = 0 if address.path else listener.getsockname()[1]
-        hosts = frozenset(f"{host}:{port}" for host in LOOPBACK) if address.is_loopback and port else frozenset()
+        hosts = (
+            frozenset(f"{host}:{port}" for host in LOOPBACK) if address.is_loopback and port else frozenset()
+        )
         server = uvicorn.Server(
             uvicorn.Config(
                 Pages(folder, model, secrets).app(hosts, f"spamnb-{port}"),
@@ -99,7 +104,7 @@ def run(
             announce(f"unix:{address.path} /?token={secrets.token}")
         else:
             announce(f"{base}/?token={secrets.token}")
-            if browser:
+            if browser and has_screen():
                 webbrowser.open(f"{base}/?token={next(iter(secrets.once))}")
         try:
             server.run(sockets=[listener])
@@ -107,10 +112,17 @@ def run(
             sockets.remove(listener)
 
 
+def has_screen() -> bool:
+    """Tell whether a browser has a window: in a terminal, one would take the place of this program."""
+    return sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
 def check_certificate(address: Address) -> None:
     """Refuse files that TLS cannot use, before anything is announced."""
     if address.certificate:
         try:
-            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(address.certificate, address.key)
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+                address.certificate, address.key
+            )
         except (OSError, ssl.SSLError) as error:
             raise NoInput(f"{address.certificate}: not a certificate with its key: {error}") from error

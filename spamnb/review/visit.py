@@ -103,7 +103,9 @@ def shown_path(path: str) -> str:
 
 
 def heading(title: str, lead: Child = None) -> Markup:
-    return element("div", element("h1", title), element("p", lead, class_="lead") if lead else None, class_="title")
+    return element(
+        "div", element("h1", title), element("p", lead, class_="lead") if lead else None, class_="title"
+    )
 
 
 def choices(name: str, values: Mapping[str, str], chosen: str) -> Markup:

@@ -61,7 +61,9 @@ def summary(facts: TokenFacts) -> str:
     if not facts.known:
         return "No message that was learned has it."
     days = f" First seen on {facts.first_seen}, last on {facts.last_seen}." if facts.first_seen else ""
-    return ("It counts as evidence." if facts.counts else "It tells the labels too little apart to count.") + days
+    return (
+        "It counts as evidence." if facts.counts else "It tells the labels too little apart to count."
+    ) + days
 
 
 def cards(facts: TokenFacts) -> Markup | None:
@@ -85,7 +87,11 @@ def others(visit: Visit, title: str, tokens: list[OtherToken]) -> Markup | None:
     names = list(tokens[0].messages)
     rows = [
         row(
-            element("a", element("code", untrusted(other.token, TOKEN)), href=visit.url("/words", word=other.token)),
+            element(
+                "a",
+                element("code", untrusted(other.token, TOKEN)),
+                href=visit.url("/words", word=other.token),
+            ),
             *(count(other.messages[name]) for name in names),
         )
         for other in tokens
@@ -94,9 +100,11 @@ def others(visit: Visit, title: str, tokens: list[OtherToken]) -> Markup | None:
 
 
 def mail(visit: Visit, facts: TokenFacts) -> Markup:
-    """List messages of the history that name the word in subject or sender, or were decided by it."""
+    """List messages of the history with the word in subject or sender."""
     word = facts.token.rpartition(":")[2].lstrip("/")
-    entries = visit.history.entries("time", text=word, model=visit.model_path, limit=MAIL_SHOWN) if word else []
-    lead = "With the word in subject or sender, or among the three that decided; the newest first."
+    entries = (
+        visit.history.entries("time", text=word, model=visit.model_path, limit=MAIL_SHOWN) if word else []
+    )
+    lead = "What the history has with the word in subject or sender, the newest first."
     listed = rows_of(visit, entries) if entries else element("p", "None in the history.", class_="note")
     return element("section", element("h2", "Its mail"), element("p", lead, class_="lead"), listed)
