@@ -1,6 +1,6 @@
-"""The corpus of `make demo` as if it had arrived within a month: a model trained on the first of it, and a history.
+"""The corpus of `make demo` as if it had arrived within a month: a model of the first of it, and a history.
 
-    python bench/month.py FOLDER    makes FOLDER/model.msgpack and FOLDER/history, as `make review` shows them
+python bench/month.py FOLDER    makes FOLDER/model.msgpack and FOLDER/history, as `make review` shows them
 """
 
 import os
@@ -47,7 +47,9 @@ def make(folder: Path, now: float) -> None:
     judge, log = hold(Model.open(model)), HistoryLog(folder=str(folder / "history"))
     arrived = mail[LEARNED[-1][2] :][:ARRIVED]
     for number, (_, data) in enumerate(arrived):
-        log.append(data, judge.classify(data), model, "classify", now=now - 30 * DAY * (1 - number / len(arrived)))
+        log.append(
+            data, judge.classify(data), model, "classify", now=now - 30 * DAY * (1 - number / len(arrived))
+        )
 
 
 if __name__ == "__main__":

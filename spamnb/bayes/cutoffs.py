@@ -91,7 +91,8 @@ def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int, scale: flo
 def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
     """Estimate the share of spam that the cutoff for a ham loss catches.
 
-    Or would, with `growth` times as much mail, which may be less: a word that only spam has then weighs log(growth) more.
+    Or would, with `growth` times as much mail (or as little): a word that only spam has then weighs
+    log(growth) more.
     """
     ham, spam = ham - log(growth), spam + log(growth)
     cutoff = _spam_cutoff(ham, spam, ham_loss, round((growth - 1) * len(ham)), scale)

@@ -320,7 +320,7 @@ class History:
                 database.executemany("DELETE FROM labels_before WHERE id = ?", [(one,) for one in ids])
 
     def remember_label(self, id: int, label: str | None) -> None:  # noqa: A002
-        """Note the label that a message was learned under before it is corrected, if that is not known yet."""
+        """Note the label that a message had before it is corrected, if that is not known yet."""
         self.database.execute("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", (id, label))
 
     def label_before(self, id: int) -> str | None:  # noqa: A002

@@ -26,7 +26,7 @@ def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
 
 
 def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:
-    """Estimate the share of spam caught, by messages learned: with less mail, with that there is, with more."""
+    """Estimate the share of spam caught, by messages learned: with less mail, as it is, with more."""
     scores = known_scores(stored)
     if scores is None:
         return []

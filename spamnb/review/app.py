@@ -95,7 +95,7 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
 
 
 def corrected(visit: Visit, form: Form) -> Response:
-    """Correct one message, or all that are selected; answer a script with their rows, else with the page before."""
+    """Correct one message, or all that are selected; a script gets their rows, others the page before."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")

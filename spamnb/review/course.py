@@ -1,4 +1,4 @@
-"""How it goes: shares week by week, what corrections say of mistakes, the learning curve, words that come and go."""
+"""How it goes: shares week by week, mistakes put right, the learning curve, words that come and go."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spamnb.inspection.standing import learning_curve, standing
 from spamnb.inspection.token_changes import TokenChanges, token_changes
 from spamnb.report.elements import Markup, element, joined, label, row, scrolling, table, untrusted
 from spamnb.report.formats import UNKNOWN, colour_of_label, count, percent
-from spamnb.report.plots import figure
+from spamnb.report.plots import figure, legend_of
 from spamnb.report.svg import (
     BOTTOM,
     LEFT,
@@ -34,6 +34,7 @@ from spamnb.report.tokens_and_mistakes import TOKEN
 from spamnb.review.visit import Visit, heading, sentences
 
 WEEKS = 12  # shown
+FEWEST = 20  # messages of a week that is drawn; the table has all
 WORDS_SHOWN = 12
 CHANGE_DAYS = 30  # words that came within so many days, or were not seen for so many
 
@@ -51,10 +52,14 @@ def course_page(visit: Visit) -> str:
 
 
 def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
-    lead = "Shares with their 95 % intervals. Ham lost and spam missed are what you have corrected: all, if you look at all."
-    shown = [shares_figure(weeks)]
+    lead = (
+        "With 95 % intervals. Ham lost and spam missed are those that you have put right: "
+        "as complete as your looking through."
+    )
+    drawn = [week for week in weeks if week.messages >= FEWEST] or weeks
+    shown = [shares_figure(drawn)]
     if SPAM in labels:
-        shown.append(mistakes_figure(weeks))
+        shown.append(mistakes_figure(drawn))
     return element(
         "section",
         element("h2", "Week by week"),
@@ -83,7 +88,7 @@ def spam_missed(week: Week) -> Estimate | None:
 
 
 def mistaken(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
-    """Share of the mail of a kind that got a wrong verdict. What nobody corrected is of the kind its verdict says."""
+    """Share of the mail of a kind that got a wrong verdict; what nobody corrected is taken to be right."""
     right = sum(n for verdict, n in week.verdicts.items() if verdict != UNSURE and is_kind(verdict))
     right -= sum(n for (verdict, _), n in week.corrections.items() if verdict != UNSURE and is_kind(verdict))
     given = {pair: n for pair, n in week.corrections.items() if is_kind(pair[1])}
@@ -91,50 +96,41 @@ def mistaken(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str
     return share(wrong, right + sum(given.values()))
 
 
+Series = tuple[str, str, Callable[[Week], Estimate | None]]  # name, classes of the style sheet, measure
+
+
 def shares_figure(weeks: Sequence[Week]) -> Markup:
     series = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
-    return figure(
-        "Spam and unsure",
-        week_plot("shares", "Shares of all mail", weeks, series),
-        "Of all mail that was judged.",
-    )
+    return week_figure("shares", "Spam and unsure", "Of all mail that was judged.", weeks, series)
 
 
 def mistakes_figure(weeks: Sequence[Week]) -> Markup:
     series = (("ham lost", "curve ham", ham_lost), ("spam missed", "curve spam dashed", spam_missed))
-    plot = week_plot("mistakes", "What was put right", weeks, series)
-    return figure("Ham lost and spam missed", plot, "Of the ham, and of the spam, by your corrections.")
+    words = "Of the ham, and of the spam, by your corrections."
+    return week_figure("mistakes", "Ham lost and spam missed", words, weeks, series)
 
 
-Series = tuple[str, str, Callable[[Week], Estimate | None]]
-
-
-def week_plot(name: str, title: str, weeks: Sequence[Week], series: Sequence[Series]) -> Markup:
+def week_figure(name: str, title: str, words: str, weeks: Sequence[Week], series: Sequence[Series]) -> Markup:
     """Plot shares in percent, week by week, with an interval at each point."""
-    points = {
-        each: [(at, found.scaled(100)) for at, week in enumerate(weeks) if (found := measure(week))]
-        for each, _, measure in series
-    }
-    highest = max((found.high for of_series in points.values() for _, found in of_series), default=1.0)
-    x = Linear(-0.5, max(len(weeks) - 0.5, 0.5), LEFT, RIGHT)
-    y = Linear(0, min(100.0, max(highest * 1.05, 0.1)), BOTTOM, TOP)
+    points = [
+        [(at, found.scaled(100)) for at, week in enumerate(weeks) if (found := measure(week))]
+        for _, _, measure in series
+    ]
+    highest = max((found.high for of_series in points for _, found in of_series), default=1.0)
+    x = Linear(-0.5, len(weeks) - 0.5, LEFT, RIGHT)
+    y = Linear(0, min(100.0, highest * 1.05), BOTTOM, TOP)
     drawn: list[Markup] = []
-    for place, (each, class_, _) in enumerate(series):
+    for place, ((each, class_, _), of_series) in enumerate(zip(series, points, strict=True)):
         shift = 4 * place - 2  # or the intervals would hide each other
-        spots = [(x.at(at) + shift, found) for at, found in points[each]]
+        spots = [(x.at(at) + shift, found) for at, found in of_series]
         drawn += [line(left, y.at(found.low), left, y.at(found.high), "whisker") for left, found in spots]
         drawn.append(path([(left, y.at(found.value)) for left, found in spots], class_))
         drawn += [
             dot(left, y.at(found.value), 3, "point", f"{each}: {percent(found.value)} %")
             for left, found in spots
         ]
-        if spots:
-            left, found = spots[-1]
-            drawn.append(
-                text(min(left + 6, RIGHT), y.at(found.value) - 7, each, "end", f"word {class_.split()[1]}")
-            )
     shown = range(0, len(weeks), max(1, -(-len(weeks) // 5)))
-    return drawing(
+    plot = drawing(
         name,
         title,
         "In percent, week by week; the same figures are in the table below.",
@@ -142,6 +138,7 @@ def week_plot(name: str, title: str, weeks: Sequence[Week], series: Sequence[Ser
         x_axis(x, "week from", shown, form=lambda at: day_of(weeks[int(at)].start)),
         *drawn,
     )
+    return figure(title, plot, joined(legend_of((each, class_) for each, class_, _ in series), words))
 
 
 def day_of(seconds: float) -> str:
@@ -185,7 +182,7 @@ def curve_section(visit: Visit) -> Markup | None:
     plot = drawing(
         "curve",
         "Learning curve",
-        f"Share of the spam that is caught against messages learned: {100 * now:.0f} % with {count(messages)}.",
+        f"Spam caught against messages learned: {100 * now:.0f} % with {count(messages)}.",
         y_axis(y, "spam caught, %"),
         x_axis(x, "messages learned", x.ticks[1:], form=lambda value: f"{value:,.0f}"),
         line(x.at(messages), TOP, x.at(messages), BOTTOM, "mark"),
@@ -199,7 +196,10 @@ def curve_section(visit: Visit) -> Markup | None:
             "small",
         ),
     )
-    words = "Estimated from how the mail that was learned scores, each message without itself. The ring is where the model stands."
+    words = (
+        "Estimated from how the mail that was learned scores, each message without itself. "
+        "The ring is where the model stands."
+    )
     return element(
         "section", element("h2", "Learning curve"), element("figure", plot, element("figcaption", words))
     )

@@ -1,4 +1,4 @@
-"""The cutoff: what each choice of how much ham may be lost would have done to last month's mail, in messages."""
+"""The cutoff: what each share of ham that may be lost would have done to last month's mail."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def cutoff_page(visit: Visit) -> str:
     choices = all_choices(model, scores, now)
     lead = (
         "How much of your ham may be taken for spam? The less, the more spam stays unsure. "
-        f"What each choice would have done to the {counted(len(scores.values), 'message')} of the last 30 days:"
+        f"What each choice would have done to {counted(len(scores.values), 'message')} of the last 30 days:"
     )
     groups = score_groups(scores)
     marks = [model.cutoffs.ham, model.cutoffs.spam]
@@ -141,8 +141,8 @@ def slider(choices: Sequence[Choice], now: float) -> Markup:
 def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
     plot, _ = histogram(groups[0], groups[1], (limits.ham, limits.spam))
     words = (
-        "Bars up are ham and what was unsure, bars down are spam, as you or else the filter called it; the scale is "
-        "logarithmic, so that a single message shows. Between the cutoffs, shaded, a message is unsure."
+        "Bars up are ham and what was unsure, bars down are spam, as you or else the filter called it; "
+        "the scale is logarithmic, so that a single message shows. Between the cutoffs a message is unsure."
     )
     return element("figure", plot, element("figcaption", words))
 

@@ -1,8 +1,9 @@
 """Who may see the page, and what a browser may do with it.
 
-The address that is printed has a random token; who brings it gets a cookie, and the token leaves the address bar.
-Forms carry a secret of their own, and what another site sends is refused by its origin. A page loads nothing but our
-own style sheets and script; what a message holds is escaped, or shown in a sandboxed frame that loads nothing.
+The address that is printed has a random token; who brings it gets a cookie, and the token leaves the address
+bar. Forms carry a secret of their own, and what another site sends is refused by its origin. A page loads
+nothing but our own style sheets and script; what a message holds is escaped, or shown in a sandboxed frame
+that loads nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from secrets import compare_digest, token_urlsafe
 from urllib.parse import parse_qs
 
-from starlette.datastructures import MutableHeaders, URL
+from starlette.datastructures import URL, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,8 +21,8 @@ from spamnb.errors import DataError
 
 # Attributes named `style` are only our own, and can load nothing: widths of bars, tints of words.
 POLICY = (
-    "default-src 'none'; style-src 'self'; style-src-attr 'unsafe-inline'; script-src 'self'; connect-src 'self'; "
-    "frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; style-src 'self'; style-src-attr 'unsafe-inline'; script-src 'self'; "
+    "connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 FRAME_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; "
@@ -52,11 +53,11 @@ class Secrets:
     token: str = field(default_factory=secret)  # of the address that is printed
     session: str = field(default_factory=secret)  # of the cookie
     form: str = field(default_factory=secret)
-    # For the address that a browser is started with, which others see in the list of processes: it works once.
+    # For the address that a browser is started with, which others see in the list of processes: works once.
     once: set[str] = field(default_factory=lambda: {secret()})
 
     def admits(self, token: str) -> bool:
-        if any([is_same(token, each) for each in self.once]):
+        if any(is_same(token, each) for each in self.once):
             self.once.clear()
             return True
         return is_same(token, self.token)

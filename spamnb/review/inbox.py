@@ -89,7 +89,7 @@ def search_form(visit: Visit, order: str, verdict: str | None, text: str, labels
                 name="text",
                 value=text,
                 id="search",
-                placeholder="sender, subject or word",
+                placeholder="sender or subject",
             ),
         ),
         element(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import ssl
 import sys
@@ -76,7 +77,7 @@ class Address:
 def run(
     folder: str | None, model: str, address: Address, announce: Callable[[str], object], browser: bool
 ) -> None:
-    """Serve the page until Ctrl-C or SIGTERM; `announce` is called with its address, once it can be opened."""
+    """Serve the page until Ctrl-C or SIGTERM; `announce` is called with its address."""
     secrets = Secrets()
     with address.open() as listener:
         check_certificate(address)
@@ -106,8 +107,13 @@ def run(
             announce(f"{base}/?token={secrets.token}")
             if browser and has_screen():
                 webbrowser.open(f"{base}/?token={next(iter(secrets.once))}")
+        # Ended by a signal, too, this function returns: what was made for this run is removed.
+        signal.signal(signal.SIGTERM, lambda *_: None)
+        signal.signal(signal.SIGHUP, lambda *_: setattr(server, "should_exit", True))
         try:
             server.run(sockets=[listener])
+        except KeyboardInterrupt:
+            pass
         finally:
             sockets.remove(listener)
 

@@ -58,7 +58,7 @@ class Visit:
         )
         top = element(
             "header",
-            element("a", "spamnb", href=self.url("/"), class_="name"),
+            element("a", "spamnb", href=self.url("/"), class_="home"),
             element("nav", [self._link(path, name) for path, name in VIEWS.items()], aria_label="Views"),
             self._model_choice(),
             class_="top",

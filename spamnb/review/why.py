@@ -1,4 +1,4 @@
-"""Why a message got its verdict: the report of `spamnb inspect MESSAGE`, and the message as HTML in a frame."""
+"""Why a message got its verdict: the report of `spamnb inspect`, and the message as HTML in a frame."""
 
 from __future__ import annotations
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+
 from spamnb.inspection.token_lookup import OtherToken, TokenFacts, TokenLookup
+from spamnb.model import Model
+from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.report.elements import Markup, element, row, table, titled, untrusted
-from spamnb.report.formats import count, signed
+from spamnb.report.formats import count, counted, signed
 from spamnb.report.message_page import card
 from spamnb.report.tokens_and_mistakes import TOKEN
 from spamnb.review.inbox import rows_of
 from spamnb.review.visit import Visit, heading
+from spamnb.tables.vocabulary import parse_fingerprint
 
 LONGEST_WORD = 200  # characters of what is looked up
-MAIL_SHOWN = 20
+SEARCHED, MAIL_SHOWN = 500, 20  # messages
 
 
 def words_page(visit: Visit) -> str:
@@ -43,7 +49,7 @@ def facts_sections(visit: Visit, facts: TokenFacts) -> list[Markup | None]:
     return [
         element(
             "section",
-            element("h2", element("code", untrusted(facts.token, TOKEN))),
+            element("h2", untrusted(facts.token, TOKEN)),
             element("p", summary(facts), class_="lead"),
             cards(facts),
             element(
@@ -100,11 +106,30 @@ def others(visit: Visit, title: str, tokens: list[OtherToken]) -> Markup | None:
 
 
 def mail(visit: Visit, facts: TokenFacts) -> Markup:
-    """List messages of the history with the word in subject or sender."""
-    word = facts.token.rpartition(":")[2].lstrip("/")
-    entries = (
-        visit.history.entries("time", text=word, model=visit.model_path, limit=MAIL_SHOWN) if word else []
+    """List messages that have the word, of the newest whose text is kept."""
+    is_in = finder(visit.model, facts)
+    newest = visit.history.entries("time", model=visit.model_path, limit=SEARCHED)
+    found = [entry for entry in newest if (raw := visit.history.message(entry.id)) and is_in(raw)]
+    times = Counter(entry.verdict for entry in found)
+    verdicts = ", ".join(f"{count(n)} {verdict}" for verdict, n in times.most_common())
+    lead = f"In {count(len(found))} of the newest {counted(len(newest), 'message')}" + (
+        f": {verdicts}." if found else "."
     )
-    lead = "What the history has with the word in subject or sender, the newest first."
-    listed = rows_of(visit, entries) if entries else element("p", "None in the history.", class_="note")
+    listed = rows_of(visit, found[:MAIL_SHOWN]) if found else None
     return element("section", element("h2", "Its mail"), element("p", lead, class_="lead"), listed)
+
+
+def finder(model: Model, facts: TokenFacts) -> Callable[[bytes], bool]:
+    """Make a function that tells whether a message has a token, or a pair of neighbours."""
+    fingerprint = parse_fingerprint(facts.token) if model.stored.keyed else None
+    if fingerprint is None:
+        plain = pair_fingerprint(*facts.token.split()) if facts.is_pair else fingerprints_of([facts.token])[0]
+        fingerprint = model.tokenizer.keyed([plain])[0]
+
+    def is_in(raw: bytes) -> bool:
+        features = model.features(raw)
+        return any(
+            found[0] == fingerprint for found in (features.pairs if facts.is_pair else features.tokens)
+        )
+
+    return is_in
