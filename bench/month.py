@@ -13,10 +13,12 @@ from pathlib import Path
 from spamnb import HAM, SPAM
 from spamnb.clock import DAY
 from spamnb.delivery.fast_scorer import hold
+from spamnb.history.database import History
 from spamnb.history.log import HistoryLog
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
+from spamnb.review.corrections import correct
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 
@@ -24,6 +26,7 @@ CORPUS = Path(__file__).parent.parent / "corpora" / "spamassassin"
 BOXES = {HAM: ("ham.mbox.xz", "hard-ham.mbox.xz"), SPAM: ("spam.mbox.xz",)}
 LEARNED = ((45, 0, 600), (12, 600, 1000))  # days ago, and which messages were learned then
 ARRIVED = 2400  # messages that came within the month
+LOOKED_UNTIL = 6  # days ago: all that was wrong or unsure before was put right
 
 
 def make(folder: Path, now: float) -> None:
@@ -47,9 +50,15 @@ def make(folder: Path, now: float) -> None:
     judge, log = hold(Model.open(model)), HistoryLog(folder=str(folder / "history"))
     arrived = mail[LEARNED[-1][2] :][:ARRIVED]
     for number, (_, data) in enumerate(arrived):
-        log.append(
-            data, judge.classify(data), model, "classify", now=now - 30 * DAY * (1 - number / len(arrived))
-        )
+        arrival = now - 30 * DAY * (1 - number / len(arrived))
+        log.append(data, judge.classify(data), model, "classify", now=arrival)
+    del os.environ["SOURCE_DATE_EPOCH"]
+    with History.open(str(folder / "history")) as history:
+        history.gather()
+        for entry in history.entries("time", limit=ARRIVED):
+            truth = arrived[entry.id - 1][0]  # as they arrived, so they were gathered
+            if entry.time < now - LOOKED_UNTIL * DAY and entry.verdict != truth:
+                correct(history, [entry.id], truth)
 
 
 if __name__ == "__main__":

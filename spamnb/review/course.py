@@ -88,7 +88,12 @@ def spam_missed(week: Week) -> Estimate | None:
 
 
 def mistaken(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str], bool]) -> Estimate | None:
-    """Share of the mail of a kind that got a wrong verdict; what nobody corrected is taken to be right."""
+    """Share of the mail of a kind that got a wrong verdict; what nobody corrected is taken to be right.
+
+    Nothing is known of a week in which nobody has said anything.
+    """
+    if not week.corrections:
+        return None
     right = sum(n for verdict, n in week.verdicts.items() if verdict != UNSURE and is_kind(verdict))
     right -= sum(n for (verdict, _), n in week.corrections.items() if verdict != UNSURE and is_kind(verdict))
     given = {pair: n for pair, n in week.corrections.items() if is_kind(pair[1])}
