@@ -10,7 +10,9 @@ from spamnb.errors import UsageError
 from spamnb.files import write_stderr
 
 NAME = "spamnb"
-COMMANDS = "train classify evaluate inspect tune prune merge export import serve review completion".split()
+COMMANDS = (
+    "train classify evaluate inspect history tune prune merge export import serve review completion".split()
+)
 
 
 class Commands(click.Group):
@@ -52,6 +54,7 @@ def main(ctx: click.Context) -> None:
     spamnb classify < message        spam, ham or unsure?
     spamnb evaluate ham/ spam/       how good is it on this mail?
     spamnb inspect message           why was it judged so?
+    spamnb history                   what was judged lately?
     spamnb tune ham/ spam/           which settings are best for this mail?
     spamnb prune                     drop what is old and rare from the model
     spamnb merge OUT IN...           models of several hosts made one

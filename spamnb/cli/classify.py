@@ -6,6 +6,7 @@ from spamnb.bayes.classifier import View
 from spamnb.cli.options import (
     Command,
     cluster_options,
+    history_options,
     jobs_option,
     json_option,
     model_option,
@@ -30,6 +31,7 @@ EXAMPLES = """
 spamnb classify < message
 spamnb classify -p < message > message-with-header
 spamnb classify -p --header-style bogofilter < message
+spamnb classify -p --history < message
 spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
 spamnb classify inbox.mbox:3
@@ -38,7 +40,7 @@ printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
 """
 # Bytes up to which messages are judged one by one: to read the whole model, and numpy first, takes 0.3 s.
 LITTLE, LITTLE_FILE = 1 << 18, 5000
-ONE_AT_A_TIME = "-p and -e are for one message at a time"
+ONE_AT_A_TIME = "-p, -e and --history are for one message at a time"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -48,6 +50,7 @@ ONE_AT_A_TIME = "-p and -e are for one message at a time"
 @click.option(
     "--header-style", type=click.Choice(HEADER_STYLES), help="The header -p adds: ours, or another filter's."
 )
+@history_options
 @json_option
 @model_option
 @view_options
@@ -59,6 +62,9 @@ def classify(
     passthrough: bool,
     exit_code: bool,
     header_style: str | None,
+    history: bool,
+    history_days: str | None,
+    history_size: str | None,
     as_json: bool,
     model: str,
     cutoff: str | None,
@@ -72,14 +78,15 @@ def classify(
     The score rises with spamminess without end. --event judges by a textbook's model instead of the
     default, by argmax and its own posterior.
     """
-    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style)
+    kept = (history, history_days, history_size)
+    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept)
     opened = open_model(model, view, cutoff)
     if not paths or paths == ("-",):
         return command.classify(opened, read_stdin())
     check(paths)
     if passthrough:
         return command.classify(opened, whole_file(paths))
-    if exit_code:
+    if exit_code or history:
         found = only_message(paths)
         return command.classify(opened, found.data, found.path, found.index)
     unreadable: list[Unreadable] = []

@@ -13,6 +13,7 @@ import click
 from spamnb import UNSURE
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
+from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
 from spamnb.files import default_model
 
@@ -211,7 +212,27 @@ all_folders_option = click.option(
     is_flag=True,
     help="Below a path, also read folders whose names speak against its label: Trash, Drafts, Junk …",
 )
+history_days_option = click.option(
+    "--history-days", metavar="DAYS", show_default=DAYS, help="How long messages stay in the history."
+)
+history_size_option = click.option(
+    "--history-size", metavar="SIZE", show_default=SIZE, help="How much it may take, as 200MB or 2GB."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def history_options(command: Decorated) -> Decorated:
+    """Give a command the options of what it leaves in the history."""
+    return with_options(
+        command,
+        history_size_option,
+        history_days_option,
+        click.option(
+            "--history",
+            is_flag=True,
+            help="Leave each verdict, and for some days its message, to be looked at: spamnb history.",
+        ),
+    )
 
 
 def mail_options(command: Decorated) -> Decorated:

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from spamnb.cli.options import Command, model_option, path_type
-from spamnb.delivery import HEADER_STYLES
+from spamnb.cli.options import Command, history_options, model_option, path_type
+from spamnb.delivery import HEADER_STYLES, open_history
 from spamnb.errors import UsageError
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options
 
@@ -76,6 +76,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     help="What becomes of a message that cannot be judged.",
 )
 @click.option("--reject", is_flag=True, help="As a milter, refuse spam.")
+@history_options
 @click.option("--quiet", is_flag=True, help="No line a message on standard error.")
 def serve(**options: Any) -> None:
     """Keep the model in memory and answer spamc, and whatever else speaks SpamAssassin's spamd protocol.
@@ -89,6 +90,7 @@ def serve(**options: Any) -> None:
         raise UsageError("--reject needs --milter")
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell are not for --milter")
+    open_history(options["history"], options["history_days"], options["history_size"])
     options["workers"] = options["workers"] or all_cores()
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)
     sys.stdout.flush()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spamnb.bayes.verdict import Verdict
+    from spamnb.delivery.history_log import HistoryLog
     from spamnb.model import Model
 
 FLAGS = {
@@ -31,6 +32,7 @@ FLAGS = {
     "-e": "exit_code",
     "--exit-code": "exit_code",
     "--json": "json",
+    "--history": "history",
 }
 MAX_FILE = 64 << 20  # bytes; of a larger file, only as many are judged
 MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
@@ -49,7 +51,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--model PATH] [FILE]`."""
+    """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--history] [--model PATH] [FILE]`."""
 
     def __init__(
         self,
@@ -58,6 +60,9 @@ class ClassifyCommand:
         exit_code: bool = False,
         json: bool = False,
         header_style: str | None = None,
+        history: bool = False,
+        history_days: str | None = None,
+        history_size: str | None = None,
     ) -> None:
         if passthrough and json:
             raise UsageError("-p passes the message on, --json describes it: one of them")
@@ -68,6 +73,7 @@ class ClassifyCommand:
         self.passthrough = passthrough
         self.exit_code = exit_code
         self.json = json
+        self.history = open_history(history, history_days, history_size)
 
     def run(self, path: str = "-", raw: bytes | None = None) -> int:
         """Judge a message: that on standard input, or one from a file, which has been read."""
@@ -85,6 +91,8 @@ class ClassifyCommand:
             write_stdout(passed_through(raw, verdict, self.header_style), is_mail=True)
         else:
             write_stdout(self.line_of(verdict, path, index))
+        if self.history:
+            self.history.append(raw, verdict, self.model, "classify")
         return verdict_exit_code(verdict.label) if self.exit_code else 0
 
     def line_of(self, verdict: "Verdict", path: str, index: int | None) -> bytes:
@@ -95,6 +103,17 @@ class ClassifyCommand:
             return json.dumps({"path": path, "index": index, **verdict.as_map()}).encode() + b"\n"
         name = printable(path) if index is None else f"{printable(path)}:{index}"
         return f"{verdict.label}\t{verdict.score:.4f}\t{name}\n".encode()
+
+
+def open_history(wanted: bool, days: str | None, size: str | None) -> "HistoryLog | None":
+    """Open the history that verdicts are appended to, if it is wanted."""
+    if wanted:
+        from spamnb.delivery.history_log import DAYS, SIZE, HistoryLog
+
+        return HistoryLog(days or DAYS, size or SIZE)
+    if days or size:
+        raise UsageError("--history-days and --history-size need --history")
+    return None
 
 
 def verdict_exit_code(label: str) -> int:
@@ -153,7 +172,7 @@ class LearnCommand:
 def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
     """Function that runs the delivery asked for; None if the arguments ask for anything else."""
     command, rest = arguments[0] if arguments else "", list(arguments[1:])
-    model = label = style = path = None
+    model = label = style = path = days = size = None
     flags = {}
     while rest:
         word = rest.pop(0)
@@ -165,6 +184,10 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
             flags[FLAGS[word]] = True
         elif command == "classify" and word == "--header-style" and rest and rest[0] in HEADER_STYLES:
             style = rest.pop(0)
+        elif command == "classify" and word == "--history-days" and rest:
+            days = rest.pop(0)
+        elif command == "classify" and word == "--history-size" and rest:
+            size = rest.pop(0)
         elif command == "classify" and not word.startswith("-") and path is None:
             path = word
         elif command == "train" and word in ("--ham", "--spam") and rest[:1] == ["-"] and label is None:
@@ -177,7 +200,7 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
         else:
             return None
     if command == "classify":
-        classify = ClassifyCommand(model, header_style=style, **flags)
+        classify = ClassifyCommand(model, header_style=style, history_days=days, history_size=size, **flags)
         if path is None:
             return classify.run
         raw = read_message_file(path)

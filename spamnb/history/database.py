@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NamedTuple
 
 from spamnb import HAM, SPAM, UNSURE
+from spamnb.delivery import history_log as log
 from spamnb.errors import InputOutputError, NoInput, SpamnbError
 from spamnb.files import printable
-from spamnb.history import log
 from spamnb.inspection.explanation import deciding_words
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -27,6 +27,7 @@ NAME = "history.sqlite"
 PATIENCE = 30.0  # seconds to wait for another process that writes
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records taken in at once: another process that writes waits so long
+MOST_FOUND = 5000  # of what has a word: the latest
 LONGEST_WORD = 40  # characters
 LONGEST_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
 YEAR, WEEK = 366 * log.DAY, 7 * log.DAY  # seconds
@@ -38,6 +39,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     time REAL NOT NULL,
+    week INTEGER NOT NULL,            -- since 1970
     verdict TEXT NOT NULL,
     score REAL NOT NULL,
     probability REAL,
@@ -64,12 +66,13 @@ CREATE TABLE IF NOT EXISTS entries (
 CREATE TABLE IF NOT EXISTS labels_before (id INTEGER PRIMARY KEY, label TEXT);  -- of what was corrected
 CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS limits (id INTEGER PRIMARY KEY CHECK (id = 1), days INTEGER, size INTEGER);
-CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id, time);
-CREATE INDEX IF NOT EXISTS by_model_and_doubt ON entries (model, is_corrected, rank, distance, id, time);
+CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id, time, verdict);
+CREATE INDEX IF NOT EXISTS by_model_and_doubt ON entries (
+    model, is_corrected, rank, distance, id, time, verdict);
 CREATE INDEX IF NOT EXISTS by_time ON entries (time, verdict, correction, score);
 CREATE INDEX IF NOT EXISTS by_model_and_time ON entries (model, time, verdict, correction, score);
+CREATE INDEX IF NOT EXISTS by_week ON entries (model, week, verdict, correction);
 CREATE INDEX IF NOT EXISTS by_verdict ON entries (verdict, time);
-CREATE INDEX IF NOT EXISTS by_digest ON entries (digest);
 """
 SEARCH_SCHEMA = """
 CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(
@@ -172,15 +175,23 @@ class History:
             if self.database.in_transaction:
                 self.database.execute("ROLLBACK")
 
-    def gather(self) -> int:
-        """Take in what was appended since, and remove what is too old or too much; return how many came."""
+    def waiting(self) -> int:
+        """Bytes that were appended and not yet gathered."""
+        names = log.file_names(self.folder)
+        return sum(log.size_and_time(self.folder, name)[0] - self._done(name) for name in names)
+
+    def gather(self, step: Callable[[int, int], None] = lambda _bytes, _verdicts: None) -> int:
+        """Take in what was appended since, and remove what is too old or too much; return how many came.
+
+        `step` is called with the bytes and verdicts taken in, again and again.
+        """
         models: Models = {}
-        gathered = sum(self._gather_file(name, models) for name in log.file_names(self.folder))
+        gathered = sum(self._gather_file(name, models, step) for name in log.file_names(self.folder))
         if limits := self.database.execute("SELECT days, size FROM limits").fetchone():
             self._prune(*limits)
         return gathered
 
-    def _gather_file(self, name: str, models: Models) -> int:
+    def _gather_file(self, name: str, models: Models, step: Callable[[int, int], None]) -> int:
         """Take in what is new in a file, piece by piece; with each, how far the file was read is stored."""
         gathered, end = 0, 1
         while end and log.size_and_time(self.folder, name)[0] != self._done(name):
@@ -202,6 +213,7 @@ class History:
                 if records:
                     database.execute("REPLACE INTO limits VALUES (1, ?, ?)", records[-1][2]["limits"])
             gathered += len(records)
+            step(end, len(records))
         return gathered
 
     def _done(self, name: str) -> int:
@@ -267,7 +279,10 @@ class History:
             conditions.append(f"rank = {rank_of(verdict)}")  # for the index
         words = printable(text).split()
         if words and self.has_search:
-            conditions.append("id IN (SELECT rowid FROM search WHERE search MATCH :words)")
+            conditions.append(
+                "id IN (SELECT rowid FROM search WHERE search MATCH :words ORDER BY rowid DESC LIMIT :most)"
+            )
+            asked["most"] = MOST_FOUND
             asked["words"] = " ".join('"' + word.replace('"', '""') + '"*' for word in words)
         elif words:
             for number, word in enumerate(words):
@@ -332,16 +347,17 @@ class History:
         """Count verdicts and corrections week by week, the first week first."""
         found: dict[int, Week] = {}
         condition = "" if model is None else "WHERE model = :model"
-        for number, verdict, correction, times in self.database.execute(
-            f"SELECT CAST((time - {MONDAY}) / {WEEK} AS INTEGER), verdict, correction, count(*) FROM entries "
-            f"{condition} GROUP BY 1, 2, 3 ORDER BY 1",
+        for _, number, verdict, correction, times in self.database.execute(
+            f"SELECT model, week, verdict, correction, count(*) FROM entries {condition} GROUP BY 1, 2, 3, 4",
             {"model": model},
         ):
             week = found.get(number) or Week(float(number * WEEK + MONDAY), 0, {}, {})
-            verdicts = week.verdicts | {verdict: week.verdicts.get(verdict, 0) + times}
-            corrections = week.corrections | ({(verdict, correction): times} if correction else {})
-            found[number] = Week(week.start, week.messages + times, verdicts, corrections)
-        return list(found.values())
+            found[number] = week._replace(messages=week.messages + times)
+            week.verdicts[verdict] = week.verdicts.get(verdict, 0) + times
+            if correction:
+                pair = verdict, correction
+                week.corrections[pair] = week.corrections.get(pair, 0) + times
+        return sorted(found.values())
 
     def scores(self, since: float, model: str | None = None) -> list[tuple[float, str, str | None]]:
         """List score, verdict and correction of all since a time."""
@@ -401,6 +417,7 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
     path = os.fsdecode(bytes(fields["model"]))
     return {
         "time": fields["time"],
+        "week": int((fields["time"] - MONDAY) // WEEK),
         "verdict": verdict,
         "score": fields["score"],
         "probability": fields["probability"],

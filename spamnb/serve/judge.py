@@ -9,6 +9,7 @@ from time import perf_counter
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.fast_scorer import hold
+from spamnb.delivery.history_log import HistoryLog
 from spamnb.errors import ModelError, SpamnbError
 from spamnb.files import complain
 from spamnb.model import Model
@@ -35,10 +36,13 @@ LONGEST_USER = 128  # characters
 class Judge:
     """Judges the mail of a user by the user's model, where there is one, else by the shared one."""
 
-    def __init__(self, shared: str, user_models: str | None, counters: Counters) -> None:
+    def __init__(
+        self, shared: str, user_models: str | None, counters: Counters, history: HistoryLog | None = None
+    ) -> None:
         self.shared = ReloadingModel(shared)
         self.user_models = user_models
         self.counters = counters
+        self.history = history
         self.by_path: dict[str, ReloadingModel] = {}  # models of users, the least recently used first
         self.spare = Features()
 
@@ -50,6 +54,8 @@ class Judge:
         features = model.features(raw, self.spare)
         verdict = model.classify_features(features) if with_evidence else model.verdict(features)
         self.counters.judged(verdict.label, perf_counter() - start)
+        if self.history:
+            self.history.append(raw, verdict, model.stored.path, "serve", user)
         return verdict, features
 
     def model_path(self, user: str) -> str:

@@ -28,6 +28,9 @@ class Options:
     milter: bool = False  # whether to speak the milter protocol instead of spamd's
     milter_failure: str = "accept"
     reject: bool = False
+    history: bool = False
+    history_days: str | None = None
+    history_size: str | None = None
 
     @classmethod
     def from_json(cls, text: str) -> Options:

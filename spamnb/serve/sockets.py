@@ -135,5 +135,6 @@ def become_user(user: str) -> None:
         os.initgroups(user, entry.pw_gid)
         os.setgid(entry.pw_gid)
         os.setuid(entry.pw_uid)
+        os.environ["HOME"] = entry.pw_dir
     except OSError as error:
         raise UsageError(f"--user {user}: {error.strerror}; only root can become another") from error

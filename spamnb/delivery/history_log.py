@@ -70,8 +70,11 @@ class HistoryLog:
 
     def _append(self, record: bytes) -> None:
         folder = self.folder or default_folder()
-        os.makedirs(folder, 0o700, exist_ok=True)
-        names = file_names(folder)
+        try:
+            names = file_names(folder)
+        except FileNotFoundError:
+            os.makedirs(folder, 0o700, exist_ok=True)
+            names = []
         name = self._current(folder, names)
         handle = os.open(os.path.join(folder, name), FLAGS, 0o600)
         try:

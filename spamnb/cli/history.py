@@ -1,0 +1,113 @@
+"""`spamnb history`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from spamnb.cli.options import Command, history_days_option, history_size_option, json_option, path_type
+from spamnb.cli.progress import progress
+from spamnb.cli.render.terminal import print_json, show, table
+from spamnb.delivery.history_log import DAY, DAYS, SIZE, parse_days, parse_size
+from spamnb.errors import NoInput, UsageError
+
+if TYPE_CHECKING:
+    from spamnb.history.database import Entry
+
+EXAMPLES = """
+spamnb classify -p --history < message
+spamnb history
+spamnb history --verdict unsure --since 7d
+spamnb history invoice example.org
+spamnb history --json --limit 1000
+spamnb history --prune --history-days 3
+"""
+UNITS = {"h": DAY / 24, "d": DAY, "w": 7 * DAY}  # seconds
+EMPTY = "nothing yet: give `spamnb classify` or `spamnb serve` the option --history"
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("words", nargs=-1, metavar="[WORD]...")
+@click.option("--verdict", metavar="LABEL", help="Only what was judged so: ham, spam, unsure …")
+@click.option("--since", metavar="TIME", help="Only from then on: 12h, 7d, 2w ago, or a day: 2026-11-16.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="At most so many."
+)
+@click.option("--prune", is_flag=True, help="Remove messages that are older, or more, than is to be kept.")
+@history_days_option
+@history_size_option
+@click.option(
+    "--folder",
+    type=path_type,
+    metavar="PATH",
+    show_default="spamnb/history in the XDG state folder",
+    help="Where the history is.",
+)
+@json_option
+def history(
+    words: tuple[str, ...],
+    verdict: str | None,
+    since: str | None,
+    limit: int,
+    prune: bool,
+    history_days: str | None,
+    history_size: str | None,
+    folder: str | None,
+    as_json: bool,
+) -> None:
+    """Show what was judged lately, the latest first; with WORDs, what has all of them in sender or subject.
+
+    In a pipe, a line each: time, verdict, score, sender, subject. What `spamnb classify` and `spamnb serve`
+    judge with --history is in it.
+    """
+    from spamnb.history.database import History
+
+    days, size = parse_days(history_days or DAYS), parse_size(history_size or SIZE)
+    if (history_days or history_size) and not prune:
+        raise UsageError("--history-days and --history-size go with --prune")
+    start = None if since is None else parse_since(since)
+    if folder and not os.path.isdir(folder):
+        raise NoInput(f"{folder}: no such folder")
+    with History.open(folder) as opened:
+        if prune:
+            removed = opened.prune(days, size)
+            print_json({"messages_removed": removed}) if as_json else show(f"messages removed: {removed:,}")
+            return
+        waiting = opened.waiting()
+        with progress("gathering", lambda: waiting) as step:
+            opened.gather(step)
+        found = opened.entries("time", verdict=verdict, text=" ".join(words), since=start, limit=limit)
+    if as_json:
+        print_json([entry._asdict() for entry in found])
+    elif not sys.stdout.isatty():
+        for entry in found:
+            click.echo("\t".join(cells(entry, "%Y-%m-%dT%H:%M:%S%z")))
+    elif found:
+        columns = ("time", "verdict", "score", "sender", "subject")
+        rows = [cells(entry, "%Y-%m-%d %H:%M") for entry in found]
+        for entry, row in zip(found, rows, strict=True):
+            row[1] += f", now {entry.correction}" if entry.correction else ""
+        show(table(None, columns, rows, ("sender", "subject")))
+    else:
+        show("nothing found" if words or verdict or since else EMPTY)
+
+
+def cells(entry: Entry, time_format: str) -> list[str]:
+    judged = datetime.fromtimestamp(entry.time).astimezone().strftime(time_format)
+    return [judged, entry.verdict, f"{entry.score:.4f}", entry.sender, entry.subject]
+
+
+def parse_since(text: str) -> float:
+    """Read how long ago, as `7d`, or a day or time, as `2026-11-16`."""
+    number, unit = text[:-1], text[-1:]
+    if unit in UNITS and number.isascii() and number.isdecimal() and len(number) < 6:
+        return time.time() - int(number) * UNITS[unit]
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        raise UsageError(f"--since takes 12h, 7d, 2w or a day as 2026-11-16, not {text!r}") from None
