@@ -7,6 +7,8 @@ const form = document.querySelector("form.messages");
 const one = document.querySelector("form.actions");
 const done = []; // what was corrected, for undo: lists of ids
 let waiting = Promise.resolve(); // corrections are sent one after the other
+const early = []; // marks that came while the rows they are about were loading
+const AHEAD = 40; // rows that are there before they are needed
 let loading = false;
 
 const rows = () => [...document.querySelectorAll(".rows > li")];
@@ -31,7 +33,7 @@ function here() {
 function step(by) {
   const all = rows(), at = all.indexOf(here());
   go(all[at < 0 ? 0 : Math.min(Math.max(at + by, 0), all.length - 1)]);
-  if (at + 10 > all.length) loadMore();
+  if (at + AHEAD > all.length) loadMore();
 }
 
 async function loadMore() {
@@ -39,7 +41,6 @@ async function loadMore() {
   if (!more || loading) return;
   loading = true;
   try {
-    await waiting; // what is marked meanwhile moves in the list
     const page = parsed(await (await fetch(more.href)).text());
     const known = new Set(rows().map((row) => row.id));
     const fresh = [...page.querySelectorAll(".rows > li")].filter((row) => !known.has(row.id));
@@ -48,6 +49,7 @@ async function loadMore() {
     if (next && fresh.length) more.href = next.href; else more.remove();
   } catch { /* the link is still there */ }
   loading = false;
+  for (const label of early.splice(0)) { step(1); mark(label); }
 }
 
 // Sends a correction, and puts the rows that the answer has in place of the old ones.
@@ -94,6 +96,7 @@ function mark(label) {
   const all = chosen(), row = here() ?? rows()[0];
   const about = all.length ? all : row ? [row] : [];
   if (!about.length) return;
+  if (loading && !all.length && row.classList.contains("saving")) return early.push(label);
   const ids = about.map(idOf);
   done.push(ids);
   about.forEach((each) => { each.querySelector("input").checked = false; });
@@ -106,12 +109,7 @@ function undo() {
   const ids = done.pop() ?? (row?.classList.contains("corrected") ? [idOf(row)] : []);
   if (!ids.length) return say("nothing to undo");
   go(document.getElementById("m" + ids[0]));
-  const body = ids.length === 1 ? "undone" : ids.length + " undone";
-  sendUndo(ids, body);
-}
-
-function sendUndo(ids, words) {
-  ids.forEach((id) => send([id], { undo: id }, words));
+  ids.forEach((id) => send([id], { undo: id }, ids.length === 1 ? "undone" : ids.length + " undone"));
 }
 
 // Shows the buttons for what is selected only while something is.
@@ -163,7 +161,7 @@ if (form) {
     if (!button) return event.preventDefault();
     event.preventDefault();
     if (button.name === "all") return mark(button.value);
-    if (button.name === "undo") return sendUndo([button.value], "undone");
+    if (button.name === "undo") return send([button.value], { undo: button.value }, "undone");
     const id = button.value.slice(0, button.value.indexOf(":")), label = button.value.slice(id.length + 1);
     done.push([id]);
     send([id], { one: button.value }, "learned as " + label);
