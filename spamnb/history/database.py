@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -334,9 +334,10 @@ class History:
             if label is None:
                 database.executemany("DELETE FROM labels_before WHERE id = ?", [(one,) for one in ids])
 
-    def remember_label(self, id: int, label: str | None) -> None:  # noqa: A002
-        """Note the label that a message had before it is corrected, if that is not known yet."""
-        self.database.execute("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", (id, label))
+    def remember_labels(self, labels: Mapping[int, str | None]) -> None:
+        """Note the labels that messages have before they are corrected, where that is not known yet."""
+        with self._transaction() as database:
+            database.executemany("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", labels.items())
 
     def label_before(self, id: int) -> str | None:  # noqa: A002
         """Tell the label that a message was learned under before it was corrected; None for none."""

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from spamnb.errors import DataError, SpamnbError
+from spamnb.files import complain
 from spamnb.history.database import History
 from spamnb.report.elements import element, sheet
 from spamnb.review.corrections import correct, undo
@@ -46,7 +47,7 @@ class Pages:
             Route("/cutoff", self.change(cutoff_saved), methods=["POST"]),
             Route("/files/{name}", own_file),
         ]
-        handlers = {SpamnbError: self.failure, 404: self.failure}
+        handlers = {SpamnbError: self.failure, 404: self.failure, Exception: self.unexpected}
         return Guard(Starlette(routes=routes, exception_handlers=handlers), self.secrets, hosts, cookie)
 
     def visit(self, request: Request, history: History) -> Visit:
@@ -88,6 +89,10 @@ class Pages:
             note = element("p", why, class_="note", id="failure")
             page = self.visit(request, history).page("Not possible", heading("That did not work"), note)
             return html(page, 409 if isinstance(error, SpamnbError) else 404)
+
+    def unexpected(self, request: Request, error: Exception) -> Response:
+        complain(f"unexpected, at {request.url.path}: {error.__class__.__name__}: {error}")
+        return self.failure(request, SpamnbError("something unexpected; the terminal says more"))
 
 
 def html(page: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:

@@ -12,11 +12,12 @@ from spamnb.training.learn import learn
 
 
 def correct(history: History, ids: Iterable[int], label: str) -> None:
-    """Learn messages under a label, one by one: each is on disk before it is noted as corrected."""
-    for entry, raw in kept_messages(history, ids):
-        history.remember_label(entry.id, learned_label(entry.model, raw))
+    """Learn messages under a label; what they had before is noted first, and that it is done at the end."""
+    found = kept_messages(history, ids)
+    history.remember_labels({entry.id: learned_label(entry.model, raw) for entry, raw in found})
+    for entry, raw in found:
         learn(entry.model, raw, label)
-        history.correct([entry.id], label)
+    history.correct([entry.id for entry, _ in found], label)
 
 
 def undo(history: History, ids: Iterable[int]) -> None:

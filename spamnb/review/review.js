@@ -6,7 +6,9 @@ const status = document.getElementById("status");
 const form = document.querySelector("form.messages");
 const one = document.querySelector("form.actions");
 const done = []; // what was corrected, for undo: lists of ids
-let waiting = Promise.resolve(); // corrections are sent one after the other
+const queue = []; // what is to be sent
+const TOGETHER = 20; // messages of a request
+let sending = false;
 const early = []; // marks that came while the rows they are about were loading
 const AHEAD = 40; // rows that are there before they are needed
 let loading = false;
@@ -49,27 +51,43 @@ async function loadMore() {
     if (next && fresh.length) more.href = next.href; else more.remove();
   } catch { /* the link is still there */ }
   loading = false;
-  for (const label of early.splice(0)) { step(1); mark(label); }
+  for (const label of early.splice(0)) {
+    if (current.classList.contains("saving")) step(1);
+    mark(label);
+  }
 }
 
-// Sends a correction, and puts the rows that the answer has in place of the old ones.
+// Sends what was marked, one request after the other; what came meanwhile goes together if it is alike.
 function send(ids, fields, words) {
-  const changed = ids.map((id) => document.getElementById("m" + id)).filter(Boolean);
-  changed.forEach((row) => row.classList.add("saving"));
-  waiting = waiting.then(async () => {
-    try {
-      const body = new URLSearchParams({ ...fields, rows: "1", secret: form.elements.secret.value });
-      for (const id of fields.all ? ids : []) body.append("id", id);
-      const answer = await fetch("/correct", { method: "POST", body });
-      const page = parsed(await answer.text());
-      if (!answer.ok) throw new Error(page.getElementById("failure")?.textContent ?? page.body.textContent);
-      for (const fresh of page.querySelectorAll(".rows > li")) replace(document.getElementById(fresh.id), fresh);
-      say(words);
-    } catch (error) {
-      changed.forEach((row) => fail(row, error));
-    }
-  });
+  ids.forEach((id) => document.getElementById("m" + id)?.classList.add("saving"));
+  queue.push({ ids, fields, words });
   selection();
+  if (!sending) drain();
+}
+
+async function drain() {
+  sending = true;
+  while (queue.length) {
+    const { ids, fields, words } = queue.shift();
+    while (fields.all && queue[0]?.fields.all === fields.all && ids.length < TOGETHER) ids.push(...queue.shift().ids);
+    await post(ids, fields, words);
+  }
+  sending = false;
+}
+
+// Puts the rows that the answer has in place of the old ones.
+async function post(ids, fields, words) {
+  try {
+    const body = new URLSearchParams({ ...fields, rows: "1", secret: form.elements.secret.value });
+    for (const id of fields.all ? ids : []) body.append("id", id);
+    const answer = await fetch("/correct", { method: "POST", body });
+    const page = parsed(await answer.text());
+    if (!answer.ok) throw new Error(page.getElementById("failure")?.textContent ?? page.body.textContent);
+    for (const fresh of page.querySelectorAll(".rows > li")) replace(document.getElementById(fresh.id), fresh);
+    say(words);
+  } catch (error) {
+    ids.forEach((id) => fail(document.getElementById("m" + id), error));
+  }
 }
 
 function replace(old, fresh) {
@@ -81,6 +99,7 @@ function replace(old, fresh) {
 }
 
 function fail(row, error) {
+  if (!row) return;
   const why = error instanceof TypeError ? "not saved: the page has ended" : "not saved: " + error.message.trim();
   row.classList.remove("saving");
   const note = row.querySelector(".failed") ?? document.createElement("span");
@@ -98,7 +117,7 @@ function mark(label) {
   if (!about.length) return;
   if (loading && !all.length && row.classList.contains("saving")) return early.push(label);
   const ids = about.map(idOf);
-  done.push(ids);
+  done.push([...ids]);
   about.forEach((each) => { each.querySelector("input").checked = false; });
   send(ids, { all: label }, ids.length === 1 ? "learned as " + label : ids.length + " learned as " + label);
   if (!all.length) { current = row; step(1); }
@@ -164,7 +183,7 @@ if (form) {
     if (button.name === "undo") return send([button.value], { undo: button.value }, "undone");
     const id = button.value.slice(0, button.value.indexOf(":")), label = button.value.slice(id.length + 1);
     done.push([id]);
-    send([id], { one: button.value }, "learned as " + label);
+    send([id], { all: label }, "learned as " + label);
   });
   form.addEventListener("change", selection);
   form.addEventListener("focusin", here);

@@ -258,7 +258,7 @@ def test_a_model_that_others_change(eyes, own, spamnb, tmp_path):
 
 
 def test_killed_in_the_middle(spamnb, own, tmp_path, eyes):
-    own = shutil.copy(own, tmp_path / "model.msgpack")
+    own = shutil.copy(own, str(tmp_path / "model.msgpack"))
     mail = [doubtful(number) for number in range(600, 640)]
     folder = remembered(tmp_path / "history", own, mail)
     with served(spamnb, "--model", own, "--history-folder", folder) as page:
@@ -276,5 +276,5 @@ def test_killed_in_the_middle(spamnb, own, tmp_path, eyes):
         }
         noted = {entry.id for entry in history.entries(limit=100) if entry.correction == "spam"}
     assert shown <= noted <= learned
-    assert len(learned - shown) <= 1  # the one under way
+    assert len(learned - shown) <= 20  # those under way
     subprocess.run([spamnb.program, "inspect", "--check", "--model", own], check=True, capture_output=True)
