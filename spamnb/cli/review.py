@@ -59,18 +59,21 @@ def review(
     Shows the history that classify, serve and imap keep with --history; or the mail below PATH, judged now.
     What you mark is learned at once. Ctrl-C ends it.
     """
-    try:
-        from spamnb.review.server import Address, run
-    except ImportError as error:
-        raise UsageError(MISSING) from error
+    from spamnb.review.address import Address
+
     if paths and history_folder:
         raise UsageError("mail or --history-folder, not both")
     address = Address.parse(listen, port, tls_cert, tls_key)
+    address.check_certificate()
+    check(paths)
+    try:
+        from spamnb.review.server import run
+    except ImportError as error:
+        raise UsageError(MISSING) from error
     model = os.path.abspath(model)
     code = 0
     with ExitStack() as stack:
         if paths:
-            check(paths)
             history_folder = stack.enter_context(TemporaryDirectory(prefix="spamnb-review-"))
             code = judge_mail(history_folder, model, paths)
         run(history_folder, model, address, click.echo, not no_browser)

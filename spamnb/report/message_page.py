@@ -242,7 +242,7 @@ def place_table(
         element(
             "details",
             element("summary", f"{count(len(rows) - SHOWN)} more{left_out}"),
-            titled("", table(columns, rows[SHOWN:])),
+            scrolling(f"{name}: more", table(columns, rows[SHOWN:])),
         ),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -14,13 +13,13 @@ from starlette.routing import Route
 from spamnb.errors import DataError, SpamnbError
 from spamnb.files import complain
 from spamnb.history.database import History
-from spamnb.report.elements import element, sheet
+from spamnb.report.elements import element
 from spamnb.review.corrections import correct, undo
 from spamnb.review.course import course_page
 from spamnb.review.cutoff import cutoff_page, save_cutoff
 from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, read_form
 from spamnb.review.inbox import inbox_page, rows_of
-from spamnb.review.visit import OWN_FILES, SHEETS, Visit, heading
+from spamnb.review.visit import SCRIPT, STYLE, Visit, heading, own_file
 from spamnb.review.why import framed_html, why_page
 from spamnb.review.words import words_page
 
@@ -45,7 +44,8 @@ class Pages:
             Route("/message/{id:int}/html", self.framed),
             Route("/correct", self.change(corrected), methods=["POST"]),
             Route("/cutoff", self.change(cutoff_saved), methods=["POST"]),
-            Route("/files/{name}", own_file),
+            Route(f"/files/{STYLE}", static("text/css", STYLE)),
+            Route(f"/files/{SCRIPT}", static("text/javascript", SCRIPT)),
         ]
         handlers = {SpamnbError: self.failure, 404: self.failure, Exception: self.unexpected}
         return Guard(Starlette(routes=routes, exception_handlers=handlers), self.secrets, hosts, cookie)
@@ -133,11 +133,7 @@ def cutoff_saved(visit: Visit, form: Form) -> Response:
     return RedirectResponse(visit.url("/cutoff"), 303)
 
 
-def own_file(request: Request) -> Response:
-    """Serve a style sheet or the script."""
-    name = request.path_params["name"]
-    if name in SHEETS:
-        return Response(sheet(name), media_type="text/css")
-    if name in OWN_FILES:
-        return Response(files(__package__).joinpath(name).read_text("utf-8"), media_type=OWN_FILES[name])
-    return Response("there is no such file\n", 404)
+def static(kind: str, name: str) -> Callable[[Request], Response]:
+    """Make an endpoint of a file that a browser may keep: its address changes with its contents."""
+    headers = {"cache-control": "private, max-age=31536000, immutable"}
+    return lambda _request: Response(own_file(name), media_type=kind, headers=headers)

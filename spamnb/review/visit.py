@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+from binascii import crc32
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from urllib.parse import urlencode
 
 from spamnb.history.database import History
 from spamnb.model import Model
-from spamnb.report.elements import Child, Markup, element, page
+from spamnb.report.elements import Child, Markup, element, page, sheet
 from spamnb.review.guard import Secrets
 
 VIEWS = {"/": "Inbox", "/course": "How it goes", "/words": "Words", "/cutoff": "Cutoff"}
 SHEETS = ("colours.css", "style.css", "message_page.css")  # of the reports
-OWN_FILES = {"review.css": "text/css", "review.js": "text/javascript"}
+STYLE, SCRIPT = "review.css", "review.js"
 MODEL_NAME = 60  # characters shown of a model's path
 
 
@@ -52,9 +54,10 @@ class Visit:
 
     def page(self, title: str, *body: Child) -> str:
         """Make a page: its head, the way to the other views, and its own sections."""
+        style, script = (f"/files/{name}?{crc32(own_file(name)):x}" for name in (STYLE, SCRIPT))
         head = (
-            [element("link", rel="stylesheet", href=f"/files/{name}") for name in (*SHEETS, "review.css")],
-            element("script", type="module", src="/files/review.js"),
+            element("link", rel="stylesheet", href=style),
+            element("script", type="module", src=script),
         )
         top = element(
             "header",
@@ -93,6 +96,13 @@ class Visit:
         """Make a form that changes something."""
         secret = element("input", type="hidden", name="secret", value=self.secrets.form)
         return element("form", secret, *children, method="post", action=action, class_=class_)
+
+
+@cache
+def own_file(name: str) -> bytes:
+    """Read the script, or all style sheets together."""
+    own = files(__package__).joinpath(name).read_bytes()
+    return "".join(map(sheet, SHEETS)).encode() + own if name == STYLE else own
 
 
 def shown_path(path: str) -> str:

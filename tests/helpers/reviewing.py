@@ -73,8 +73,9 @@ def remembered(folder: Path, model: str, mail: Iterable[bytes]) -> Path:
     return folder
 
 
-def label_in(model: str, raw: bytes) -> str | None:
+def label_in(model: str, raw: bytes | None) -> str | None:
     """The label that a message is learned under."""
+    assert raw
     return StoredModel.open(model).label_of(digest(read(raw)))
 
 

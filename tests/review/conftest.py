@@ -1,5 +1,6 @@
 """One browser for all tests of the page in this process; each starts with no cookies and one tab."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,9 +11,18 @@ from helpers.reviewing import Eyes, Page, new_browser, served
 
 
 class SharedPage(NamedTuple):
+    """A page that keeps nothing in memory: each test makes its model and its history anew."""
+
     page: Page
     model: str
     history: Path
+
+    def renew(self, model: str) -> str:
+        """Copy a model into the place of the page's own, with a history of nothing."""
+        for old in Path(self.model).parent.glob("model.msgpack*"):
+            old.unlink()
+        shutil.rmtree(self.history, ignore_errors=True)
+        return shutil.copy(model, self.model)
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +34,6 @@ def driver() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def shared(spamnb: Spamnb, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedPage]:
-    """A page that keeps nothing in memory: its model and its history are made anew for each test."""
     folder = tmp_path_factory.mktemp("review")
     model, history = folder / "model.msgpack", folder / "history"
     with served(spamnb, "--model", model, "--history-folder", history) as page:

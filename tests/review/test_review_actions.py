@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from helpers.reviewing import label_in, remembered, served, with_selenium
@@ -42,9 +41,7 @@ def row_of(eyes, raw):
 @pytest.fixture
 def own(shared, spamnb):
     """The model of the page, as it was before any test."""
-    for path in Path(shared.model).parent.glob("model.msgpack*"):
-        path.unlink()
-    return shutil.copy(spamnb.model, shared.model)
+    return shared.renew(spamnb.model)
 
 
 @pytest.fixture
@@ -52,7 +49,6 @@ def open_page(shared, own, eyes):
     """Open the page with a history of some mail."""
 
     def opened(mail):
-        shutil.rmtree(shared.history, ignore_errors=True)
         remembered(shared.history, own, mail)
         eyes.open(shared.page.address)
         eyes.wait(lambda: eyes.run("return document.activeElement.className") == "subject")
