@@ -27,7 +27,8 @@ NAME = "history.sqlite"
 PATIENCE = 30.0  # seconds to wait for another process that writes
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records taken in at once: another process that writes waits so long
-MOST_FOUND = 5000  # of what has a word: the latest
+MOST_WORDS = 20  # that are searched for at once
+MOST_FOUND = 3000  # of what has a word: the latest
 LONGEST_WORD = 40  # characters
 LONGEST_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
 YEAR, WEEK = 366 * log.DAY, 7 * log.DAY  # seconds
@@ -277,12 +278,10 @@ class History:
         ]
         if verdict is not None:
             conditions.append(f"rank = {rank_of(verdict)}")  # for the index
-        words = printable(text).split()
+        words = printable(text).split()[:MOST_WORDS]
         if words and self.has_search:
-            conditions.append(
-                "id IN (SELECT rowid FROM search WHERE search MATCH :words ORDER BY rowid DESC LIMIT :most)"
-            )
-            asked["most"] = MOST_FOUND
+            latest = f"search MATCH :words ORDER BY rowid DESC LIMIT {MOST_FOUND}"
+            conditions.append(f"id IN (SELECT rowid FROM search WHERE {latest})")
             asked["words"] = " ".join('"' + word.replace('"', '""') + '"*' for word in words)
         elif words:
             for number, word in enumerate(words):
@@ -439,15 +438,14 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
 
 
 def words_of(raw: bytes, verdict: str, path: str, models: Models) -> str:
-    """Name the three words that decided, by the model as it is now; none if it cannot be opened."""
-    if path not in models:
-        models[path] = None
-        with suppress(SpamnbError, OSError):
+    """Name the three words that decided, by the model as it is now; none if it is gone or damaged."""
+    with suppress(SpamnbError, OSError):
+        if path not in models:
+            models[path] = None
             models[path] = Model.open(path)
-    model = models[path]
-    if model is None:
-        return ""
-    return ", ".join(shown(word, LONGEST_WORD) for word in deciding_words(model, raw, verdict))
+        if model := models[path]:
+            return ", ".join(shown(word, LONGEST_WORD) for word in deciding_words(model, raw, verdict))
+    return ""
 
 
 def rank_of(verdict: str) -> int:

@@ -19,12 +19,13 @@ from helpers.screens import on_a_terminal
 # Each costs a delivery 3 to 100 ms.
 HEAVY = (
     "click numpy rich email re json typing dataclasses collections hashlib msgpack enum functools pathlib "
-    "contextlib html string subprocess tempfile"
+    "contextlib html sqlite3 string subprocess tempfile"
 ).split()
 START = "import sys; from spamnb.start import main; sys.exit(main())"  # what the start script does
 DELIVERIES = [
     ["classify"],
     ["classify", "-p", "-e"],
+    ["classify", "--history", "--history-days", "3", "--history-size", "10MB"],
     ["classify", "FILE"],
     ["classify", "-e", "FILE"],
     ["train", "--spam", "-"],

@@ -1,0 +1,249 @@
+"""The database of the history: gathered once, listed in order of doubt or time, searched, put right."""
+
+import os
+import stat
+import time
+
+import pytest
+
+from spamnb.bayes.verdict import Cutoffs, Verdict
+from spamnb.delivery.history_log import DAY, HistoryLog, digest_of, file_names
+from spamnb.history.database import NAME, History, Week
+from spamnb.model import Model
+
+NOW = 1_794_790_000.0  # a Monday, at two
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return str(tmp_path / "history")
+
+
+def append(folder, *verdicts, model="/nosuch", raw=None, start=NOW):
+    """Verdicts by label and score, a second apart."""
+    log = HistoryLog(folder=folder)
+    for number, (label, score) in enumerate(verdicts):
+        message = raw or b"From: Ann <ann@example.org>\nSubject: %s %d\n\n" % (label.encode(), number)
+        verdict = Verdict(label, score, 0.5, {}, (), Cutoffs(-1.0, 1.0))
+        log.append(message, verdict, model, "classify", "joe", now=start + number)
+
+
+@pytest.fixture
+def history(folder):
+    """Nine verdicts: three spam, three ham, three unsure."""
+    scores = (("spam", 9), ("ham", -9), ("unsure", 0), ("spam", 2), ("ham", -2))
+    more = (("unsure", 0.5), ("spam", 5), ("ham", -5), ("unsure", -0.5))
+    append(folder, *scores, *more)
+    with History.open(folder) as opened:
+        assert opened.gather() == 9
+        yield opened
+
+
+def test_what_an_entry_has(folder, spamnb, mail):
+    raw = mail.messages["spam"]
+    verdict = Model.open(spamnb.model).classify(raw)
+    HistoryLog(folder=folder).append(raw, verdict, spamnb.model, "serve", "ann", now=NOW)
+    with History.open(folder) as history:
+        history.gather()
+        [entry] = history.entries()
+        assert (entry.time, entry.verdict, entry.score) == (NOW, verdict.label, verdict.score)
+        assert (entry.probability, entry.size) == (verdict.probability, len(raw))
+        assert verdict.cutoffs
+        assert (entry.ham_cutoff, entry.spam_cutoff) == (verdict.cutoffs.ham, verdict.cutoffs.spam)
+        assert (entry.source, entry.user, entry.model) == ("serve", "ann", spamnb.model)
+        assert entry.digest == digest_of(raw)
+        assert len(entry.words.split(", ")) == 3
+        assert history.message(entry.id) == raw
+        assert history.entry(entry.id) == entry
+        assert history.entry(99) is history.message(99) is None
+        assert history.models() == [spamnb.model]
+    for name in os.listdir(folder):
+        assert stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.01, 0.5])
+def test_a_damaged_model_has_no_words(folder, own, kept):
+    size = os.path.getsize(own)
+    with open(own, "r+b") as file:
+        file.seek(int(size * kept))
+        file.write(b"\xff" * (size - int(size * kept)))
+    append(folder, ("spam", 3), ("ham", -3), model=own, raw=b"Subject: viagra\n\nbuy viagra now\n")
+    with History.open(folder) as history:
+        assert history.gather() == 2
+        assert {entry.words for entry in history.entries()} == {""}
+
+
+def scores(entries):
+    return [entry.score for entry in entries]
+
+
+def test_order_of_doubt(history):
+    """What is unsure, the latest first, then spam and ham by the distance from the cutoff."""
+    in_doubt = history.entries()
+    assert scores(in_doubt) == [-0.5, 0.5, 0, 2, 5, 9, -2, -5, -9]
+    history.correct([in_doubt[0].id, in_doubt[3].id], "ham", now=NOW)
+    assert scores(history.entries()) == [0.5, 0, 5, 9, -2, -5, -9, -0.5, 2]
+    assert (history.entries()[-1].correction, history.entries()[-1].corrected) == ("ham", NOW)
+    history.correct([in_doubt[0].id, in_doubt[3].id], None)
+    assert history.entries() == in_doubt
+
+
+@pytest.mark.parametrize("order", ["doubt", "time"])
+def test_pages_join_without_a_gap(history, order):
+    everything = history.entries(order)
+    history.correct([everything[2].id], "spam")
+    everything = history.entries(order)
+    found: list = []
+    while page := history.entries(order, limit=2, after=found[-1].cursor if found else None):
+        found += page
+    assert found == everything
+
+
+def test_what_is_corrected_on_a_page_does_not_hide_the_next(history):
+    page = history.entries(limit=3)
+    history.correct([entry.id for entry in page], "spam")
+    assert scores(history.entries(limit=3, after=page[-1].cursor)) == [2, 5, 9]
+
+
+def test_time_and_filters(history):
+    assert scores(history.entries("time", limit=3)) == [-0.5, -5, 5]
+    assert scores(history.entries(verdict="spam")) == [2, 5, 9]
+    assert scores(history.entries("time", verdict="unsure", since=NOW + 5)) == [-0.5, 0.5]
+    assert history.entries(verdict="work") == history.entries(model="/other") == []
+    assert len(history.entries(model="/nosuch")) == 9
+    assert sorted(history.scores(NOW + 7)) == [(-5.0, "ham", None), (-0.5, "unsure", None)]
+
+
+SEARCHES = [
+    ("ham", 3),
+    ("ANN", 9),
+    ("example.org", 9),
+    ("unsu 8", 1),
+    ("nosuch", 0),
+    ('"', 0),
+    ("spam OR nosuch", 0),
+]
+SEARCHES += [
+    ("nosuch " * 10**4, 0),
+    ("NEAR(a b)", 0),
+    ("sender:ann", 0),
+    ("%", 0),
+    ("_", 0),
+    ("\0", 0),
+    ("\udcff", 0),
+]
+
+
+@pytest.mark.parametrize(("text", "number"), SEARCHES)
+@pytest.mark.parametrize("has_search", [True, False])
+def test_search(history, text, number, has_search):
+    history.has_search &= has_search  # without it, as where SQLite was built so
+    assert len(history.entries(text=text)) == len(history.entries("time", text=text)) == number
+
+
+def test_weeks(folder, history):
+    append(folder, ("ham", -3), start=NOW - DAY)  # Sunday
+    history.gather()
+    [missed, *_] = history.entries(verdict="ham", since=NOW)
+    history.correct([missed.id], "spam")
+    monday = NOW - NOW % DAY
+    assert history.weeks() == [
+        Week(monday - 7 * DAY, 1, {"ham": 1}, {}),
+        Week(monday, 9, {"ham": 3, "spam": 3, "unsure": 3}, {("ham", "spam"): 1}),
+    ]
+    assert history.weeks("/other") == []
+
+
+HOSTILE = b"\x00\x1b[2J\r\x07\xff\xfe'\"<script>\xe2\x80\xae;DROP TABLE entries;--" + bytes(range(256))
+FIELDS = [
+    b"From: %s\n\nx" % HOSTILE.replace(b"\n", b""),
+    b"Subject: %s\n\nx" % HOSTILE.replace(b"\n", b""),
+    b"Message-ID: %s\n\nx" % HOSTILE.replace(b"\n", b""),
+    b"Subject: =?utf-8?q?=00=1B=ED=A0=80?= =?utf-16?b?2AA=?=\nFrom: " + b"a" * 10**6 + b"\n\nx",
+    HOSTILE,
+    b"",
+]
+
+
+@pytest.mark.parametrize("raw", FIELDS, ids=range(len(FIELDS)))
+def test_hostile_mail(folder, spamnb, raw):
+    verdict = Verdict("spam\x1b", 1.0, 0.5, {}, (), None)
+    HistoryLog(folder=folder).append(raw, verdict, spamnb.model, "imap \x1b/\udcff", "\udcff\0" * 10**5)
+    with History.open(folder) as history:
+        assert history.gather() == 1
+        [entry] = history.entries("time")
+        texts = (entry.verdict, entry.sender, entry.subject, entry.message_id, entry.source, entry.user)
+        assert all(text.isprintable() and len(text) <= 300 for text in (*texts, entry.words))
+        assert history.message(entry.id) == raw[: 1 << 20]
+
+
+def test_gathered_once_and_what_comes_later(folder, history):
+    assert history.gather() == history.waiting() == 0
+    append(folder, ("spam", 3), ("ham", -3))
+    with History.open(folder) as another:
+        assert history.waiting() > 0
+        assert (another.gather(), history.gather()) == (2, 0)
+    assert len(history.entries()) == 11
+
+
+def test_a_record_on_its_way_is_gathered_when_it_is_there(folder, history):
+    append(folder, ("spam", 3))
+    path = os.path.join(folder, file_names(folder)[0])
+    with open(path, "rb") as file:
+        whole = file.read()
+    os.truncate(path, len(whole) - 5)
+    assert history.gather() == history.gather() == 0
+    with open(path, "ab") as file:
+        file.write(whole[-5:])
+    assert (history.gather(), history.gather()) == (1, 0)
+
+
+def test_messages_go_and_what_was_said_of_them_stays(folder, history):
+    [first, *_] = history.entries("time")
+    for name in file_names(folder):
+        os.utime(os.path.join(folder, name), (time.time() - 3 * DAY,) * 2)
+    assert history.prune(14, 10**8) == 0
+    assert history.prune(2, 10**8) == 9
+    assert file_names(folder) == []
+    assert history.entries("time")[0] == first
+    assert history.message(first.id) is None
+    append(folder, ("ham", -4))  # another file in the place of the first
+    assert history.gather() == 1
+    assert history.message(history.entries("time", text="ham 0")[0].id).startswith(b"From: Ann")
+
+
+def test_gathering_prunes_as_the_latest_record_says(folder, history):
+    log = HistoryLog("3", "1MB", folder)
+    log.append(b"", Verdict("ham", -3.0, 0.5, {}, (), None), "/nosuch", "classify")
+    path = os.path.join(folder, file_names(folder)[0])
+    os.utime(path, (time.time() - 4 * DAY,) * 2)
+    history.gather()
+    assert file_names(folder) == []
+
+
+def test_entries_are_kept_for_a_year_or_while_there_is_room(folder, history):
+    append(folder, ("ham", -4), start=time.time() - 400 * DAY)
+    history.gather()
+    assert len(history.entries()) == 9
+    append(folder, *[("ham", -4)] * 600, start=time.time())
+    history.gather()
+    history.prune(14, 10**6)  # room for 500
+    assert len(history.entries(limit=1000)) == 500
+    assert history.entries(text="unsure") == []
+
+
+def test_a_message_is_never_another_one(folder, history):
+    """Who removes files by hand must not have the wrong message learned."""
+    entries = history.entries()
+    os.unlink(os.path.join(folder, file_names(folder)[0]))
+    append(folder, ("spam", 9), ("ham", -9), start=NOW + 60)
+    assert [history.message(entry.id) for entry in entries] == [None] * 9
+    assert history.gather() == 2
+
+
+def test_a_damaged_database_is_told_in_a_line(spamnb, folder):
+    os.mkdir(folder)
+    with open(os.path.join(folder, NAME), "wb") as file:
+        file.write(b"x" * 10_000)
+    spamnb("history", "--folder", folder).fails(74, NAME, "remove it")

@@ -1,0 +1,251 @@
+"""The history as programs make it: many at once, killed, without room; it never costs a delivery."""
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+
+import pytest
+from helpers.serving import Serving, request
+
+from spamnb.delivery.history_log import file_names
+from spamnb.history.database import History
+
+pytestmark = pytest.mark.slow
+
+START = "import sys; from spamnb.start import main; sys.exit(main())"
+# Appends messages named by its number and a count, some of them large, and says so after each.
+APPENDING = """
+import random, sys
+from spamnb.bayes.verdict import Verdict
+from spamnb.delivery.history_log import HistoryLog
+
+folder, number, most = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+log, chance = HistoryLog(folder=folder), random.Random(number)
+for count in range(most):
+    body = chance.randbytes(chance.choice((10, 5000, 5000, 150_000)))
+    verdict = Verdict("spam", 1.0, 0.5, {}, (), None)
+    log.append(b"Subject: %d-%d\\n\\n%s" % (number, count, body), verdict, "/nosuch", "classify")
+    print(count, flush=True)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return str(tmp_path / "history")
+
+
+def appending(folder, number, most):
+    command = [sys.executable, "-c", APPENDING, folder, str(number), str(most)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+
+
+@contextmanager
+def forked(action):
+    """A process that runs a function; it is killed at the end, if it runs still, and must not have failed."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            action()
+            code = 0
+        finally:
+            os._exit(code)
+    try:
+        yield
+    finally:
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) in (0, -signal.SIGKILL)
+
+
+def gather(folder):
+    with History.open(folder) as history:
+        return history.gather()
+
+
+def gathered(folder):
+    """How often each subject is in the history, after all is gathered."""
+    gather(folder)
+    with History.open(folder) as history:
+        return Counter(entry.subject for entry in history.entries("time", limit=10**6))
+
+
+def test_eight_processes_append_while_two_gather(folder):
+    started = [appending(folder, number, 50) for number in range(8)]
+
+    def gather_on():
+        while True:
+            if os.path.isdir(folder):
+                gather(folder)
+
+    with forked(gather_on), forked(gather_on):
+        for process in started:
+            process.communicate(timeout=60)
+            assert process.returncode == 0
+    assert gathered(folder) == {f"{number}-{count}": 1 for number in range(8) for count in range(50)}
+
+
+def test_what_was_appended_survives_a_kill(folder):
+    chance, said = random.Random(1), set()
+    for number in range(8):
+        with appending(folder, number, 10**6) as process:
+            first = process.stdout.readline()
+            time.sleep(chance.uniform(0, 0.02))
+            os.kill(process.pid, signal.SIGKILL)
+            rest = process.stdout.read()
+        lines = (first + rest).split()
+        said |= {f"{number}-{int(line)}" for line in lines}
+    found = gathered(folder)
+    assert said <= set(found)
+    assert set(found.values()) == {1}
+
+
+def test_gathering_that_is_killed_neither_loses_nor_doubles(folder):
+    chance, whole = random.Random(2), 0
+    for number in range(20):
+        if number % 5 == 0:
+            appending(folder, number, 50).communicate(timeout=60)
+            whole += 50
+        with forked(lambda: gather(folder)):
+            time.sleep(chance.uniform(0, 0.08))
+    found = gathered(folder)
+    assert len(found) == whole
+    assert set(found.values()) == {1}
+
+
+def test_a_correction_survives_a_kill(folder):
+    appending(folder, 0, 1).communicate(timeout=60)
+    gather(folder)
+    ours, theirs = os.pipe()
+
+    def correct():
+        History.open(folder).correct([1], "ham")
+        os.write(theirs, b"done")
+        time.sleep(60)
+
+    with forked(correct):
+        assert os.read(ours, 4) == b"done"
+    os.close(ours)
+    os.close(theirs)
+    with History.open(folder) as history:
+        [entry] = history.entries()
+        assert entry.correction == "ham"
+
+
+def state_of(spamnb, folder):
+    return spamnb.environment | {"XDG_STATE_HOME": str(folder)}
+
+
+def no_file_beyond(size):
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def test_a_full_disk_costs_the_history_not_the_mail(spamnb, mail, tmp_path):
+    """Half a record fits: it is left behind, and passed over later."""
+    env, raw = state_of(spamnb, tmp_path), mail.messages["spam"]
+    right = spamnb.afresh("classify", "-p", stdin=raw).succeeds()
+    assert spamnb.afresh("classify", "-p", "--history", stdin=raw, env=env) == right
+    folder = tmp_path / "spamnb" / "history"
+    written = os.path.getsize(folder / file_names(str(folder))[0])
+    for room in (written + written // 2, 0):
+        done = spamnb.afresh(
+            "classify", "-p", "--history", stdin=raw, env=env, preexec_fn=no_file_beyond(room)
+        )
+        assert (done.code, done.out) == (right.code, right.out)
+        assert done.err.startswith(b"spamnb: not in the history: ")
+        assert done.err.count(b"\n") == 1
+    assert os.path.getsize(folder / file_names(str(folder))[0]) == written + written // 2
+    spamnb.afresh("classify", "--history", stdin=raw, env=env).succeeds()
+    assert gather(str(folder)) == 2
+
+
+@pytest.mark.parametrize("place", ["/proc/nosuch", "/dev/null/x", "FILE"])
+def test_a_history_that_cannot_be_kept_costs_no_mail(spamnb, mail, tmp_path, place):
+    (tmp_path / "spamnb").write_bytes(b"")
+    env = state_of(spamnb, tmp_path if place == "FILE" else place)
+    for flags in (["-e"], ["-e", "--history-days", "3", "-"]):  # a delivery, and by the command line
+        done = spamnb.afresh("classify", "--history", *flags, stdin=mail.messages["ham"], env=env)
+        assert (done.code, done.out.split()[0]) == (1, b"ham")
+        assert done.err.startswith(b"spamnb: not in the history: ")
+        assert done.err.count(b"\n") == 1
+
+
+def test_without_it_a_delivery_loads_nothing_of_it(spamnb, mail, tmp_path):
+    for flags, is_loaded in (([], False), (["--history"], True)):
+        command = [sys.executable, "-X", "importtime", "-c", START, "classify", *flags]
+        done = spamnb.run(command, mail.messages["spam"], env=state_of(spamnb, tmp_path))
+        assert (b"spamnb.delivery.history_log" in done.err) == is_loaded
+        assert b"spamnb.history" not in done.err
+    assert len(os.listdir(tmp_path / "spamnb" / "history")) == 1
+
+
+def test_a_server_keeps_it(spamnb, mail, tmp_path):
+    server = Serving(spamnb, tmp_path, workers=2, history=True, env={"XDG_STATE_HOME": str(tmp_path)})
+    try:
+        for kind in ("spam", "ham"):
+            for command in ("CHECK", "PROCESS"):
+                assert b"EX_OK" in server.ask(request(command, mail.messages[kind], User="ann"))
+        assert server.stop() == 0
+    finally:
+        server.end()
+    with History.open(str(tmp_path / "spamnb" / "history")) as history:
+        assert history.gather() == 4
+        found = history.entries("time")
+        assert Counter(entry.verdict for entry in found) == {"spam": 2, "ham": 2}
+        assert {(entry.source, entry.user, entry.model) for entry in found} == {
+            ("serve", "ann", spamnb.model)
+        }
+        assert history.message(found[0].id) in mail.messages.values()
+
+
+def test_a_server_without_room_for_it_answers_and_says_so_once(spamnb, mail, tmp_path):
+    server = Serving(spamnb, tmp_path, workers=1, history=True, env={"XDG_STATE_HOME": "/dev/null"})
+    try:
+        for _ in range(3):
+            assert b"True ; " in server.ask(request("CHECK", mail.messages["spam"]))
+        assert server.log.count("not in the history") == 1
+    finally:
+        server.end()
+
+
+def test_the_command(spamnb, mail, tmp_path):
+    env = state_of(spamnb, tmp_path)
+    assert spamnb("history", env=env).succeeds().out == b""
+    for kind, flags in (("ham", []), ("spam", ["-p"]), ("unsure", ["--jobs", "1", "-"])):
+        spamnb("classify", "--history", *flags, stdin=mail.messages[kind], env=env).succeeds()
+    rows = [line.split("\t") for line in spamnb("history", env=env).succeeds().lines]
+    assert [row[1] for row in rows] == ["unsure", "spam", "ham"]
+    assert {len(row) for row in rows} == {5}
+    described = spamnb("history", "--json", "--limit", "2", env=env).succeeds().json
+    assert [entry["verdict"] for entry in described] == ["unsure", "spam"]
+    assert described[1]["subject"] == rows[1][4] != ""
+    word = rows[1][4].split()[0]
+    assert len(spamnb("history", word, "--verdict", "spam", "--since", "1h", env=env).lines) == 1
+    assert spamnb("history", "--since", "2099-01-01", env=env).succeeds().out == b""
+    pruned = spamnb("history", "--prune", "--history-days", "1", env=env).succeeds()
+    assert pruned.out == b"messages removed: 0\n"
+
+
+REFUSED = {
+    "history --since yesterday": "2026-11-16",
+    "history --history-days 3": "--prune",
+    "history --prune --history-size 3": "200MB",
+    "history --folder /nosuch": "no such folder",
+    "classify --history-days 3": "--history",
+    "classify --history --history-days 0": "from 1 on",
+    "classify --history HAM": "one message at a time",
+    "serve --history-size 1GB": "--history",
+    "serve --history --history-size x": "200MB",
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_refusals(spamnb, mail, line):
+    words = [mail.ham if word == "HAM" else word for word in line.split()]
+    spamnb(*words, stdin=b"Subject: x\n\n").fails(66 if "nosuch" in line else 64, REFUSED[line])
