@@ -24,7 +24,7 @@ from spamnb.workers.local import LocalPool
 
 CORPUS = Path(__file__).parent.parent / "corpora" / "spamassassin"
 BOXES = {HAM: ("ham.mbox.xz", "hard-ham.mbox.xz"), SPAM: ("spam.mbox.xz",)}
-LEARNED = ((45, 0, 600), (12, 600, 1000))  # days ago, and which messages were learned then
+LEARNED = ((45, 0, 1500), (12, 1500, 2400))  # days ago, and which messages were learned then
 ARRIVED = 2400  # messages that came within the month
 LOOKED_UNTIL = 6  # days ago: all that was wrong or unsure before was put right
 

@@ -17,7 +17,7 @@ from spamnb.errors import DataError
 from spamnb.history.database import History
 from spamnb.inspection.model_summary import left_out_scores
 from spamnb.model import Model
-from spamnb.report.elements import Markup, element, joined, scrolling, table
+from spamnb.report.elements import Markup, element, scrolling, table
 from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, count, counted, tick
 from spamnb.report.histogram import ScoreGroup, fitting_bins, histogram
 from spamnb.report.svg import LEFT, RIGHT, Linear
@@ -95,8 +95,12 @@ def cutoff_page(visit: Visit) -> str:
             "/cutoff",
             element("input", type="hidden", name="model", value=visit.model_path),
             slider(choices, now),
-            picture(groups, model.cutoffs),
-            choice_table(choices, now, Linear(bins.low, bins.high, LEFT, RIGHT)),
+            element(
+                "div",
+                picture(groups, model.cutoffs),
+                choice_table(choices, now, Linear(bins.low, bins.high, LEFT, RIGHT)),
+                class_="beside",
+            ),
             element("p", element("button", "use this", class_="main")),
             class_="cutoff",
         ),
@@ -133,6 +137,7 @@ def slider(choices: Sequence[Choice], now: float) -> Markup:
         "p",
         element("label", "Ham that may be lost: ", element("output", choices[at].name), for_="slider"),
         element("input", type="range", id="slider", min="0", max=str(len(choices) - 1), value=str(at)),
+        element("span", id="counts", class_="lead"),
         class_="slider",
         hidden="",
     )
@@ -156,7 +161,7 @@ def score_groups(scores: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
 
 
 def choice_table(choices: Sequence[Choice], now: float, x: Linear) -> Markup:
-    columns = ("ham that may be lost", "spam", "unsure", "ham", "your ham lost", "your spam missed")
+    columns = ("may be lost", "spam", "unsure", "ham", "ham lost", "spam missed")
     rows = [
         element(
             "tr",
@@ -182,8 +187,8 @@ def choice_table(choices: Sequence[Choice], now: float, x: Linear) -> Markup:
         )
         for choice in choices
     ]
-    note = "The last two columns are of the mail that you have marked."
-    return joined(scrolling("Choices", table(columns, rows)), element("p", note, class_="footnote"))
+    note = "Messages. The last two columns are of the mail that you have marked."
+    return element("div", scrolling("Choices", table(columns, rows)), element("p", note, class_="footnote"))
 
 
 def save_cutoff(visit: Visit, loss: str) -> None:

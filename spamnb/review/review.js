@@ -203,6 +203,8 @@ if (slider) {
     slider.value = at;
     slider.setAttribute("aria-valuetext", choice.parentElement.textContent.trim());
     document.querySelector(".slider output").textContent = choice.parentElement.textContent.trim();
+    const cells = [...choice.closest("tr").cells].slice(1, 4).map((cell) => cell.textContent);
+    document.getElementById("counts").textContent = `${cells[0]} spam, ${cells[1]} unsure, ${cells[2]} ham`;
     if (!line) return;
     const x = Number(choice.dataset.x);
     line.setAttribute("x1", x);

@@ -27,14 +27,20 @@ class Visit:
 
     history: History
     secrets: Secrets
-    default_model: str
+    command_line_model: str
     path: str
     query: Mapping[str, str]
 
     @cached_property
     def models(self) -> list[str]:
-        """The models to choose from: that of the command line, and those of the history."""
-        return list(dict.fromkeys([self.default_model, *self.history.models()]))
+        """The models to choose from: that of the command line, if it is there, and those of the history."""
+        used = self.history.models()
+        own = [self.command_line_model] if os.path.exists(self.command_line_model) or not used else []
+        return list(dict.fromkeys([*own, *used]))
+
+    @property
+    def default_model(self) -> str:
+        return self.models[0]
 
     @cached_property
     def model_path(self) -> str:

@@ -133,7 +133,8 @@ def new_browser() -> Any:
     options.binary_location = BROWSER or ""
     for option in (
         "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run "
-        "--disable-background-networking --disable-component-update --disable-sync --window-size=1200,1000"
+        "--disable-background-networking --disable-component-update --disable-sync --hide-scrollbars "
+        "--window-size=1200,1000"
     ).split():
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
