@@ -76,8 +76,19 @@ def review(
         if paths:
             history_folder = stack.enter_context(TemporaryDirectory(prefix="spamnb-review-"))
             code = judge_mail(history_folder, model, paths)
+        gather(history_folder)
         run(history_folder, model, address, click.echo, not no_browser)
     return code
+
+
+def gather(folder: str | None) -> None:
+    """Take in what was judged until now, so that the first page need not wait for it."""
+    from spamnb.history.database import History
+
+    with History.open(folder) as history:
+        waiting = history.waiting()
+        with progress("gathering", lambda: waiting) as step:
+            history.gather(step)
 
 
 def judge_mail(folder: str, model: str, paths: tuple[str, ...]) -> int:

@@ -112,7 +112,8 @@ def listed_messages(visit: Visit, entries: Sequence[Entry], labels: Sequence[str
         )
         for name in labels
     ]
-    back = element("input", type="hidden", name="back", value=visit.url("/", **visit.query))
+    kept = {name: visit.query.get(name) for name in ("order", "verdict", "text", "after")}
+    back = element("input", type="hidden", name="back", value=visit.url("/", **kept))
     return visit.form(
         "/correct",
         back,

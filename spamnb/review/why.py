@@ -36,7 +36,7 @@ def why_page(visit: Visit, id_: int) -> str:
 
 
 def known_entry(visit: Visit, id_: int) -> Entry:
-    entry = visit.history.entry(id_)
+    entry = visit.history.entry(id_) if id_ < 1 << 63 else None
     if entry is None:
         raise NoInput("there is no such message in the history; it may be too old")
     return entry
