@@ -5,18 +5,19 @@ from importlib import import_module
 
 import click
 
+from spamnb.cli.groups import ExampleGroup
 from spamnb.cli.streams import replace_stdout
 from spamnb.errors import UsageError
 from spamnb.files import write_stderr
 
 NAME = "spamnb"
 COMMANDS = (
-    "train classify evaluate inspect history tune prune merge export import serve review completion".split()
-)
+    "train classify evaluate inspect history tune prune merge export import serve imap review completion"
+).split()
 
 
-class Commands(click.Group):
-    """Commands that are loaded by name, and that the help lists by example, not once more by name."""
+class Commands(ExampleGroup):
+    """Commands that are loaded by name."""
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
@@ -24,9 +25,6 @@ class Commands(click.Group):
         function = "import_" if name == "import" else name
         command: click.Command = getattr(import_module(f"spamnb.cli.{function}"), function)
         return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        pass
 
 
 @click.group(
@@ -61,6 +59,7 @@ def main(ctx: click.Context) -> None:
     spamnb export                    the model as text, for a backup
     spamnb import EXPORT             bring it back, or what another filter has learned
     spamnb serve                     answer spamc, with the model kept in memory
+    spamnb imap COMMAND              filter mail that lives on an IMAP server
     spamnb review                    see in a browser what it did, and put it right
     spamnb completion SHELL          a script that completes commands and options
     """

@@ -1,4 +1,4 @@
-"""Roles of mail folders by their names: trash, unsent, junk or unsure, in many languages.
+"""Roles of mail folders by their names: trash, unsent, junk, unsure, sent or archive, in many languages.
 
 IMAP has SPECIAL-USE for this (RFC 6154), but servers keep that in their settings or databases, not beside the
 mail of a Maildir or an mbox. The folders' names are all there is to go by.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import binascii
 
-TRASH, UNSENT, JUNK, UNSURE = "trash", "unsent", "junk", "unsure"
+TRASH, UNSENT, JUNK, UNSURE, SENT, ARCHIVE = "trash", "unsent", "junk", "unsure", "sent", "archive"
 
 # Names that mail programs give folders, without regard to case, spaces, hyphens and the like.
 _NAMES = {
@@ -50,6 +50,15 @@ _NAMES = {
         스팸 스팸메일 스팸메일함 스팸편지함
     """,
     UNSURE: "unsure uncertain undecided unsicher incertain incierto incerto twijfel",
+    SENT: """
+        sent sentitems sentmail sentmessages gesendet gesendeteelemente gesendeteobjekte gesendetenachrichten
+        envoyés élémentsenvoyés messagesenvoyés enviados elementosenviados itensenviados mensagensenviadas
+        inviata postainviata inviati messaggiinviati elementiinviati verzonden verzondenitems
+        wysłane elementywysłane odeslaná odeslanápošta elküldött elküldöttelemek
+        skickat skickade sendt sendteelementer lähetetyt gönderilmiş gönderilmişöğeler απεσταλμένα
+        отправленные надіслані 送信済み 送信済みアイテム 已发送 已发送邮件 寄件備份 보낸편지함
+    """,
+    ARCHIVE: "archive archives archived archiv archivo archivio archief arquivo archiwum arkiv arkisto архив",
 }
 _IGNORED = str.maketrans("", "", " -_'’.()[]\t")
 _ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # .sbd: sub-folders, in Thunderbird

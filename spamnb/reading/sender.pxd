@@ -14,7 +14,7 @@ cpdef add_sender(Features features, list headers, Words words)
 cdef add(Features features, Tag tag, str value)
 
 @cython.locals(start=Py_ssize_t, piece=str)
-cdef tuple name_and_address(str value)
+cpdef tuple name_and_address(str value)
 
 @cython.locals(at=Py_ssize_t)
 cdef str domain_of(str address)

@@ -114,15 +114,6 @@ def from_systemd() -> Iterator[tuple[str, socket.socket]]:
         yield names[index] if index < len(names) else "", socket.socket(fileno=handle)
 
 
-def notify(state: str) -> None:
-    """Send our state to systemd, if it wants to know."""
-    address = os.environ.get("NOTIFY_SOCKET")
-    if not address:
-        return
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-        sender.sendto(state.encode(), "\0" + address[1:] if address.startswith("@") else address)
-
-
 def become_user(user: str) -> None:
     """Give up root's rights for those of a user."""
     import pwd

@@ -21,6 +21,7 @@ from spamnb.serve.log import Log
 from spamnb.serve.metrics import Counters
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MEGABYTE, Options
 from spamnb.serve.spamd import Spamd
+from spamnb.systemd import notify
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
 HANDLED = (*STOPS, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM)
@@ -95,7 +96,7 @@ class Server:
             f", metrics at {sockets.address_of(listener)}" for listener in self.metrics_listeners
         )
         write_stderr(f"spamnb: serving at {addresses}{metrics}; {self.options.workers} workers\n")
-        sockets.notify("READY=1")
+        notify("READY=1")
 
     def _start(self, worker: int) -> None:
         process = os.fork()
@@ -114,7 +115,7 @@ class Server:
 
     def _stop(self) -> None:
         """Free the addresses for another server, and let the workers finish what they have begun."""
-        sockets.notify("STOPPING=1")
+        notify("STOPPING=1")
         for listener in self.created:
             sockets.remove(listener)
         for listener in (*self.listeners, *self.metrics_listeners):

@@ -57,7 +57,7 @@ USERS = {
 mail_location = maildir:~/Maildir
 passdb {{
   driver = static
-  args = nopassword
+  args = password={password}
 }}
 userdb {{
   driver = static
@@ -68,7 +68,7 @@ userdb {{
 mail_driver = maildir
 mail_path = ~/Maildir
 passdb static {{
-  password = any
+  password = {password}
 }}
 userdb static {{
   fields {{
@@ -80,43 +80,26 @@ userdb static {{
 """,
 }
 HEAD = {"2.3": "", "2.4": "dovecot_config_version = 2.4.0\ndovecot_storage_version = 2.4.0\n"}
-TAIL = "!include {folder}/etc/dovecot/conf.d/*.conf\n"
 DOVECOT = whereabouts("dovecot")
 VERSION = DOVECOT and subprocess.run([DOVECOT, "--version"], capture_output=True, text=True).stdout[:3]
 
 
-class Dovecot:
-    """Set up as a page says, but with an /etc/dovecot and a /usr/local of its own."""
+class DovecotProcess:
+    """Any Dovecot, for the mail of one home; beside that, its own folder."""
 
     process = None
 
-    def __init__(self, home):
-        self.home = home
-        self.folder = home.path.parent / "dovecot"
+    def __init__(self, home, settings, password="any"):
+        self.home_path = home
+        self.folder = home.parent / "dovecot"
         self.config = self.folder / "dovecot.conf"
-        for name in ("run", "etc/dovecot/conf.d"):
-            (self.folder / name).mkdir(parents=True)
-        names = {"user": pwd.getpwuid(UID).pw_name, "group": grp.getgrgid(GID).gr_name}
-        text = HEAD[VERSION] + BASE + USERS[VERSION] + TAIL
-        self.config.write_text(text.format(folder=self.folder, home=home.path, **names))
-
-    def moved(self, text):
-        text = text.replace("/etc/dovecot", f"{self.folder}/etc/dovecot")
-        return text.replace("/usr/local", str(self.folder))
-
-    def set_up(self, page, heading, name):
-        self.write(f"/etc/dovecot/conf.d/{name}", recipe(page, heading, f"dovecot-{VERSION}"))
-
-    def write(self, path, text):
-        Path(self.moved(path)).write_text(self.moved(text))
-
-    def shell(self, lines):
-        """Run as the administrator would, but that sievec is told which Dovecot is meant."""
-        told = f'sievec() {{ command sievec -c {self.config} "$@"; }}\n'
-        self.home.run("sh", "-ec", told + self.moved(lines))
+        (self.folder / "run").mkdir(parents=True)
+        names = {"user": pwd.getpwuid(UID).pw_name, "group": grp.getgrgid(GID).gr_name, "password": password}
+        base = (HEAD[VERSION] + BASE + USERS[VERSION]).format(folder=self.folder, home=home, **names)
+        self.config.write_text(base + settings)
 
     def start(self, on=()):
-        hand_over(self.home.path)
+        hand_over(self.home_path)
         hand_over(self.folder)
         command = [*on, *AS_A_USER, DOVECOT, "-F", "-c", self.config]
         self.process = subprocess.Popen(command, start_new_session=True)
@@ -133,6 +116,30 @@ class Dovecot:
         if self.process:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+
+
+class Dovecot(DovecotProcess):
+    """Set up as a page says, but with an /etc/dovecot and a /usr/local of its own."""
+
+    def __init__(self, home):
+        super().__init__(home.path, f"!include {home.path.parent}/dovecot/etc/dovecot/conf.d/*.conf\n")
+        self.home = home
+        (self.folder / "etc/dovecot/conf.d").mkdir(parents=True)
+
+    def moved(self, text):
+        text = text.replace("/etc/dovecot", f"{self.folder}/etc/dovecot")
+        return text.replace("/usr/local", str(self.folder))
+
+    def set_up(self, page, heading, name):
+        self.write(f"/etc/dovecot/conf.d/{name}", recipe(page, heading, f"dovecot-{VERSION}"))
+
+    def write(self, path, text):
+        Path(self.moved(path)).write_text(self.moved(text))
+
+    def shell(self, lines):
+        """Run as the administrator would, but that sievec is told which Dovecot is meant."""
+        told = f'sievec() {{ command sievec -c {self.config} "$@"; }}\n'
+        self.home.run("sh", "-ec", told + self.moved(lines))
 
     def deliver(self, raw):
         """In lines that end with CRLF, as on the wire; False where the mail server is to try again later."""

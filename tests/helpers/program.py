@@ -58,6 +58,7 @@ WARM = """
 import gc, json, os, sys
 import rich.console, rich.table, spamnb.training.learn, spamnb.delivery.passthrough
 import spamnb.cli, spamnb.evaluation.evaluate, spamnb.exchange.backup, spamnb.exchange.importing.imported
+import spamnb.imap.training, spamnb.imap.visit
 import spamnb.exchange.merging, spamnb.inspection.model_summary, spamnb.training.train, spamnb.workers.local
 from spamnb.start import main
 

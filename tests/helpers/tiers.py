@@ -25,8 +25,10 @@ SLOW = {
     "test_cluster.py": "a cluster",
     "test_denied.py": "setpriv",
     "test_corpora.py": "all of the corpora",
+    "test_connection.py": "IMAP servers",
     "test_file_systems.py": "strace",
     "test_flips.py": "damage of every kind at many places",
+    "test_faults.py": "IMAP servers on a bad network",
     "test_folding.py": "many processes at once",
     "test_journal_damage.py": "damage of every kind at many places",
     "test_keyed.py": "every command again",
@@ -36,8 +38,11 @@ SLOW = {
     "test_narrow.py": "terminals of many widths",
     "test_oracle_sklearn.py": "scikit-learn",
     "test_remote.py": "servers",
+    "test_runs.py": "IMAP servers",
+    "test_servers.py": "IMAP servers",
     "test_start.py": "shells, and what a fresh process costs",
     "test_tune.py": "an evaluation for each setting",
+    "test_watch.py": "IMAP servers",
     "test_wheel.py": "builds a wheel",
 }
 # Audit events that start a program, with the place of the command in their details …

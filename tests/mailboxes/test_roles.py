@@ -9,7 +9,7 @@ import pytest
 from helpers.samples import ham, spam
 
 from spamnb.mailboxes import roles, sources
-from spamnb.mailboxes.roles import JUNK, TRASH, UNSENT, UNSURE, role_of, roles_to_leave_out
+from spamnb.mailboxes.roles import ARCHIVE, JUNK, SENT, TRASH, UNSENT, UNSURE, role_of, roles_to_leave_out
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 NAMES = {
@@ -32,8 +32,10 @@ NAMES = {
         ".Ind&AOk-sirables", "Correo no deseado", "Спам", "迷惑メール", "垃圾邮件", ".Lists.Spam",
     ),
     UNSURE: (".Unsure", "unsure", ".INBOX.Unsure"),
+    SENT: (".Sent", "Sent Items", "Gesendete Elemente", "Envoyés", "Отправленные"),
+    ARCHIVE: (".Archive", "Archives", "Archiv"),
     "": (
-        "Inbox", ".Sent", ".Archive", ".Lists", "spam-assassin", "Trashy", "not spam",
+        "Inbox", ".Lists", "spam-assassin", "Trashy", "not spam",
         "ham", "Lists.Trash.org",
         "&", "&-", "&AAA", "&AAA-", "&!!-", "a&b", "1700000000.M1P2.host:2,S", "", ".", "\udcff",
     ),

@@ -1,0 +1,358 @@
+"""`spamnb imap`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from spamnb.cli.groups import ExampleGroup
+from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
+from spamnb.cli.progress import progress
+from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
+from spamnb.files import complain, default_model, printable, write_stderr
+
+if TYPE_CHECKING:
+    from spamnb.imap.accounts import Account
+    from spamnb.imap.connection import ImapConnection
+    from spamnb.imap.mailbox import Event
+
+WAYS = {
+    "command": "password_command",
+    "file": "password_file",
+    "keyring": "keyring",
+    "oauth2": "oauth2_token_command",
+}
+WIDEST = 60  # characters of a subject
+
+
+def account_options(function: Decorated) -> Decorated:
+    """Add the options that all commands of `spamnb imap` have."""
+    for option in (
+        json_option,
+        click.option("--model", type=path_type, metavar="PATH", help="The model file of all accounts."),
+        click.option("--config", type=path_type, metavar="FILE", help="Instead of spamnb/imap.toml."),
+        click.option("--account", metavar="NAME", help="Only this one."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.group("imap", cls=ExampleGroup, invoke_without_command=True)
+@click.pass_context
+def imap(ctx: click.Context) -> None:
+    """Filter mail that lives on an IMAP server.
+
+    \b
+    spamnb imap setup     asks for the server, finds the folders, writes the file
+    spamnb imap check     connects, says what the server can do; changes nothing
+    spamnb imap train     learns from the folders of ham and from Junk, what is new there
+    spamnb imap run       judges what is new, learns from what you moved, then ends
+    spamnb imap watch     does so as mail arrives
+
+    Accounts are in spamnb/imap.toml in the XDG configuration folder; docs/integrations/imap.md tells more.
+    """
+    if ctx.invoked_subcommand is None:
+        write_stderr(ctx.get_help() + "\n")
+        ctx.exit(UsageError.exit_code)
+
+
+@imap.command(
+    cls=Command,
+    examples="""
+spamnb imap setup
+spamnb imap setup --account work --host imap.example.org --user me@example.org
+spamnb imap setup --host imap.example.org --user me --way command --secret 'pass show mail/me'
+""",
+)
+@click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")
+@click.option("--host", metavar="NAME", help="The server; asked for by default.")
+@click.option("--port", type=click.IntRange(1, 65535), help="993, or 143 with --tls starttls.")
+@click.option(
+    "--tls", type=click.Choice(("implicit", "starttls", "none")), default="implicit", show_default=True
+)
+@click.option("--ca-file", type=path_type, metavar="FILE", help="Certificates to trust, if not the system's.")
+@click.option("--user", metavar="NAME", help="The user; asked for by default.")
+@click.option("--way", type=click.Choice([*WAYS]), help="Where the password comes from.")
+@click.option("--secret", metavar="TEXT", help="The command, or the path of the file; never the password.")
+@click.option("--config", type=path_type, metavar="FILE", help="Instead of spamnb/imap.toml.")
+def setup(
+    account: str,
+    host: str | None,
+    port: int | None,
+    tls: str,
+    ca_file: str | None,
+    user: str | None,
+    way: str | None,
+    secret: str | None,
+    config: str | None,
+) -> None:
+    """Ask for a server and how to get the password, try them, find the folders, and write the file.
+
+    Nothing is done to your mail until you say so in the file: action = "flag", then "move".
+    """
+    from spamnb.imap.accounts import default_config, parse_account
+    from spamnb.imap.setup import add_account, proposed_folders
+
+    path = config or default_config()
+    values: dict[str, Any] = {"host": host or ask("IMAP server")}
+    values |= {"port": port} if port else {}
+    values |= {"tls": tls} if tls != "implicit" else {}
+    values |= {"ca_file": os.path.abspath(ca_file)} if ca_file else {}
+    values["user"] = user or ask("user")
+    values |= password_source(way, secret)
+    try:
+        new = parse_account(account, values)
+    except DataError as error:
+        raise UsageError(str(error)) from None
+    if new.keyring and sys.stdin.isatty():
+        from spamnb.imap.secrets import to_keyring
+
+        to_keyring(new, click.prompt("password, for the keyring", hide_input=True, err=True))
+    with connected(new, looks_only=True) as connection:
+        values |= proposed_folders(connection)
+    values["action"] = "nothing"
+    add_account(path, account, values)
+    click.echo(f"written: {printable(path)}")
+    click.echo(f"ham: {', '.join(values['ham']) or 'none found; name folders of ham in the file'}")
+    click.echo(f"junk: {values['junk'] or 'none found; name the folder in the file'}")
+    click.echo("next: spamnb imap train, then spamnb imap run")
+
+
+def ask(what: str) -> str:
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"--{what.split()[-1].replace('server', 'host')} is missing, and nobody is there to ask"
+        )
+    return str(click.prompt(what, err=True))
+
+
+def password_source(way: str | None, secret: str | None) -> dict[str, Any]:
+    """Ask how to get the password, where it is not said."""
+    if way is None:
+        if not sys.stdin.isatty():
+            raise UsageError(f"--way is missing: one of {', '.join(WAYS)}")
+        click.echo("The password itself is not written into the file. Where does it come from?", err=True)
+        way = click.prompt("one of", type=click.Choice([*WAYS]), default="command", err=True)
+    if way == "keyring":
+        return {"keyring": True}
+    hints = {"command": "command that prints it, like `pass show mail/home`", "file": "path of the file"}
+    return {WAYS[str(way)]: secret or ask(hints.get(str(way), "command that prints a token"))}
+
+
+@imap.command(
+    cls=Command,
+    examples="""
+spamnb imap check
+spamnb imap check --account home --json
+""",
+)
+@account_options
+def check(account: str | None, config: str | None, model: str | None, as_json: bool) -> int:
+    """Connect, and say what the server can do, which folders are which, and what would be done.
+
+    Changes nothing, on the server or here.
+    """
+    from spamnb.imap.setup import USEFUL, look_at
+
+    found = []
+
+    def look(one: Account) -> None:
+        with connected(one, looks_only=True) as connection:
+            found.append({**look_at(one, connection), "model": model_of(one, model)})
+
+    code = for_each(account, config, look)
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return code
+    for facts in found:
+        print(f"{facts['account']}: {facts['server']}, TLS {facts['tls']}")
+        for name, there in facts["can"].items():
+            print(
+                f"  {'has' if there else 'lacks'} {name}"
+                + ("" if there else f": {USEFUL[name].partition('; ')[2]}")
+            )
+        for folder in facts["folders"]:
+            print(f"  {folder['is']}: {printable(folder['folder'])}, {folder['messages']:,} messages")
+        print(f"  action {facts['action']}: {printable(facts['would'])}")
+        print(
+            f"  model: {printable(facts['model'])}"
+            + ("" if os.path.exists(facts["model"]) else " (not there yet)")
+        )
+    return code
+
+
+@imap.command(
+    cls=Command,
+    examples="""
+spamnb imap train
+spamnb imap train --account home --jobs 1
+""",
+)
+@click.option("--yes", is_flag=True, help="Even if nearly all that was learned moves to the other label.")
+@jobs_option
+@account_options
+def train(
+    account: str | None, config: str | None, model: str | None, as_json: bool, jobs: int | None, yes: bool
+) -> int:
+    """Learn from the folders of ham, and from Junk: what is new since last time.
+
+    What spamnb itself put into Junk is left out, until you say what it is.
+    """
+    from spamnb.cli.render.notices import print_unreadable
+    from spamnb.cli.train import as_map, show_summary
+    from spamnb.imap.state import State
+
+    unreadable = []
+
+    def learn(one: Account) -> None:
+        from spamnb.imap.training import MailboxTraining
+
+        path = model_of(one, model)
+        with State(one) as state, connected(one) as connection:
+            mail = MailboxTraining(one, connection, state)
+            with progress(f"training on {one.name}", lambda: len(mail)) as step:
+                summary = mail.run(path, jobs, yes, step)
+        sources = {label: [folder.name] for label, folder, _ in mail.wanted}
+        if as_json:
+            print(json.dumps({"account": one.name, "model": path, **as_map(summary, sources)}))
+        else:
+            names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
+            print(f"{one.name}: {len(mail):,} new messages in {names}", flush=True)
+            show_summary(summary, sources, path)
+        unreadable.extend(summary.unreadable)
+
+    code = for_each(account, config, learn)
+    return code or print_unreadable(unreadable)
+
+
+@imap.command(
+    cls=Command,
+    examples="""
+spamnb imap run --dry-run
+spamnb imap run
+spamnb imap run --all --dry-run
+spamnb imap run --json
+""",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing, learn nothing.")
+@click.option("--all", "everything", is_flag=True, help="The first time, judge mail that was read, too.")
+@account_options
+def run(
+    account: str | None,
+    config: str | None,
+    model: str | None,
+    as_json: bool,
+    dry_run: bool,
+    everything: bool,
+) -> int:
+    """Judge what is new in the inboxes, and learn from what you moved and flagged.
+
+    New is what came since the last run; the first time, what is unread. What you moved to Junk is learned as
+    spam; what spamnb put there and you took out again, as ham.
+    """
+    from spamnb.imap.state import State
+
+    failed = False
+
+    def report(event: Event) -> None:
+        nonlocal failed
+        failed = failed or event.failed
+        print_event(event, as_json, private=False)
+
+    def visit(one: Account) -> None:
+        from spamnb.imap.visit import Visit
+
+        with State(one) as state, state.lock():
+            if dry_run:
+                state.forgetful()
+            with connected(one, looks_only=dry_run) as connection:
+                Visit(one, connection, state, model_of(one, model), report, dry_run, everything).run()
+
+    code = for_each(account, config, visit)
+    return code or (SpamnbError.exit_code if failed else 0)
+
+
+@imap.command(
+    cls=Command,
+    examples="""
+spamnb imap watch
+systemctl --user enable --now spamnb-imap.service
+""",
+)
+@click.option(
+    "--poll",
+    type=click.FloatRange(1, 1740),
+    default=240.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Between two visits, if the server tells of no mail.",
+)
+@account_options
+def watch(account: str | None, config: str | None, model: str | None, as_json: bool, poll: float) -> None:
+    """Do as `run` does whenever mail arrives, until SIGTERM. SIGHUP has the file read anew.
+
+    Each account is watched for itself. Neither senders nor subjects are printed.
+    """
+    from spamnb.imap.accounts import default_config, read_accounts
+    from spamnb.imap.watch import watch as watch_all
+
+    def read() -> list[tuple[Account, str]]:
+        return [(one, model_of(one, model)) for one in read_accounts(config or default_config(), account)]
+
+    watch_all(read, lambda event: print_event(event, as_json, private=True), poll)
+
+
+def model_of(account: Account, named: str | None) -> str:
+    return named or os.path.expanduser(account.model) or default_model()
+
+
+@contextmanager
+def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnection]:
+    from spamnb.imap.connection import ImapConnection
+
+    connection = ImapConnection(account, looks_only)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def for_each(wanted: str | None, config: str | None, do: Callable[[Account], None]) -> int:
+    """Do something with each account; one that fails does not stop the others. Returns an exit code."""
+    from spamnb.imap.accounts import default_config, read_accounts
+
+    code = 0
+    for account in read_accounts(config or default_config(), wanted):
+        try:
+            do(account)
+        except NoModel:
+            complain(f"{account.name}: there is no model yet; `spamnb imap train` makes one")
+            code = code or NoModel.exit_code
+        except SpamnbError as error:
+            complain(f"{account.name}: {error}")
+            code = code or error.exit_code
+    return code
+
+
+def print_event(event: Event, as_json: bool, private: bool) -> None:
+    """Print a line about a message; where it goes into a log, without what is written in it."""
+    if as_json:
+        facts = event.as_map()
+        if private:
+            facts = {name: value for name, value in facts.items() if name not in ("sender", "subject")}
+        print(json.dumps(facts), flush=True)
+        return
+    place = f"{event.account}/{event.folder}" + (f"/{event.uid}" if event.uid else "")
+    if event.failed:
+        complain(f"{place}: {event.what}")
+        return
+    found = event.learned or event.verdict
+    score = "" if event.score is None else f"{event.score:.4f}"
+    texts = [] if private else [event.sender[:WIDEST], event.subject[:WIDEST]]
+    print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)

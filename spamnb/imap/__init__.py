@@ -1,0 +1,1 @@
+"""Mail on an IMAP server: judged where it lies, learned from where its owner moves it."""

@@ -1,0 +1,169 @@
+"""The accounts in `imap.toml`: where their mail is, which folders are which, and what may be done."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
+from ipaddress import ip_address
+from typing import Any
+
+from spamnb.errors import DataError, NoInput, UsageError
+from spamnb.files import complain, xdg_folder
+
+TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
+NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
+SECRETS = ("password_command", "password_file", "credential", "keyring", "oauth2_token_command", "password")
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account, named as in the file; a folder that is "" is looked for, or not wanted."""
+
+    name: str
+    host: str
+    user: str
+    port: int = 0  # 0: that of `tls`
+    tls: str = "implicit"
+    ca_file: str = ""  # certificates to trust instead of the system's
+    password_command: str = ""
+    password_file: str = ""
+    credential: str = ""  # name of a credential of systemd
+    keyring: bool = False
+    oauth2_token_command: str = ""
+    password: str = ""
+    inbox: tuple[str, ...] = ("INBOX",)
+    ham: tuple[str, ...] = ()
+    junk: str = ""
+    unsure: str = ""
+    sent: str = ""
+    trash: str = ""
+    drafts: str = ""
+    action: str = NOTHING
+    known_senders: bool = True
+    model: str = ""
+    history: bool = False  # whether `spamnb history` and `spamnb review` show its mail
+
+    def __post_init__(self) -> None:
+        for wrong, why in (
+            (self.tls not in TLS_PORTS, f"tls is one of {', '.join(TLS_PORTS)}, not {self.tls!r}"),
+            (self.action not in ACTIONS, f"action is one of {', '.join(ACTIONS)}, not {self.action!r}"),
+            (
+                self.tls == "none" and not is_this_machine(self.host),
+                f'tls = "none" would send the password to {self.host} for all to read; '
+                'leave it out, or use "starttls"',
+            ),
+            (not 0 <= self.port <= 65535, f"port is a number up to 65535, not {self.port}"),
+            (not (self.host and self.user), "host and user must not be empty"),
+            (not self.inbox, "inbox names no folder; leave it out for INBOX"),
+            (
+                sum(bool(getattr(self, name)) for name in SECRETS) != 1,
+                f"one of {', '.join(SECRETS[:-1])} must say where the password comes from",
+            ),
+        ):
+            if wrong:
+                raise DataError(why)
+
+    @property
+    def port_number(self) -> int:
+        return self.port or TLS_PORTS[self.tls]
+
+
+def is_this_machine(host: str) -> bool:
+    """Tell whether what is sent to a host stays on this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def default_config() -> str:
+    """Path of the file: spamnb/imap.toml in the XDG configuration folder."""
+    return os.path.join(own_folder("XDG_CONFIG_HOME", ".config"), "imap.toml")
+
+
+def own_folder(variable: str, *below_home: str) -> str:
+    """Folder of spamnb in one of the XDG standard's."""
+    folder = xdg_folder(variable, *below_home)
+    if folder is None:
+        raise NoInput(f"no home folder; set ${variable}")
+    return os.path.join(folder, "spamnb")
+
+
+def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
+    """Read all accounts of a file, or the one that is wanted."""
+    try:
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            content = tomllib.load(file)
+    except FileNotFoundError:
+        raise NoInput(f"{path}: not there; `spamnb imap setup` writes it") from None
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: {error}") from error
+    for key in content:
+        if key != "account":
+            raise DataError(f"{path}: {unknown(key, ['account'])}; accounts are written [account.NAME]")
+    tables = content.get("account", {})
+    if not isinstance(tables, dict) or not tables:
+        raise DataError(f"{path}: has no account; `spamnb imap setup` adds one")
+    if wanted is not None and wanted not in tables:
+        raise UsageError(f"{path}: has no account {wanted!r}; there are: {', '.join(tables)}")
+    found = []
+    for name, table in tables.items():
+        try:
+            account = parse_account(name, table)
+        except DataError as error:
+            raise DataError(f"{path}: account {name}: {error}") from None
+        if account.password:
+            check_private(path, mode)
+        if wanted in (None, name):
+            found.append(account)
+    return found
+
+
+def parse_account(name: str, table: Any) -> Account:
+    """Make an account of a table of the file; an unknown key is an error, with the nearest that is known."""
+    known = {field.name: field for field in fields(Account) if field.name != "name"}
+    if (
+        not name
+        or not set(name) <= set("-_.@+") | {char for char in name if char.isalnum()}
+        or name[0] == "."
+    ):
+        raise DataError("its name is to be of letters, digits, -, _, @, + and dots")
+    if not isinstance(table, dict):
+        raise DataError("not a table; write [account.NAME]")
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in known:
+            raise DataError(unknown(key, list(known)))
+        wanted = known[key].type
+        if wanted == "tuple[str, ...]":
+            folders = [value] if isinstance(value, str) else value
+            if not isinstance(folders, list) or not all(isinstance(item, str) for item in folders):
+                raise DataError(f'{key} is a list of folders, like ["INBOX"]')
+            values[key] = tuple(folders)
+        elif type(value).__name__ != wanted:
+            kind = {"str": "a text", "int": "a number", "bool": "true or false"}[str(wanted)]
+            raise DataError(f"{key} is {kind}, not {'a secret' if key in SECRETS else value!r}")
+        else:
+            values[key] = value
+    for key, field in known.items():
+        if field.default is MISSING and key not in values:
+            raise DataError(f"{key} is missing")
+    return Account(name, **values)
+
+
+def unknown(key: str, known: list[str]) -> str:
+    near = get_close_matches(key, known, 1)
+    return f"unknown key {key!r}" + (f"; {near[0]!r} is meant?" if near else "")
+
+
+def check_private(path: str, mode: int) -> None:
+    """Refuse a password in a file that others can read; warn of one in a file that they cannot."""
+    if stat.S_IMODE(mode) & 0o077:
+        raise DataError(f"{path}: holds a password, and others can read it: chmod 600 {path}")
+    complain(f"{path}: holds a password; password_command, password_file or keyring keep it elsewhere")

@@ -1,0 +1,134 @@
+"""What the owner of a mailbox did: messages moved into Junk and out of it, and flagged, are learned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from spamnb import HAM, SPAM
+from spamnb.imap.connection import FETCHED, HAM_KEYWORDS, JUNK_KEYWORDS, cut
+from spamnb.imap.mailbox import DELETED
+
+if TYPE_CHECKING:
+    from spamnb.imap.connection import Folder
+    from spamnb.imap.mailbox import VisitedMailbox
+    from spamnb.imap.state import Known
+
+ADDRESS = re.compile(r'[^\s<>(),;:"]+@[^\s<>(),;:"]+')
+MOST_ADDRESSES = 64 << 10  # bytes of the headers of one message that name whom it goes to
+ANY_KEYWORD = ["KEYWORD", HAM_KEYWORDS[-1]]
+for _keyword in (*JUNK_KEYWORDS, *HAM_KEYWORDS[:-1]):
+    ANY_KEYWORD = ["OR", "KEYWORD", _keyword, *ANY_KEYWORD]
+
+
+class Corrections:
+    """Looks for what the owner of a mailbox did since the last visit."""
+
+    def __init__(self, mailbox: VisitedMailbox) -> None:
+        self.mailbox = mailbox
+        self.connection = mailbox.connection
+        self.state = mailbox.state
+
+    def look_for_moved(self, name: str) -> None:
+        """Look through what is new in a folder that we move to: what we did not put into Junk is spam."""
+        folder, _, uids = self.mailbox.new(name, "moved")
+        for some in cut(uids, FETCHED):
+            notes, unknown = [], []
+            for uid, key in self.mailbox.keys(folder, some).items():
+                known = self.state.at(name, folder.validity, uid) or self.state.known(key)
+                if known and known.target == name:
+                    notes.append(known._replace(target_uid=uid))
+                elif known and known.folder == name and (known.ours or known.label == SPAM):
+                    notes.append(known._replace(uid=uid, validity=folder.validity))
+                elif name == self.mailbox.roles.junk:
+                    unknown.append(uid)
+            notes += self.mailbox.learn(SPAM, folder, unknown, "moved here")
+            self.mailbox.note(notes, "moved", folder, some[-1] + 1)
+        self.mailbox.note([], "moved", folder, folder.next_uid)
+
+    def look_for_rescued(self, name: str) -> None:
+        """Look through what is new in a folder of ham: what was in Junk before is ham."""
+        folder, before, uids = self.mailbox.new(name, "rescued")
+        for some in cut(uids if before.validity else (), FETCHED):
+            keys = self.mailbox.keys(folder, some)
+            met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
+            rescued = self.rescued(folder, met)
+            notes = [
+                known.arrived(name, folder.validity, uid)._replace(ours=False)
+                for uid, known in met.items()
+                if known.target and uid not in rescued
+            ]
+            notes += self.mailbox.learn(HAM, folder, rescued, "rescued from Junk")
+            self.mailbox.note(notes, "rescued", folder, some[-1] + 1)
+        self.mailbox.note([], "rescued", folder, folder.next_uid)
+
+    def rescued(self, folder: Folder, met: dict[int, Known]) -> list[int]:
+        """Tell which messages were put away before, and are no more where they were: not mere copies."""
+        candidates = {
+            uid: known
+            for uid, known in met.items()
+            if known.folder in self.mailbox.put_away
+            and (known.ours or known.label == SPAM)
+            and not known.target
+        }
+        for name in dict.fromkeys(known.folder for known in candidates.values()):
+            away = self.connection.open(name, read_only=True)
+            uids = [known.uid for known in candidates.values() if known.folder == name and known.uid]
+            there = self.connection.flags(uids)
+            candidates = {
+                uid: known
+                for uid, known in candidates.items()
+                if known.folder != name
+                or known.validity != away.validity
+                or DELETED in there.get(known.uid, {DELETED})
+            }
+        if self.connection.folder != folder.name:
+            self.connection.open(folder.name)
+        return sorted(candidates)
+
+    def look_for_keywords(self, name: str) -> None:
+        """Look for messages that were flagged as junk or as no junk, by others than us."""
+        folder = self.connection.open(name, read_only=True)
+        before = self.state.progress("keywords", name)
+        if folder.modseq and (before.validity, before.modseq) == (folder.validity, folder.modseq):
+            return
+        wanted: dict[str, list[int]] = {HAM: [], SPAM: []}
+        for uid, flags in self.connection.flags(self.connection.search(*ANY_KEYWORD)).items():
+            known = self.state.at(name, folder.validity, uid)
+            label = label_by_keywords(flags, known)
+            if label == SPAM and (name == self.mailbox.roles.junk or (known and known.flag)):
+                continue
+            if label == HAM and (not known or (known.verdict == HAM and not known.label)):
+                continue  # there is nothing to correct
+            if label and not (known and known.label == label):
+                wanted[label].append(uid)
+        notes = [
+            note
+            for label, uids in wanted.items()
+            for note in self.mailbox.learn(label, folder, uids, "flagged")
+        ]
+        self.mailbox.note(notes, "keywords", folder, 0)
+
+    def look_for_correspondents(self, name: str) -> None:
+        """Note to whom mail was sent."""
+        folder, _, uids = self.mailbox.new(name, "correspondents")
+        own = self.mailbox.account.user.lower()
+        for some in cut(uids, FETCHED):
+            addresses: set[str] = set()
+            for _, head in self.connection.heads(some, "TO", "CC", "BCC"):
+                text = head[:MOST_ADDRESSES].decode("utf-8", "replace")
+                addresses.update(address.lower() for address in ADDRESS.findall(text))
+            with self.state.change():
+                self.state.add_correspondents(addresses - {own})
+            self.mailbox.note([], "correspondents", folder, some[-1] + 1)
+
+
+def label_by_keywords(flags: Iterable[str], known: Known | None) -> str:
+    """Label that the keywords of a message give it; if two contradict each other, ours does not count."""
+    lower = {flag.lower() for flag in flags}
+    junk = not lower.isdisjoint(keyword.lower() for keyword in JUNK_KEYWORDS)
+    ham = not lower.isdisjoint(keyword.lower() for keyword in HAM_KEYWORDS)
+    if ham and (not junk or (known and known.flag)):
+        return HAM
+    return SPAM if junk and not ham else ""

@@ -1,0 +1,123 @@
+"""A mailbox under way: its connection and its state, and what all steps of a visit do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from spamnb.imap.connection import Broken, ImapError
+from spamnb.imap.folders import roles_in
+from spamnb.imap.state import Known, Progress, key_of
+from spamnb.reading.message import read
+from spamnb.training.learn import learn
+
+if TYPE_CHECKING:
+    from spamnb.imap.accounts import Account
+    from spamnb.imap.connection import Fetched, Folder, ImapConnection
+    from spamnb.imap.state import State
+
+DELETED = "\\Deleted"
+
+
+@dataclass(frozen=True)
+class Event:
+    """What was done about a message, or what went wrong."""
+
+    account: str
+    folder: str = ""
+    uid: int = 0
+    verdict: str = ""
+    score: float | None = None
+    learned: str = ""  # the label
+    what: str = ""  # was done, would be done, or failed
+    failed: bool = False
+    sender: str = ""
+    subject: str = ""
+
+    def as_map(self) -> dict[str, Any]:
+        facts = asdict(self).items()
+        return {name: value for name, value in facts if value or (name == "score" and value is not None)}
+
+
+Report = Callable[[Event], None]
+
+
+class VisitedMailbox:
+    """The mailbox of an account during a visit. With `dry_run` nothing is changed, anywhere."""
+
+    def __init__(
+        self,
+        account: Account,
+        connection: ImapConnection,
+        state: State,
+        model: str,
+        report: Report,
+        dry_run: bool = False,
+    ) -> None:
+        self.account = account
+        self.connection = connection
+        self.state = state
+        self.model = model
+        self.report = report
+        self.dry_run = dry_run
+        self.roles = roles_in(account, connection.folders())
+        self.put_away = [name for name in (self.roles.junk, self.roles.unsure) if name]  # folders we move to
+
+    def attempt(self, step: Callable[[str], None], folder: str) -> None:
+        """Take a step; if it fails in this folder, the others have theirs all the same."""
+        try:
+            step(folder)
+        except Broken:
+            raise
+        except ImapError as error:
+            self.tell_failure(folder, error)
+
+    def new(self, name: str, purpose: str) -> tuple[Folder, Progress, list[int]]:
+        """Open a folder to look at; return how far it was read before, and the messages that are new."""
+        folder = self.connection.open(name, read_only=True)
+        before = self.state.progress(purpose, name)
+        first = before.next_uid if before.validity == folder.validity else 1
+        return folder, before, self.connection.from_uid(first) if first < folder.next_uid else []
+
+    def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
+        """Return what each message of the open folder is known by; of one without headers, its place."""
+        place = f"{folder.name} {folder.validity} "
+        return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in self.connection.heads(uids)}
+
+    def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Known]:
+        """Learn messages of the open folder, once each; return the notes to take."""
+        keys = self.keys(folder, sorted(uids))
+        notes = []
+        for message in self.connection.messages([*keys]):
+            if message.why:
+                self.tell(folder, message, what=message.why, failed=True)
+                continue
+            key = keys[message.uid]
+            known = self.state.known(key)
+            outcome = "would be learned" if self.dry_run else learn(self.model, message.raw, label)
+            if outcome != "known":
+                self.tell(folder, message, learned=label, what=f"{why}: {outcome}")
+            verdict = known.verdict if known else ""
+            notes.append(Known(key, folder.name, folder.validity, message.uid, verdict, label=label))
+        return notes
+
+    def note(self, notes: Sequence[Known], purpose: str, folder: Folder, next_uid: int) -> None:
+        """Note what became of messages, and how far the folder was read; never less far than before."""
+        before = self.state.progress(purpose, folder.name)
+        if before.validity == folder.validity:
+            next_uid = max(next_uid, before.next_uid)
+        with self.state.change():
+            self.state.note(*notes)
+            self.state.advance(purpose, folder.name, Progress(folder.validity, next_uid, folder.modseq))
+
+    def tell(self, folder: Folder, message: Fetched, **facts: Any) -> None:
+        self.report(self.event(folder, message, **facts))
+
+    def event(self, folder: Folder, message: Fetched, **facts: Any) -> Event:
+        fields = read(message.raw)
+        sender, subject = (fields.get(name) or "" for name in ("from", "subject"))
+        return Event(self.account.name, folder.name, message.uid, sender=sender, subject=subject, **facts)
+
+    def tell_failure(self, folder: str, why: object, uid: int = 0) -> None:
+        self.report(Event(self.account.name, folder, uid, what=str(why), failed=True))

@@ -1,0 +1,151 @@
+"""Messages flagged and moved as it was noted that they are to be.
+
+Nothing is lost: a message is noted before it is moved. After a visit that was cut short, the next one looks
+into the folder that a message was to go to before it does anything again. Where the server can only copy,
+the original is removed once the copy was read and is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from spamnb.imap.connection import FETCHED, JUNK_KEYWORDS, Broken, Full, ImapError, cut
+from spamnb.imap.mailbox import DELETED
+from spamnb.imap.state import key_of
+
+if TYPE_CHECKING:
+    from spamnb.imap.connection import Folder
+    from spamnb.imap.corrections import Corrections
+    from spamnb.imap.mailbox import VisitedMailbox
+    from spamnb.imap.state import Known
+
+KEYWORD = JUNK_KEYWORDS[0]  # that we give
+NOT_SEEN = -1  # instead of the number of a message where it went: we do not know it again there
+
+
+class Moves:
+    """Flags and moves messages, and notes that it was done."""
+
+    def __init__(self, mailbox: VisitedMailbox, corrections: Corrections) -> None:
+        self.mailbox = mailbox
+        self.corrections = corrections
+        self.connection = mailbox.connection
+        self.state = mailbox.state
+
+    def carry_out(self, folder: Folder) -> None:
+        """Flag and move the messages of the open folder that are noted to be."""
+        begun = self.state.begun(folder.name, folder.validity)
+        if not begun or self.mailbox.dry_run:
+            return
+        there = self.connection.flags([known.uid for known in begun])
+        self.mailbox.attempt(lambda _: self._flag(begun, set(there)), folder.name)
+        for target in self.mailbox.put_away:
+            to_move = [
+                known
+                for known in begun
+                if known.target == target
+                and not known.target_uid
+                and DELETED not in there.get(known.uid, {DELETED})
+            ]
+            for some in cut(to_move, FETCHED):
+                self._put_away(folder, some, target)
+        self._settle(folder)
+
+    def _flag(self, begun: Sequence[Known], there: set[int]) -> None:
+        to_flag = [known for known in begun if known.flag.startswith("+")]
+        uids = [known.uid for known in to_flag if known.uid in there]
+        if uids:
+            self.connection.flag(uids, KEYWORD)
+        with self.state.change():
+            self.state.note(*(known._replace(flag=KEYWORD) for known in to_flag))
+
+    def _put_away(self, folder: Folder, messages: Sequence[Known], target: str) -> None:
+        """Move messages, or copy them where the server cannot, and note where they are now."""
+        put = self.connection.move if self.connection.has("MOVE") else self.connection.copy
+        try:
+            new_uids = put([known.uid for known in messages], target)
+        except (Broken, Full):
+            raise
+        except ImapError as error:
+            if len(messages) == 1:
+                self.mailbox.tell_failure(folder.name, error, messages[0].uid)
+                return
+            self._look_into(target, folder)  # some may be there all the same
+            waiting = {known.key for known in self._waiting(folder)}
+            for known in messages:  # perhaps one of them is to blame
+                if known.key in waiting:
+                    self._put_away(folder, [known], target)
+            return
+        with self.state.change():
+            self.state.note(
+                *(
+                    known._replace(target_uid=new_uids[known.uid])
+                    for known in messages
+                    if known.uid in new_uids
+                )
+            )
+        if not new_uids:
+            self._look_into(target, folder)
+            moved = {known.key for known in messages}
+            with self.state.change():  # none is copied twice
+                self.state.note(
+                    *(
+                        known._replace(target_uid=NOT_SEEN)
+                        for known in self._waiting(folder)
+                        if known.key in moved
+                    )
+                )
+
+    def _look_into(self, target: str, folder: Folder) -> None:
+        """Note which messages are where they were to go, and come back."""
+        self.corrections.look_for_moved(target)
+        self.connection.open(folder.name)
+
+    def _waiting(self, folder: Folder) -> list[Known]:
+        begun = self.state.begun(folder.name, folder.validity)
+        return [known for known in begun if known.target and not known.target_uid]
+
+    def _settle(self, folder: Folder) -> None:
+        """Note where the messages are that went away; remove originals whose copies are there."""
+        seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
+        left = set(self.connection.flags([known.uid for known in seen]))  # the server copied them
+        gone = [known for known in seen if known.uid not in left]
+        copied = self._same(folder, [known for known in seen if known.uid in left])
+        if copied:
+            uids = [known.uid for known in copied]
+            self.connection.flag(uids, DELETED)
+            if self.connection.has("UIDPLUS"):
+                self.connection.remove(uids)
+        kept = [known for known in seen if known not in gone and known not in copied]
+        with self.state.change():
+            for known in (*gone, *copied):
+                validity = self.state.progress("moved", known.target).validity
+                there = known.arrived(known.target, validity, known.target_uid)
+                self.state.note(there._replace(ours=True, flag=""))
+            self.state.note(*(known._replace(target="", target_uid=0) for known in kept))
+        for known in kept:
+            why = f"its copy in {known.target} is gone or not the same; it stays here"
+            self.mailbox.tell_failure(folder.name, why, known.uid)
+
+    def _same(self, folder: Folder, messages: Sequence[Known]) -> list[Known]:
+        """Select the messages of the open folder whose copies are there, and are the same."""
+        if not messages:
+            return []
+        originals = self._digests([known.uid for known in messages])
+        copies: dict[tuple[str, int], bytes] = {}
+        for target in {known.target for known in messages}:
+            self.connection.open(target, read_only=True)
+            uids = [known.target_uid for known in messages if known.target == target]
+            there = {uid for uid, flags in self.connection.flags(uids).items() if DELETED not in flags}
+            copies |= {(target, uid): digest for uid, digest in self._digests(sorted(there)).items()}
+        self.connection.open(folder.name)
+        return [
+            known
+            for known in messages
+            if known.uid in originals and originals[known.uid] == copies.get((known.target, known.target_uid))
+        ]
+
+    def _digests(self, uids: Sequence[int]) -> dict[int, bytes]:
+        found = self.connection.messages(uids)
+        return {message.uid: key_of(message.raw) for message in found if not message.why}

@@ -1,0 +1,98 @@
+"""Passwords and tokens, from where an account says they are. They are shown to nobody but the server."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from spamnb.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from spamnb.imap.accounts import Account
+
+PATIENCE = 120  # seconds for a command: it may ask for a passphrase
+LONGEST = 64 << 10  # bytes of a token
+
+
+def secret_of(account: Account) -> str:
+    """Find the password of an account, or its token."""
+    if account.password_command or account.oauth2_token_command:
+        key = "password_command" if account.password_command else "oauth2_token_command"
+        return first_line(key, output_of(key, getattr(account, key)))
+    if account.password_file:
+        return first_line("password_file", content_of(os.path.expanduser(account.password_file)))
+    if account.credential:
+        folder = os.environ.get("CREDENTIALS_DIRECTORY")
+        if not folder:
+            raise DataError("credential: there are none here; systemd hands them to its services")
+        return first_line("credential", content_of(os.path.join(folder, account.credential)))
+    if account.keyring:
+        return from_keyring(account)
+    return account.password
+
+
+def output_of(key: str, command: str) -> bytes:
+    """Run a command in a shell, with the terminal to ask for a passphrase."""
+    try:
+        done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, timeout=PATIENCE)  # noqa: S602
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why = f"took over {PATIENCE} s" if isinstance(error, subprocess.TimeoutExpired) else error.strerror
+        raise DataError(f"{key}: {why}") from None
+    if done.returncode:
+        raise DataError(f"{key}: failed with exit code {done.returncode}; try it in a shell")
+    return done.stdout
+
+
+def content_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(LONGEST)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
+
+
+def first_line(key: str, data: bytes) -> str:
+    try:
+        line = data[:LONGEST].decode().partition("\n")[0].rstrip("\r")
+    except UnicodeDecodeError:
+        raise DataError(f"{key}: gave something that is no text") from None
+    if not line:
+        raise DataError(f"{key}: gave no password; its first line is taken")
+    return line
+
+
+def from_keyring(account: Account) -> str:
+    """Ask the keyring, which may be locked, or have no password."""
+    service, keyring = keyring_service(account), keyring_module()
+    try:
+        found: str | None = keyring.get_password(service, account.user)
+    except Exception as error:
+        raise DataError(f"keyring: {error}") from None
+    if not found:
+        raise DataError(f"keyring: has no password; set it: keyring set '{service}' '{account.user}'")
+    return found
+
+
+def to_keyring(account: Account, password: str) -> None:
+    """Have the keyring keep a password."""
+    try:
+        keyring_module().set_password(keyring_service(account), account.user, password)
+    except UsageError:
+        raise
+    except Exception as error:
+        raise DataError(f"keyring: {error}") from None
+
+
+def keyring_service(account: Account) -> str:
+    return f"spamnb imap {account.host}"
+
+
+def keyring_module() -> ModuleType:
+    try:
+        import keyring
+    except ImportError:
+        raise UsageError("keyring = true needs an extra: pip install 'spamnb[keyring]'") from None
+    return keyring

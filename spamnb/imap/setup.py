@@ -1,0 +1,89 @@
+"""A new account in `imap.toml`, and what a mailbox looks like to spamnb."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from spamnb.errors import CannotCreate, UsageError
+from spamnb.imap.accounts import FLAG, MOVE, read_accounts
+from spamnb.imap.folders import MARKS, marked, roles_in
+
+if TYPE_CHECKING:
+    from spamnb.imap.accounts import Account
+    from spamnb.imap.connection import ImapConnection
+
+# What a server may have that spamnb makes use of, and what it does where a server has it not.
+USEFUL = {
+    "MOVE": "moves at once; without it, copies, looks at the copy, and removes the original",
+    "UIDPLUS": "removes one message; without it, the original stays, flagged as deleted",
+    "CONDSTORE": "notices changed flags; without it, asks at every visit",
+    "IDLE": "tells of new mail; without it, is asked every few minutes",
+    "SPECIAL-USE": "says which folder is which; without it, names tell",
+}
+
+
+def proposed_folders(connection: ImapConnection) -> dict[str, Any]:
+    """Propose folders for a new account: what the mailbox has."""
+    listed = connection.folders()
+    found = {role: marked(role, listed) for role in MARKS}
+    return {
+        "ham": [found[role] for role in ("archive", "sent") if found[role]],
+        "junk": found["junk"],
+    }
+
+
+def add_account(path: str, name: str, values: dict[str, Any]) -> None:
+    """Add an account to the file, which only its owner may read."""
+    if os.path.exists(path) and name in {account.name for account in read_accounts(path)}:
+        raise UsageError(f"{path}: has an account {name} already; name another with --account")
+    lines = [f"[account.{json.dumps(name)}]" if not name.isidentifier() else f"[account.{name}]"]
+    lines += [f"{key} = {toml(value)}" for key, value in values.items()]
+    try:
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with open(handle, "a", encoding="utf-8") as file:
+            file.write(("\n" if file.tell() else "") + "\n".join(lines) + "\n")
+    except OSError as error:
+        raise CannotCreate(f"{path}: {error.strerror}") from error
+
+
+def toml(value: Any) -> str:
+    """Write a value as TOML does, which for these is as JSON does."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def look_at(account: Account, connection: ImapConnection) -> dict[str, Any]:
+    """Describe a mailbox, and what would be done with it, changing nothing."""
+    roles = roles_in(account, connection.folders())
+    by_role = {
+        "inbox": roles.inbox,
+        "ham": roles.ham,
+        **{role: (getattr(roles, role),) for role in ("junk", "unsure", "sent", "trash", "drafts")},
+    }
+    folders = [
+        {"folder": name, "is": role, "messages": connection.count(name)}
+        for role, names in by_role.items()
+        for name in names
+        if name
+    ]
+    return {
+        "account": account.name,
+        "server": f"{account.host}:{account.port_number}",
+        "tls": account.tls,
+        "can": {name: connection.has(name) for name in USEFUL},
+        "folders": folders,
+        "action": account.action,
+        "would": what_is_done(account, roles.junk, roles.unsure),
+    }
+
+
+def what_is_done(account: Account, junk: str, unsure: str) -> str:
+    if account.action == MOVE:
+        known = "; from who you wrote to, it is only flagged" if account.known_senders else ""
+        doubt = f", unsure mail to {unsure}" if unsure else ""
+        return f"spam is moved to {junk}{doubt}{known}"
+    if account.action == FLAG:
+        return "spam is flagged $Junk, and stays where it is"
+    return 'it is only said what would be done; action = "flag" or "move" does it'

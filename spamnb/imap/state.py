@@ -1,0 +1,208 @@
+"""What is known of a mailbox between two runs: how far its folders were read, and each message we dealt with.
+
+An SQLite database for each account. It holds no text of any message: a message is known by a hash of its
+header block, which is the same in whatever folder it lies, and a correspondent by a hash of the address.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from spamnb.errors import CannotCreate, DataError, Locked
+from spamnb.imap.accounts import Account, own_folder
+
+KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS mailbox (host TEXT NOT NULL, user TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS folder (  -- how far each was read, for each purpose
+    purpose TEXT NOT NULL, name TEXT NOT NULL, validity INTEGER NOT NULL, next_uid INTEGER NOT NULL,
+    modseq INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (purpose, name)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS message (
+    key BLOB PRIMARY KEY, folder TEXT NOT NULL, validity INTEGER NOT NULL, uid INTEGER NOT NULL,
+    verdict TEXT NOT NULL, ours INTEGER NOT NULL, target TEXT NOT NULL, target_uid INTEGER NOT NULL,
+    flag TEXT NOT NULL, label TEXT NOT NULL, time INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS place ON message (folder, uid);
+CREATE TABLE IF NOT EXISTS correspondent (key BLOB PRIMARY KEY) WITHOUT ROWID;
+PRAGMA user_version = 1;
+"""
+
+
+class Known(NamedTuple):
+    """A message that we dealt with, and where it was last met."""
+
+    key: bytes
+    folder: str
+    validity: int
+    uid: int  # 0 if not known
+    verdict: str = ""  # ours; "" if we never judged it
+    ours: bool = False  # whether it is in this folder because we put it there
+    target: str = ""  # folder it is on its way to
+    target_uid: int = 0  # its number there, once it was seen there
+    flag: str = ""  # keyword that we gave it; with a + before it, that we are about to give
+    label: str = ""  # that it was learned under
+    time: int = 0
+
+    def arrived(self, folder: str, validity: int, uid: int) -> Known:
+        """Return the note of the same message at another place, on its way nowhere."""
+        return self._replace(folder=folder, validity=validity, uid=uid, target="", target_uid=0)
+
+
+COLUMNS = ", ".join(Known._fields)
+PUT = f"INSERT OR REPLACE INTO message ({COLUMNS}) VALUES ({', '.join('?' * len(Known._fields))})"  # noqa: S608
+
+
+class Progress(NamedTuple):
+    """How far a folder was read."""
+
+    validity: int = 0
+    next_uid: int = 0
+    modseq: int = 0
+
+
+def key_of(text: bytes) -> bytes:
+    return blake2b(text, digest_size=16).digest()
+
+
+def state_folder() -> str:
+    return os.path.join(own_folder("XDG_STATE_HOME", ".local", "state"), "imap")
+
+
+class State:
+    """The state of one account. What is written within `change()` is written as a whole or not at all."""
+
+    def __init__(self, account: Account, folder: str | None = None) -> None:
+        folder = folder or state_folder()
+        self.path = os.path.join(folder, f"{account.name}.sqlite")
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        except OSError as error:
+            raise CannotCreate(f"{self.path}: {error.strerror}") from error
+        with self._damage_named():
+            self.database = sqlite3.connect(
+                self.path, timeout=30, isolation_level=None, check_same_thread=False
+            )
+            self.database.execute("PRAGMA journal_mode = WAL")
+            self.database.execute("PRAGMA synchronous = FULL")
+            if not self.database.execute("PRAGMA user_version").fetchone()[0]:
+                self.database.executescript(SCHEMA)
+            self._belong_to(account)
+
+    def _belong_to(self, account: Account) -> None:
+        """Begin anew if the account of this name was another mailbox before."""
+        mailbox = (account.host, account.user)
+        if self.database.execute("SELECT host, user FROM mailbox").fetchone() != mailbox:
+            with self.change():
+                for table in ("mailbox", "folder", "message", "correspondent"):
+                    self.database.execute(f"DELETE FROM {table}")  # noqa: S608
+                self.database.execute("INSERT INTO mailbox VALUES (?, ?)", mailbox)
+
+    def forgetful(self) -> None:
+        """Go on with a copy in memory: nothing that is changed from now on is kept."""
+        copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self.database.backup(copy)
+        self.database.close()
+        self.database = copy
+
+    def close(self) -> None:
+        self.database.close()
+
+    def __enter__(self) -> State:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Let one process at a time work on the account."""
+        handle = os.open(self.path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise Locked("another spamnb imap is at work on it (watch?); one is enough") from None
+        try:
+            yield
+        finally:
+            os.close(handle)
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        with self._damage_named():
+            self.database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self.database.execute("ROLLBACK")
+                raise
+            self.database.execute("COMMIT")
+
+    @contextmanager
+    def _damage_named(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise CannotCreate(f"{self.path}: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise DataError(f"{self.path}: damaged ({error}); remove it, no mail is in it") from error
+
+    def _ask(self, question: str, values: tuple[object, ...]) -> list[Any]:
+        with self._damage_named():
+            return self.database.execute(question, values).fetchall()
+
+    def progress(self, purpose: str, folder: str) -> Progress:
+        """Say how far a folder was read for a purpose."""
+        question = "SELECT validity, next_uid, modseq FROM folder WHERE purpose = ? AND name = ?"
+        found = self._ask(question, (purpose, folder))
+        return Progress(*found[0]) if found else Progress()
+
+    def advance(self, purpose: str, folder: str, progress: Progress) -> None:
+        self.database.execute(
+            "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", (purpose, folder, *progress)
+        )
+
+    def known(self, key: bytes) -> Known | None:
+        question = f"SELECT {COLUMNS} FROM message WHERE key = ?"  # noqa: S608
+        return next(map(Known._make, self._ask(question, (key,))), None)
+
+    def at(self, folder: str, validity: int, uid: int) -> Known | None:
+        """Return what is known of the message at a place."""
+        question = f"SELECT {COLUMNS} FROM message WHERE folder = ? AND uid = ? AND validity = ?"  # noqa: S608
+        return next(map(Known._make, self._ask(question, (folder, uid, validity))), None)
+
+    def begun(self, folder: str, validity: int) -> list[Known]:
+        """List the messages of a folder that were to be moved or flagged, and are not known to have been."""
+        wanted = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
+        question = f"SELECT {COLUMNS} FROM message WHERE {wanted} ORDER BY uid"  # noqa: S608
+        return [*map(Known._make, self._ask(question, (folder, validity)))]
+
+    def put_by_us(self, folder: str) -> set[bytes]:
+        """Return the keys of messages that we put or are putting there, and nobody said what they are."""
+        question = "SELECT key FROM message WHERE label = '' AND (ours AND folder = ? OR target = ?)"
+        return {key for (key,) in self._ask(question, (folder, folder))}
+
+    def note(self, *messages: Known) -> None:
+        now = int(time.time())
+        self.database.executemany(PUT, [message._replace(time=now) for message in messages])
+
+    def add_correspondents(self, addresses: Iterable[str]) -> None:
+        keys = [(key_of(address.encode("utf-8", "replace")),) for address in addresses]
+        self.database.executemany("INSERT OR IGNORE INTO correspondent VALUES (?)", keys)
+
+    def is_correspondent(self, address: str) -> bool:
+        key = key_of(address.encode("utf-8", "replace"))
+        return bool(self._ask("SELECT 1 FROM correspondent WHERE key = ?", (key,)))
+
+    def forget_old(self) -> None:
+        limit = int(time.time()) - KEPT
+        self.database.execute("DELETE FROM message WHERE time < ?", (limit,))

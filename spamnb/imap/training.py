@@ -1,0 +1,122 @@
+"""Training on the folders of a mailbox: this process fetches, others count what it has fetched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from spamnb import HAM, SPAM
+from spamnb.errors import DataError
+from spamnb.imap.connection import FETCHED, Broken, ImapConnection, NotLoggedIn, cut
+from spamnb.imap.folders import roles_in
+from spamnb.imap.state import Progress, key_of
+from spamnb.mailboxes.chunks import RawMessage, ReadMessages
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.training.batches import ChunkReader
+from spamnb.training.train import train
+from spamnb.workers.local import LocalPool
+from spamnb.workers.processes import in_parallel
+
+if TYPE_CHECKING:
+    from spamnb.imap.accounts import Account
+    from spamnb.imap.connection import Folder
+    from spamnb.imap.state import State
+    from spamnb.training.batches import Batch, MailToRead
+    from spamnb.training.known_messages import Summary
+
+    Wanted = list[tuple[str, Folder, list[int]]]  # label, folder, and the numbers of its messages
+
+ATTEMPTS = 5  # to connect anew before training is given up
+FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before each later one
+
+
+class FetchingPool(LocalPool):
+    """Processes of this machine that count mail which this one fetches."""
+
+    def __init__(self, jobs: int | None, chunks: Iterator[tuple[ReadMessages, str]]) -> None:
+        super().__init__(jobs)
+        self.chunks = chunks
+
+    def batches(self, mail: MailToRead) -> Iterator[Batch]:
+        yield from in_parallel(ChunkReader(mail.settings, mail.known, mail.key), self.chunks, self.jobs)
+
+
+class MailboxTraining:
+    """The messages of a mailbox to be learned: those of its ham folders and of Junk, new since last time."""
+
+    def __init__(self, account: Account, connection: ImapConnection, state: State) -> None:
+        self.account = account
+        self.connection = connection
+        self.state = state
+        self.roles = roles_in(account, connection.folders())
+        if not self.roles.ham and not self.roles.junk:
+            raise DataError('names no folder of ham, and has none of junk; name them: ham = ["…"]')
+        named = [(HAM, name) for name in self.roles.ham]
+        named += [(SPAM, self.roles.junk)] if self.roles.junk else []
+        self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
+
+    def _new(self, name: str) -> tuple[Folder, list[int]]:
+        """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""
+        folder = self.connection.open(name, read_only=True)
+        before = self.state.progress("trained", name)
+        first = before.next_uid if before.validity == folder.validity else 1
+        uids = self.connection.from_uid(first) if first < folder.next_uid else []
+        ours = self.state.put_by_us(name)
+        if ours and name == self.roles.junk:
+            uids = [uid for uid, head in self.connection.heads(uids) if key_of(head) not in ours]
+        return folder, uids
+
+    def __len__(self) -> int:
+        return sum(len(uids) for _, _, uids in self.wanted)
+
+    def run(self, model: str, jobs: int | None, yes: bool, step: Callable[[int, int], None]) -> Summary:
+        """Learn all of it. The model changes as a whole, and what was learned is noted after that."""
+        labels = {
+            label: [folder.name for of, folder, _ in self.wanted if of == label] for label in (HAM, SPAM)
+        }
+        pool = FetchingPool(jobs, self._chunks())
+        progress = lambda batch: step(len(batch), len(batch))  # noqa: E731
+        summary = train(model, labels, pool=pool, yes=yes, progress=progress)
+        with self.state.change():
+            for _, folder, _ in self.wanted:
+                reached = Progress(folder.validity, folder.next_uid)
+                self.state.advance("trained", folder.name, reached)
+                if folder.name == self.roles.junk and not self.state.progress("moved", folder.name).validity:
+                    self.state.advance("moved", folder.name, reached)  # a visit need not learn it again
+        return summary
+
+    def _chunks(self) -> Iterator[tuple[ReadMessages, str]]:
+        for label, folder, uids in self.wanted:
+            for some in cut(uids, FETCHED):
+                yield self._fetched(folder, some), label
+
+    def _open(self, folder: Folder) -> None:
+        opened = self.connection.folder == folder.name
+        if not opened and self.connection.open(folder.name, read_only=True).validity != folder.validity:
+            raise DataError(f"{folder.name}: the server has numbered it anew; try again")
+
+    def _fetched(self, folder: Folder, uids: Sequence[int]) -> ReadMessages:
+        """Fetch some messages, over a new connection if need be."""
+        for attempt in range(ATTEMPTS):
+            try:
+                if attempt:
+                    time.sleep(FIRST_PAUSE * 2 ** (attempt - 1))
+                    self.connection.close()
+                    self.connection = ImapConnection(self.account)
+                self._open(folder)
+                items: list[RawMessage | Unreadable] = []
+                for message in self.connection.messages(uids):
+                    name = f"{self.account.name}/{folder.name}/{message.uid}"
+                    items.append(
+                        Unreadable(name, message.why) if message.why else RawMessage(name, None, message.raw)
+                    )
+                return ReadMessages(
+                    items, sum(len(item.data) for item in items if isinstance(item, RawMessage))
+                )
+            except NotLoggedIn:
+                raise
+            except Broken:
+                if attempt == ATTEMPTS - 1:
+                    raise
+        raise AssertionError

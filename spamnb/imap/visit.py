@@ -1,0 +1,178 @@
+"""A visit to a mailbox: learn from what its owner moved and flagged, then judge what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from spamnb import HAM, SPAM, UNSURE
+from spamnb.delivery.history_log import HistoryLog
+from spamnb.imap.accounts import FLAG, NOTHING
+from spamnb.imap.connection import FETCHED, cut
+from spamnb.imap.corrections import Corrections
+from spamnb.imap.mailbox import VisitedMailbox
+from spamnb.imap.moves import KEYWORD, Moves
+from spamnb.imap.state import Known
+from spamnb.model import Model
+from spamnb.reading.message import read
+from spamnb.reading.sender import name_and_address
+
+if TYPE_CHECKING:
+    from spamnb.imap.accounts import Account
+    from spamnb.imap.connection import Fetched, Folder, ImapConnection
+    from spamnb.imap.mailbox import Event, Report
+    from spamnb.imap.state import State
+
+
+class Visit:
+    """One visit to the mailbox of an account. With `dry_run` nothing is changed, anywhere."""
+
+    def __init__(
+        self,
+        account: Account,
+        connection: ImapConnection,
+        state: State,
+        model: str,
+        report: Report,
+        dry_run: bool = False,
+        everything: bool = False,
+    ) -> None:
+        self.mailbox = VisitedMailbox(account, connection, state, model, report, dry_run)
+        self.account = account
+        self.connection = connection
+        self.state = state
+        self.corrections = Corrections(self.mailbox)
+        self.moves = Moves(self.mailbox, self.corrections)
+        self.everything = everything  # judge read mail, too, in a folder that is met for the first time
+        self.history = HistoryLog()
+        self.judged: set[bytes] = set()  # in this visit
+        self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
+
+    def run(self) -> None:
+        Model.open(self.mailbox.model)  # raises an error that says what to do
+        roles, attempt = self.mailbox.roles, self.mailbox.attempt
+        for name in self.mailbox.put_away:
+            attempt(self.corrections.look_for_moved, name)
+        for name in roles.inbox:
+            attempt(self._finish, name)
+        for name in roles.ham:
+            attempt(self.corrections.look_for_rescued, name)
+        for name in dict.fromkeys((*roles.inbox, *self.mailbox.put_away[:1])):
+            attempt(self.corrections.look_for_keywords, name)
+        if self.account.known_senders and roles.sent:
+            attempt(self.corrections.look_for_correspondents, roles.sent)
+        for name in roles.inbox:
+            attempt(self._judge, name)
+        with self.state.change():
+            self.state.forget_old()
+
+    def _finish(self, name: str) -> None:
+        """Finish what an earlier visit had begun."""
+        before = self.state.progress("judged", name)
+        if self.state.begun(name, before.validity):
+            folder = self.connection.open(name)
+            if folder.validity != before.validity:
+                self._renumber(folder)
+            self.moves.carry_out(folder)
+
+    def _renumber(self, folder: Folder) -> None:
+        """Find the messages we know in a folder whose numbers the server has changed."""
+        for some in cut(self.connection.from_uid(1), FETCHED):
+            met = {uid: self.state.known(key) for uid, key in self.mailbox.keys(folder, some).items()}
+            with self.state.change():
+                for uid, known in met.items():
+                    if known and known.folder == folder.name:
+                        self.state.note(known._replace(validity=folder.validity, uid=uid))
+
+    def _judge(self, name: str) -> None:
+        """Judge what is new in an inbox."""
+        folder = self.connection.open(name)
+        before = self.state.progress("judged", name)
+        if before.validity and before.validity != folder.validity:
+            self._renumber(folder)
+        first_time = before.validity != folder.validity
+        start = 1 if first_time else before.next_uid
+        unread = ["UNSEEN"] if first_time and not self.everything else []
+        uids = self.connection.from_uid(start, *unread) if start < folder.next_uid else []
+        for some in cut(uids, FETCHED):
+            self._judge_some(folder, some)
+        self.mailbox.note([], "judged", folder, folder.next_uid)
+
+    def _judge_some(self, folder: Folder, uids: Sequence[int]) -> None:
+        keys = self.mailbox.keys(folder, uids)
+        unread = self.connection.flags([uid for uid in uids if uid not in keys])
+        for uid in unread:
+            self.mailbox.tell_failure(folder.name, "cannot be read", uid)
+        first = {key: uid for uid, key in reversed(keys.items())}
+        copies = [uid for uid, key in keys.items() if first[key] != uid]  # of the same message: one at a time
+        keys = {uid: key for key, uid in first.items()}
+        met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
+        rescued = self.corrections.rescued(folder, met)
+        notes = self.mailbox.learn(HAM, folder, rescued, "rescued from Junk")
+        model = Model.open(self.mailbox.model)
+        for message in self.connection.messages(sorted(set(keys).difference(rescued))):
+            known = met.get(message.uid)
+            if message.why:
+                self.mailbox.tell(folder, message, what=message.why, failed=True)
+            elif known and self._is_in_its_owners_hands(known):
+                if (known.folder, known.uid) != (folder.name, message.uid):
+                    notes.append(known.arrived(folder.name, folder.validity, message.uid))
+            else:
+                notes.append(self._judged(model, folder, message, keys[message.uid]))
+        self.mailbox.note(notes, "judged", folder, min(copies, default=uids[-1] + 1))
+        try:
+            self.moves.carry_out(folder)
+        finally:
+            self._tell()
+        if copies:
+            self._judge_some(folder, copies)
+
+    def _is_in_its_owners_hands(self, known: Known) -> bool:
+        """Whether a message was judged before, and moved about since by its owner: it is left alone."""
+        put_away = known.folder in self.mailbox.put_away and known.label != HAM
+        return known.key not in self.judged and not put_away
+
+    def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
+        """Judge a message; return the note that says what is to be done about it."""
+        self.judged.add(key)
+        verdict = model.classify(message.raw)
+        if self.account.history and not self.mailbox.dry_run:
+            source = f"imap {self.account.name}/{folder.name}"
+            self.history.append(message.raw, verdict, self.mailbox.model, source)
+        target, flag = self._wanted(verdict.label, message)
+        what = f"moved to {target}" if target else f"flagged {flag}" if flag else "stays"
+        if flag and self.account.action != FLAG:
+            what += ", from someone you wrote to"
+        if flag and not folder.takes_keywords:
+            flag, what = "", "stays: the server keeps no keywords in this folder"
+        if (target or flag) and (self.account.action == NOTHING or self.mailbox.dry_run):
+            what = f"would be {what}"
+        if self.account.action == NOTHING:
+            target = flag = ""
+        self.untold[key] = self.mailbox.event(
+            folder, message, verdict=verdict.label, score=verdict.score, what=what
+        )
+        place = folder.name, folder.validity, message.uid
+        return Known(key, *place, verdict.label, target=target, flag=flag and f"+{flag}")
+
+    def _wanted(self, label: str, message: Fetched) -> tuple[str, str]:
+        """Folder that a message ought to be in, or keyword that it ought to have."""
+        roles = self.mailbox.roles
+        if label == SPAM:
+            sender = name_and_address(read(message.raw).get("from") or "")[1]
+            known_sender = self.account.known_senders and self.state.is_correspondent(sender)
+            flags_only = known_sender or self.account.action == FLAG or not roles.junk
+            return ("", KEYWORD) if flags_only else (roles.junk, "")
+        if label == UNSURE and self.account.action != FLAG:
+            return roles.unsure, ""
+        return "", ""
+
+    def _tell(self) -> None:
+        """Tell what became of the messages just judged, now that it was done."""
+        for key, event in self.untold.items():
+            known = self.state.known(key)
+            if known and (known.target or known.flag.startswith("+")) and not self.mailbox.dry_run:
+                event = replace(event, what="stays for now: it could not be " + event.what)
+            self.mailbox.report(event)
+        self.untold = {}

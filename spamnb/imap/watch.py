@@ -1,0 +1,131 @@
+"""Watching mailboxes: a visit when mail arrives, and every few minutes; each account in its own thread."""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from spamnb.errors import SpamnbError
+from spamnb.files import complain
+from spamnb.imap.connection import ImapConnection
+from spamnb.imap.state import State
+from spamnb.imap.visit import Visit
+from spamnb.systemd import notify
+
+if TYPE_CHECKING:
+    from spamnb.imap.accounts import Account
+    from spamnb.imap.mailbox import Report
+
+POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
+FIRST_PAUSE, LONGEST_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
+PATIENCE = 10.0  # seconds for all visits to end; one that is cut short is finished by the next
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Watcher(threading.Thread):
+    """Visits the mailbox of one account until it is stopped, whatever goes wrong."""
+
+    def __init__(self, account: Account, model: str, report: Report, poll: float = POLL) -> None:
+        super().__init__(name=account.name, daemon=True)
+        self.account = account
+        self.model = model
+        self.report = report
+        self.poll = poll
+        self.stopped = False
+        self.tried = threading.Event()  # set once the first visit has ended, well or not
+        self.reader, self.writer = os.pipe()  # something to read in it wakes whoever waits
+        self.pause = FIRST_PAUSE
+        self.last_error = ""
+
+    def stop(self) -> None:
+        self.stopped = True
+        os.write(self.writer, b"x")
+
+    def run(self) -> None:
+        while not self.stopped:
+            try:
+                with State(self.account) as state, state.lock():
+                    self._visit_until_stopped(state)
+            except SpamnbError as error:
+                self._complain(str(error))
+            except Exception as error:
+                self._complain(f"unexpected {type(error).__name__}: {error}")
+            self.tried.set()
+            if not self.stopped:
+                select.select([self.reader], [], [], self.pause * random.uniform(0.8, 1.2))  # noqa: S311
+                self.pause = min(2 * self.pause, LONGEST_PAUSE)
+
+    def _visit_until_stopped(self, state: State) -> None:
+        connection = ImapConnection(self.account)
+        try:
+            while not self.stopped:
+                Visit(self.account, connection, state, self.model, self.report).run()
+                self._succeeded()
+                folder = connection.open(self.account.inbox[0], read_only=True)
+                if (
+                    folder.next_uid <= state.progress("judged", folder.name).next_uid
+                ):  # nothing came meanwhile
+                    connection.wait(self.poll, self.reader)
+        finally:
+            connection.close()
+
+    def _succeeded(self) -> None:
+        if self.last_error:
+            complain(f"{self.account.name}: works again")
+        self.last_error, self.pause = "", FIRST_PAUSE
+        self.tried.set()
+
+    def _complain(self, why: str) -> None:
+        """Say what is wrong, once."""
+        if why != self.last_error:
+            complain(f"{self.account.name}: {why}")
+        self.last_error = why
+
+
+def watch(read: Callable[[], Sequence[tuple[Account, str]]], report: Report, poll: float = POLL) -> None:
+    """Watch accounts until SIGTERM or SIGINT; at SIGHUP they are read anew, with the models of each."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(writer)
+    watchers = start(read(), report, poll)
+    notify("READY=1")
+    while True:
+        if os.read(reader, 1)[0] != signal.SIGHUP:
+            break
+        try:
+            accounts = read()
+        except SpamnbError as error:
+            complain(f"{error} (watching on as before)")
+            continue
+        notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
+        stop(watchers)
+        watchers = start(accounts, report, poll)
+        notify("READY=1")
+    notify("STOPPING=1")
+    stop(watchers)
+
+
+def start(accounts: Sequence[tuple[Account, str]], report: Report, poll: float) -> list[Watcher]:
+    """Start watching, and wait until each mailbox was visited once, or could not be."""
+    watchers = [Watcher(account, model, report, poll) for account, model in accounts]
+    for watcher in watchers:
+        watcher.start()
+    for watcher in watchers:
+        watcher.tried.wait(PATIENCE)
+    return watchers
+
+
+def stop(watchers: Sequence[Watcher]) -> None:
+    for watcher in watchers:
+        watcher.stop()
+    deadline = time.monotonic() + PATIENCE
+    for watcher in watchers:
+        watcher.join(max(0.0, deadline - time.monotonic()))

@@ -1,0 +1,204 @@
+"""A bad network between a client and a server of this machine: a proxy that cuts, delays, stalls and garbles.
+
+with BadNetwork(server.port, Weather(cut_at=b"UID MOVE", cut_when="half")) as network:
+    ...  # connect to network.port
+with BadNetwork(server.port, random_weather(seed)) as network:
+    ...  # another weather for each connection, and the same in each run
+"""
+
+import asyncio
+import random
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+HOST = "127.0.0.1"
+LONGEST_LINE = 1 << 26
+
+
+@dataclass(frozen=True)
+class Weather:
+    """What happens to one connection; nothing, if nothing is said."""
+
+    cut_sent: int | None = None  # end it after so many bytes of the client
+    cut_received: int | None = None  # end it after so many bytes of the server
+    stall_received: int | None = None  # after so many bytes of the server nothing more comes, for good
+    cut_at: bytes | None = None  # end it at a command, for instance b"UID MOVE", b"": at any; not through TLS
+    # lost: the server never sees it; silent: it does, but nothing of its answer comes; half: all of that but
+    # the tagged line; answered: just after that line
+    cut_when: Literal["lost", "silent", "half", "answered"] = "silent"
+    nth: int = 1  # at which of such commands
+    garble: float = 0.0  # share of the server's bytes that are changed
+    seed: int = 0  # of what is garbled
+    delay: float = 0.0  # seconds before each piece is passed on
+    piece: int = 1 << 16  # bytes of the largest piece
+    reset: bool = False  # end it by a reset, not by an end of file
+
+
+def random_weather(seed: int, often: int = 5000) -> Callable[[], Weather]:
+    """Draw one weather after another: a third is fair, the rest hits after about `often` bytes."""
+    drawn = random.Random(seed)
+
+    def draw() -> Weather:
+        at = int(drawn.expovariate(1 / often))
+        reset = drawn.random() < 0.5
+        kinds = (
+            Weather(),
+            Weather(delay=0.001, piece=often),
+            Weather(cut_sent=at // 10, reset=reset),
+            Weather(cut_received=at, reset=reset),
+            Weather(cut_received=at, reset=reset, piece=7),
+            Weather(garble=1 / (at + 1), seed=drawn.randrange(1 << 30)),
+        )
+        return drawn.choice(kinds)
+
+    return draw
+
+
+class BadNetwork:
+    """Listens at `port`; `weather` may be changed, or be a function that is called for each connection."""
+
+    def __init__(self, server_port: int, weather: Weather | Callable[[], Weather] | None = None):
+        self.server_port = server_port
+        self.weather = weather or Weather()
+        self.connections = 0  # so far
+        self.before_cut: Callable[[], None] = lambda: None  # called just before one is ended by its weather
+        self._open: set[asyncio.Task] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        self._server = self._wait_for(asyncio.start_server(self._serve, HOST, 0, limit=LONGEST_LINE))
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    def __exit__(self, *_):
+        self._loop.call_soon_threadsafe(self._server.close)
+        self.cut()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def cut(self):
+        """End all connections at once."""
+        self._wait_for(self._cut())
+
+    async def _cut(self):
+        ending = list(self._open)
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+
+    def _wait_for(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout=60)
+
+    async def _serve(self, from_client, to_client):
+        self.connections += 1
+        task = asyncio.current_task()
+        assert task
+        self._open.add(task)
+        weather = self.weather() if callable(self.weather) else self.weather
+        connection = Connection(weather, lambda: self.before_cut())
+        from_server, to_server = await asyncio.open_connection(HOST, self.server_port, limit=LONGEST_LINE)
+        with suppress(OSError, asyncio.CancelledError):
+            await first_of(connection.up(from_client, to_server), connection.down(from_server, to_client))
+        await connection.end(to_client)
+        with suppress(OSError, asyncio.CancelledError, asyncio.TimeoutError):
+            to_server.write_eof()
+            await asyncio.wait_for(from_server.read(), 10)  # it is done with what it was told to do
+        await connection.end(to_server)
+        self._open.discard(task)
+
+    def settle(self):
+        """Wait until the server has done all that it was told."""
+        while self._open:
+            time.sleep(0.002)
+
+
+async def first_of(*coroutines):
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Connection:
+    """One connection and its weather."""
+
+    def __init__(self, weather: Weather, before_cut: Callable[[], None]):
+        self.weather = weather
+        self.before_cut = before_cut
+        self.random = random.Random(weather.seed)
+        self.fair = (
+            int(self.random.expovariate(weather.garble)) if weather.garble else 0
+        )  # bytes until a garbled one
+        self.seen = 0  # of the commands to cut at
+        self.tag: bytes | None = None  # of the one it is cut at
+
+    async def up(self, reader, writer):
+        await self._pump(reader, writer, self._command, self.weather.cut_sent)
+
+    async def down(self, reader, writer):
+        stall = self.weather.stall_received
+        await self._pump(reader, writer, self._answer, self.weather.cut_received if stall is None else stall)
+        if stall is not None:
+            await asyncio.Event().wait()
+
+    async def end(self, writer):
+        with suppress(OSError, asyncio.CancelledError):
+            if self.weather.reset:
+                linger = struct.pack("ii", 1, 0)
+                writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            writer.close()
+            await asyncio.wait_for(writer.wait_closed(), 1)
+        writer.transport.abort()
+
+    async def _pump(self, reader, writer, change, left):
+        """Pass on what `change` makes of each piece, until no bytes are left to the connection."""
+        by_line = self.weather.cut_at is not None
+        while left != 0:
+            data = await (reader.readline() if by_line else reader.read(self.weather.piece))
+            if not data:
+                return
+            await asyncio.sleep(self.weather.delay)
+            data, last = change(data[:left])
+            writer.write(data)
+            await writer.drain()
+            left = 0 if last else left and left - len(data)
+        self.before_cut()
+
+    def _command(self, line):
+        tag, _, command = line.partition(b" ")
+        if self.weather.cut_at is not None and command.upper().startswith(self.weather.cut_at):
+            self.seen += 1
+            if self.seen == self.weather.nth:
+                self.tag = tag
+        lost = self.tag is not None and self.weather.cut_when == "lost"
+        return (b"" if lost else line), lost
+
+    def _answer(self, line):
+        if self.tag is None:
+            return self._garbled(line), False
+        if line.startswith(self.tag + b" "):
+            return (line if self.weather.cut_when == "answered" else b""), True
+        return (b"" if self.weather.cut_when == "silent" else line), False
+
+    def _garbled(self, data):
+        """Change the same bytes in each run, into whatever pieces they fall."""
+        if not self.weather.garble:
+            return data
+        changed = bytearray(data)
+        while self.fair < len(data):
+            changed[self.fair] = self.random.randrange(256)
+            self.fair += 1 + int(self.random.expovariate(self.weather.garble))
+        self.fair -= len(data)
+        return bytes(changed)

@@ -1,0 +1,96 @@
+"""`spamnb imap` with a home of its own: its configuration, its model and its state."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from helpers.imap_mailbox import HOST
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored_model import StoredModel
+
+
+class ImapHome:
+    """Runs `spamnb imap` as one user."""
+
+    def __init__(self, spamnb, path):
+        self.spamnb = spamnb
+        self.path = Path(path)
+        self.model = str(self.path / "model.msgpack")
+        self.config = self.path / ".config" / "spamnb" / "imap.toml"
+        self.password_file = self.path / "password"
+        self.config.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(spamnb.model, self.model)
+
+    @property
+    def environment(self):
+        return self.spamnb.environment | {"HOME": str(self.path), "SPAMNB_MODEL": self.model}
+
+    def add(self, server, name="home", port=None, **values):
+        """Write an account into the file; the others stay."""
+        self.password_file.write_text(f"{server.password}\n")
+        facts = {"host": HOST, "port": port or server.port, "tls": "none", "user": server.user}
+        facts |= {"password_file": str(self.password_file), "action": "move"} | values
+        old = self.config.read_text() if self.config.exists() else ""
+        lines = [f"{key} = {json.dumps(value)}" for key, value in facts.items() if value is not None]
+        self.config.write_text(f"{old}[account.{name}]\n" + "\n".join(lines) + "\n")
+
+    def change(self, server, **values):
+        """Write the one account anew."""
+        self.config.unlink(missing_ok=True)
+        self.add(server, **values)
+
+    def __call__(self, *arguments):
+        return self.spamnb("imap", *arguments, env=self.environment)
+
+    def run(self, *arguments):
+        """What a run that goes well does about each message."""
+        done = self("run", "--json", *arguments)
+        assert (done.code, done.err) == (0, b""), done
+        return [json.loads(line) for line in done.lines]
+
+    def folded_run(self, *arguments):
+        """What a run says of each message: (verdict or label learned, what is done)."""
+        return [
+            (event.get("learned") or event.get("verdict"), event["what"]) for event in self.run(*arguments)
+        ]
+
+    def label_of(self, raw):
+        """What the model has learned a message as."""
+        return StoredModel.open(self.model).label_of(digest(read(raw)))
+
+    def state_path(self, name="home"):
+        return self.path / ".local" / "state" / "spamnb" / "imap" / f"{name}.sqlite"
+
+    def state(self, name="home"):
+        """All that is known of an account, table by table."""
+        with closing(sqlite3.connect(self.state_path(name))) as database:
+            names = [
+                name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            ]
+            return {name: database.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+
+    def files(self):
+        """All bytes of the home but those of the program that runs the tests."""
+        return {
+            str(path.relative_to(self.path)): path.read_bytes()
+            for path in sorted(self.path.rglob("*"))
+            if path.is_file() and not path.name.endswith(("-shm", "-wal", ".lock"))
+        }
+
+
+def only(messages):
+    (message,) = messages
+    return message
+
+
+def folders(server):
+    """The digests of each folder that is not empty; what is flagged as deleted counts as gone."""
+    found = {}
+    for name, messages in server.contents().items():
+        kept = [message for message in messages if r"\Deleted" not in message.flags]
+        if kept:
+            found[name] = kept
+    return found

@@ -1,0 +1,345 @@
+"""Real IMAP servers on ports of this machine, each with the mailbox of one user.
+
+with DovecotImap(without=("MOVE",)) as server:
+    server.append("INBOX", raw, flags="$Junk", when=1_600_000_000)
+    # ... what is tested, at server.host and server.port, as server.user with server.password
+    assert [message.digest for message in server.contents()["Junk"]] == [digest(raw)]
+"""
+
+import http.server
+import json
+import shlex
+import shutil
+import socketserver
+import ssl
+import subprocess
+import threading
+import time
+import urllib.parse
+from contextlib import suppress
+
+from helpers.dovecots import VERSION, DovecotProcess
+from helpers.homes import AS_A_USER, hand_over
+from helpers.imap_mailbox import FOLDERS, HOST, PASSWORD, USER, ImapMailbox
+from helpers.ports import answers, free_ports
+
+# Debian lets nobody install Courier beside Dovecot: .ci/run unpacks its files apart.
+COURIER = shutil.which("imapd", path="/opt/courier-imap/usr/bin") or ""
+
+
+class Introspection(http.server.BaseHTTPRequestHandler):
+    """Tells Dovecot which tokens are good: as much of an OAuth2 provider as it asks for."""
+
+    server: "Tokens"
+
+    def do_POST(self):
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        active = form["token"][0] in self.server.good
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps({"active": active} | ({"username": USER} if active else {})).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class Tokens(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__((HOST, 0), Introspection)
+        self.good: set[str] = set()
+        self.url = f"http://{HOST}:{self.server_port}/"
+
+
+def serve(server):
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+
+
+def stop(server):
+    server.shutdown()
+    server.server_close()
+
+
+# A certificate of localhost, and the authority that signed it, which only these tests know.
+CERTIFY = (
+    "openssl req -config /dev/null -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+)
+CERTIFICATES = (
+    "-keyout ca.key -out ca.pem -subj /CN=tests -addext subjectKeyIdentifier=hash "
+    "-addext basicConstraints=critical,CA:TRUE -addext keyUsage=critical,keyCertSign",
+    "-CA ca.pem -CAkey ca.key -keyout server.key -out server.pem -subj /CN=localhost "
+    "-addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext authorityKeyIdentifier=keyid",
+)
+# All that Dovecot offers after a login, so that some of it can be taken away.
+CAPABILITIES = """
+IMAP4rev1 SASL-IR LOGIN-REFERRALS ID ENABLE IDLE SORT SORT=DISPLAY THREAD=REFERENCES THREAD=REFS
+THREAD=ORDEREDSUBJECT MULTIAPPEND URL-PARTIAL CATENATE UNSELECT CHILDREN NAMESPACE UIDPLUS LIST-EXTENDED
+I18NLEVEL=1 CONDSTORE QRESYNC ESEARCH ESORT SEARCHRES WITHIN CONTEXT=SEARCH LIST-STATUS BINARY MOVE
+SNIPPET=FUZZY PREVIEW=FUZZY PREVIEW STATUS=SIZE SAVEDATE LITERAL+ NOTIFY SPECIAL-USE
+"""
+IMAP = """
+listen = 127.0.0.1
+auth_mechanisms = plain login xoauth2 oauthbearer
+auth_failure_delay = 0
+mail_max_userip_connections = 100
+ssl = yes
+service imap-login {{
+  inet_listener imap {{
+    port = {port}
+  }}
+  inet_listener imaps {{
+    port = {tls_port}
+    ssl = yes
+  }}
+}}
+service anvil {{
+  unix_listener anvil-auth-penalty {{
+    mode = 0
+  }}
+}}
+namespace inbox {{
+  separator = {separator}
+  prefix = {prefix}
+}}
+"""
+OF_A_VERSION = {
+    "2.3": """
+ssl_cert = <{folder}/server.pem
+ssl_key = <{folder}/server.key
+mail_plugins = acl
+plugin {{
+  acl = vfile
+}}
+passdb {{
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = {folder}/oauth2.conf
+}}
+""",
+    "2.4": """
+ssl_server_cert_file = {folder}/server.pem
+ssl_server_key_file = {folder}/server.key
+mail_plugins {{
+  acl = yes
+}}
+acl_driver = vfile
+oauth2 {{
+  introspection_url = {url}
+  introspection_mode = post
+  username_attribute = username
+  active_attribute = active
+  active_value = true
+}}
+""",
+}
+OAUTH2 = """introspection_url = {url}
+introspection_mode = post
+username_attribute = username
+active_attribute = active
+active_value = true
+"""
+# A part of the mailbox where no message fits in; moving there is refused too, as the rest has no such limit.
+FULL = {
+    "2.3": """
+namespace full {{
+  prefix = {prefix}Full{separator}
+  separator = {separator}
+  location = maildir:~/Full
+  mailbox Junk {{
+    auto = create
+  }}
+}}
+mail_plugins = acl quota
+plugin {{
+  quota = count:Full:ns={prefix}Full{separator}
+  quota_rule = *:bytes=1
+  quota_grace = 0
+  quota_vsizes = yes
+}}
+""",
+    "2.4": """
+namespace full {{
+  prefix = {prefix}Full{separator}
+  separator = {separator}
+  mail_path = ~/Full
+  mailbox Junk {{
+    auto = create
+  }}
+  quota Full {{
+    storage_size = 1 B
+    storage_grace = 0
+  }}
+}}
+mail_plugins {{
+  quota = yes
+}}
+""",
+}
+
+
+class DovecotImap(ImapMailbox, DovecotProcess):
+    """Dovecot, with a port for plain and STARTTLS, and `tls_port`.
+
+    without      capabilities it does not show
+    special_use  whether Junk, Sent and others say what they are
+    full         has a folder Full/Junk that answers NO [OVERQUOTA]
+    settings     more lines for dovecot.conf
+
+    `ca` is the file of the authority, `tokens.good` the set of tokens that are let in by OAuth2.
+    """
+
+    def __init__(self, without=(), separator="/", prefix="", special_use=True, full=False, settings=""):
+        ImapMailbox.__init__(self)
+        self.separator, self.prefix = separator, prefix
+        self.port, self.tls_port = free_ports(2)
+        self.tokens = Tokens()
+        ours = IMAP + OF_A_VERSION[VERSION] + (FULL[VERSION] if full else "")
+        names = {"separator": separator, "prefix": prefix, "url": self.tokens.url, "port": self.port}
+        ours = ours.format(folder=self.root / "dovecot", tls_port=self.tls_port, **names)
+        for name in FOLDERS:
+            use = f"special_use = \\{name}" if special_use else ""
+            ours += f"namespace inbox {{\n  mailbox {name} {{\n    auto = create\n    {use}\n  }}\n}}\n"
+        DovecotProcess.__init__(self, self.home_path, ours + shown(without) + settings, PASSWORD)
+        self.ca = self.folder / "ca.pem"
+        (self.folder / "oauth2.conf").write_text(OAUTH2.format(**names))
+        for what in CERTIFICATES:
+            subprocess.run(shlex.split(CERTIFY + what), cwd=self.folder, check=True, capture_output=True)
+
+    def __enter__(self):
+        serve(self.tokens)
+        self.start()
+        deadline = time.monotonic() + 60
+        while not answers(self.port):
+            assert time.monotonic() < deadline, self.log
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *_):
+        DovecotProcess.__exit__(self)
+        stop(self.tokens)
+        self._temporary.cleanup()
+
+    @property
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")
+
+    @property
+    def tls(self):
+        """For a client that trusts the authority."""
+        return ssl.create_default_context(cafile=str(self.ca))
+
+    def read_only(self, folder):
+        """Let no message be changed there and none be added, until the next wipe."""
+        (self.path(folder) / "dovecot-acl").write_text("owner lrs\n")
+        hand_over(self.path(folder))
+
+    def writable(self, folder):
+        """Undo `read_only`."""
+        (self.path(folder) / "dovecot-acl").unlink()
+
+    def change_uidvalidity(self, folder):
+        """Have the server forget which UIDs it gave; while no client is connected."""
+        for pattern in ("dovecot-uidlist*", "dovecot.index*"):
+            for file in self.path(folder).glob(pattern):
+                file.unlink()
+
+
+def shown(without):
+    if not without:
+        return ""
+    if VERSION == "2.3":
+        return f"imap_capability = {' '.join(name for name in CAPABILITIES.split() if name not in without)}\n"
+    return "imap_capability {\n" + "".join(f"  {name} = no\n" for name in without) + "}\n"
+
+
+class CourierImap(ImapMailbox):
+    """Courier: no MOVE, no CONDSTORE, no SPECIAL-USE, all folders below `INBOX.`, and UTF8=ACCEPT.
+
+    Its own program for logins asks a daemon of the system. So the login is done here; then Courier's imapd
+    takes over the connection.
+    """
+
+    separator, prefix = ".", "INBOX."
+    made = tuple(f"INBOX.{name}" for name in FOLDERS)
+
+    def __init__(self, without=()):
+        super().__init__()
+        offer = "IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE"
+        self.offer = " ".join(name for name in offer.split() if name not in without)
+        self.server = socketserver.ThreadingTCPServer((HOST, 0), self.serve_client)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        self.running: set = set()
+
+    def __enter__(self):
+        self.wipe()
+        serve(self.server)
+        return self
+
+    def __exit__(self, *_):
+        stop(self.server)
+        for process in list(self.running):
+            process.kill()
+        self._temporary.cleanup()
+
+    def serve_client(self, connection, *_):
+        # Unbuffered: what follows the login is for imapd. A client may be gone at any time, or say nonsense.
+        with suppress(OSError, ValueError), connection.makefile("rb", buffering=0) as lines:
+            if tag := self.log_in(lines, lambda text: connection.sendall(f"{text}\r\n".encode())):
+                self.run_imapd(connection, tag)
+
+    def log_in(self, lines, say):
+        """The tag of the command that logged in, or None."""
+        offer = f"CAPABILITY {self.offer} ACL ACL2=UNION ENABLE UTF8=ACCEPT"
+        say(f"* OK [{offer}] Courier-IMAP ready.")
+        while line := lines.readline().decode("latin-1"):
+            tag, command, *rest = shlex.split(line)
+            match [command.upper(), *rest]:
+                case ["LOGIN", user, password] if (user, password) == (USER, PASSWORD):
+                    return tag
+                case ["LOGIN", *_]:
+                    say(f"{tag} NO Login failed.")
+                case ["CAPABILITY"]:
+                    say(f"* {offer}\r\n{tag} OK CAPABILITY completed")
+                case ["NOOP"]:
+                    say(f"{tag} OK NOOP completed")
+                case ["LOGOUT"]:
+                    say(f"* BYE Courier-IMAP server shutting down\r\n{tag} OK LOGOUT completed")
+                    break
+                case _:
+                    say(f"{tag} BAD Invalid command")
+        return None
+
+    def run_imapd(self, connection, tag):
+        names = {"HOME": str(self.home_path), "MAILDIR": "./Maildir", "PATH": "/usr/bin:/bin"}
+        names |= {"AUTHENTICATED": USER, "IMAPLOGINTAG": tag, "TCPREMOTEIP": HOST, "TCPREMOTEPORT": "1"}
+        names |= {"IMAP_CAPABILITY": self.offer, "IMAP_KEYWORDS": "1", "IMAP_ACL": "1", "IMAP_USELOCKS": "1"}
+        names |= {"IMAP_IDLE_TIMEOUT": "1"}  # seconds between looks at the folder
+        process = subprocess.Popen(
+            [*AS_A_USER, COURIER, "Maildir"],
+            stdin=connection,
+            stdout=connection,
+            stderr=subprocess.DEVNULL,
+            cwd=self.home_path,
+            env=names,
+        )
+        self.running.add(process)
+        process.wait()
+        self.running.discard(process)
+
+    def on_disk(self, name):
+        return name
+
+    def read_only(self, folder):
+        (self.path(folder) / "courierimapacl").write_text("owner lrs\n")
+        hand_over(self.path(folder))
+
+    def writable(self, folder):
+        (self.path(folder) / "courierimapacl").unlink()
+
+    def change_uidvalidity(self, folder):
+        file = self.path(folder) / "courierimapuiddb"
+        version, validity, _ = file.read_text().splitlines()[0].split()
+        file.write_text(f"{version} {int(validity) + 1} 1\n")

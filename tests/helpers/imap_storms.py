@@ -1,0 +1,264 @@
+"""`spamnb imap` on a bad network, killed at any step; and what must be true after the next quiet run."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from dataclasses import dataclass
+
+import sqlite3
+
+from faults.worlds import state as model_state
+from helpers.bad_network import BadNetwork, Weather, random_weather
+from helpers.homes import hand_over
+from helpers.imap_accounts import ImapHome
+from helpers.imap_mailbox import as_on_the_wire, digest
+from helpers.samples import ham, spam
+from spamnb.imap.state import Known, key_of
+
+WHEN = 1_600_000_000
+PATIENCE = 20.0  # seconds for a run; it has less patience itself
+MOST_COMMANDS = {"run": 70, "train": 25}  # a run has about as many
+# The program with all its imports done, which forks for each run and says which process that is. Waits that
+# are minutes are short, else it is as users have it.
+RUNNER = """
+import json, os, sys
+import spamnb.cli.imap, spamnb.imap.connection, spamnb.imap.training, spamnb.imap.visit
+from spamnb.start import main
+
+spamnb.imap.connection.TIMEOUTS = spamnb.imap.connection.SocketTimeout(connect=5, read=1)
+spamnb.imap.training.FIRST_PAUSE = 0.001
+while line := sys.stdin.buffer.readline():
+    order = json.loads(line)
+    child = os.fork()
+    if child:
+        os.write(1, b"%d\\n" % child)
+        os.write(1, b"%d\\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        continue
+    os.dup2(os.open(order["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+    os.dup2(1, 2)
+    os.environ.update(order["environment"])
+    sys.argv = ["spamnb", *order["arguments"]]
+    try:
+        code = main()
+    except SystemExit as end:
+        code = end.code or 0
+    sys.stdout.flush()
+    os._exit(code)
+"""
+
+
+class Runner:
+    """Starts `spamnb`, each time as a process of its own that can be killed."""
+
+    def __init__(self, environment):
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", RUNNER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def start(self, arguments, environment, output):
+        order = {"arguments": arguments, "environment": environment, "output": str(output)}
+        self.process.stdin.write(json.dumps(order).encode() + b"\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def wait(self):
+        return int(self.process.stdout.readline())
+
+    def end(self):
+        self.process.communicate(timeout=60)
+
+
+def near(n):
+    """A message that the model knows nothing about."""
+    return b"Subject: xyzzy %d\nFrom: Carl <carl@example.net>\n\nplugh frobnicate, said the %d\n" % (n, n)
+
+
+def from_a_friend(n):
+    return spam(n).replace(b"win@casino", b"pal@casino")
+
+
+RAW = [ham(99), ham(98), *(spam(n) for n in range(90, 97)), near(1), near(2), near(3), from_a_friend(80)]
+BY_DIGEST = {digest(raw): raw for raw in RAW}
+KEYS = {digest(raw): key_of(as_on_the_wire(raw).partition(b"\r\n\r\n")[0] + b"\r\n\r\n") for raw in RAW}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A mailbox and what is known of it."""
+
+    places: dict  # digest: folder, flags and date of each copy that is not deleted
+    deleted: dict
+    learned: dict
+    counts: object
+    rows: dict  # digest: what the state says
+
+
+class Sea:
+    """A mailbox with mail to be judged and mistakes to be learned from, laid out anew for each storm."""
+
+    def __init__(self, server, spamnb, folder, runner):
+        self.server, self.runner = server, runner
+        self.home = ImapHome(spamnb, folder / "home")
+        self.output = folder / "output"
+        self.kept = folder / "kept"
+        junk, unsure = server.name("Junk"), server.name("Perhaps")
+        server.create(unsure)
+        self.options = {"unsure": unsure, "ham": [server.name("Archive")]}
+        server.append(server.name("Sent"), b"To: pal@casino.example\n\nhello\n")
+        for raw in RAW[:7]:
+            server.append("INBOX", raw, r"\Flagged", WHEN)
+        self.home.add(server, **self.options)
+        assert self.run("run") == 0, self.output.read_text()
+        self._move(spam(90), junk, "INBOX")  # five mistakes
+        self._move(spam(91), junk, server.name("Archive"))
+        self._move(ham(98), "INBOX", junk)
+        server.append(junk, near(1), r"\Answered", WHEN)
+        self.server.flag("INBOX", self._uid("INBOX", ham(99)), "+FLAGS", "$Junk")
+        for raw in RAW[7:9] + RAW[10:]:
+            server.append("INBOX", raw, r"\Answered", WHEN + 1)
+        self._keep()
+        self.expected = {}
+        for command in ("run", "train"):
+            self.lay_out()
+            assert self.run(command) == 0, self.output.read_text()
+            self.expected[command] = self.look()
+
+    def _uid(self, folder, raw):
+        return next(found.uid for found in self.server.contents()[folder] if found.digest == digest(raw))
+
+    def _move(self, raw, source, target):
+        with self.server.connect() as client:
+            client.select(source)
+            client.uid("COPY", str(self._uid(source, raw)), target)
+            client.uid("STORE", str(self._uid(source, raw)), "+FLAGS", r"(\Deleted)")
+            client.expunge()
+
+    def _keep(self):
+        shutil.copytree(self.server.maildir, self.kept / "Maildir")
+        shutil.copytree(self.home.path, self.kept / "home")
+
+    def lay_out(self):
+        """Begin anew."""
+        for path, kept in ((self.server.maildir, "Maildir"), (self.home.path, "home")):
+            gone = path.with_name(f"gone-{time.time_ns()}")
+            path.rename(gone)
+            shutil.copytree(self.kept / kept, path)
+            shutil.rmtree(gone, ignore_errors=True)
+        hand_over(self.server.maildir)
+
+    def run(self, command, port=None, when_started=lambda pid: None):
+        """Run a command to its end; the exit code."""
+        self.home.change(self.server, port=port, **self.options)
+        arguments = ["imap", command, *(["--jobs", "1"] if command == "train" else ["--all"])]
+        pid = self.runner.start(arguments, self.home.environment, self.output)
+        when_started(pid)
+        late = threading.Timer(PATIENCE, os.kill, (pid, signal.SIGABRT))
+        late.start()
+        code = self.runner.wait()
+        late.cancel()
+        assert code != -signal.SIGABRT, "it hangs"
+        assert "spamnb: unexpected" not in self.output.read_text(errors="replace"), self.output.read_text()
+        return code
+
+    def look(self):
+        places, deleted, by_place = {}, {}, {}
+        for name, messages in self.server.contents().items():
+            for message in messages:
+                copies = deleted if r"\Deleted" in message.flags else places
+                copies.setdefault(message.digest, []).append((name, message.flags, message.date))
+                by_place[name, message.uid] = message.digest
+        model = model_state(self.home.model)
+        rows = {}
+        with closing(sqlite3.connect(self.home.state_path())) as database:
+            for known in map(
+                Known._make, database.execute(f"SELECT {', '.join(Known._fields)} FROM message")
+            ):
+                found = by_place.get((known.folder, known.uid))
+                key = KEYS.get(found) if found else None
+                rows[known.key] = (key == known.key, known.folder, known.verdict, known.ours, known.label) + (
+                    known.target,
+                    known.flag,
+                )
+        return Outcome(places, deleted, model.learned, model.counts, rows)
+
+    def storm(self, command, weather, kill):
+        """Run once in bad weather; perhaps with a kill instead of each cut."""
+        victim = []
+        with BadNetwork(self.server.port, weather) as network:
+            if kill:
+                network.before_cut = lambda: [os.kill(pid, signal.SIGKILL) for pid in victim if not gone(pid)]
+            code = self.run(command, network.port, victim.append)
+            network.settle()
+        return code
+
+    def attack(self, seed):
+        """Go through a few storms of a seed, then a quiet run, and look."""
+        chance = random.Random(seed)
+        self.lay_out()
+        command = "train" if chance.random() < 0.15 else "run"
+        codes, garbled = [], False
+        told = [f"seed {seed}: {command}"]
+        for _ in range(chance.choice((1, 1, 2, 3))):
+            weather, kill = any_weather(chance, command), chance.random() < 0.5
+            garbled = garbled or weather.garble > 0
+            told.append(f"{weather}, kill {kill}")
+            codes.append(self.storm(command, weather, kill))
+        about = "; ".join(told) + f"; ended with {codes}"
+        for _ in range(2):
+            assert self.run(command) == 0, f"{about}\n{self.output.read_text()}"
+            if garbled:
+                self.hold_mail(command, about)
+            else:
+                self.hold(command, about)
+        return codes
+
+    def hold(self, command, about):
+        """All must be as if there had been no storm."""
+        expected, found = self.expected[command], self.look()
+        for name in vars(expected):
+            one, other = getattr(expected, name), getattr(found, name)
+            assert one == other, f"{about}\n{name}: {differences(one, other)}"
+
+    def hold_mail(self, command, about):
+        """No mail may be lost or changed, though the client took one message for another.
+
+        TLS lets no garbled byte through; this is what a server that lies can do.
+        """
+        expected, found = self.expected[command].places, self.look().places
+        assert expected.keys() == found.keys(), about
+        for name, copies in found.items():
+            same = {(flags - {"$Junk"}, date) for _, flags, date in (*expected[name], *copies)}
+            assert (len(same), len(copies) < 4) == (1, True), f"{about}\n{differences(expected, found)}"
+
+
+def differences(one, other):
+    if isinstance(one, dict):
+        keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+        return [(BY_DIGEST.get(key, key), one.get(key), other.get(key)) for key in keys]
+    return "differs"
+
+
+def gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def any_weather(chance, command):
+    kind = chance.randrange(4)
+    if kind < 2:
+        when = chance.choice(("lost", "silent", "half", "answered"))
+        nth = chance.randrange(1, MOST_COMMANDS[command])
+        return Weather(cut_at=b"", nth=nth, cut_when=when, reset=chance.random() < 0.5)
+    if kind == 2:
+        return Weather(stall_received=int(chance.expovariate(1 / 4000)))
+    return random_weather(chance.randrange(1 << 30))()

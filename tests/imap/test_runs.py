@@ -1,0 +1,366 @@
+"""Runs of `spamnb imap` on real servers: what is judged, moved, flagged and learned, and that it is so once."""
+
+import base64
+
+import pytest
+from helpers.imap_accounts import folders, only
+from helpers.imap_mailbox import digest
+from helpers.letters import letters
+from helpers.samples import ENOUGH, ham, spam
+
+MOVED, FLAGGED = "moved to {}", "flagged $Junk"
+WHEN = 1_600_000_000
+NEAR = b"Subject: xyzzy %d\nFrom: Carl <carl@example.net>\n\nplugh frobnicate, said the %d\n"
+
+
+def near(n):
+    """A message that the model knows nothing about."""
+    return NEAR % (n, n)
+
+
+def uid_of(server, folder, raw):
+    return only(
+        message.uid
+        for message in server.contents()[folder]
+        if message.digest == digest(raw) and r"\Deleted" not in message.flags
+    )
+
+
+def move(server, raw, source, target):
+    server.move(source, uid_of(server, source, raw), target)
+
+
+def train(home, *options):
+    """How many messages are learned."""
+    return home("train", "--json", "--jobs", "1", *options).succeeds().json["learned"]
+
+
+def places(server):
+    """The folder of each message, by its digest."""
+    return {message.digest: name for name, found in folders(server).items() for message in found}
+
+
+def test_from_nothing_to_a_filtered_mailbox(server, home):
+    junk, archive = server.name("Junk"), server.name("Archive")
+    server.fill(archive, [ham(n) for n in range(ENOUGH)])
+    server.fill(junk, [spam(n) for n in range(ENOUGH)])
+    home.password_file.write_text(server.password + "\n")
+    where = ["--host", "127.0.0.1", "--port", str(server.port), "--tls", "none", "--user", server.user]
+    home("setup", *where, "--way", "file", "--secret", str(home.password_file)).succeeds()
+    before = server.contents()
+    facts = only(home("check", "--json").succeeds().json)
+    roles = {folder["is"]: folder["folder"] for folder in facts["folders"]}
+    assert (roles["junk"], facts["can"]["MOVE"]) == (junk, server.prefix == "")
+    assert {"folder": archive, "is": "ham", "messages": ENOUGH} in facts["folders"]
+    assert (server.contents(), [*home.path.glob(".local/state/**/*.sqlite")]) == (before, [])
+    model = str(home.path / "new.msgpack")
+    assert train(home, "--model", model) == {"ham": ENOUGH, "spam": ENOUGH}
+    assert train(home, "--model", model) == {"ham": 0, "spam": 0}
+    server.append("INBOX", spam(99))
+    assert home.folded_run() == [("spam", f"would be moved to {junk}")]
+    assert home.folded_run() == []
+
+
+def test_mail_is_judged_once_and_stays_as_it_was(server, home):
+    junk = server.name("Junk")
+    home.add(server)
+    server.append("INBOX", ham(99), "", WHEN)
+    server.append("INBOX", spam(99), r"\Flagged $Forwarded", WHEN + 1)
+    server.append("INBOX", spam(98), r"\Seen", WHEN + 2)  # read before we first came
+    before = server.contents()["INBOX"]
+    assert home.folded_run() == [("ham", "stays"), ("spam", MOVED.format(junk))]
+    after = folders(server)
+    assert [message._replace(uid=0) for message in after[junk]] == [before[1]._replace(uid=0)]
+    assert after["INBOX"] == [before[0], before[2]]
+    assert home.folded_run() == []
+    assert train(home)["spam"] == 0  # nobody said what it is
+    server.append("INBOX", spam(97), r"\Seen")  # read elsewhere before we came again
+    assert home.folded_run() == [("spam", MOVED.format(junk))]
+    assert folders(server) | {junk: 0} == after | {junk: 0}
+
+
+def test_actions(server, home):
+    for action, flags in (("nothing", set()), ("flag", {"$Junk"})):
+        home.change(server, action=action)
+        server.append("INBOX", spam(99 if flags else 98))
+        (event,) = home.run()
+        assert event["verdict"] == "spam"
+        assert server.contents()["INBOX"][-1].flags == flags
+    assert home.folded_run() == []  # our own flag teaches nothing
+    assert home.label_of(spam(99)) is None
+
+
+def test_what_the_user_moves_to_junk_is_spam(server, home):
+    junk = server.name("Junk")
+    home.add(server)
+    server.append("INBOX", near(1))
+    server.append("INBOX", near(2))
+    assert [event["verdict"] for event in home.run()] == ["unsure", "unsure"]
+    move(server, near(1), "INBOX", junk)
+    assert home.folded_run() == [("spam", "moved here: learned")]
+    assert home.label_of(near(1)) == "spam"
+    assert home.folded_run() == []
+    server.append("INBOX", near(3))
+    assert home.folded_run() == [("spam", MOVED.format(junk))]
+    assert home.label_of(near(3)) is None
+    move(server, near(1), junk, "INBOX")  # a mistake
+    assert home.folded_run() == [("ham", "rescued from Junk: moved")]
+    assert home.folded_run() == []
+    move(server, near(1), "INBOX", junk)
+    assert home.folded_run() == [("spam", "moved here: moved")]
+
+
+@pytest.mark.parametrize("target", ["INBOX", "Archive"])
+def test_what_the_user_takes_out_of_junk_is_ham(server, home, target):
+    junk = server.name("Junk")
+    target = target if target == "INBOX" else server.name(target)
+    home.add(server, ham=[server.name("Archive")])
+    first, second = spam(99), spam(98)
+    server.append("INBOX", first)
+    assert only(home.run())["verdict"] == "spam"
+    move(server, first, junk, target)
+    assert home.folded_run() == [("ham", "rescued from Junk: learned")]
+    assert home.label_of(first) == "ham"
+    assert home.folded_run() == []
+    assert places(server) == {digest(first): target}
+    server.append("INBOX", second)
+    assert home.folded_run() == [("unsure", "stays")]
+
+
+def test_what_goes_to_trash_teaches_nothing(server, home):
+    junk, trash = server.name("Junk"), server.name("Trash")
+    home.add(server)
+    for raw in (spam(99), ham(99)):
+        server.append("INBOX", raw)
+    home.run()
+    move(server, spam(99), junk, trash)
+    move(server, ham(99), "INBOX", trash)
+    assert home.folded_run() == []
+    assert (home.label_of(spam(99)), home.label_of(ham(99))) == (None, None)
+
+
+@pytest.mark.parametrize(("junk", "no_junk"), [("$Junk", "$NotJunk"), ("Junk", "NonJunk")])
+def test_keywords_of_mail_readers(server, home, junk, no_junk):
+    home.add(server, action="flag")
+    for raw in (ham(99), spam(99), spam(98)):
+        server.append("INBOX", raw)
+    home.run()
+    server.flag("INBOX", uid_of(server, "INBOX", ham(99)), "+FLAGS", junk)
+    server.flag("INBOX", uid_of(server, "INBOX", spam(99)), "+FLAGS", no_junk)  # ours may stay
+    assert sorted(home.folded_run()) == [("ham", "flagged: learned"), ("spam", "flagged: learned")]
+    assert [home.label_of(raw) for raw in (ham(99), spam(99), spam(98))] == ["spam", "ham", None]
+    assert home.folded_run() == []
+    uid = uid_of(server, "INBOX", ham(99))
+    server.flag("INBOX", uid, "-FLAGS", junk)
+    server.flag("INBOX", uid, "+FLAGS", no_junk)
+    assert home.folded_run() == [("ham", "flagged: moved")]
+
+
+def test_no_junk_in_junk_may_go_home(server, home):
+    junk = server.name("Junk")
+    home.add(server)
+    server.append("INBOX", spam(99))
+    home.run()
+    server.flag(junk, uid_of(server, junk, spam(99)), "+FLAGS", "$NotJunk")
+    assert home.folded_run() == [("ham", "flagged: learned")]
+    move(server, spam(99), junk, "INBOX")
+    assert home.folded_run() == []  # nor is it put away again
+    assert places(server) == {digest(spam(99)): "INBOX"}
+
+
+def test_unsure_mail_has_a_folder(server, home):
+    junk, unsure = server.name("Junk"), server.name("Perhaps")
+    server.create(unsure)
+    home.add(server, unsure=unsure)
+    for n in (1, 2, 3):
+        server.append("INBOX", near(n))
+    assert {event["what"] for event in home.run()} == {MOVED.format(unsure)}
+    assert home.folded_run() == []
+    move(server, near(1), unsure, junk)
+    move(server, near(2), unsure, "INBOX")
+    assert [label for label, _ in home.folded_run()] == ["spam", "ham"]
+    assert [home.label_of(near(n)) for n in (1, 2, 3)] == ["spam", "ham", None]
+    assert home.folded_run() == []
+
+
+def test_known_senders_are_only_flagged(server, home):
+    home.add(server)
+    server.append(server.name("Sent"), b"From: bob@example.org\nTo: Win <WIN@casino.example>\n\nhello\n")
+    server.append("INBOX", spam(99))
+    (event,) = home.run()
+    assert "someone you wrote to" in event["what"]
+    assert only(server.contents()["INBOX"]).flags == {"$Junk"}
+    home.change(server, known_senders=False)
+    server.append("INBOX", spam(98))
+    assert home.folded_run() == [("spam", MOVED.format(server.name("Junk")))]
+
+
+def test_a_dry_run_changes_nothing(server, home):
+    junk = server.name("Junk")
+    home.add(server, ham=[server.name("Archive")])
+    for raw in (spam(99), ham(99)):
+        server.append("INBOX", raw)
+    home.run()
+    move(server, spam(99), junk, "INBOX")
+    move(server, ham(99), "INBOX", junk)
+    server.append("INBOX", spam(98))
+    before = server.contents(), home.files(), home.state()
+    said = home.folded_run("--dry-run")
+    assert sorted(said) == [
+        ("ham", "rescued from Junk: would be learned"),
+        ("spam", "moved here: would be learned"),
+        ("spam", f"would be moved to {junk}"),
+    ]
+    assert (server.contents(), home.files(), home.state()) == before
+    assert len(home.run()) == 3
+
+
+def test_one_account_is_broken(dovecot, home):
+    home.add(dovecot, "first", port=1)
+    home.add(dovecot, "second")
+    home.add(dovecot, "third", junk="Jnuk")
+    dovecot.append("INBOX", spam(99))
+    done = home("run")
+    assert done.code == 75
+    assert [line.split(": ")[1] for line in done.err.decode().splitlines()] == ["first", "third"]
+    assert only(done.lines).startswith("spam\t")
+    home("run", "--account", "second").succeeds()
+    assert home("run", "--account", "secnod").code == 64
+
+
+def large(text):
+    """A message with an attachment of over a megabyte."""
+    head, _, body = text.partition(b"\n\n")
+    attached = base64.encodebytes(bytes(range(256)) * 6000)
+    return (
+        head + b'\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="xx"\n\n'
+        b"--xx\nContent-Type: text/plain\n\n" + body + b"\n--xx\nContent-Type: application/octet-stream\n"
+        b"Content-Transfer-Encoding: base64\n\n" + attached + b"--xx--\n"
+    )
+
+
+def test_large_messages_are_judged_by_their_text(server, home):
+    home.add(server)
+    plain = spam(97).partition(b"\n\n")
+    whole = plain[0] + b"\n\n" + plain[2] * 20_000  # no parts: as much as there may be of it
+    server.fill("INBOX", [large(spam(99)), large(ham(99)), whole])
+    assert [event["verdict"] for event in home.run("--all")] == ["spam", "ham", "spam"]
+    assert {name: len(found) for name, found in folders(server).items()} == {
+        "INBOX": 1,
+        server.name("Junk"): 2,
+    }
+
+
+def test_hostile_messages(server, home):
+    home.add(server)
+    # A server keeps no line that has no end, nor an empty message.
+    odd = [raw for raw in dict.fromkeys(letters()) if raw.strip() and b"\0" not in raw]
+    server.fill("INBOX", [*odd, spam(99)])
+    before = {message.digest for message in server.contents()["INBOX"]}
+    done = home("run", "--all", "--json")
+    assert (done.code, done.err) == (0, b"")
+    assert len(done.lines) == len(odd) + 1
+    assert {message.digest for found in folders(server).values() for message in found} == before
+    assert server.name("Junk") == places(server)[digest(spam(99))]
+    home.run()
+    assert {message.digest for found in folders(server).values() for message in found} == before
+
+
+@pytest.mark.parametrize("name", ["Später & mehr", "迷惑メール", 'a "quoted" \\ one'])
+def test_names_of_folders(server, home, name):
+    folder = server.name(name)
+    server.create(folder)
+    home.add(server, junk=folder)
+    server.append("INBOX", spam(99))
+    assert home.folded_run() == [("spam", MOVED.format(folder))]
+    assert places(server) == {digest(spam(99)): folder}
+    assert home.folded_run() == []
+
+
+@pytest.mark.parametrize("missing", [("MOVE",), ("MOVE", "UIDPLUS")], ids=" ".join)
+def test_servers_that_cannot_move(dovecot_with, home, missing):
+    server = dovecot_with(without=missing)
+    home.add(server)
+    server.append("INBOX", ham(98), r"\Deleted")  # by the user, who may think better of it
+    for raw in (spam(99), ham(99)):
+        server.append("INBOX", raw, "", WHEN)
+    home.run()
+    assert home.folded_run() == []
+    flags = {message.digest: message.flags for message in server.contents()["INBOX"]}
+    left = {digest(spam(99)): {r"\Deleted"}} if "UIDPLUS" in missing else {}
+    assert flags == {digest(ham(98)): {r"\Deleted"}, digest(ham(99)): set()} | left
+    assert [message.digest for message in server.contents()["Junk"]] == [digest(spam(99))]
+    server.append("INBOX", spam(99))  # delivered once more, while the first is in Junk
+    assert home.folded_run() == [("spam", MOVED.format("Junk"))]
+
+
+def test_delivered_once_more(server, home):
+    junk = server.name("Junk")
+    home.add(server)
+    server.append("INBOX", spam(99))
+    home.run()
+    server.append("INBOX", spam(99))
+    assert home.folded_run() == [("spam", MOVED.format(junk))]
+    assert home.label_of(spam(99)) is None
+    assert [len(found) for found in folders(server).values()] == [2]
+
+
+def test_two_of_the_same(server, home):
+    home.add(server)
+    server.append("INBOX", spam(99))
+    server.append("INBOX", spam(99))
+    assert len(home.run()) == 2
+    assert {name: len(found) for name, found in folders(server).items()} == {server.name("Junk"): 2}
+    assert home.folded_run() == []
+
+
+@pytest.mark.parametrize("changed", ["INBOX", "Junk", "both"])
+def test_numbers_of_messages_are_changed(server, home, changed):
+    junk = server.name("Junk")
+    home.add(server)
+    for raw in (near(1), near(2), spam(99), ham(99)):
+        server.append("INBOX", raw)
+    home.run()
+    move(server, near(1), "INBOX", junk)
+    home.run()
+    before = places(server)
+    for folder in (
+        ("INBOX", junk) if changed == "both" else (server.name(changed).replace("INBOX.INBOX", "INBOX"),)
+    ):
+        server.change_uidvalidity(folder)
+    assert train(home)["spam"] == 0
+    assert home.folded_run() == []
+    assert places(server) == before
+    assert home.label_of(spam(99)) is None
+    move(server, spam(99), junk, "INBOX")
+    move(server, ham(99), "INBOX", junk)
+    assert [label for label, _ in home.folded_run()] == ["spam", "ham"]
+    assert home.folded_run() == []
+
+
+def test_no_room_left(dovecot_with, home):
+    server = dovecot_with(full=True)
+    home.add(server, junk="Full/Junk")
+    for raw in (spam(99), ham(99)):
+        server.append("INBOX", raw)
+    done = home("run")
+    assert done.code == 75
+    assert "the mailbox is full" in done.err.decode()
+    assert len(done.err.splitlines()) == 1
+    assert places(server) == {digest(spam(99)): "INBOX", digest(ham(99)): "INBOX"}
+    assert (home("run").code, len(places(server))) == (75, 2)  # it is tried again
+
+
+def test_read_only_folders(server, home):
+    junk = server.name("Junk")
+    home.add(server)
+    server.append(junk, spam(98))
+    server.append("INBOX", spam(99))
+    server.read_only(junk)
+    done = home("run")
+    assert done.code == 75
+    assert [line.split(": ")[0] for line in done.err.decode().splitlines()] == ["spamnb"]
+    assert places(server)[digest(spam(99))] == "INBOX"
+    server.writable(junk)
+    home.run()
+    assert places(server)[digest(spam(99))] == junk
