@@ -14,12 +14,12 @@ from spamnb.errors import DataError, SpamnbError
 from spamnb.files import complain
 from spamnb.history.database import History
 from spamnb.report.elements import element
+from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, own_file
 from spamnb.review.corrections import correct, undo
 from spamnb.review.course import course_page
 from spamnb.review.cutoff import cutoff_page, save_cutoff
 from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, read_form
 from spamnb.review.inbox import inbox_page, rows_of
-from spamnb.review.visit import SCRIPT, STYLE, Visit, heading, own_file
 from spamnb.review.why import framed_html, why_page
 from spamnb.review.words import words_page
 
@@ -50,8 +50,8 @@ class Pages:
         handlers = {SpamnbError: self.failure, 404: self.failure, Exception: self.unexpected}
         return Guard(Starlette(routes=routes, exception_handlers=handlers), self.secrets, hosts, cookie)
 
-    def visit(self, request: Request, history: History) -> Visit:
-        return Visit(history, self.secrets, self.model, request.url.path, dict(request.query_params))
+    def context(self, request: Request, history: History) -> PageContext:
+        return PageContext(history, self.secrets, self.model, request.url.path, dict(request.query_params))
 
     def view(self, page: Callable[..., str]) -> Callable[[Request], Response]:
         """Make an endpoint of a page, with all that was judged until now."""
@@ -59,16 +59,18 @@ class Pages:
         def endpoint(request: Request) -> Response:
             with History.open(self.folder) as history:
                 history.gather()
-                return html(page(self.visit(request, history), *request.path_params.values()))
+                return html(page(self.context(request, history), *request.path_params.values()))
 
         return endpoint
 
     def framed(self, request: Request) -> Response:
         with History.open(self.folder) as history:
-            page = framed_html(self.visit(request, history), request.path_params["id"])
+            page = framed_html(self.context(request, history), request.path_params["id"])
             return html(page, headers={"content-security-policy": FRAME_POLICY})
 
-    def change(self, action: Callable[[Visit, Form], Response]) -> Callable[[Request], Awaitable[Response]]:
+    def change(
+        self, action: Callable[[PageContext, Form], Response]
+    ) -> Callable[[Request], Awaitable[Response]]:
         """Make an endpoint of what changes something; its form says of which model it is."""
 
         async def endpoint(request: Request) -> Response:
@@ -78,7 +80,7 @@ class Pages:
         def in_thread(request: Request, form: Form) -> Response:
             with History.open(self.folder) as history:
                 query = {"model": form.get("model", [""])[0]}
-                return action(Visit(history, self.secrets, self.model, request.url.path, query), form)
+                return action(PageContext(history, self.secrets, self.model, request.url.path, query), form)
 
         return endpoint
 
@@ -87,7 +89,7 @@ class Pages:
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         with History.open(self.folder) as history:
             note = element("p", why, class_="note", id="failure")
-            page = self.visit(request, history).page("Not possible", heading("That did not work"), note)
+            page = self.context(request, history).page("Not possible", heading("That did not work"), note)
             return html(page, 409 if isinstance(error, SpamnbError) else 404)
 
     def unexpected(self, request: Request, error: Exception) -> Response:
@@ -99,24 +101,24 @@ def html(page: str, status: int = 200, headers: dict[str, str] | None = None) ->
     return HTMLResponse(page.encode("utf-8", "replace"), status, headers)
 
 
-def corrected(visit: Visit, form: Form) -> Response:
+def corrected(context: PageContext, form: Form) -> Response:
     """Correct one message, or all that are selected; a script gets their rows, others the page before."""
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")
             ids = numbers([id_])
-            correct(visit.history, ids, label)
+            correct(context.history, ids, label)
         case {"undo": marks}:
             ids = numbers(marks)
-            undo(visit.history, ids)
+            undo(context.history, ids)
         case {"all": [label]}:
             ids = numbers(form.get("id", []))
-            correct(visit.history, ids, label)
+            correct(context.history, ids, label)
         case _:
             raise DataError("nothing was selected")
     if "rows" in form:
-        entries = [entry for id_ in ids if (entry := visit.history.entry(id_))]
-        return html(rows_of(visit, entries))
+        entries = [entry for id_ in ids if (entry := context.history.entry(id_))]
+        return html(rows_of(context, entries))
     back = form.get("back", ["/"])[0]
     is_ours = back.startswith("/") and not back.startswith("//") and "\\" not in back
     return RedirectResponse(f"{back if is_ours else '/'}#m{ids[0] if ids else ''}", 303)
@@ -128,9 +130,9 @@ def numbers(texts: list[str]) -> list[int]:
     return [int(text) for text in texts]
 
 
-def cutoff_saved(visit: Visit, form: Form) -> Response:
-    save_cutoff(visit, form.get("loss", [""])[0])
-    return RedirectResponse(visit.url("/cutoff"), 303)
+def cutoff_saved(context: PageContext, form: Form) -> Response:
+    save_cutoff(context, form.get("loss", [""])[0])
+    return RedirectResponse(context.url("/cutoff"), 303)
 
 
 def static(kind: str, name: str) -> Callable[[Request], Response]:

@@ -31,7 +31,7 @@ from spamnb.report.svg import (
     y_axis,
 )
 from spamnb.report.tokens_and_mistakes import TOKEN
-from spamnb.review.visit import Visit, heading, sentences
+from spamnb.review.context import PageContext, heading, sentences
 
 WEEKS = 12  # shown
 FEWEST = 20  # messages of a week that is drawn; the table has all
@@ -39,15 +39,15 @@ WORDS_SHOWN = 12
 CHANGE_DAYS = 30  # words that came within so many days, or were not seen for so many
 
 
-def course_page(visit: Visit) -> str:
-    weeks = visit.history.weeks(visit.model_path)[-WEEKS:]
-    labels = visit.model.labels
-    return visit.page(
+def course_page(context: PageContext) -> str:
+    weeks = context.history.weeks(context.model_path)[-WEEKS:]
+    labels = context.model.labels
+    return context.page(
         "How it goes",
-        heading("How it goes", sentences(standing(visit.model.stored))),
+        heading("How it goes", sentences(standing(context.model.stored))),
         weeks_section(weeks, labels) if weeks else None,
-        curve_section(visit),
-        words_section(visit),
+        curve_section(context),
+        words_section(context),
     )
 
 
@@ -175,12 +175,12 @@ def estimate_cell(found: Estimate | None) -> Markup | str:
     return joined(f"{percent(100 * found.value)} %", element("span", f"{low} to {high}", class_="span"))
 
 
-def curve_section(visit: Visit) -> Markup | None:
+def curve_section(context: PageContext) -> Markup | None:
     """Draw how much spam is caught with less and with more mail than there is."""
-    curve = learning_curve(visit.model.stored)
+    curve = learning_curve(context.model.stored)
     if not curve:
         return None
-    messages = sum(visit.model.stored.messages)
+    messages = sum(context.model.stored.messages)
     x = Logarithmic(power_below(curve[0][0]), 10 * power_below(curve[-1][0]), LEFT, RIGHT)
     y = Linear(0, 100, BOTTOM, TOP)
     now = next(caught for learned, caught in curve if learned == messages)
@@ -210,9 +210,9 @@ def curve_section(visit: Visit) -> Markup | None:
     )
 
 
-def words_section(visit: Visit) -> Markup | None:
-    changes = token_changes(visit.model, CHANGE_DAYS, WORDS_SHOWN)
-    listed = [words_of_label(visit, changes, index) for index in range(len(visit.model.labels))]
+def words_section(context: PageContext) -> Markup | None:
+    changes = token_changes(context.model, CHANGE_DAYS, WORDS_SHOWN)
+    listed = [words_of_label(context, changes, index) for index in range(len(context.model.labels))]
     if not any(listed):
         return None
     lead = (
@@ -227,29 +227,29 @@ def words_section(visit: Visit) -> Markup | None:
     )
 
 
-def words_of_label(visit: Visit, changes: TokenChanges, index: int) -> Markup | None:
-    name = visit.model.labels[index]
+def words_of_label(context: PageContext, changes: TokenChanges, index: int) -> Markup | None:
+    name = context.model.labels[index]
     kinds = (("gained", changes.gained[index]), ("lost", changes.lost[index]))
     if not any(tokens for _, tokens in kinds):
         return None
     return element(
         "div",
         [
-            (element("h3", label(name), f": {kind}"), word_list(visit, tokens, colour_of_label(name)))
+            (element("h3", label(name), f": {kind}"), word_list(context, tokens, colour_of_label(name)))
             for kind, tokens in kinds
             if tokens
         ],
     )
 
 
-def word_list(visit: Visit, tokens: Sequence[TellingToken], colour: str) -> Markup:
+def word_list(context: PageContext, tokens: Sequence[TellingToken], colour: str) -> Markup:
     items = [
         element(
             "li",
             element(
                 "a",
                 element("code", untrusted(token.token, TOKEN)),
-                href=visit.url("/words", word=token.token),
+                href=context.url("/words", word=token.token),
             ),
         )
         for token in tokens

@@ -21,7 +21,7 @@ from spamnb.report.elements import Markup, element, scrolling, table
 from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, count, counted, tick
 from spamnb.report.histogram import ScoreGroup, fitting_bins, histogram
 from spamnb.report.svg import LEFT, RIGHT, Linear
-from spamnb.review.visit import Visit, heading
+from spamnb.review.context import PageContext, heading
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 
@@ -69,16 +69,16 @@ class Choice(NamedTuple):
         return f"{100 * self.loss:.10g} %"
 
 
-def cutoff_page(visit: Visit) -> str:
-    model, title = visit.model, "Cutoff"
+def cutoff_page(context: PageContext) -> str:
+    model, title = context.model, "Cutoff"
     if not has_spam(model.labels) or model.settings.closed or not model.cutoffs:
         why = "This model decides by the likeliest label. Cutoffs are for two labels, one of them spam."
-        return visit.page(title, heading(title, why))
+        return context.page(title, heading(title, why))
     if not isfinite(model.cutoffs.spam):
         why = "Too little mail was learned to choose one: learn a few messages of ham and of spam first."
-        return visit.page(title, heading(title, why))
-    latest = visit.history.entries("time", model=visit.model_path, limit=1)
-    scores = JudgedMail.since(visit.history, latest[0].time - MONTH if latest else 0.0, visit.model_path)
+        return context.page(title, heading(title, why))
+    latest = context.history.entries("time", model=context.model_path, limit=1)
+    scores = JudgedMail.since(context.history, latest[0].time - MONTH if latest else 0.0, context.model_path)
     now = float(model.stored.head["ham_loss"])
     choices = all_choices(model, scores, now)
     lead = (
@@ -88,12 +88,12 @@ def cutoff_page(visit: Visit) -> str:
     groups = score_groups(scores)
     marks = [model.cutoffs.ham, model.cutoffs.spam]
     bins = fitting_bins(np.concatenate([group.scores for group in groups]), marks)
-    return visit.page(
+    return context.page(
         title,
         heading(title, lead),
-        visit.form(
+        context.form(
             "/cutoff",
-            element("input", type="hidden", name="model", value=visit.model_path),
+            element("input", type="hidden", name="model", value=context.model_path),
             slider(choices, now),
             element(
                 "div",
@@ -191,7 +191,7 @@ def choice_table(choices: Sequence[Choice], now: float, x: Linear) -> Markup:
     return element("div", scrolling("Choices", table(columns, rows)), element("p", note, class_="footnote"))
 
 
-def save_cutoff(visit: Visit, loss: str) -> None:
+def save_cutoff(context: PageContext, loss: str) -> None:
     """Set the share of ham that may be lost, as `spamnb train --ham-loss` does."""
     try:
         share = float(loss)
@@ -199,4 +199,4 @@ def save_cutoff(visit: Visit, loss: str) -> None:
         share = -1.0
     if not 0 <= share <= MOST_LOSS:
         raise DataError("no such choice; load the page again")
-    train(visit.model_path, {}, pool=LocalPool(1), ham_loss=share)
+    train(context.model_path, {}, pool=LocalPool(1), ham_loss=share)

@@ -11,7 +11,7 @@ from spamnb.errors import SpamnbError
 from spamnb.history.database import Entry
 from spamnb.report.elements import Markup, element, label, untrusted
 from spamnb.report.formats import colour_of_label
-from spamnb.review.visit import Visit, choices, heading
+from spamnb.review.context import PageContext, choices, heading
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
@@ -38,30 +38,30 @@ KEYS = (
 )
 
 
-def inbox_page(visit: Visit) -> str:
-    query = visit.query
+def inbox_page(context: PageContext) -> str:
+    query = context.query
     order = query["order"] if query.get("order") in ORDERS else "doubt"
     verdict, text = query.get("verdict") or None, query.get("text", "")[:LONGEST_SEARCH]
     after = query.get("after")
-    entries = visit.history.entries(
-        order, verdict=verdict, text=text, model=visit.model_path, limit=SHOWN, after=after
+    entries = context.history.entries(
+        order, verdict=verdict, text=text, model=context.model_path, limit=SHOWN, after=after
     )
-    labels = known_labels(visit.model_path)
+    labels = known_labels(context.model_path)
     if entries:
-        listed = listed_messages(visit, entries, labels)
+        listed = listed_messages(context, entries, labels)
     else:
         words = "Nothing of that kind." if verdict or text or after else EMPTY
         listed = element("p", words, class_="note")
     more = (
-        visit.url("/", order=order, verdict=verdict, text=text, after=entries[-1].cursor) if entries else ""
+        context.url("/", order=order, verdict=verdict, text=text, after=entries[-1].cursor) if entries else ""
     )
-    return visit.page(
+    return context.page(
         "Inbox",
         heading(
             "Inbox of doubt",
             "What the filter was least sure of comes first. What you mark is learned at once.",
         ),
-        search_form(visit, order, verdict, text, labels),
+        search_form(context, order, verdict, text, labels),
         listed,
         element("p", element("a", "more", href=more, id="more")) if len(entries) == SHOWN else None,
         keys(),
@@ -75,9 +75,11 @@ def known_labels(model: str) -> Sequence[str]:
         return (HAM, SPAM)  # there is no model any more; who marks a message is told so
 
 
-def search_form(visit: Visit, order: str, verdict: str | None, text: str, labels: Sequence[str]) -> Markup:
+def search_form(
+    context: PageContext, order: str, verdict: str | None, text: str, labels: Sequence[str]
+) -> Markup:
     verdicts = {"": "all verdicts"} | {name: name for name in (UNSURE, *labels)}
-    about = {} if visit.model_path == visit.default_model else {"model": visit.model_path}
+    about = {} if context.model_path == context.default_model else {"model": context.model_path}
     return element(
         "form",
         element(
@@ -104,7 +106,7 @@ def search_form(visit: Visit, order: str, verdict: str | None, text: str, labels
     )
 
 
-def listed_messages(visit: Visit, entries: Sequence[Entry], labels: Sequence[str]) -> Markup:
+def listed_messages(context: PageContext, entries: Sequence[Entry], labels: Sequence[str]) -> Markup:
     """List messages in a form that corrects them."""
     selected = [
         element(
@@ -112,30 +114,34 @@ def listed_messages(visit: Visit, entries: Sequence[Entry], labels: Sequence[str
         )
         for name in labels
     ]
-    kept = {name: visit.query.get(name) for name in ("order", "verdict", "text", "after")}
-    back = element("input", type="hidden", name="back", value=visit.url("/", **kept))
-    return visit.form(
+    kept = {name: context.query.get(name) for name in ("order", "verdict", "text", "after")}
+    back = element("input", type="hidden", name="back", value=context.url("/", **kept))
+    return context.form(
         "/correct",
         back,
-        rows_of(visit, entries),
+        rows_of(context, entries),
         element("div", element("span", "All selected are"), selected, class_="bar-below"),
         class_="messages",
     )
 
 
-def rows_of(visit: Visit, entries: Sequence[Entry]) -> Markup:
+def rows_of(context: PageContext, entries: Sequence[Entry]) -> Markup:
     labels = cache(known_labels)
-    return element("ol", [message_row(visit, entry, labels(entry.model)) for entry in entries], class_="rows")
+    return element(
+        "ol", [message_row(context, entry, labels(entry.model)) for entry in entries], class_="rows"
+    )
 
 
-def message_row(visit: Visit, entry: Entry, labels: Sequence[str]) -> Markup:
+def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
     id_ = str(entry.id)
     words = [element("code", untrusted(word, WORDS)) for word in entry.words.split(", ") if word]
     return element(
         "li",
         element("input", type="checkbox", name="id", value=id_, aria_labelledby=f"t{id_}"),
         element("b", label(entry.verdict), class_=f"verdict {colour_of_label(entry.verdict)}"),
-        element("a", shown_subject(entry), href=visit.url(f"/message/{id_}"), class_="subject", id=f"t{id_}"),
+        element(
+            "a", shown_subject(entry), href=context.url(f"/message/{id_}"), class_="subject", id=f"t{id_}"
+        ),
         element("span", untrusted(entry.sender, SENDER), class_="sender"),
         moment(entry.time),
         element("span", words, class_="words"),

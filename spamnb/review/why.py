@@ -12,54 +12,54 @@ from spamnb.reading.message import read
 from spamnb.report.elements import Markup, element, label, untrusted
 from spamnb.report.formats import colour_of_label, signed
 from spamnb.report.message_page import message_sections
+from spamnb.review.context import PageContext
 from spamnb.review.inbox import SENDER, SUBJECT, buttons, moment, shown_subject
-from spamnb.review.visit import Visit
 
 # They would make a browser look up a name, or go elsewhere; the policy of the frame forbids all the rest.
 LEADING_AWAY = re.compile("<(?=(?:link|meta|base)[^a-z0-9])", re.IGNORECASE)
 
 
-def why_page(visit: Visit, id_: int) -> str:
-    entry = known_entry(visit, id_)
-    raw = visit.history.message(id_)
+def why_page(context: PageContext, id_: int) -> str:
+    entry = known_entry(context, id_)
+    raw = context.history.message(id_)
     if raw is None:
         gone = "Its text is not kept any more, so there is nothing to show of it, and it cannot be learned."
-        return visit.page("Why", masthead(visit, entry), element("p", gone, class_="note"))
+        return context.page("Why", masthead(context, entry), element("p", gone, class_="note"))
     model = Model.open(entry.model)
     why = explain(model, raw)
-    return visit.page(
+    return context.page(
         f"{entry.verdict}: {entry.subject}"[:SUBJECT],
-        masthead(visit, entry),
-        actions(visit, entry, model.labels),
-        *message_sections(why, frame(visit, entry, raw)),
+        masthead(context, entry),
+        actions(context, entry, model.labels),
+        *message_sections(why, frame(context, entry, raw)),
     )
 
 
-def known_entry(visit: Visit, id_: int) -> Entry:
-    entry = visit.history.entry(id_) if id_ < 1 << 63 else None
+def known_entry(context: PageContext, id_: int) -> Entry:
+    entry = context.history.entry(id_) if id_ < 1 << 63 else None
     if entry is None:
         raise NoInput("there is no such message in the history; it may be too old")
     return entry
 
 
-def masthead(visit: Visit, entry: Entry) -> Markup:
+def masthead(context: PageContext, entry: Entry) -> Markup:
     verdict = element("b", label(entry.verdict), class_=colour_of_label(entry.verdict))
     then = f" · judged so with a score of {signed(entry.score)}; below, by what the model knows now"
     return element(
         "div",
-        element("p", element("a", "← Inbox", href=visit.url("/"), id="back")),
+        element("p", element("a", "← Inbox", href=context.url("/"), id="back")),
         element("h1", verdict, ": ", shown_subject(entry)),
         element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), then, class_="lead"),
         class_="title",
     )
 
 
-def actions(visit: Visit, entry: Entry, labels: list[str] | tuple[str, ...]) -> Markup:
-    back = element("input", type="hidden", name="back", value=visit.url(f"/message/{entry.id}"))
-    return visit.form("/correct", back, buttons(entry, labels), class_="actions")
+def actions(context: PageContext, entry: Entry, labels: list[str] | tuple[str, ...]) -> Markup:
+    back = element("input", type="hidden", name="back", value=context.url(f"/message/{entry.id}"))
+    return context.form("/correct", back, buttons(entry, labels), class_="actions")
 
 
-def frame(visit: Visit, entry: Entry, raw: bytes) -> Markup | None:
+def frame(context: PageContext, entry: Entry, raw: bytes) -> Markup | None:
     """Show the HTML of a message where nothing of it can run, load or lead away."""
     if html_of(raw) is None:
         return None
@@ -68,7 +68,7 @@ def frame(visit: Visit, entry: Entry, raw: bytes) -> Markup | None:
         element("summary", "As HTML, without scripts, remote pictures and links"),
         element(
             "iframe",
-            src=visit.url(f"/message/{entry.id}/html"),
+            src=context.url(f"/message/{entry.id}/html"),
             sandbox="",
             loading="lazy",
             referrerpolicy="no-referrer",
@@ -84,7 +84,7 @@ def html_of(raw: bytes) -> str | None:
     return next((part.text for part in parts), None)
 
 
-def framed_html(visit: Visit, id_: int) -> str:
-    known_entry(visit, id_)
-    raw = visit.history.message(id_)
+def framed_html(context: PageContext, id_: int) -> str:
+    known_entry(context, id_)
+    raw = context.history.message(id_)
     return LEADING_AWAY.sub("<x-", html_of(raw) or "") if raw else ""

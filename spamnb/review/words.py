@@ -12,16 +12,16 @@ from spamnb.report.elements import Markup, element, row, table, titled, untruste
 from spamnb.report.formats import count, counted, signed
 from spamnb.report.message_page import card
 from spamnb.report.tokens_and_mistakes import TOKEN
+from spamnb.review.context import PageContext, heading
 from spamnb.review.inbox import rows_of
-from spamnb.review.visit import Visit, heading
 from spamnb.tables.vocabulary import parse_fingerprint
 
 LONGEST_WORD = 200  # characters of what is looked up
 SEARCHED, MAIL_SHOWN = 500, 20  # messages
 
 
-def words_page(visit: Visit) -> str:
-    asked = visit.query.get("word", "").strip()[:LONGEST_WORD]
+def words_page(context: PageContext) -> str:
+    asked = context.query.get("word", "").strip()[:LONGEST_WORD]
     lead = (
         "A word as it stands in a message, two neighbours, or one of a certain place, "
         "such as subject:free or url:example.org."
@@ -29,23 +29,23 @@ def words_page(visit: Visit) -> str:
     search = element(
         "form",
         element("label", "Word ", element("input", type="search", name="word", value=asked, id="search")),
-        model_field(visit),
+        model_field(context),
         element("button", "look up"),
         action="/words",
         class_="search",
     )
-    sections = facts_sections(visit, TokenLookup(visit.model).look_up(asked)) if asked else ()
-    return visit.page(asked or "Words", heading("Words", lead), search, *sections)
+    sections = facts_sections(context, TokenLookup(context.model).look_up(asked)) if asked else ()
+    return context.page(asked or "Words", heading("Words", lead), search, *sections)
 
 
-def model_field(visit: Visit) -> Markup | None:
+def model_field(context: PageContext) -> Markup | None:
     """Keep a form about the model that was chosen."""
-    if visit.model_path == visit.default_model:
+    if context.model_path == context.default_model:
         return None
-    return element("input", type="hidden", name="model", value=visit.model_path)
+    return element("input", type="hidden", name="model", value=context.model_path)
 
 
-def facts_sections(visit: Visit, facts: TokenFacts) -> list[Markup | None]:
+def facts_sections(context: PageContext, facts: TokenFacts) -> list[Markup | None]:
     return [
         element(
             "section",
@@ -54,12 +54,12 @@ def facts_sections(visit: Visit, facts: TokenFacts) -> list[Markup | None]:
             cards(facts),
             element(
                 "div",
-                others(visit, "Elsewhere in a message", facts.elsewhere),
-                others(visit, "Spelled nearly so", facts.near),
+                others(context, "Elsewhere in a message", facts.elsewhere),
+                others(context, "Spelled nearly so", facts.near),
                 class_="tables pair",
             ),
         ),
-        mail(visit, facts),
+        mail(context, facts),
     ]
 
 
@@ -87,7 +87,7 @@ def cards(facts: TokenFacts) -> Markup | None:
     return element("dl", shown, class_="cards")
 
 
-def others(visit: Visit, title: str, tokens: list[OtherToken]) -> Markup | None:
+def others(context: PageContext, title: str, tokens: list[OtherToken]) -> Markup | None:
     if not tokens:
         return None
     names = list(tokens[0].messages)
@@ -96,7 +96,7 @@ def others(visit: Visit, title: str, tokens: list[OtherToken]) -> Markup | None:
             element(
                 "a",
                 element("code", untrusted(other.token, TOKEN)),
-                href=visit.url("/words", word=other.token),
+                href=context.url("/words", word=other.token),
             ),
             *(count(other.messages[name]) for name in names),
         )
@@ -105,17 +105,17 @@ def others(visit: Visit, title: str, tokens: list[OtherToken]) -> Markup | None:
     return titled(title, table(("token", *(f"in {name}" for name in names)), rows))
 
 
-def mail(visit: Visit, facts: TokenFacts) -> Markup:
+def mail(context: PageContext, facts: TokenFacts) -> Markup:
     """List messages that have the word, of the newest whose text is kept."""
-    is_in = finder(visit.model, facts)
-    newest = visit.history.entries("time", model=visit.model_path, limit=SEARCHED)
-    found = [entry for entry in newest if (raw := visit.history.message(entry.id)) and is_in(raw)]
+    is_in = finder(context.model, facts)
+    newest = context.history.entries("time", model=context.model_path, limit=SEARCHED)
+    found = [entry for entry in newest if (raw := context.history.message(entry.id)) and is_in(raw)]
     times = Counter(entry.verdict for entry in found)
     verdicts = ", ".join(f"{count(n)} {verdict}" for verdict, n in times.most_common())
     lead = f"In {count(len(found))} of the newest {counted(len(newest), 'message')}" + (
         f": {verdicts}." if found else "."
     )
-    listed = rows_of(visit, found[:MAIL_SHOWN]) if found else None
+    listed = rows_of(context, found[:MAIL_SHOWN]) if found else None
     return element("section", element("h2", "Its mail"), element("p", lead, class_="lead"), listed)
 
 

@@ -22,7 +22,7 @@ MODEL_NAME = 60  # characters shown of a model's path
 
 
 @dataclass(frozen=True)
-class Visit:
+class PageContext:
     """What a view needs to know."""
 
     history: History
