@@ -194,10 +194,10 @@ def curve_section(context: PageContext) -> Markup | None:
         path([(x.at(learned), y.at(100 * caught)) for learned, caught in curve], "curve"),
         dot(x.at(messages), y.at(100 * now), 5.5, "ring"),
         text(
-            x.at(messages) - 8,
-            y.at(100 * now) + 18,
+            x.at(messages) + 8,
+            y.at(100 * now) + 20,
             f"now: {count(messages)}, {100 * now:.0f} %",
-            "end",
+            "start",
             "small",
         ),
     )

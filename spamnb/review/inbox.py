@@ -114,8 +114,8 @@ def listed_messages(context: PageContext, entries: Sequence[Entry], labels: Sequ
         )
         for name in labels
     ]
-    kept = {name: context.query.get(name) for name in ("order", "verdict", "text", "after")}
-    back = element("input", type="hidden", name="back", value=context.url("/", **kept))
+    kept = {name: context.query.get(name) for name in ("order", "verdict", "text", "after", "word")}
+    back = element("input", type="hidden", name="back", value=context.url(context.path, **kept))
     return context.form(
         "/correct",
         back,

@@ -18,7 +18,12 @@ const idOf = (row) => row.id.slice(1);
 const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 
 let current = null; // the row the keys are about
-const say = (text) => { status.textContent = text; };
+let silence = 0;
+function say(text) {
+  status.textContent = text;
+  clearTimeout(silence);
+  silence = setTimeout(() => { status.textContent = ""; }, 4000);
+}
 
 function go(row) {
   if (!row) return;
@@ -188,7 +193,7 @@ if (form) {
   form.addEventListener("change", selection);
   form.addEventListener("focusin", here);
   selection();
-  if (!location.hash) go(rows()[0]); else go(document.querySelector(".rows > li:target"));
+  go(location.hash ? document.querySelector(".rows > li:target") : location.pathname === "/" ? rows()[0] : null);
 }
 
 document.querySelector(".model select")?.addEventListener("change", (event) => event.target.form.submit());

@@ -13,7 +13,7 @@ from spamnb.report.formats import count, counted, signed
 from spamnb.report.message_page import card
 from spamnb.report.tokens_and_mistakes import TOKEN
 from spamnb.review.context import PageContext, heading
-from spamnb.review.inbox import rows_of
+from spamnb.review.inbox import listed_messages
 from spamnb.tables.vocabulary import parse_fingerprint
 
 LONGEST_WORD = 200  # characters of what is looked up
@@ -115,7 +115,7 @@ def mail(context: PageContext, facts: TokenFacts) -> Markup:
     lead = f"In {count(len(found))} of the newest {counted(len(newest), 'message')}" + (
         f": {verdicts}." if found else "."
     )
-    listed = rows_of(context, found[:MAIL_SHOWN]) if found else None
+    listed = listed_messages(context, found[:MAIL_SHOWN], context.model.labels) if found else None
     return element("section", element("h2", "Its mail"), element("p", lead, class_="lead"), listed)
 
 
