@@ -11,7 +11,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
+.PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -69,6 +69,9 @@ bench-serve: env  ## the server's speed, beside bogofilter and spamd
 
 bench-cluster: env  ## workers of a cluster on this machine, beside its processes
 	$(BIN)/python bench/cluster.py $(ARGS)
+
+bench-imap: env  ## training from a local IMAP server, beside the same Maildir
+	$(BIN)/python bench/imap.py $(ARGS)
 
 accuracy: env  ## accuracy, beside the peers that are installed
 	$(BIN)/python bench/accuracy.py $(ARGS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from difflib import get_close_matches
 from ipaddress import ip_address
 from typing import Any
@@ -33,7 +33,7 @@ class Account:
     credential: str = ""  # name of a credential of systemd
     keyring: bool = False
     oauth2_token_command: str = ""
-    password: str = ""
+    password: str = field(default="", repr=False)
     inbox: tuple[str, ...] = ("INBOX",)
     ham: tuple[str, ...] = ()
     junk: str = ""
@@ -127,7 +127,7 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
 
 def parse_account(name: str, table: Any) -> Account:
     """Make an account of a table of the file; an unknown key is an error, with the nearest that is known."""
-    known = {field.name: field for field in fields(Account) if field.name != "name"}
+    known = {one.name: one for one in fields(Account) if one.name != "name"}
     if (
         not name
         or not set(name) <= set("-_.@+") | {char for char in name if char.isalnum()}
@@ -151,8 +151,8 @@ def parse_account(name: str, table: Any) -> Account:
             raise DataError(f"{key} is {kind}, not {'a secret' if key in SECRETS else value!r}")
         else:
             values[key] = value
-    for key, field in known.items():
-        if field.default is MISSING and key not in values:
+    for key, one in known.items():
+        if one.default is MISSING and key not in values:
             raise DataError(f"{key} is missing")
     return Account(name, **values)
 

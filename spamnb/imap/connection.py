@@ -100,6 +100,11 @@ class ImapConnection:
         with suppress(Exception):
             self.client.shutdown()
 
+    def cut_off(self) -> None:
+        """End the connection for whoever waits for the server, in another thread."""
+        with suppress(Exception):
+            self.client.socket().shutdown(socket.SHUT_RDWR)
+
     def has(self, capability: str) -> bool:
         return capability in self.capabilities
 

@@ -70,7 +70,7 @@ def from_keyring(account: Account) -> str:
     try:
         found: str | None = keyring.get_password(service, account.user)
     except Exception as error:
-        raise DataError(f"keyring: {error}") from None
+        raise DataError(f"keyring: {' '.join(str(error).split())}") from None
     if not found:
         raise DataError(f"keyring: has no password; set it: keyring set '{service}' '{account.user}'")
     return found
@@ -83,7 +83,7 @@ def to_keyring(account: Account, password: str) -> None:
     except UsageError:
         raise
     except Exception as error:
-        raise DataError(f"keyring: {error}") from None
+        raise DataError(f"keyring: {' '.join(str(error).split())}") from None
 
 
 def keyring_service(account: Account) -> str:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 POLL = 240.0  # seconds between two visits, if the server tells of no mail; it may forget to
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 600.0  # seconds after a failure; each pause is twice as long as the last
-PATIENCE = 10.0  # seconds for all visits to end; one that is cut short is finished by the next
+PATIENCE = 10.0  # seconds for all first visits to end, before we say that we are ready
+LAST_CHANCE = 1.0  # seconds for all visits to end; one that is cut short is finished by the next
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -37,6 +38,7 @@ class Watcher(threading.Thread):
         self.model = model
         self.report = report
         self.poll = poll
+        self.connection: ImapConnection | None = None
         self.stopped = False
         self.tried = threading.Event()  # set once the first visit has ended, well or not
         self.reader, self.writer = os.pipe()  # something to read in it wakes whoever waits
@@ -46,6 +48,11 @@ class Watcher(threading.Thread):
     def stop(self) -> None:
         self.stopped = True
         os.write(self.writer, b"x")
+
+    def cut_short(self) -> None:
+        """End a visit that does not end by itself: the server may never answer."""
+        if self.connection:
+            self.connection.cut_off()
 
     def run(self) -> None:
         while not self.stopped:
@@ -62,7 +69,7 @@ class Watcher(threading.Thread):
                 self.pause = min(2 * self.pause, LONGEST_PAUSE)
 
     def _visit_until_stopped(self, state: State) -> None:
-        connection = ImapConnection(self.account)
+        connection = self.connection = ImapConnection(self.account)
         try:
             while not self.stopped:
                 Visit(self.account, connection, state, self.model, self.report).run()
@@ -83,7 +90,7 @@ class Watcher(threading.Thread):
 
     def _complain(self, why: str) -> None:
         """Say what is wrong, once."""
-        if why != self.last_error:
+        if why != self.last_error and not self.stopped:
             complain(f"{self.account.name}: {why}")
         self.last_error = why
 
@@ -95,7 +102,7 @@ def watch(read: Callable[[], Sequence[tuple[Account, str]]], report: Report, pol
     for number in SIGNALS:
         signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(writer)
-    watchers = start(read(), report, poll)
+    watchers = start(read(), report, poll, reader)
     notify("READY=1")
     while True:
         if os.read(reader, 1)[0] != signal.SIGHUP:
@@ -107,25 +114,37 @@ def watch(read: Callable[[], Sequence[tuple[Account, str]]], report: Report, pol
             continue
         notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
         stop(watchers)
-        watchers = start(accounts, report, poll)
+        watchers = start(accounts, report, poll, reader)
         notify("READY=1")
     notify("STOPPING=1")
     stop(watchers)
 
 
-def start(accounts: Sequence[tuple[Account, str]], report: Report, poll: float) -> list[Watcher]:
-    """Start watching, and wait until each mailbox was visited once, or could not be."""
+def start(
+    accounts: Sequence[tuple[Account, str]], report: Report, poll: float, signals: int
+) -> list[Watcher]:
+    """Start watching, and wait until each mailbox was visited once, or could not be; or for a signal."""
     watchers = [Watcher(account, model, report, poll) for account, model in accounts]
     for watcher in watchers:
         watcher.start()
-    for watcher in watchers:
-        watcher.tried.wait(PATIENCE)
+    deadline = time.monotonic() + PATIENCE
+    while not all(watcher.tried.is_set() for watcher in watchers) and time.monotonic() < deadline:
+        if select.select([signals], [], [], 0.05)[0]:
+            break
     return watchers
 
 
 def stop(watchers: Sequence[Watcher]) -> None:
+    """Have all visits end; the connections of those that take long are cut."""
     for watcher in watchers:
         watcher.stop()
-    deadline = time.monotonic() + PATIENCE
+    join(watchers)
+    for watcher in watchers:
+        watcher.cut_short()
+    join(watchers)
+
+
+def join(watchers: Sequence[Watcher]) -> None:
+    deadline = time.monotonic() + LAST_CHANCE
     for watcher in watchers:
         watcher.join(max(0.0, deadline - time.monotonic()))

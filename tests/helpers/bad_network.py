@@ -69,6 +69,8 @@ class BadNetwork:
         self.connections = 0  # so far
         self.before_cut: Callable[[], None] = lambda: None  # called just before one is ended by its weather
         self._open: set[asyncio.Task] = set()
+        self._thawed = threading.Event()
+        self._thawed.set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -89,6 +91,10 @@ class BadNetwork:
         """End all connections at once."""
         self._wait_for(self._cut())
 
+    def freeze(self):
+        """Pass nothing more on to anybody, but keep all connections."""
+        self._thawed.clear()
+
     async def _cut(self):
         ending = list(self._open)
         for task in ending:
@@ -104,7 +110,7 @@ class BadNetwork:
         assert task
         self._open.add(task)
         weather = self.weather() if callable(self.weather) else self.weather
-        connection = Connection(weather, lambda: self.before_cut())
+        connection = Connection(weather, lambda: self.before_cut(), self._thawed)
         from_server, to_server = await asyncio.open_connection(HOST, self.server_port, limit=LONGEST_LINE)
         with suppress(OSError, asyncio.CancelledError):
             await first_of(connection.up(from_client, to_server), connection.down(from_server, to_client))
@@ -134,9 +140,10 @@ async def first_of(*coroutines):
 class Connection:
     """One connection and its weather."""
 
-    def __init__(self, weather: Weather, before_cut: Callable[[], None]):
+    def __init__(self, weather: Weather, before_cut: Callable[[], None], thawed: threading.Event):
         self.weather = weather
         self.before_cut = before_cut
+        self.thawed = thawed
         self.random = random.Random(weather.seed)
         self.fair = (
             int(self.random.expovariate(weather.garble)) if weather.garble else 0
@@ -170,6 +177,8 @@ class Connection:
             if not data:
                 return
             await asyncio.sleep(self.weather.delay)
+            if not self.thawed.is_set():
+                await asyncio.Event().wait()
             data, last = change(data[:left])
             writer.write(data)
             await writer.drain()

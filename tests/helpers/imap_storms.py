@@ -5,26 +5,27 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
-import sqlite3
-
 from faults.worlds import state as model_state
+
 from helpers.bad_network import BadNetwork, Weather, random_weather
 from helpers.homes import hand_over
 from helpers.imap_accounts import ImapHome
 from helpers.imap_mailbox import as_on_the_wire, digest
 from helpers.samples import ham, spam
 from spamnb.imap.state import Known, key_of
+from spamnb.training.learn import learn
 
 WHEN = 1_600_000_000
 PATIENCE = 20.0  # seconds for a run; it has less patience itself
-MOST_COMMANDS = {"run": 70, "train": 25}  # a run has about as many
+MOST_COMMANDS = {"run": 120, "train": 25}  # a run has about as many
 # The program with all its imports done, which forks for each run and says which process that is. Waits that
 # are minutes are short, else it is as users have it.
 RUNNER = """
@@ -34,6 +35,7 @@ from spamnb.start import main
 
 spamnb.imap.connection.TIMEOUTS = spamnb.imap.connection.SocketTimeout(connect=5, read=1)
 spamnb.imap.training.FIRST_PAUSE = 0.001
+spamnb.imap.visit.FETCHED = spamnb.imap.training.FETCHED = 3  # messages at once: more steps to be killed at
 while line := sys.stdin.buffer.readline():
     order = json.loads(line)
     child = os.fork()
@@ -58,33 +60,45 @@ class Runner:
     """Starts `spamnb`, each time as a process of its own that can be killed."""
 
     def __init__(self, environment):
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", RUNNER], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        command, pipe = [sys.executable, "-c", RUNNER], subprocess.PIPE
+        self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe)
+        assert self.process.stdin
+        assert self.process.stdout
+        self.orders, self.answers = self.process.stdin, self.process.stdout
 
     def start(self, arguments, environment, output):
         order = {"arguments": arguments, "environment": environment, "output": str(output)}
-        self.process.stdin.write(json.dumps(order).encode() + b"\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+        self.orders.write(json.dumps(order).encode() + b"\n")
+        self.orders.flush()
+        return int(self.answers.readline())
 
     def wait(self):
-        return int(self.process.stdout.readline())
+        return int(self.answers.readline())
 
     def end(self):
         self.process.communicate(timeout=60)
 
 
-def near(n):
+def unknown(word):
     """A message that the model knows nothing about."""
-    return b"Subject: xyzzy %d\nFrom: Carl <carl@example.net>\n\nplugh frobnicate, said the %d\n" % (n, n)
+    return b"Subject: %sa\nFrom: %sb@%sc.example\n\n%sd %se\n" % (5 * (word,))
 
 
-def from_a_friend(n):
-    return spam(n).replace(b"win@casino", b"pal@casino")
+def offer(n, sender=b"rich@loan.example"):
+    """Another kind of spam, which mistakes about the first do not touch."""
+    return b"From: %s\nSubject: mortgage rates %d\n\nrefinance today, lowest mortgage, apply %d\n" % (
+        sender,
+        n,
+        n,
+    )
 
 
-RAW = [ham(99), ham(98), *(spam(n) for n in range(90, 97)), near(1), near(2), near(3), from_a_friend(80)]
+FRIEND = offer(80, b"pal@loan.example")
+
+
+FIRST = [ham(99), ham(98), *(spam(n) for n in range(90, 94))]
+THEN = [ham(97), *(offer(n) for n in range(1, 5)), unknown(b"uvw"), FRIEND]
+RAW = [*FIRST, unknown(b"xyz"), *THEN]
 BY_DIGEST = {digest(raw): raw for raw in RAW}
 KEYS = {digest(raw): key_of(as_on_the_wire(raw).partition(b"\r\n\r\n")[0] + b"\r\n\r\n") for raw in RAW}
 
@@ -108,20 +122,23 @@ class Sea:
         self.home = ImapHome(spamnb, folder / "home")
         self.output = folder / "output"
         self.kept = folder / "kept"
+        for n in range(200, 240):
+            learn(self.home.model, offer(n), "spam")
+            learn(self.home.model, ham(n), "ham")
         junk, unsure = server.name("Junk"), server.name("Perhaps")
         server.create(unsure)
         self.options = {"unsure": unsure, "ham": [server.name("Archive")]}
-        server.append(server.name("Sent"), b"To: pal@casino.example\n\nhello\n")
-        for raw in RAW[:7]:
+        server.append(server.name("Sent"), b"To: pal@loan.example\n\nhello\n")
+        for raw in FIRST:
             server.append("INBOX", raw, r"\Flagged", WHEN)
         self.home.add(server, **self.options)
         assert self.run("run") == 0, self.output.read_text()
         self._move(spam(90), junk, "INBOX")  # five mistakes
         self._move(spam(91), junk, server.name("Archive"))
         self._move(ham(98), "INBOX", junk)
-        server.append(junk, near(1), r"\Answered", WHEN)
+        server.append(junk, unknown(b"xyz"), r"\Answered", WHEN)
         self.server.flag("INBOX", self._uid("INBOX", ham(99)), "+FLAGS", "$Junk")
-        for raw in RAW[7:9] + RAW[10:]:
+        for raw in THEN:
             server.append("INBOX", raw, r"\Answered", WHEN + 1)
         self._keep()
         self.expected = {}
@@ -129,6 +146,9 @@ class Sea:
             self.lay_out()
             assert self.run(command) == 0, self.output.read_text()
             self.expected[command] = self.look()
+        found = self.expected["run"].places
+        for raw, place in ((offer(1), junk), (unknown(b"uvw"), unsure), (FRIEND, "INBOX"), (ham(98), junk)):
+            assert found[digest(raw)][0][0] == place, raw
 
     def _uid(self, folder, raw):
         return next(found.uid for found in self.server.contents()[folder] if found.digest == digest(raw))
@@ -153,12 +173,12 @@ class Sea:
             shutil.rmtree(gone, ignore_errors=True)
         hand_over(self.server.maildir)
 
-    def run(self, command, port=None, when_started=lambda pid: None):
-        """Run a command to its end; the exit code."""
+    def run(self, command, port=None, pids=None):
+        """Run a command to its end; the exit code. Its process goes to the list of `pids`."""
         self.home.change(self.server, port=port, **self.options)
         arguments = ["imap", command, *(["--jobs", "1"] if command == "train" else ["--all"])]
         pid = self.runner.start(arguments, self.home.environment, self.output)
-        when_started(pid)
+        (pids if pids is not None else []).append(pid)
         late = threading.Timer(PATIENCE, os.kill, (pid, signal.SIGABRT))
         late.start()
         code = self.runner.wait()
@@ -168,7 +188,9 @@ class Sea:
         return code
 
     def look(self):
-        places, deleted, by_place = {}, {}, {}
+        places: dict = {}
+        deleted: dict = {}
+        by_place = {}
         for name, messages in self.server.contents().items():
             for message in messages:
                 copies = deleted if r"\Deleted" in message.flags else places
@@ -180,21 +202,17 @@ class Sea:
             for known in map(
                 Known._make, database.execute(f"SELECT {', '.join(Known._fields)} FROM message")
             ):
-                found = by_place.get((known.folder, known.uid))
-                key = KEYS.get(found) if found else None
-                rows[known.key] = (key == known.key, known.folder, known.verdict, known.ours, known.label) + (
-                    known.target,
-                    known.flag,
-                )
+                key = KEYS.get(by_place.get((known.folder, known.uid), ""))
+                rows[known.key] = (key == known.key, known._replace(uid=0, validity=0, time=0))
         return Outcome(places, deleted, model.learned, model.counts, rows)
 
     def storm(self, command, weather, kill):
         """Run once in bad weather; perhaps with a kill instead of each cut."""
-        victim = []
+        victim: list[int] = []
         with BadNetwork(self.server.port, weather) as network:
             if kill:
-                network.before_cut = lambda: [os.kill(pid, signal.SIGKILL) for pid in victim if not gone(pid)]
-            code = self.run(command, network.port, victim.append)
+                network.before_cut = lambda: kill_all(victim)
+            code = self.run(command, network.port, victim)
             network.settle()
         return code
 
@@ -245,12 +263,10 @@ def differences(one, other):
     return "differs"
 
 
-def gone(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
+def kill_all(pids):
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def any_weather(chance, command):

@@ -1,4 +1,4 @@
-"""Runs of `spamnb imap` on real servers: what is judged, moved, flagged and learned, and that it is so once."""
+"""Runs of `spamnb imap` on real servers: what is judged, moved, flagged and learned, and that it is once."""
 
 import base64
 

@@ -1,0 +1,200 @@
+"""`imap.toml`, and where passwords come from: what is wrong is said in one line, without the password."""
+
+import os
+
+import keyring
+import pytest
+from keyring.backend import KeyringBackend
+
+from spamnb.errors import SpamnbError
+from spamnb.imap.accounts import read_accounts
+from spamnb.imap.secrets import secret_of, to_keyring
+
+GOOD = 'host = "imap.example.org"\nuser = "me@example.org"\n'
+PASSWORD = "Tr0ub4dor&3"
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "imap.toml"
+
+    def write(text, mode=0o600):
+        path.write_text(text)
+        path.chmod(mode)
+        return str(path)
+
+    return write
+
+
+def account(config, text):
+    (found,) = read_accounts(config(f"[account.home]\n{GOOD}{text}\n"))
+    return found
+
+
+def refused(config, text, *words):
+    """The one line that says what is wrong."""
+    with pytest.raises(SpamnbError) as caught:
+        read_accounts(config(text))
+    line = str(caught.value)
+    assert "\n" not in line
+    for word in words:
+        assert word in line
+    return line
+
+
+def test_defaults(config):
+    found = account(config, 'password_command = "pass show mail"')
+    assert (found.port_number, found.tls, found.inbox, found.action) == (
+        993,
+        "implicit",
+        ("INBOX",),
+        "nothing",
+    )
+    assert found.known_senders
+    assert account(config, 'tls = "starttls"\nkeyring = true').port_number == 143
+    assert account(config, 'keyring = true\nham = "Archive"').ham == ("Archive",)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("jnuk = 'Junk'", ["jnuk", "junk"]),
+        ("pasword_command = 'x'", ["pasword_command", "password_command"]),
+        ("qqqqqq = 1", ["qqqqqq"]),
+        ("port = '993'", ["port", "number"]),
+        ("port = 70000", ["port", "65535"]),
+        ("inbox = 7", ["inbox", "list of folders"]),
+        ("inbox = ['INBOX', 7]", ["inbox", "list of folders"]),
+        ("inbox = []", ["inbox"]),
+        ("known_senders = 'yes'", ["known_senders", "true or false"]),
+        ("action = 'delete'", ["action", "nothing, flag, move"]),
+        ("tls = 'maybe'", ["tls", "implicit, starttls, none"]),
+        ("tls = 'none'", ["none", "for all to read", "starttls"]),
+        ("password_file = 'x'", ["one of", "password_command"]),  # two of them
+    ],
+)
+def test_what_makes_no_sense(config, line, words):
+    refused(config, f"[account.home]\n{GOOD}keyring = true\n{line}\n", "account home", *words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["no account", "spamnb imap setup"]),
+        ("[acount.home]", ["acount", "account"]),
+        ("account = 1", ["no account"]),
+        ("[account]\nhome = 1", ["[account.NAME]"]),
+        ("[account.home]\nhost = 'x'\nkeyring = true", ["user is missing"]),
+        ("[account.home]\n" + GOOD, ["where the password comes from"]),
+        ("[account.'../x']\n" + GOOD + "keyring = true", ["name"]),
+        ("nonsense", ["imap.toml"]),
+        ("\udc80", ["imap.toml"]),
+    ],
+)
+def test_files_that_make_no_sense(tmp_path, text, words):
+    path = tmp_path / "imap.toml"
+    path.write_text(text, errors="surrogateescape")
+    refused(lambda _: str(path), text, *words)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    refused(lambda _: str(tmp_path / "none"), "", "not there", "spamnb imap setup")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_without_tls_only_to_this_machine(config, host):
+    text = f'[account.home]\nhost = "{host}"\nuser = "me"\nkeyring = true\ntls = "none"\n'
+    assert read_accounts(config(text))[0].port_number == 143
+    refused(config, text.replace(host, "127.0.0.1.example.org"), "for all to read")
+
+
+def test_a_password_in_the_file(config, capfd):
+    text = f'[account.home]\n{GOOD}password = "{PASSWORD}"\n'
+    path = config(text)
+    assert secret_of(read_accounts(path)[0]) == PASSWORD
+    warning = capfd.readouterr().err
+    assert ("password_command" in warning, PASSWORD in warning, warning.count("\n")) == (True, False, 1)
+    for mode in (0o640, 0o604, 0o620):
+        line = refused(lambda text, mode=mode: config(text, mode), text, "chmod 600")
+        assert PASSWORD not in line
+    for wrong in (
+        'password = 7\npassword_file = "x"',
+        f'password = ["{PASSWORD}"]',
+        f'passwort = "{PASSWORD}"',
+    ):
+        assert PASSWORD not in refused(config, f"[account.home]\n{GOOD}{wrong}\n")
+
+
+def test_passwords_of_commands_and_files(config, tmp_path, monkeypatch):
+    file = tmp_path / "password"
+    file.write_text(f"{PASSWORD}\nsecond line\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    for line in ('password_file = "~/password"', f'password_file = "{file}"', 'credential = "password"'):
+        assert secret_of(account(config, line)) == PASSWORD
+
+
+@pytest.mark.slow
+def test_passwords_of_commands(config, tmp_path):
+    (tmp_path / "password").write_text(f"{PASSWORD}\r\nsecond line\n")
+    path = tmp_path / "password"
+    for key in ("password_command", "oauth2_token_command"):
+        assert secret_of(account(config, f'{key} = "cat {path} | head -1"')) == PASSWORD
+    for command, word in ((f"cat {path}; exit 3", "exit code 3"), ("true", "no password")):
+        with pytest.raises(SpamnbError, match=word) as caught:
+            secret_of(account(config, f'password_command = "{command}"'))
+        assert PASSWORD not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ('password_file = "/nowhere/password"', "/nowhere/password: No such file"),
+        ('password_file = "/dev/null"', "no password"),
+        ('credential = "x"', "systemd"),
+    ],
+)
+def test_passwords_that_are_not_there(config, monkeypatch, line, word):
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    with pytest.raises(SpamnbError, match=word):
+        secret_of(account(config, line))
+
+
+class Memory(KeyringBackend):
+    """A keyring that forgets all when it goes."""
+
+    priority = 1
+
+    def __init__(self, locked=False):
+        super().__init__()
+        self.kept, self.locked = {}, locked
+
+    def get_password(self, service, username):
+        if self.locked:
+            raise keyring.errors.KeyringLocked("locked,\nunlock it")
+        return self.kept.get((service, username))
+
+    def set_password(self, service, username, password):
+        self.kept[service, username] = password
+
+
+def test_keyring(config):
+    before = keyring.get_keyring()
+    home = account(config, "keyring = true")
+    try:
+        keyring.set_keyring(Memory())
+        with pytest.raises(SpamnbError, match=r"keyring set 'spamnb imap imap\.example\.org' 'me@"):
+            secret_of(home)
+        to_keyring(home, PASSWORD)
+        assert secret_of(home) == PASSWORD
+        keyring.set_keyring(Memory(locked=True))
+        with pytest.raises(SpamnbError, match="locked") as caught:
+            secret_of(home)
+        assert "\n" not in str(caught.value)
+    finally:
+        keyring.set_keyring(before)
+
+
+def test_no_secret_in_what_is_shown_of_an_account(config):
+    os.chmod(path := config(f'[account.home]\n{GOOD}password = "{PASSWORD}"\n'), 0o600)
+    assert PASSWORD not in repr(read_accounts(path))

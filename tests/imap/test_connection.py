@@ -1,0 +1,100 @@
+"""Connections to real servers: TLS, logins, tokens; what goes wrong is said in one line; secrets are kept."""
+
+import shlex
+import subprocess
+
+import pytest
+from helpers.imap_mailbox import HOST, PASSWORD
+from helpers.imap_servers import CERTIFY
+from helpers.samples import ham, spam
+
+TOKEN = "ya29.a-token-that-is-secret"
+
+
+@pytest.fixture
+def secure(dovecot, home):
+    """Write an account that uses TLS, changed as a test wants it."""
+
+    def write(**values):
+        facts = {"host": "localhost", "port": dovecot.tls_port, "tls": "implicit", "ca_file": str(dovecot.ca)}
+        home.change(dovecot, **(facts | values))
+        return home
+
+    return write
+
+
+def fails(home, code, *words):
+    """One line that says what is wrong, and no secret."""
+    home("check").fails(code, "home", *words)
+
+
+def test_tls_and_starttls(dovecot, secure):
+    for values in ({}, {"tls": "starttls", "port": dovecot.port}):
+        home = secure(**values)
+        dovecot.append("INBOX", spam(99))
+        home.run()
+        assert home("check", "--json").succeeds().json[0]["tls"] == values.get("tls", "implicit")
+    assert len(dovecot.contents()["Junk"]) == 2
+
+
+def test_servers_that_are_not_there(secure):
+    fails(secure(host="no-such-host.invalid"), 75, "name not found", "`host`")
+    fails(secure(port=1), 75, "localhost:1", "refuses connections", "`port`")
+
+
+def test_certificates(dovecot, secure, tmp_path):
+    fails(secure(ca_file=None), 75, "certificate", "`ca_file`")
+    fails(secure(host="127.1"), 75, "certificate", "127.1", "`host`")
+    fails(secure(ca_file=str(tmp_path / "none.pem")), 65, "ca_file")
+    command = f"{CERTIFY} -keyout {tmp_path}/key -out {tmp_path}/other.pem -subj /CN=localhost"
+    subprocess.run(shlex.split(command), check=True, capture_output=True)
+    fails(secure(ca_file=str(tmp_path / "other.pem")), 75, "certificate")
+    fails(secure(tls="starttls", port=dovecot.port, ca_file=None), 75, "certificate")
+    assert "LOGIN" not in dovecot.log
+
+
+def test_what_is_no_tls(dovecot, courier, secure):
+    fails(secure(port=dovecot.port), 75, "no TLS", "`port`")
+    fails(secure(host=HOST, port=courier.port, tls="starttls"), 75, "STARTTLS", "`tls`")  # offers none
+
+
+def test_logins_that_are_refused(dovecot, secure):
+    home = secure()
+    home.password_file.write_text("wrong-secret\n")
+    fails(home, 75, "login refused", "`user`")
+    assert b"wrong-secret" not in home("check").err
+    fails(secure(password_file=None, password_command="echo wrong-secret"), 75, "login refused")
+    dovecot.tokens.good = set()
+    done = secure(password_file=None, oauth2_token_command=f"echo {TOKEN}")("check")
+    assert (done.code, TOKEN in done.err.decode()) == (75, False)
+
+
+def test_folders_that_are_not_there(secure):
+    fails(secure(junk="Jnuk"), 65, "no folder 'Jnuk'", "'Junk'")
+    fails(secure(ham=["archive"]), 65, "no folder 'archive'", "'Archive'")
+    fails(secure(inbox=["INBOX", "Lists"]), 65, "no folder 'Lists'")
+
+
+@pytest.mark.parametrize("only", ["", "auth_mechanisms = plain xoauth2\n"], ids=["OAUTHBEARER", "XOAUTH2"])
+def test_tokens_are_refreshed_when_refused(dovecot_with, home, only):
+    """The first time the command prints a token that has run out."""
+    server = dovecot_with(settings=only)
+    server.tokens.good = {TOKEN}
+    times = home.path / "times"
+    command = f'echo x >> {times}; [ "$(wc -l < {times})" -gt 1 ] && echo {TOKEN} || echo old'
+    home.change(server, password_file=None, oauth2_token_command=command)
+    assert home("check", "--json").succeeds().json[0]["can"]["IDLE"]
+    assert times.read_text() == "x\nx\n"
+
+
+def test_no_secret_and_no_text_is_kept(server, home):
+    home.add(server)
+    for raw in (spam(99), ham(99)):
+        server.append("INBOX", raw)
+    done = home("run", "--json")
+    kept = b"".join(path.read_bytes() for path in home.path.glob(".local/state/**/*") if path.is_file())
+    assert done.code == 0
+    assert b"INBOX" in kept
+    for secret in (PASSWORD.encode(), b"casino", b"pills", b"ann@", b"agenda", b"meeting"):
+        assert secret not in kept
+    assert PASSWORD.encode() not in done.out + done.err

@@ -1,0 +1,98 @@
+"""Cuts, stalls, garbled answers and kills at any step: no message is lost, doubled, read or learned twice."""
+
+import os
+import threading
+
+import pytest
+from helpers.bad_network import BadNetwork, Weather
+from helpers.imap_accounts import folders
+from helpers.imap_mailbox import digest, done, quoted
+from helpers.imap_storms import Runner, Sea
+from helpers.samples import ham, spam
+
+KINDS: dict = {
+    "move": {},
+    "copy": {"without": ("MOVE",)},
+    "flag only": {"without": ("MOVE", "UIDPLUS")},
+    "courier": None,
+}
+SEEDS = 250 if os.environ.get("SPAMNB_LONG") else 6
+
+
+@pytest.fixture(scope="module")
+def runner(spamnb):
+    runner = Runner(spamnb.environment)
+    yield runner
+    runner.end()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storms(request, dovecot_with, spamnb, runner, tmp_path, kind):
+    options = KINDS[kind]
+    server = request.getfixturevalue("courier") if options is None else dovecot_with(**options)
+    sea = Sea(server, spamnb, tmp_path, runner)
+    codes = [code for seed in range(SEEDS) for code in sea.attack(seed)]
+    assert {75, -9} <= set(codes)  # some failed, some were killed
+
+
+def test_killed_before_and_after_each_change(dovecot_with, spamnb, runner, tmp_path):
+    sea = Sea(dovecot_with(without=("MOVE",)), spamnb, tmp_path, runner)
+    for command in (b"UID COPY", b"UID STORE", b"UID EXPUNGE"):
+        for when in ("lost", "silent", "answered"):
+            sea.lay_out()
+            assert sea.storm("run", Weather(cut_at=command, cut_when=when), kill=True) == -9
+            assert sea.run("run") == 0
+            sea.hold("run", f"{command!r} {when}")
+
+
+@pytest.mark.parametrize("target", ["Archive", "Junk", "Trash"])
+@pytest.mark.parametrize("without", [(), ("MOVE",)], ids=["move", "copy"])
+def test_the_user_moves_what_we_are_about_to_move(dovecot_with, home, without, target):
+    server = dovecot_with(without=without)
+    home.add(server, ham=["Archive"])
+    server.append("INBOX", spam(99))
+    weather = Weather(cut_at=b"UID COPY" if without else b"UID MOVE", cut_when="lost")
+    with BadNetwork(server.port, weather) as network:
+        network.before_cut = lambda: server.move("INBOX", 1, target)
+        home.change(server, port=network.port, ham=["Archive"])
+        assert home("run").code == 75
+        network.weather = Weather()
+        assert (home.run(), home.run()) == ([], [])
+    assert {name: [found.digest for found in messages] for name, messages in folders(server).items()} == {
+        target: [digest(spam(99))]
+    }
+    assert home.label_of(spam(99)) is None
+
+
+def test_two_clients_at_once(dovecot, home):
+    """The other moves all it finds to Archive, as we move it to Junk."""
+    home.add(dovecot)
+    mail = [spam(n) for n in range(100, 160)]
+    dovecot.fill("INBOX", mail)
+    ended = threading.Event()
+
+    def move_all():
+        with dovecot.connect() as client:
+            for uid in range(len(mail), 0, -1):
+                done(client.select("INBOX"))
+                client.uid("MOVE", str(uid), quoted("Archive"))
+        ended.set()
+
+    threading.Thread(target=move_all).start()
+    while not ended.is_set():
+        home.run("--all")
+    home.run()
+    # Dovecot lets two clients move a message to two places at once; but none is lost.
+    found = {message.digest for messages in dovecot.contents().values() for message in messages}
+    assert found == {digest(raw) for raw in mail}
+    assert [home.label_of(raw) for raw in mail] == [None] * len(mail)
+
+
+@pytest.mark.skipif(not os.environ.get("SPAMNB_LONG"), reason="takes minutes")
+def test_a_folder_of_50000(dovecot, home):
+    home.add(dovecot)
+    dovecot.fill("INBOX", (ham(n) + b"%d\n" % n for n in range(50_000)))
+    done = home("run", "--all", "--json")
+    assert (done.code, done.err, len(done.lines)) == (0, b"", 50_000)
+    dovecot.append("INBOX", spam(99))
+    assert len(home.run()) == 1

@@ -1,0 +1,166 @@
+"""`spamnb imap watch`: mail that arrives is judged at once, whatever the server and the network do."""
+
+import signal
+import socket
+import subprocess
+import time
+from contextlib import suppress
+
+import pytest
+from helpers.bad_network import BadNetwork, Weather
+from helpers.imap_accounts import folders
+from helpers.samples import ham, spam
+
+SOON = 40  # seconds; far more than it takes, on a busy machine
+AT_ONCE = 5  # likewise
+
+
+class Watching:
+    """`spamnb imap watch` from its start to its end, as systemd would start it."""
+
+    def __init__(self, home, *options):
+        self.log_path = home.path / "log"
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(f"\0spamnb-{home.path}")
+        self.socket.settimeout(SOON)
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(
+                [home.spamnb.program, "imap", "watch", *options],
+                env=home.environment | {"NOTIFY_SOCKET": f"@spamnb-{home.path}"},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def told(self):
+        """What systemd is told next."""
+        return self.socket.recv(1000).decode().splitlines()[0]
+
+    @property
+    def log(self):
+        return self.log_path.read_text()
+
+    def wait_for(self, text, times=1):
+        until(lambda: self.log.count(text) >= times, lambda: self.log)
+
+    def stop(self):
+        """The exit code, and after how many seconds."""
+        begun = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(SOON), time.monotonic() - begun
+
+    def ends_at_once(self):
+        code, seconds = self.stop()
+        assert (code, seconds < AT_ONCE) == (0, True), self.log
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+        self.socket.close()
+
+
+def until(is_so, say=str):
+    end = time.monotonic() + SOON
+    while not is_so():
+        assert time.monotonic() < end, say()
+        time.sleep(0.02)
+
+
+def in_junk(server, count=1):
+    return lambda: len(folders(server).get(server.name("Junk"), ())) >= count
+
+
+def test_mail_is_judged_as_it_comes(server, home):
+    home.add(server)
+    server.append("INBOX", ham(99))
+    with Watching(home) as watching:
+        assert watching.told() == "READY=1"
+        server.append("INBOX", spam(99))
+        until(in_junk(server), lambda: watching.log)
+        assert proportional_memory(watching.process.pid) < 60e6
+        with open(f"/proc/{watching.process.pid}/cmdline") as file:  # what `ps` shows to all
+            assert server.password not in file.read()
+        watching.ends_at_once()
+        assert watching.told() == "STOPPING=1"
+        assert "ham\t" in watching.log
+        assert "pills" not in watching.log  # no subjects in a log
+        assert "casino" not in watching.log
+        assert server.password not in watching.log
+
+
+def proportional_memory(pid):
+    with open(f"/proc/{pid}/smaps_rollup") as file:
+        return sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+
+
+def test_without_idle(dovecot_with, home):
+    server = dovecot_with(without=("IDLE",))
+    home.add(server)
+    with Watching(home, "--poll", "1") as watching:
+        assert watching.told() == "READY=1"
+        server.append("INBOX", spam(99))
+        until(in_junk(server), lambda: watching.log)
+        watching.ends_at_once()
+
+
+def test_two_accounts_one_of_which_is_down(dovecot, home):
+    home.add(dovecot, "first", port=1)
+    home.add(dovecot, "second")
+    with Watching(home) as watching:
+        assert watching.told() == "READY=1"
+        dovecot.append("INBOX", spam(99))
+        until(in_junk(dovecot), lambda: watching.log)
+        assert watching.log.count("refuses connections") == 1  # it is said once
+        watching.ends_at_once()
+
+
+def test_the_file_is_read_anew(dovecot, home):
+    home.add(dovecot, action="nothing")
+    with Watching(home) as watching:
+        assert watching.told() == "READY=1"
+        good = home.config.read_text()
+        home.config.write_text("nonsense")
+        watching.process.send_signal(signal.SIGHUP)
+        watching.wait_for("watching on as before")
+        home.config.write_text(good.replace('"nothing"', '"move"'))
+        watching.process.send_signal(signal.SIGHUP)
+        assert (watching.told(), watching.told()) == ("RELOADING=1", "READY=1")
+        dovecot.append("INBOX", spam(99))
+        until(in_junk(dovecot), lambda: watching.log)
+        watching.ends_at_once()
+
+
+def test_a_connection_is_cut(dovecot, home):
+    with BadNetwork(dovecot.port) as network:
+        home.add(dovecot, port=network.port)
+        with Watching(home) as watching:
+            assert watching.told() == "READY=1"
+            network.cut()
+            watching.wait_for("connection lost")
+            dovecot.append("INBOX", spam(99))
+            until(in_junk(dovecot), lambda: watching.log)
+            watching.wait_for("works again")
+            watching.ends_at_once()
+
+
+@pytest.mark.parametrize("stalled", [0, 1500], ids=["from the start", "in a visit"])
+def test_a_connection_that_stalls_does_not_hold_up_the_end(dovecot, home, stalled):
+    with BadNetwork(dovecot.port, Weather(stall_received=stalled)) as network:
+        home.add(dovecot, port=network.port)
+        with Watching(home) as watching:
+            until(lambda: network.connections)
+            time.sleep(0.2)  # it is somewhere between the first byte and the last
+            watching.ends_at_once()
+
+
+def test_a_connection_that_stalls_while_it_waits(dovecot, home):
+    """DONE is never answered then."""
+    with BadNetwork(dovecot.port) as network:
+        home.add(dovecot, port=network.port)
+        with Watching(home) as watching:
+            assert watching.told() == "READY=1"
+            network.freeze()
+            watching.ends_at_once()
