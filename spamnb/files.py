@@ -76,9 +76,20 @@ def default_model() -> str:
 
 
 def data_folder() -> str:
-    """Folder $XDG_DATA_HOME, if it is absolute, as the XDG standard wants; else ~/.local/share."""
-    in_home = os.path.join(os.path.expanduser("~"), ".local", "share")
-    for folder in (os.environ.get("XDG_DATA_HOME", ""), in_home):
-        if os.path.isabs(folder):  # for a user without a home, `~` stays `~`
+    """Folder $XDG_DATA_HOME, else ~/.local/share."""
+    folder = xdg_folder("XDG_DATA_HOME", ".local", "share")
+    if folder is None:
+        raise NoModel("no home folder to look for a model in; name the model with --model or $SPAMNB_MODEL")
+    return folder
+
+
+def xdg_folder(variable: str, *below_home: str) -> str | None:
+    """Folder that a variable names, if it is absolute, as the XDG standard wants; else one below the home.
+
+    None for a user without a home.
+    """
+    in_home = os.path.join(os.path.expanduser("~"), *below_home)
+    for folder in (os.environ.get(variable, ""), in_home):
+        if os.path.isabs(folder):  # without a home, `~` stays `~`
             return folder
-    raise NoModel("no home folder to look for a model in; name the model with --model or $SPAMNB_MODEL")
+    return None

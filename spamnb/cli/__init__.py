@@ -10,7 +10,9 @@ from spamnb.errors import UsageError
 from spamnb.files import write_stderr
 
 NAME = "spamnb"
-COMMANDS = "train classify evaluate inspect tune prune merge export import serve imap completion".split()
+COMMANDS = (
+    "train classify evaluate inspect tune prune merge export import serve imap config completion".split()
+)
 
 
 class Commands(click.Group):
@@ -59,6 +61,7 @@ def main(ctx: click.Context) -> None:
     spamnb import EXPORT             bring it back, or what another filter has learned
     spamnb serve                     answer spamc, with the model kept in memory
     spamnb imap COMMAND              filter mail that lives on an IMAP server
+    spamnb config                    what is configured, and where
     spamnb completion SHELL          a script that completes commands and options
     """
     if ctx.invoked_subcommand is None:

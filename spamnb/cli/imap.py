@@ -13,8 +13,9 @@ import click
 
 from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
 from spamnb.cli.progress import progress
+from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
-from spamnb.files import complain, default_model, printable
+from spamnb.files import complain, printable
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -304,7 +305,7 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
 
 
 def model_of(account: Account, named: str | None) -> str:
-    return named or os.path.expanduser(account.model) or default_model()
+    return named or os.path.expanduser(account.model) or model_path()
 
 
 @contextmanager

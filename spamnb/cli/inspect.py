@@ -22,6 +22,7 @@ from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.cli.render.terminal import print_json
+from spamnb.configuration.current import load
 from spamnb.delivery import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.files import complain
@@ -158,7 +159,7 @@ def explain_message(
     from spamnb.cli.render.explanation import TOP, show_explanation
     from spamnb.inspection.explanation import explain
 
-    why = explain(model, read_one_message(path))
+    why = explain(model, read_one_message(path), load())
     try:
         if as_json:
             print_json(why.as_map(path))

@@ -23,6 +23,8 @@ from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json
+from spamnb.configuration.current import load
+from spamnb.configuration.percentage import parse_percentage
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.files import complain
@@ -153,7 +155,7 @@ def train(
                 sources,
                 settings,
                 view=view,
-                ham_loss=parse_percentage(ham_loss),
+                ham_loss=parse_percentage(ham_loss or load()["ham_loss"] or None),
                 fresh=fresh,
                 forget=forget,
                 keyed=keyed,
@@ -185,19 +187,6 @@ def parse_view(text: str | None) -> View | None:
     if found.settings:
         raise UsageError(f"--view takes {', '.join(VIEW_NAMES)}; all else has an option of its own")
     return found.view
-
-
-def parse_percentage(text: str | None) -> float | None:
-    """Read a percentage, with or without its sign, as a share."""
-    if text is None:
-        return None
-    try:
-        value = float(text.removesuffix("%")) / 100
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 0.5:
-        raise UsageError(f"--ham-loss takes a percentage from 0 to 50, say 0.1%, not {text!r}")
-    return value
 
 
 def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:

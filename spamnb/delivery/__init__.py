@@ -7,6 +7,8 @@ command line's libraries; they parse calls with other options, and then come her
 
 import os
 
+from spamnb import HAM, SPAM, UNSURE
+from spamnb.configuration.current import HEADER_STYLES, Configuration, load, model_path
 from spamnb.errors import (
     CannotCreate,
     InputOutputError,
@@ -16,7 +18,7 @@ from spamnb.errors import (
     SpamnbError,
     UsageError,
 )
-from spamnb.files import STDIN, STDOUT, default_model, printable, read_all, write_all
+from spamnb.files import STDIN, STDOUT, printable, read_all, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +33,11 @@ FLAGS = {
     "-e": "exit_code",
     "--exit-code": "exit_code",
     "--json": "json",
+    "--syslog": "syslog",
 }
 MAX_FILE = 64 << 20  # bytes; of a larger file, only as many are judged
 MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
 TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
-HEADER_STYLES = ("spamnb", "bogofilter", "spamassassin")
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -49,7 +51,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--model PATH] [FILE]`."""
+    """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--syslog] [--model PATH] [FILE]`."""
 
     def __init__(
         self,
@@ -58,13 +60,16 @@ class ClassifyCommand:
         exit_code: bool = False,
         json: bool = False,
         header_style: str | None = None,
+        syslog: bool = False,
     ) -> None:
         if passthrough and json:
             raise UsageError("-p passes the message on, --json describes it: one of them")
         if header_style and not passthrough:
             raise UsageError("--header-style is about the header that -p adds")
-        self.model = model or default_model()
-        self.header_style = header_style or HEADER_STYLES[0]
+        self.configuration = load()
+        self.model = model or model_path(self.configuration)
+        self.header_style = header_style or self.configuration["header_style"]
+        self.syslog = syslog or self.configuration["syslog"]
         self.passthrough = passthrough
         self.exit_code = exit_code
         self.json = json
@@ -75,16 +80,31 @@ class ClassifyCommand:
 
         if raw is None:
             raw = read_stdin()
-        return self.classify(Model.open(self.model), raw, path)
+        try:
+            model = Model.open(self.model)
+        except NoModel:
+            verdict = verdict_without_model(self.configuration, raw)
+            if verdict is None:
+                raise
+            return self.answer(verdict, raw, path)
+        return self.classify(model, raw, path)
 
     def classify(self, model: "Model", raw: bytes, path: str = "-", index: int | None = None) -> int:
-        verdict = model.classify(raw)
+        return self.answer(self.configuration.decide(model.classify(raw), raw), raw, path, index)
+
+    def answer(self, verdict: "Verdict", raw: bytes, path: str, index: int | None = None) -> int:
+        """Write the verdict on a message, as it was asked for, and return the exit code."""
         if self.passthrough:
             from spamnb.delivery.passthrough import passed_through
 
-            write_stdout(passed_through(raw, verdict, self.header_style), is_mail=True)
+            header, tag = self.configuration["header"], self.configuration["subject_tag"]
+            write_stdout(passed_through(raw, verdict, self.header_style, header, tag), is_mail=True)
         else:
             write_stdout(self.line_of(verdict, path, index))
+        if self.syslog:
+            from spamnb.delivery.log_line import write_syslog
+
+            write_syslog(verdict, raw)
         return verdict_exit_code(verdict.label) if self.exit_code else 0
 
     def line_of(self, verdict: "Verdict", path: str, index: int | None) -> bytes:
@@ -95,6 +115,14 @@ class ClassifyCommand:
             return json.dumps({"path": path, "index": index, **verdict.as_map()}).encode() + b"\n"
         name = printable(path) if index is None else f"{printable(path)}:{index}"
         return f"{verdict.label}\t{verdict.score:.4f}\t{name}\n".encode()
+
+
+def verdict_without_model(configuration: Configuration, raw: bytes) -> "Verdict | None":
+    """Judge a message by its sender alone, if it is listed: the lists hold before anything is learned."""
+    from spamnb.bayes.verdict import Verdict
+
+    verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), raw)
+    return verdict if verdict.reason else None
 
 
 def verdict_exit_code(label: str) -> int:
@@ -110,7 +138,7 @@ class LearnCommand:
 
     def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
         self.label = label
-        self.model = model or default_model()
+        self.model = model or model_path(load())
         self.forget = forget
 
     @property

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from typing import NamedTuple
 
-from spamnb.errors import CannotCreate, DataError, Locked
-from spamnb.imap.accounts import Account, xdg_folder
+from spamnb.errors import CannotCreate, DataError, Locked, NoInput
+from spamnb.files import xdg_folder
+from spamnb.imap.accounts import Account
 
 KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
 SCHEMA = """
@@ -69,7 +70,10 @@ def key_of(text: bytes) -> bytes:
 
 
 def state_folder() -> str:
-    return os.path.join(xdg_folder("XDG_STATE_HOME", ".local/state"), "spamnb", "imap")
+    folder = xdg_folder("XDG_STATE_HOME", ".local", "state")
+    if folder is None:
+        raise NoInput("no home folder; set $XDG_STATE_HOME")
+    return os.path.join(folder, "spamnb", "imap")
 
 
 class State:

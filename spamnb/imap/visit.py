@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from spamnb import HAM, SPAM, UNSURE
+from spamnb.configuration.current import Configuration, load
 from spamnb.imap.accounts import FLAG, NOTHING
 from spamnb.imap.connection import FETCHED, HAM_KEYWORDS, JUNK_KEYWORDS, Broken, ImapError, cut
 from spamnb.imap.folders import roles_in
@@ -240,7 +241,7 @@ class Visit:
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
         rescued = self._rescued(folder, met)
         notes = self._learn(HAM, folder, rescued, "rescued from Junk")
-        model = Model.open(self.model)
+        model, configuration = Model.open(self.model), load()
         for message in self.connection.messages([*keys]):
             known = met.get(message.uid)
             place = folder.name, folder.validity, message.uid
@@ -256,13 +257,15 @@ class Visit:
                         )
                     )
             else:
-                notes.append(self._judged(model, folder, message, keys[message.uid]))
+                notes.append(self._judged(model, configuration, folder, message, keys[message.uid]))
         self._note(notes, "judged", folder, uids[-1] + 1)
         self._carry_out(folder)
 
-    def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
+    def _judged(
+        self, model: Model, configuration: Configuration, folder: Folder, message: Fetched, key: bytes
+    ) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
-        verdict = model.classify(message.raw)
+        verdict = configuration.decide(model.classify(message.raw), message.raw)
         action, target, flag, what = self.account.action, "", "", "stays"
         if verdict.label == SPAM:
             sender = name_and_address(read(message.raw).get("from") or "")[1]
@@ -280,6 +283,8 @@ class Visit:
             what = f"would be {what}"
         if action == NOTHING:
             target = flag = ""
+        if verdict.reason:
+            what += f" ({verdict.reason})"
         self._tell(folder, message, verdict=verdict.label, score=verdict.score, what=what)
         place = folder.name, folder.validity, message.uid
         return Known(key, *place, verdict.label, target=target, flag=flag and f"+{flag}")
