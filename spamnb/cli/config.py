@@ -71,4 +71,4 @@ def files_of(found: Configuration) -> list[str]:
 
 
 def shown(value: Any) -> str:
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value) or "-"
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value or "-")

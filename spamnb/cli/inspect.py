@@ -20,7 +20,7 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
-from spamnb.cli.render.notices import print_unreadable
+from spamnb.cli.render.notices import older_revision, print_unreadable, tell_revision
 from spamnb.cli.render.terminal import print_json
 from spamnb.configuration.current import load
 from spamnb.delivery import read_stdin
@@ -119,6 +119,8 @@ def inspect(
     if verify:
         return check_model(model, as_json)
     opened = open_model(model, view)
+    if older := older_revision(model):
+        tell_revision(model, older)
     if tokens:
         return look_up(opened, (*tokens, *names), as_json)
     if sample is not None:

@@ -64,6 +64,7 @@ def fitted(text: str, width: int, at_end: bool = False) -> str:
     text = drawable(printable(text))
     if cell_len(text) <= width:
         return set_cell_size(text, width)
-    if not at_end:
-        return set_cell_size(set_cell_size(text, width - 1).rstrip() + drawable("…"), width)
-    return drawable("…") + set_cell_size(text[::-1], width - 1)[::-1]
+    dots = drawable("…")
+    if at_end:
+        return dots + set_cell_size(text[::-1], width - len(dots))[::-1]
+    return set_cell_size(set_cell_size(text, width - len(dots)).rstrip() + dots, width)
