@@ -117,10 +117,10 @@ def read_list(path: str, origin: str) -> Iterator[str]:
         with open(path, encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, 1):
                 entry = line.partition("#")[0].strip().lower()
-                for sign in WILD:
-                    entry = entry.removeprefix(sign)
                 if not entry:
                     continue
+                for sign in WILD:
+                    entry = entry.removeprefix(sign)
                 local, at, domain = entry.rpartition("@")
                 if (
                     (at and not local)

@@ -30,15 +30,15 @@ def passed_through(
     start = len(first_line) if raw.startswith(b"From ") else 0
     lines = [line.encode("ascii", "replace") for line in header_fields(verdict, style, header)]
     added = newline.join([*lines, b""])
+    tag = subject_tag.strip().encode() if verdict.label == SPAM else b""
     if header_start(raw[start : start + 2000]) < 0:  # room for an envelope line and a header's name
+        added += with_tag(b"", tag, newline)
         return raw[:start] + added + newline + raw[start:]  # without a header, all is body, and must stay so
     end = header_end(raw, start)
     block = raw[start:end]
     for name in header_names(style, header):
         block = without_fields(name, block)
-    if subject_tag and verdict.label == SPAM:
-        block = with_tag(block, subject_tag.strip().encode(), newline)
-    return raw[:start] + added + block + raw[end:]
+    return raw[:start] + added + with_tag(block, tag, newline) + raw[end:]
 
 
 def spamnb_fields(verdict: "Verdict") -> list[str]:
@@ -85,6 +85,8 @@ def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[
 
 def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
     """Put a tag before the subject, unless it is there; a message without a subject gets the tag for one."""
+    if not tag:
+        return block
     at = next(field_starts(b"Subject", block), None)
     if at is None:
         return b"Subject: " + tag + newline + block
