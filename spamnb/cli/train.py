@@ -141,7 +141,7 @@ def train(
         result = message.learn()
         summary = Summary({message.label: {result: 1}})
         if verbose:
-            print_outcomes([("-", None)], [result])
+            click.echo(f"{result}\t-")
     else:
         paths = [path for of_label in sources.values() for path in of_label]
         check(paths)
@@ -161,18 +161,12 @@ def train(
                 note=pool.status,
             ) as step,
         ):
-
-            def seen(batch: Counted, outcomes: list[str]) -> None:
-                step(batch.size, len(batch))
-                if verbose:
-                    print_outcomes(batch.whole().names, outcomes)
-
             summary = training.train(
                 model,
                 sources,
                 settings,
                 view=view,
-                ham_loss=parse_percentage(ham_loss or load()["ham_loss"] or None),
+                ham_loss=parse_percentage(load()["ham_loss"] or None if ham_loss is None else ham_loss),
                 fresh=fresh,
                 forget=forget,
                 keyed=keyed,
@@ -181,7 +175,8 @@ def train(
                 yes=yes,
                 dry_run=dry_run,
                 pool=pool,
-                progress=seen,
+                progress=lambda batch: step(batch.size, len(batch)),
+                tell=print_outcomes if verbose else lambda *_: None,
             )
         if older:
             tell_revision(model, older)
@@ -218,9 +213,9 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
     }
 
 
-def print_outcomes(names: Sequence[tuple[str, int | None]], outcomes: Sequence[str]) -> None:
+def print_outcomes(batch: Counted, outcomes: Sequence[str]) -> None:
     """Print the outcome and the name of each message."""
-    for (path, index), result in zip(names, outcomes, strict=True):
+    for (path, index), result in zip(batch.whole().names, outcomes, strict=True):
         click.echo(f"{result}\t{printable(path)}" + ("" if index is None else f":{index}"))
 
 

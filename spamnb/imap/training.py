@@ -74,7 +74,7 @@ class MailboxTraining:
             label: [folder.name for of, folder, _ in self.wanted if of == label] for label in (HAM, SPAM)
         }
         pool = FetchingPool(jobs, self._chunks())
-        progress = lambda batch, _: step(len(batch), len(batch))  # noqa: E731
+        progress = lambda batch: step(len(batch), len(batch))  # noqa: E731
         summary = train(model, labels, pool=pool, yes=yes, progress=progress)
         with self.state.change():
             for _, folder, _ in self.wanted:

@@ -51,7 +51,8 @@ def train(
     all_folders: bool = False,
     yes: bool = False,
     dry_run: bool = False,
-    progress: Callable[[Counted, list[str]], object] = lambda *_: None,
+    progress: Callable[[Counted], object] = lambda _: None,
+    tell: Callable[[Counted, list[str]], object] = lambda *_: None,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
@@ -59,7 +60,7 @@ def train(
     the old. Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path
     are left out if their names speak against its label. Raises UsageError if nearly all that was learned
     under a label would move to another one, unless `yes` says that it is meant. A `dry_run` changes nothing.
-    `progress` is called with each batch, and the outcomes of its messages.
+    `progress` is called with each batch, `tell` with the outcomes of its messages, too.
     """
     lock = nullcontext() if dry_run else Lock(path, kind=TRAINING)
     with lock, SpillFile(os.path.dirname(path) or ".") as file:
@@ -91,7 +92,8 @@ def train(
                 sample.add(batch, steps)
             summary.unreadable += failures(batch.unreadable)
             summary.passed_over += passed_over(batch.unreadable)
-            progress(batch, outcomes)
+            progress(batch)
+            tell(batch, outcomes)
             del batch  # or it would stay in memory until the next is there
         if not yes:
             refuse_swapped_labels(labels, known.moves, known.message_counts)

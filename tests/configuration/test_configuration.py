@@ -312,6 +312,7 @@ def test_a_long_list_is_found_entry_by_entry(here):
     here.write("allow.txt", "\n".join(allowed))
     load()
     senders = load().senders  # in the file
+    assert senders
     assert senders.pages is None
     for n in range(3000):
         assert senders.find(blocked[n], False) == (False, blocked[n])
