@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb import HAM, SPAM, UNSURE
+from spamnb.configuration.current import Configuration, load
 from spamnb.delivery.history_log import HistoryLog
 from spamnb.imap.accounts import FLAG, NOTHING
 from spamnb.imap.connection import FETCHED, cut
@@ -110,7 +111,7 @@ class Visit:
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
         rescued = self.corrections.rescued(folder, met)
         notes = self.mailbox.learn(HAM, folder, rescued, "rescued from Junk")
-        model = Model.open(self.mailbox.model)
+        model, configuration = Model.open(self.mailbox.model), load()
         for message in self.connection.messages(sorted(set(keys).difference(rescued))):
             known = met.get(message.uid)
             if message.why:
@@ -119,7 +120,7 @@ class Visit:
                 if (known.folder, known.uid) != (folder.name, message.uid):
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))
             else:
-                notes.append(self._judged(model, folder, message, keys[message.uid]))
+                notes.append(self._judged(model, configuration, folder, message, keys[message.uid]))
         self.mailbox.note(notes, "judged", folder, min(copies, default=uids[-1] + 1))
         try:
             self.moves.carry_out(folder)
@@ -133,10 +134,12 @@ class Visit:
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away
 
-    def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
+    def _judged(
+        self, model: Model, configuration: Configuration, folder: Folder, message: Fetched, key: bytes
+    ) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
         self.judged.add(key)
-        verdict = model.classify(message.raw)
+        verdict = configuration.decide(model.classify(message.raw), message.raw)
         if self.account.history and not self.mailbox.dry_run:
             source = f"imap {self.account.name}/{folder.name}"
             self.history.append(message.raw, verdict, self.mailbox.model, source)
@@ -150,6 +153,8 @@ class Visit:
             what = f"would be {what}"
         if self.account.action == NOTHING:
             target = flag = ""
+        if verdict.reason:
+            what += f" ({verdict.reason})"
         self.untold[key] = self.mailbox.event(
             folder, message, verdict=verdict.label, score=verdict.score, what=what
         )

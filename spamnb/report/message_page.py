@@ -87,6 +87,8 @@ def card(name: str, figure: str, meaning: object) -> Markup:
 
 
 def cutoffs(why: Explanation) -> str:
+    if why.verdict.reason:
+        return f"not the score decided, but the list of senders: {why.verdict.reason}"
     if why.cutoffs is None:
         return "the likeliest label wins"
     if not isfinite(why.cutoffs.spam):
