@@ -90,8 +90,8 @@ def serve(**options: Any) -> None:
         raise UsageError("--reject needs --milter")
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell are not for --milter")
-    open_history(options["history"], options["history_days"], options["history_size"])
     configuration = load()
+    open_history(options["history"], options["history_days"], options["history_size"], configuration)
     options["header_style"] = options["header_style"] or configuration["header_style"]
     options |= {key: configuration[key] for key in ("header", "subject_tag")}
     options["workers"] = options["workers"] or all_cores()

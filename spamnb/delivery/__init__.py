@@ -53,7 +53,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--history] [--syslog] [--model P] [FILE]`."""
+    """`spamnb classify [-p] [-e] [--json] [--header-style NAME] [--history] [--syslog] [--model P] [FILE]`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class ClassifyCommand:
         self.passthrough = passthrough
         self.exit_code = exit_code
         self.json = json
-        self.history = open_history(history, history_days, history_size)
+        self.history = open_history(history, history_days, history_size, self.configuration)
 
     def run(self, path: str = "-", raw: bytes | None = None) -> int:
         """Judge a message: that on standard input, or one from a file, which has been read."""
@@ -125,12 +125,15 @@ class ClassifyCommand:
         return f"{verdict.label}\t{verdict.score:.4f}\t{name}\n".encode()
 
 
-def open_history(wanted: bool, days: str | None, size: str | None) -> "HistoryLog | None":
-    """Open the history that verdicts are appended to, if it is wanted."""
-    if wanted:
+def open_history(
+    wanted: bool, days: str | None, size: str | None, configuration: Configuration
+) -> "HistoryLog | None":
+    """Open the history that verdicts are appended to, if it is wanted here or by the configuration."""
+    if wanted or configuration["history"]:
         from spamnb.delivery.history_log import DAYS, SIZE, HistoryLog
 
-        return HistoryLog(days or DAYS, size or SIZE)
+        days = days or str(configuration["history_days"] or DAYS)
+        return HistoryLog(days, size or configuration["history_size"] or SIZE)
     if days or size:
         raise UsageError("--history-days and --history-size need --history")
     return None

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb import HAM, SPAM, UNSURE
-from spamnb.configuration.current import Configuration, load
-from spamnb.delivery.history_log import HistoryLog
+from spamnb.configuration.current import load
+from spamnb.delivery import open_history
 from spamnb.imap.accounts import FLAG, NOTHING
 from spamnb.imap.connection import FETCHED, cut
 from spamnb.imap.corrections import Corrections
@@ -46,7 +46,8 @@ class Visit:
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
         self.everything = everything  # judge read mail, too, in a folder that is met for the first time
-        self.history = HistoryLog()
+        self.configuration = load()
+        self.history = open_history(account.history, None, None, self.configuration)
         self.judged: set[bytes] = set()  # in this visit
         self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
 
@@ -111,7 +112,7 @@ class Visit:
         met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
         rescued = self.corrections.rescued(folder, met)
         notes = self.mailbox.learn(HAM, folder, rescued, "rescued from Junk")
-        model, configuration = Model.open(self.mailbox.model), load()
+        model = Model.open(self.mailbox.model)
         for message in self.connection.messages(sorted(set(keys).difference(rescued))):
             known = met.get(message.uid)
             if message.why:
@@ -120,7 +121,7 @@ class Visit:
                 if (known.folder, known.uid) != (folder.name, message.uid):
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))
             else:
-                notes.append(self._judged(model, configuration, folder, message, keys[message.uid]))
+                notes.append(self._judged(model, folder, message, keys[message.uid]))
         self.mailbox.note(notes, "judged", folder, min(copies, default=uids[-1] + 1))
         try:
             self.moves.carry_out(folder)
@@ -134,13 +135,11 @@ class Visit:
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away
 
-    def _judged(
-        self, model: Model, configuration: Configuration, folder: Folder, message: Fetched, key: bytes
-    ) -> Known:
+    def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
         self.judged.add(key)
-        verdict = configuration.decide(model.classify(message.raw), message.raw)
-        if self.account.history and not self.mailbox.dry_run:
+        verdict = self.configuration.decide(model.classify(message.raw), message.raw)
+        if self.history and not self.mailbox.dry_run:
             source = f"imap {self.account.name}/{folder.name}"
             self.history.append(message.raw, verdict, self.mailbox.model, source)
         target, flag = self._wanted(verdict.label, message)
