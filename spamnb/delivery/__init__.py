@@ -53,7 +53,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify [-p] [-e] [--json] [--header-style NAME] [--history] [--syslog] [--model P] [FILE]`."""
+    """`spamnb classify [-p] [-e] [--json] [--header-style X] [--history] [--syslog] [--model M] [FILE]`."""
 
     def __init__(
         self,
