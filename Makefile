@@ -11,7 +11,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env lock demo test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz wheel audit clean
+.PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -24,6 +24,15 @@ demo: env  ## from nothing to a trained model, a verdict and the table
 	@printf 'Subject: Re: kernel patch\nIn-Reply-To: <1@example.org>\n\nI applied the patch and it compiles.\n' | $(BIN)/spamnb classify --model $(DEMO)
 	@echo; echo '$$ spamnb evaluate ham spam'
 	@$(BIN)/spamnb evaluate $(HAM) $(SPAM)
+
+REVIEW = .demo/review
+review: env  ## the review page on the demo's corpus, as if it had arrived within a month: ARGS="--no-browser"
+	@$(BIN)/python bench/month.py $(REVIEW)
+	@$(BIN)/spamnb review --model $(REVIEW)/model.msgpack --history-folder $(REVIEW)/history $(ARGS)
+
+screenshots: env  ## the pictures of docs/review.md; needs Chromium
+	@$(BIN)/python bench/month.py $(REVIEW)
+	PYTHONPATH=tests $(BIN)/python tests/review/screenshots.py $(REVIEW)
 
 test: env  ## all tests
 	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal  # many wait for other programs

@@ -55,7 +55,7 @@ def training_stages(mail: dict[str, str]) -> dict[str, float]:
     seen = KnownMessages(NOTHING_LEARNED, LABELS)
     for batch in batches(stages, mail, Tokenizer(Settings())):
         with stages.of("table of a batch"):
-            steps = seen.steps(batch, False, Summary())
+            steps, _ = seen.steps(batch, False, Summary())
             table = batch.table(LABELS, steps, 1)
         with stages.of("summing tables"):
             total.add(table)

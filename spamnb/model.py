@@ -102,12 +102,22 @@ def view_of(stored: StoredModel) -> View:
 
 
 def settings_of(stored: StoredModel) -> Settings:
-    """Return the tokenizer settings a model was made with."""
+    """Return the settings by which a model's mail is tokenized: those it was made with, by today's tokenizer.
+
+    Counts of an older revision are kept, and lack what that did not read; whatever is written of a model has
+    the revision of today.
+    """
+    if revision_of(stored) > REVISION:
+        raise ModelError(stored.path, "made by a newer spamnb, which reads mail otherwise; upgrade spamnb")
     try:
-        settings = Settings.from_map(stored.head["settings"])
+        return Settings.from_map({**stored.head["settings"], "revision": REVISION})
     except (KeyError, TypeError) as error:
         raise ModelError(stored.path, f"its settings are damaged; {WHAT_TO_DO}") from error
-    if settings.revision != REVISION:
-        why = f"made with tokenizer revision {settings.revision}, this spamnb has {REVISION}"
-        raise ModelError(stored.path, f"{why}; train anew with --fresh")
-    return settings
+
+
+def revision_of(stored: StoredModel) -> int:
+    """Return the revision of the tokenizer that a model was made with."""
+    try:
+        return int(stored.head["settings"]["revision"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(stored.path, f"its settings are damaged; {WHAT_TO_DO}") from error

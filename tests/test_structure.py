@@ -10,8 +10,8 @@ from helpers.paths import ROOT
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 MODULES = sorted((ROOT / "spamnb").rglob("*.py"))
 ROOMS = (
-    "bayes cli delivery evaluation exchange history imap inspection mailboxes"
-    " reading report serve store tables training workers"
+    "bayes cli configuration delivery evaluation exchange history imap inspection mailboxes"
+    " reading report review serve store tables training workers"
 ).split()
 TOP = "|".join(["spamnb", "tests", "bench", "docs", *ROOMS])
 NAMED = re.compile(rf"(?<![\w/.-])((?:{TOP})/[\w./-]*(?:\.py|\.md|\.css|/))(?![\w*])")

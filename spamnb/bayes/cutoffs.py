@@ -88,13 +88,14 @@ def _spam_cutoff(ham: Array, spam: Array, ham_loss: float, more: int, scale: flo
     return max(Tail(ham, spam, scale).cutoff(ham_loss, more), unlike_spam, LEAST_SCORE)
 
 
-def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: int = 1, scale: float = SCALE) -> float:
+def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: float = 1, scale: float = SCALE) -> float:
     """Estimate the share of spam that the cutoff for a ham loss catches.
 
-    Or would, with `growth` times as much mail: a word that only spam has then weighs log(growth) more.
+    Or would, with `growth` times as much mail (or as little): a word that only spam has then weighs
+    log(growth) more.
     """
     ham, spam = ham - log(growth), spam + log(growth)
-    cutoff = _spam_cutoff(ham, spam, ham_loss, (growth - 1) * len(ham), scale)
+    cutoff = _spam_cutoff(ham, spam, ham_loss, round((growth - 1) * len(ham)), scale)
     return float(np.mean(spam >= cutoff))
 
 

@@ -56,7 +56,7 @@ class Calibration:
 class Verdict:
     """The label decided on for a message, with its score, its probability and the evidence."""
 
-    __slots__ = ("cutoffs", "evidence", "label", "probabilities", "probability", "score")
+    __slots__ = ("cutoffs", "evidence", "label", "probabilities", "probability", "reason", "score")
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class Verdict:
         self.probability = probability
         self.probabilities = probabilities
         self.evidence = evidence
+        self.reason = ""  # why the score did not decide: "blocked=example.org", "allowed=ann@example.org"
         self.cutoffs = cutoffs  # the cutoffs that decided; None where the likeliest label won
 
     @property
@@ -86,6 +87,7 @@ class Verdict:
             "score": self.score,
             "probability": self.probability,
             "probabilities": dict(self.probabilities),
+            "reason": self.reason or None,
         }
 
 

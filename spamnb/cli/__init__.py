@@ -12,7 +12,8 @@ from spamnb.files import write_stderr
 
 NAME = "spamnb"
 COMMANDS = (
-    "train classify evaluate inspect history tune prune merge export import serve imap completion"
+    "train classify evaluate inspect history tune prune merge export import serve imap review config "
+    "completion"
 ).split()
 
 
@@ -60,6 +61,8 @@ def main(ctx: click.Context) -> None:
     spamnb import EXPORT             bring it back, or what another filter has learned
     spamnb serve                     answer spamc, with the model kept in memory
     spamnb imap COMMAND              filter mail that lives on an IMAP server
+    spamnb review                    see in a browser what it did, and put it right
+    spamnb config                    what is configured, and where
     spamnb completion SHELL          a script that completes commands and options
     """
     if ctx.invoked_subcommand is None:

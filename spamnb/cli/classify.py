@@ -1,5 +1,12 @@
 """`spamnb classify`."""
 
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from spamnb.bayes.classifier import View
@@ -16,16 +23,22 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.delivery import HEADER_STYLES, ClassifyCommand, read_stdin, write_stdout
-from spamnb.errors import DataError, NoInput, UsageError
+from spamnb.configuration.current import HEADER_STYLES
+from spamnb.delivery import ClassifyCommand, read_stdin, write_stdout
+from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.folders import in_maildir
-from spamnb.mailboxes.skipped import PassedOver, Unreadable
+from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, read, split_number, store_for, total_size
 from spamnb.mailboxes.stores import FOLDER
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
+from spamnb.reading.sender import read_head
 from spamnb.workers import open_judges
+
+if TYPE_CHECKING:
+    from spamnb.delivery.batch_judge import Judged
+    from spamnb.model import Model
 
 EXAMPLES = """
 spamnb classify < message
@@ -35,6 +48,7 @@ spamnb classify -p --history < message
 spamnb classify ~/Maildir/new archive.mbox.xz
 spamnb classify --json inbox.mbox
 spamnb classify inbox.mbox:3
+find ~/Maildir -type f | spamnb classify -b
 spamnb classify 'sftp://host/archive/**/*.mbox'
 printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
 """
@@ -51,6 +65,10 @@ ONE_AT_A_TIME = "-p, -e and --history are for one message at a time"
     "--header-style", type=click.Choice(HEADER_STYLES), help="The header -p adds: ours, or another filter's."
 )
 @history_options
+@click.option(
+    "-b", "--names", is_flag=True, help="Read from standard input which files to judge, a path a line."
+)
+@click.option("--syslog", is_flag=True, help="Also send a line to the system's log, facility mail.")
 @json_option
 @model_option
 @view_options
@@ -65,6 +83,8 @@ def classify(
     history: bool,
     history_days: str | None,
     history_size: str | None,
+    names: bool,
+    syslog: bool,
     as_json: bool,
     model: str,
     cutoff: str | None,
@@ -76,36 +96,78 @@ def classify(
     """Judge messages: verdict, score and path on a line each. Without a path, one message on standard input.
 
     The score rises with spamminess without end. --event judges by a textbook's model instead of the
-    default, by argmax and its own posterior.
+    default, by argmax and its own posterior. On a terminal, mail of several messages is shown as a table.
     """
+    unreadable: list[Unreadable] = []
+    if names:
+        if paths or passthrough or exit_code or history:
+            raise UsageError(
+                "-b takes the paths from standard input, and goes with neither paths, -p, -e nor --history"
+            )
+        paths = names_on_stdin(unreadable)
     kept = (history, history_days, history_size)
-    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept)
+    command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept, syslog)
     opened = open_model(model, view, cutoff)
-    if not paths or paths == ("-",):
+    if not names and (not paths or paths == ("-",)):
         return command.classify(opened, read_stdin())
-    check(paths)
+    if not names:
+        check(paths)
     if passthrough:
         return command.classify(opened, whole_file(paths))
     if exit_code or history:
         found = only_message(paths)
         return command.classify(opened, found.data, found.path, found.index)
-    unreadable: list[Unreadable] = []
+    table = None
+    if sys.stdout.isatty() and not as_json:
+        from spamnb.cli.render.verdicts import VerdictTable
+
+        table = VerdictTable()
+    heads = table is not None or command.configuration.senders is not None
+    for verdicts, failed in judgements(opened, paths, heads, cluster, jobs, skip_unreadable):
+        for path, index, verdict, head in verdicts:
+            if head:
+                command.configuration.decide_by_head(verdict, head)
+            if head and table:
+                table.add(path, index, verdict, *head[:2])
+        if not table:
+            write_stdout(b"".join(command.line_of(verdict, path, at) for path, at, verdict, _ in verdicts))
+        unreadable += failed
+    if table:
+        table.print_totals()
+    return print_unreadable(unreadable, skip_unreadable)
+
+
+def judgements(
+    model: Model, paths: Sequence[str], heads: bool, cluster: str | None, jobs: int | None, skip: bool
+) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
+    """Judge all mail below some paths, in order: a little of it one by one, much of it by many processes."""
     if cluster is None and is_little(paths, LITTLE, LITTLE_FILE):
         for raw in messages(paths):
             if isinstance(raw, Unreadable):
-                unreadable.append(raw)
+                yield [], [raw]
             else:
-                command.classify(opened, raw.data, raw.path, raw.index)
-        return print_unreadable(unreadable, skip_unreadable)
+                head = read_head(raw.data) if heads else None
+                yield [(raw.path, raw.index, model.classify(raw.data), head)], []
+        return
     with (
-        open_judges(paths, cluster, jobs, skip_unreadable) as pool,
+        open_judges(paths, cluster, jobs, skip) as pool,
         progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
-        for verdicts, failed, size in pool.verdicts(opened, paths):
-            write_stdout(b"".join(command.line_of(verdict, path, index) for path, index, verdict in verdicts))
-            unreadable += failed
+        for verdicts, failed, size in pool.verdicts(model, paths, heads):
+            yield verdicts, failed
             step(size, len(verdicts))
-    return print_unreadable(unreadable, skip_unreadable)
+
+
+def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
+    """Read paths, a line each; what is not there, as a message filed elsewhere since, goes to `missing`."""
+    found = []
+    for name in filter(None, map(os.fsdecode, read_stdin().split(b"\n"))):
+        try:
+            check([name])
+            found.append(name)
+        except SpamnbError as error:
+            missing.append(Missing(name, str(error).removeprefix(f"{name}: ")))
+    return tuple(found)
 
 
 def only_message(paths: tuple[str, ...]) -> RawMessage:

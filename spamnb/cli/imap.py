@@ -14,8 +14,9 @@ import click
 from spamnb.cli.groups import ExampleGroup
 from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
 from spamnb.cli.progress import progress
+from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
-from spamnb.files import complain, default_model, printable, write_stderr
+from spamnb.files import complain, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -309,7 +310,7 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
 
 
 def model_of(account: Account, named: str | None) -> str:
-    return named or os.path.expanduser(account.model) or default_model()
+    return named or os.path.expanduser(account.model) or model_path()
 
 
 @contextmanager

@@ -20,8 +20,9 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import progress
-from spamnb.cli.render.notices import print_unreadable
+from spamnb.cli.render.notices import older_revision, print_unreadable, tell_revision
 from spamnb.cli.render.terminal import print_json
+from spamnb.configuration.current import load
 from spamnb.delivery import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.files import complain
@@ -118,6 +119,8 @@ def inspect(
     if verify:
         return check_model(model, as_json)
     opened = open_model(model, view)
+    if older := older_revision(model):
+        tell_revision(model, older)
     if tokens:
         return look_up(opened, (*tokens, *names), as_json)
     if sample is not None:
@@ -158,7 +161,7 @@ def explain_message(
     from spamnb.cli.render.explanation import TOP, show_explanation
     from spamnb.inspection.explanation import explain
 
-    why = explain(model, read_one_message(path))
+    why = explain(model, read_one_message(path), load())
     try:
         if as_json:
             print_json(why.as_map(path))

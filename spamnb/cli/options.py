@@ -13,9 +13,9 @@ import click
 from spamnb import UNSURE
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
+from spamnb.configuration.current import model_path
 from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
-from spamnb.files import default_model
 
 if TYPE_CHECKING:
     from spamnb.model import Model
@@ -189,8 +189,8 @@ model_option = click.option(
     type=path_type,
     callback=_check_local,
     metavar="PATH",
-    default=default_model,
-    show_default="$SPAMNB_MODEL, else spamnb/model.msgpack in the XDG data folder",
+    default=model_path,
+    show_default="$SPAMNB_MODEL, else as configured, else spamnb/model.msgpack in the XDG data folder",
     help="The model file.",
 )
 jobs_option = click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; all cores by default.")

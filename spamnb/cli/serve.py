@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from spamnb.cli.options import Command, history_options, model_option, path_type
-from spamnb.delivery import HEADER_STYLES, open_history
+from spamnb.configuration.current import HEADER_STYLES, load
+from spamnb.delivery import open_history
 from spamnb.errors import UsageError
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options
 
@@ -38,8 +39,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 @click.option(
     "--header-style",
     type=click.Choice(HEADER_STYLES),
-    default=Options.header_style,
-    show_default=True,
+    show_default=Options.header_style,
     help="The header of a message that is passed on.",
 )
 @click.option("--metrics", metavar="ADDRESS", help="Prometheus text at http://ADDRESS/metrics.")
@@ -90,7 +90,10 @@ def serve(**options: Any) -> None:
         raise UsageError("--reject needs --milter")
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell are not for --milter")
-    open_history(options["history"], options["history_days"], options["history_size"])
+    configuration = load()
+    open_history(options["history"], options["history_days"], options["history_size"], configuration)
+    options["header_style"] = options["header_style"] or configuration["header_style"]
+    options |= {key: configuration[key] for key in ("header", "subject_tag")}
     options["workers"] = options["workers"] or all_cores()
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)
     sys.stdout.flush()

@@ -21,17 +21,20 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
-from spamnb.cli.render.notices import model_location, print_unreadable
+from spamnb.cli.render.notices import model_location, older_revision, print_unreadable, tell_revision
 from spamnb.cli.render.terminal import paths_and_reasons, print_json
+from spamnb.configuration.current import load
+from spamnb.configuration.percentage import parse_percentage
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
-from spamnb.files import complain
+from spamnb.files import complain, printable
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
 from spamnb.store.stored_model import StoredModel
 from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
+    from spamnb.training.batches import Counted
     from spamnb.training.known_messages import Summary
 
     Sources = Mapping[str, Sequence[str]]
@@ -46,6 +49,7 @@ spamnb train --forget message archive.mbox
 spamnb train --ham-loss 0.05% ham/ spam/
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --keyed --fresh ham/ spam/
+spamnb train --dry-run --verbose ham/ spam/
 """
 OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "conflicting")
 
@@ -81,6 +85,8 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "c
 @click.option(
     "--yes", is_flag=True, help="Go on even if nearly all that was learned under a label moves to another."
 )
+@click.option("--dry-run", is_flag=True, help="Say what would be learned, and change nothing.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print a line for each message: what became of it.")
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
 @jobs_option
 @cluster_options
@@ -99,6 +105,8 @@ def train(
     keyed: bool,
     rare: int,
     yes: bool,
+    dry_run: bool,
+    verbose: bool,
     quiet: bool,
     jobs: int | None,
     cluster: str | None,
@@ -121,21 +129,25 @@ def train(
     view = parse_view(view_settings)
     if fresh and forget:
         raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
-    if quiet and as_json:
-        raise UsageError("--quiet prints no report, --json prints one: one of them")
+    if quiet + as_json + verbose > 1:
+        raise UsageError("--quiet prints no report, --json and --verbose print one each: one of them")
     message = LearnCommand(next(iter(sources)), model, forget)
-    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss
+    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss or dry_run
     if list(sources.values()) == [["-"]] and not special and message.fits_journal:
-        if not as_json and not quiet:
+        if not as_json and not quiet and not verbose:
             return message.run()
         from spamnb.training.known_messages import Summary
 
-        summary = Summary({message.label: {message.learn(): 1}})
+        result = message.learn()
+        summary = Summary({message.label: {result: 1}})
+        if verbose:
+            click.echo(f"{result}\t-")
     else:
         paths = [path for of_label in sources.values() for path in of_label]
         check(paths)
-        if fresh:
+        if fresh and not dry_run:
             check_replaceable(model)
+        older = 0 if fresh or dry_run or quiet else older_revision(model)
         if forget:
             StoredModel.open(model)  # raises an error that says what to do
         from spamnb.training import train as training
@@ -145,6 +157,7 @@ def train(
             progress(
                 "forgetting" if forget else "training",
                 lambda: size_of(sources, all_folders),
+                among_lines=verbose,
                 note=pool.status,
             ) as step,
         ):
@@ -153,20 +166,24 @@ def train(
                 sources,
                 settings,
                 view=view,
-                ham_loss=parse_percentage(ham_loss),
+                ham_loss=parse_percentage(load()["ham_loss"] or None if ham_loss is None else ham_loss),
                 fresh=fresh,
                 forget=forget,
                 keyed=keyed,
                 rare=rare,
                 all_folders=all_folders,
                 yes=yes,
+                dry_run=dry_run,
                 pool=pool,
                 progress=lambda batch: step(batch.size, len(batch)),
+                tell=print_outcomes if verbose else lambda *_: None,
             )
+        if older:
+            tell_revision(model, older)
     if as_json:
-        print_json({"model": model, **as_map(summary, sources)})
+        print_json({"model": model, "dry_run": dry_run, **as_map(summary, sources)})
     elif not quiet:
-        show_summary(summary, sources, model)
+        show_summary(summary, sources, model, dry_run)
     passed_over = () if quiet else summary.passed_over
     code = print_unreadable([*summary.unreadable, *passed_over], skip_unreadable)
     for name in sources:
@@ -187,19 +204,6 @@ def parse_view(text: str | None) -> View | None:
     return found.view
 
 
-def parse_percentage(text: str | None) -> float | None:
-    """Read a percentage, with or without its sign, as a share."""
-    if text is None:
-        return None
-    try:
-        value = float(text.removesuffix("%")) / 100
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 0.5:
-        raise UsageError(f"--ham-loss takes a percentage from 0 to 50, say 0.1%, not {text!r}")
-    return value
-
-
 def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
     by_label = {label: summary.outcomes.get(label, {}) for label in sources}
     return {
@@ -209,12 +213,21 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
     }
 
 
-def show_summary(summary: Summary, sources: Sources, model: str) -> None:
+def print_outcomes(batch: Counted, outcomes: Sequence[str]) -> None:
+    """Print the outcome and the name of each message."""
+    for (path, index), result in zip(batch.whole().names, outcomes, strict=True):
+        click.echo(f"{result}\t{printable(path)}" + ("" if index is None else f":{index}"))
+
+
+def show_summary(summary: Summary, sources: Sources, model: str, dry_run: bool = False) -> None:
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
         phrases = [f"{counts[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in counts]
         click.echo(f"{label}: {', '.join(phrases)}")
     click.echo(f"unreadable: {len(summary.unreadable):,}")
+    if dry_run:
+        click.echo("a dry run: nothing was changed")
+        return
     for line in model_location(model):
         click.echo(line)
     from spamnb.inspection.standing import standing  # which needs numpy

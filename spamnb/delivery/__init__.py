@@ -7,6 +7,8 @@ command line's libraries; they parse calls with other options, and then come her
 
 import os
 
+from spamnb import HAM, SPAM, UNSURE
+from spamnb.configuration.current import HEADER_STYLES, Configuration, load, model_path
 from spamnb.errors import (
     CannotCreate,
     InputOutputError,
@@ -16,7 +18,7 @@ from spamnb.errors import (
     SpamnbError,
     UsageError,
 )
-from spamnb.files import STDIN, STDOUT, default_model, printable, read_all, write_all
+from spamnb.files import STDIN, STDOUT, printable, read_all, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,11 +35,11 @@ FLAGS = {
     "--exit-code": "exit_code",
     "--json": "json",
     "--history": "history",
+    "--syslog": "syslog",
 }
 MAX_FILE = 64 << 20  # bytes; of a larger file, only as many are judged
 MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
 TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
-HEADER_STYLES = ("spamnb", "bogofilter", "spamassassin")
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -51,7 +53,7 @@ OUTCOME_TEXTS = {
 
 
 class ClassifyCommand:
-    """`spamnb classify [-p] [-e] [--json] [--header-style STYLE] [--history] [--model PATH] [FILE]`."""
+    """`spamnb classify [-p] [-e] [--json] [--header-style X] [--history] [--syslog] [--model M] [FILE]`."""
 
     def __init__(
         self,
@@ -63,17 +65,20 @@ class ClassifyCommand:
         history: bool = False,
         history_days: str | None = None,
         history_size: str | None = None,
+        syslog: bool = False,
     ) -> None:
         if passthrough and json:
             raise UsageError("-p passes the message on, --json describes it: one of them")
         if header_style and not passthrough:
             raise UsageError("--header-style is about the header that -p adds")
-        self.model = model or default_model()
-        self.header_style = header_style or HEADER_STYLES[0]
+        self.configuration = load()
+        self.model = model or model_path(self.configuration)
+        self.header_style = header_style or self.configuration["header_style"]
+        self.syslog = syslog or self.configuration["syslog"]
         self.passthrough = passthrough
         self.exit_code = exit_code
         self.json = json
-        self.history = open_history(history, history_days, history_size)
+        self.history = open_history(history, history_days, history_size, self.configuration)
 
     def run(self, path: str = "-", raw: bytes | None = None) -> int:
         """Judge a message: that on standard input, or one from a file, which has been read."""
@@ -81,18 +86,33 @@ class ClassifyCommand:
 
         if raw is None:
             raw = read_stdin()
-        return self.classify(Model.open(self.model), raw, path)
+        try:
+            model = Model.open(self.model)
+        except NoModel:
+            verdict = verdict_without_model(self.configuration, raw)
+            if verdict is None:
+                raise
+            return self.answer(verdict, raw, path)
+        return self.classify(model, raw, path)
 
     def classify(self, model: "Model", raw: bytes, path: str = "-", index: int | None = None) -> int:
-        verdict = model.classify(raw)
+        return self.answer(self.configuration.decide(model.classify(raw), raw), raw, path, index)
+
+    def answer(self, verdict: "Verdict", raw: bytes, path: str, index: int | None = None) -> int:
+        """Write the verdict on a message, as it was asked for, and return the exit code."""
         if self.passthrough:
             from spamnb.delivery.passthrough import passed_through
 
-            write_stdout(passed_through(raw, verdict, self.header_style), is_mail=True)
+            header, tag = self.configuration["header"], self.configuration["subject_tag"]
+            write_stdout(passed_through(raw, verdict, self.header_style, header, tag), is_mail=True)
         else:
             write_stdout(self.line_of(verdict, path, index))
         if self.history:
             self.history.append(raw, verdict, self.model, "classify")
+        if self.syslog:
+            from spamnb.delivery.log_line import write_syslog
+
+            write_syslog(verdict, raw)
         return verdict_exit_code(verdict.label) if self.exit_code else 0
 
     def line_of(self, verdict: "Verdict", path: str, index: int | None) -> bytes:
@@ -105,15 +125,26 @@ class ClassifyCommand:
         return f"{verdict.label}\t{verdict.score:.4f}\t{name}\n".encode()
 
 
-def open_history(wanted: bool, days: str | None, size: str | None) -> "HistoryLog | None":
-    """Open the history that verdicts are appended to, if it is wanted."""
-    if wanted:
+def open_history(
+    wanted: bool, days: str | None, size: str | None, configuration: Configuration
+) -> "HistoryLog | None":
+    """Open the history that verdicts are appended to, if it is wanted here or by the configuration."""
+    if wanted or configuration["history"]:
         from spamnb.delivery.history_log import DAYS, SIZE, HistoryLog
 
-        return HistoryLog(days or DAYS, size or SIZE)
+        days = days or str(configuration["history_days"] or DAYS)
+        return HistoryLog(days, size or configuration["history_size"] or SIZE)
     if days or size:
         raise UsageError("--history-days and --history-size need --history")
     return None
+
+
+def verdict_without_model(configuration: Configuration, raw: bytes) -> "Verdict | None":
+    """Judge a message by its sender alone, if it is listed: the lists hold before anything is learned."""
+    from spamnb.bayes.verdict import Verdict
+
+    verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), raw)
+    return verdict if verdict.reason else None
 
 
 def verdict_exit_code(label: str) -> int:
@@ -129,7 +160,7 @@ class LearnCommand:
 
     def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
         self.label = label
-        self.model = model or default_model()
+        self.model = model or model_path(load())
         self.forget = forget
 
     @property

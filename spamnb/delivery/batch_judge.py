@@ -7,29 +7,36 @@ from typing import TYPE_CHECKING
 from spamnb.delivery.fast_scorer import hold
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.features import Features
+from spamnb.reading.sender import read_head
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
+    from spamnb.reading.sender import Head
 
-    # Path, number in an mbox (or None) and verdict of each message; what could not be read; bytes read.
-    Judgement = tuple[list[tuple[str, int | None, Verdict]], list[Unreadable], int]
+    # Path, number in an mbox (or None), verdict, and head if it is wanted, of each message.
+    Judged = tuple[str, int | None, Verdict, Head | None]
+    # What was judged; what could not be read; bytes read.
+    Judgement = tuple[list[Judged], list[Unreadable], int]
 
 
 def numbered_from(first: int, judgement: Judgement) -> Judgement:
     """Add `first`, the number of messages before these in their mailbox, to the number of each message."""
     verdicts, unreadable, size = judgement
     if first:
-        verdicts = [(path, None if at is None else at + first, verdict) for path, at, verdict in verdicts]
+        verdicts = [
+            (path, None if at is None else at + first, verdict, head) for path, at, verdict, head in verdicts
+        ]
     return verdicts, unreadable, size
 
 
 class BatchJudge:
     """Judges chunks of mail by a model whose counts are read into memory."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, heads: bool = False) -> None:
         self.model = hold(model)
+        self.heads = heads
         self.spare = Features(model.key)
 
     def __call__(self, chunk: Chunk) -> Judgement:
@@ -40,5 +47,5 @@ class BatchJudge:
             else:
                 verdict = self.model.verdict(self.model.features(raw.data, self.spare))
                 verdict.evidence = ()
-                verdicts.append((raw.path, raw.index, verdict))
+                verdicts.append((raw.path, raw.index, verdict, read_head(raw.data) if self.heads else None))
         return verdicts, unreadable, chunk.size

@@ -1,36 +1,49 @@
 """Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
+from spamnb import SPAM
 from spamnb.bayes.verdict import REQUIRED
 from spamnb.reading.message import header_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from spamnb.bayes.verdict import Verdict
 
+HEADER = "X-Spamnb"
 MOST_STARS = 50  # as many as SpamAssassin writes at most
 
 
-def passed_through(raw: bytes, verdict: "Verdict", style: str = "spamnb") -> bytes:
-    """Add the verdict's headers at the start, but after an envelope line, and remove forged ones."""
-    names, fields_of = STYLES[style]
+def passed_through(
+    raw: bytes,
+    verdict: "Verdict",
+    style: str = "spamnb",
+    header: str = HEADER,
+    subject_tag: str = "",
+) -> bytes:
+    """Add the verdict's headers at the start, but after an envelope line, and remove forged ones.
+
+    `header` is the name of ours in the style spamnb; `subject_tag` is put before the subject of spam.
+    """
     first_line = raw[: raw.find(b"\n") + 1]
     newline = b"\r\n" if first_line.endswith(b"\r\n") else b"\n"
     start = len(first_line) if raw.startswith(b"From ") else 0
-    added = "\n".join([*fields_of(verdict), ""]).encode("ascii", "replace").replace(b"\n", newline)
+    lines = [line.encode("ascii", "replace") for line in header_fields(verdict, style, header)]
+    added = newline.join([*lines, b""])
+    tag = subject_tag.strip().encode() if verdict.label == SPAM else b""
     if header_start(raw[start : start + 2000]) < 0:  # room for an envelope line and a header's name
+        added += with_tag(b"", tag, newline)
         return raw[:start] + added + newline + raw[start:]  # without a header, all is body, and must stay so
     end = header_end(raw, start)
     block = raw[start:end]
-    for name in names:
+    for name in header_names(style, header):
         block = without_fields(name, block)
-    return raw[:start] + added + block + raw[end:]
+    return raw[:start] + added + with_tag(block, tag, newline) + raw[end:]
 
 
 def spamnb_fields(verdict: "Verdict") -> list[str]:
     fields = f"{verdict.label}; score={verdict.score:.4f}; probability={verdict.probability:.4f}"
-    return [f"X-Spamnb: {fields}"]
+    return [f"{HEADER}: {fields}{f'; {verdict.reason}' if verdict.reason else ''}"]
 
 
 def bogofilter_fields(verdict: "Verdict") -> list[str]:
@@ -53,10 +66,35 @@ def spamassassin_fields(verdict: "Verdict") -> list[str]:
 
 # By style: the header names it uses, and the function that writes its fields.
 STYLES: "dict[str, tuple[tuple[bytes, ...], Callable[[Verdict], list[str]]]]" = {
-    "spamnb": ((b"X-Spamnb",), spamnb_fields),
+    "spamnb": ((HEADER.encode(),), spamnb_fields),
     "bogofilter": ((b"X-Bogosity",), bogofilter_fields),
     "spamassassin": ((b"X-Spam-Flag", b"X-Spam-Level", b"X-Spam-Status"), spamassassin_fields),
 }
+
+
+def header_names(style: str, header: str = HEADER) -> "tuple[bytes, ...]":
+    """Names of the headers that a style uses."""
+    return (header.encode(),) if style == "spamnb" else STYLES[style][0]
+
+
+def header_fields(verdict: "Verdict", style: str, header: str = HEADER) -> list[str]:
+    """Headers of a verdict in a style."""
+    fields = STYLES[style][1](verdict)
+    return [header + field.removeprefix(HEADER) for field in fields] if style == "spamnb" else fields
+
+
+def with_tag(block: bytes, tag: bytes, newline: bytes) -> bytes:
+    """Put a tag before the subject, unless it is there; a message without a subject gets the tag for one."""
+    if not tag:
+        return block
+    at = next(field_starts(b"Subject", block), None)
+    if at is None:
+        return b"Subject: " + tag + newline + block
+    rest = block[block.index(b":", at) + 1 :]
+    if rest.lstrip().startswith(tag):
+        return block
+    between = b"" if rest[:1] in (b" ", b"\t", b"\r", b"\n", b"") else b" "
+    return block[: len(block) - len(rest)] + b" " + tag + between + rest
 
 
 def header_end(raw: bytes, start: int) -> int:
@@ -67,17 +105,24 @@ def header_end(raw: bytes, start: int) -> int:
     return min(ends) + 1 if ends else len(raw)
 
 
-def without_fields(name: bytes, block: bytes) -> bytes:
-    """Remove every field of a name from a header block, its continuation lines included."""
+def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
+    """Yield the position of every field of a name in a header block."""
     lower, name = b"\n" + block.lower(), b"\n" + name.lower()
-    kept, done = [], 0
     at = lower.find(name)
     while at >= 0:
         end = block.find(b"\n", at) + 1 or len(block)
         if lower[at + len(name) : end + 1].lstrip(b" \t").startswith(b":"):
-            while block[end : end + 1] in (b" ", b"\t"):
-                end = block.find(b"\n", end) + 1 or len(block)
-            kept.append(block[done:at])
-            done = end
+            yield at
         at = lower.find(name, at + 1)
+
+
+def without_fields(name: bytes, block: bytes) -> bytes:
+    """Remove every field of a name from a header block, its continuation lines included."""
+    kept, done = [], 0
+    for at in field_starts(name, block):
+        end = block.find(b"\n", at) + 1 or len(block)
+        while block[end : end + 1] in (b" ", b"\t"):
+            end = block.find(b"\n", end) + 1 or len(block)
+        kept.append(block[done:at])
+        done = end
     return b"".join(kept) + block[done:]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -64,6 +64,7 @@ CREATE TABLE IF NOT EXISTS entries (
     start INTEGER NOT NULL,
     length INTEGER NOT NULL
 );
+CREATE TABLE IF NOT EXISTS labels_before (id INTEGER PRIMARY KEY, label TEXT);  -- of what was corrected
 CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS limits (id INTEGER PRIMARY KEY CHECK (id = 1), days INTEGER, size INTEGER);
 CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id, time, verdict);
@@ -323,12 +324,24 @@ class History:
 
     def correct(self, ids: Iterable[int], label: str | None, now: float | None = None) -> None:
         """Note the label that a person gave to messages; None takes it back. Learning is up to the caller."""
-        when = None if label is None else time.time() if now is None else now
+        ids, when = list(ids), None if label is None else time.time() if now is None else now
         with self._transaction() as database:
             database.executemany(
                 "UPDATE entries SET correction = ?, corrected = ?, is_corrected = ? WHERE id = ?",
                 [(label, when, label is not None, one) for one in ids],
             )
+            if label is None:
+                database.executemany("DELETE FROM labels_before WHERE id = ?", [(one,) for one in ids])
+
+    def remember_labels(self, labels: Mapping[int, str | None]) -> None:
+        """Note the labels that messages have before they are corrected, where that is not known yet."""
+        with self._transaction() as database:
+            database.executemany("INSERT OR IGNORE INTO labels_before VALUES (?, ?)", labels.items())
+
+    def label_before(self, id: int) -> str | None:  # noqa: A002
+        """Tell the label that a message was learned under before it was corrected; None for none."""
+        found = self.database.execute("SELECT label FROM labels_before WHERE id = ?", (id,)).fetchone()
+        return found[0] if found else None
 
     def weeks(self, model: str | None = None) -> list[Week]:
         """Count verdicts and corrections week by week, the first week first."""

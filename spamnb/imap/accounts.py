@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from dataclasses import MISSING, dataclass, field, fields
-from difflib import get_close_matches
 from ipaddress import ip_address
 from typing import Any
 
+from spamnb.configuration.tables import checked_values, read_toml, unknown_key
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.files import complain, xdg_folder
 
@@ -95,18 +94,12 @@ def own_folder(variable: str, *below_home: str) -> str:
 def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
     """Read all accounts of a file, or the one that is wanted."""
     try:
-        with open(path, "rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            content = tomllib.load(file)
+        content, status = read_toml(path)
     except FileNotFoundError:
         raise NoInput(f"{path}: not there; `spamnb imap setup` writes it") from None
-    except OSError as error:
-        raise NoInput(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
     for key in content:
         if key != "account":
-            raise DataError(f"{path}: {unknown(key, ['account'])}; accounts are written [account.NAME]")
+            raise DataError(f"{path}: {unknown_key(key, ['account'])}; accounts are written [account.NAME]")
     tables = content.get("account", {})
     if not isinstance(tables, dict) or not tables:
         raise DataError(f"{path}: has no account; `spamnb imap setup` adds one")
@@ -119,7 +112,7 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
         except DataError as error:
             raise DataError(f"{path}: account {name}: {error}") from None
         if account.password:
-            check_private(path, mode)
+            check_private(path, status.st_mode)
         if wanted in (None, name):
             found.append(account)
     return found
@@ -136,30 +129,11 @@ def parse_account(name: str, table: Any) -> Account:
         raise DataError("its name is to be of letters, digits, -, _, @, + and dots")
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")
-    values: dict[str, Any] = {}
-    for key, value in table.items():
-        if key not in known:
-            raise DataError(unknown(key, list(known)))
-        wanted = known[key].type
-        if wanted == "tuple[str, ...]":
-            folders = [value] if isinstance(value, str) else value
-            if not isinstance(folders, list) or not all(isinstance(item, str) for item in folders):
-                raise DataError(f'{key} is a list of folders, like ["INBOX"]')
-            values[key] = tuple(folders)
-        elif type(value).__name__ != wanted:
-            kind = {"str": "a text", "int": "a number", "bool": "true or false"}[str(wanted)]
-            raise DataError(f"{key} is {kind}, not {'a secret' if key in SECRETS else value!r}")
-        else:
-            values[key] = value
+    values = checked_values(table, {key: one.type for key, one in known.items()}, SECRETS)
     for key, one in known.items():
         if one.default is MISSING and key not in values:
             raise DataError(f"{key} is missing")
     return Account(name, **values)
-
-
-def unknown(key: str, known: list[str]) -> str:
-    near = get_close_matches(key, known, 1)
-    return f"unknown key {key!r}" + (f"; {near[0]!r} is meant?" if near else "")
 
 
 def check_private(path: str, mode: int) -> None:

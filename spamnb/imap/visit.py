@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from spamnb import HAM, SPAM, UNSURE
-from spamnb.delivery.history_log import HistoryLog
+from spamnb.configuration.current import load
+from spamnb.delivery import open_history
 from spamnb.imap.accounts import FLAG, NOTHING
 from spamnb.imap.connection import FETCHED, cut
 from spamnb.imap.corrections import Corrections
@@ -45,7 +46,8 @@ class Visit:
         self.corrections = Corrections(self.mailbox)
         self.moves = Moves(self.mailbox, self.corrections)
         self.everything = everything  # judge read mail, too, in a folder that is met for the first time
-        self.history = HistoryLog()
+        self.configuration = load()
+        self.history = open_history(account.history, None, None, self.configuration)
         self.judged: set[bytes] = set()  # in this visit
         self.untold: dict[bytes, Event] = {}  # about messages that are to be moved or flagged
 
@@ -136,8 +138,8 @@ class Visit:
     def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
         self.judged.add(key)
-        verdict = model.classify(message.raw)
-        if self.account.history and not self.mailbox.dry_run:
+        verdict = self.configuration.decide(model.classify(message.raw), message.raw)
+        if self.history and not self.mailbox.dry_run:
             source = f"imap {self.account.name}/{folder.name}"
             self.history.append(message.raw, verdict, self.mailbox.model, source)
         target, flag = self._wanted(verdict.label, message)
@@ -150,6 +152,8 @@ class Visit:
             what = f"would be {what}"
         if self.account.action == NOTHING:
             target = flag = ""
+        if verdict.reason:
+            what += f" ({verdict.reason})"
         self.untold[key] = self.mailbox.event(
             folder, message, verdict=verdict.label, score=verdict.score, what=what
         )

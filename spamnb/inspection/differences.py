@@ -166,11 +166,11 @@ def changed_verdicts(
     before = {}
     unreadable: list[Unreadable] = []
     for verdicts, failed, _ in LocalPool(jobs).verdicts(here, paths):
-        before.update({(path, index): verdict for path, index, verdict in verdicts})
+        before.update({(path, index): verdict for path, index, verdict, _ in verdicts})
         unreadable += failed
     changed = []
     for verdicts, _, _ in LocalPool(jobs).verdicts(there, paths):
-        for path, index, now in verdicts:
+        for path, index, now, _ in verdicts:
             then = before.get((path, index))
             if then and then.label != now.label:
                 changed.append(ChangedVerdict(path, index, then.label, now.label, then.score, now.score))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spamnb import SPAM
 from spamnb.bayes.classifier import Evidence, Score, View
 from spamnb.bayes.verdict import Cutoffs, Verdict
+from spamnb.configuration.current import Configuration
 from spamnb.inspection.flips import Flip, find_flips
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.model import Model
@@ -192,8 +193,8 @@ class Explanation(NamedTuple):
         return {name: reasons for name, reasons in places.items() if reasons}
 
 
-def explain(model: Model, raw: bytes) -> Explanation:
-    """Explain the verdict of a model on a message."""
+def explain(model: Model, raw: bytes, configuration: Configuration | None = None) -> Explanation:
+    """Explain the verdict of a model on a message, or of a list of senders, where there is one."""
     message = read(raw)
     features = model.tokenizer.features(message)
     classifier, view = model.classifier, model.view
@@ -216,6 +217,8 @@ def explain(model: Model, raw: bytes) -> Explanation:
         reasons += numeric_reasons(numbers, toward, against)
         total = sum(reason.adds for reason in reasons[len(words) :])
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
+    if configuration and configuration.decide(verdict, raw).reason:
+        changes = []
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
     weak = model.stored.rows(others)

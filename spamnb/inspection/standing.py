@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from spamnb import HAM, SPAM
+from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, score_scale, spam_caught
 from spamnb.model import view_of
 from spamnb.store.stored_model import StoredModel
@@ -12,16 +13,33 @@ ENOUGH = 200  # messages of each label; a model with fewer is told that more wou
 GROWTHS = (2, 3, 5, 10)  # so many times as much mail is thought of
 WORTH_IT = 0.1  # more mail is advised if it catches so much more of the spam
 HARDLY_ANY = 0.02
+PARTS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1)  # of the mail there is, for the learning curve
+
+
+def known_scores(stored: StoredModel) -> tuple[Array, Array] | None:
+    """Return the scores of ham and spam, each message's without itself; None where they tell nothing."""
+    if not has_spam(stored.labels) or stored.head["settings"].get("closed"):
+        return None
+    learned = LearnedMessages.load(stored)
+    ham, spam = ham_and_spam(stored.labels, learned.labels, learned.scores)
+    return (ham, spam) if min(len(ham), len(spam)) >= FEWEST else None
+
+
+def learning_curve(stored: StoredModel) -> list[tuple[int, float]]:
+    """Estimate the share of spam caught, by messages learned: with less mail, as it is, with more."""
+    scores = known_scores(stored)
+    if scores is None:
+        return []
+    loss, scale, messages = stored.head["ham_loss"], score_scale(view_of(stored)), sum(stored.messages)
+    return [(round(part * messages), spam_caught(*scores, loss, part, scale)) for part in (*PARTS, *GROWTHS)]
 
 
 def standing(stored: StoredModel) -> list[str]:
     """Say where a model stands, a sentence or more: by how its mail scores, each message without itself."""
-    if not has_spam(stored.labels) or stored.head["settings"].get("closed"):
+    scores = known_scores(stored)
+    if scores is None:
         return missing_mail(stored.labels, stored.messages)
-    learned = LearnedMessages.load(stored)
-    ham, spam = ham_and_spam(stored.labels, learned.labels, learned.scores)
-    if min(len(ham), len(spam)) < FEWEST:
-        return missing_mail(stored.labels, stored.messages)
+    ham, spam = scores
     counts = " and ".join(
         f"{count:,} {label}" for label, count in zip(stored.labels, stored.messages, strict=True)
     )

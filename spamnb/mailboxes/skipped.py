@@ -27,6 +27,16 @@ class Unreadable:
         return NoInput if self.why == DENIED else DataError
 
 
+class Missing(Unreadable):
+    """A path that was named among others, and leads to no mail."""
+
+    __slots__ = ()
+
+    @property
+    def error(self) -> type[SpamnbError]:
+        return NoInput
+
+
 class PassedOver(Unreadable):
     """A file that was met in a folder and holds no mail: it is reported, but is no error."""
 

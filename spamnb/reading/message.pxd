@@ -29,7 +29,7 @@ cdef class HeaderBlock:
                    byte="unsigned char", folded=bint, encoded=bint)
     cpdef void read(self, bytes data, Py_ssize_t limit) except *
 
-    @cython.locals(name=str, value=str, written=bytes)
+    @cython.locals(name=str, value=str, written=bytes, subject=str)
     cdef bint add(self, bytes data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end, bint folded) except -1
 
     cdef str transfer_encoding(self)

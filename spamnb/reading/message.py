@@ -29,6 +29,7 @@ MAX_VALUE = 32 * 1024  # characters searched for parameters; a real spam has 14 
 NAME_SLOTS = 512  # names of fields that are kept
 MAX_KEPT_NAME = 60  # bytes of each
 MAX_PARAMETERS = 100  # read of one header field; real fields have three
+MAX_TAGS, MAX_TAG = 4, 30  # taken off a subject, and characters of each
 
 PLAIN = "text/plain"
 EMBEDDED = "message/rfc822"
@@ -38,6 +39,9 @@ ASCII_CHARSETS = frozenset(("", "us-ascii", "iso-8859-1", "iso-8859-15", "utf-8"
 # How files start that are no text to be read, though they may be declared as one.
 FILE_STARTS = ("BEGIN:VCALENDAR", "%PDF-", "PK\x03\x04", "{\\rtf")
 LONGEST_START = 40  # characters with the white space before it
+# What filters put before the subject of spam, in brackets or between stars.
+TAG_WORDS = frozenset(("spam", "junk", "suspected spam", "possible spam", "probable spam"))
+BRACKETS = {"[": "]", "{": "}", "(": ")", "*": "*"}
 WHITE = " \t\r\n"  # str.strip() alone would also take \x85 and \xa0, half a character or a cp1252 "…"
 LF, CR, DASH, EQUALS = b"\n\r-="
 STEP = 2048  # bytes of a header block that are copied to be read; most blocks are shorter
@@ -198,6 +202,11 @@ class HeaderBlock:
         value = _stripped(data, colon + 1, end)
         if folded:
             value = (value.replace("\r\n", "") if value.find("\r") >= 0 else value).replace("\n", "")
+        if name == "subject" and value[:1] in BRACKETS:
+            subject = without_tag(value)
+            if subject != value and not subject:
+                return True  # a message without a subject got one that says "spam"
+            value = subject
         self.fields.append((name, value))
         if name[0] == "c" and name.startswith("content-"):
             self.content.setdefault(name, value)
@@ -207,6 +216,22 @@ class HeaderBlock:
         """Return "base64", "quoted" or "" for all that is no encoding."""
         declared = self.content.get("content-transfer-encoding", "").strip('" ').lower()
         return declared[:6] if declared.startswith(("base64", "quoted")) else ""
+
+
+def without_tag(subject: str) -> str:
+    """Return a subject without tags like [spam] or ***SPAM***: a filter's verdicts are no evidence.
+
+    Lists about spam have tags, too, such as [spam-l]: these stay.
+    """
+    for _ in range(MAX_TAGS):
+        start = subject[:MAX_TAG]
+        bare = start.lstrip("*") if start.startswith("*") else start[1:]
+        word, close, _ = bare.partition(BRACKETS.get(start[:1], " "))
+        if not close or word.strip("*?!:-_ ").lower() not in TAG_WORDS:
+            break
+        end = len(start) - len(bare) + len(word) + 1
+        subject = subject[end:].lstrip("*" + WHITE if start[0] == "*" else WHITE)
+    return subject
 
 
 def _end_of_block(data: bytes, at: int) -> int:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from spamnb.reading.features import HEAD, Features, Tag
 from spamnb.reading.links import plain_host, registrable
+from spamnb.reading.message import MAX_HEADER_BYTES, HeaderBlock, canonical, header_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.words import Words
+
+    Head = tuple[str, str, bool]
 
 MOST_RESULTS = 20  # read of one header; so many DKIM signatures say no more
 MOST_NAME_WORDS = 50  # of a display name
@@ -33,6 +36,7 @@ KNOWN_NAMES = frozenset(
         b"visa walmart wellsfargo whatsapp yahoo"
     ).split()
 )
+SHOWN = frozenset(("from", "subject", "authentication-results"))  # that `read_head` looks at
 READ = frozenset(("from", "reply-to", "to", "authentication-results"))  # headers, the first of each
 FROM, AUTH = Tag(b"from:"), Tag(b"auth:")
 
@@ -73,6 +77,22 @@ def name_and_address(value: str) -> tuple[str, str]:
         if "@" in piece:
             return value.replace(piece, " ", 1), piece.strip("(),;:").lower()
     return value, ""
+
+
+def read_head(raw: bytes) -> Head:
+    """Return the address in From, the subject, and whether the receiving server found the sender forged."""
+    data = canonical(raw[:MAX_HEADER_BYTES])
+    start = header_start(data)
+    first: dict[str, str] = {}
+    if start >= 0:
+        block = HeaderBlock(start)
+        block.read(data, len(data))
+        for name, value in block.headers:
+            if name in SHOWN:
+                first.setdefault(name, value)
+    # The topmost is the server's own. Where there is none it may be the sender's, who gains nothing by it.
+    is_forged = "dmarc=fail" in first.get("authentication-results", "").lower()
+    return name_and_address(first.get("from", ""))[1], first.get("subject", ""), is_forged
 
 
 def domain_of(address: str) -> str:

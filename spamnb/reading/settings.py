@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-# Rises when the same mail gives other tokens than before: models of a lower revision must be trained anew.
+# Rises when the same mail gives other tokens than before. A model of a lower revision still judges: what is
+# new is unknown to it until mail that has it is learned.
 REVISION = 2
 MOST_NGRAMS = 5
 

@@ -35,18 +35,25 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 
 
 def document(title: str, *body: Child, sheets: tuple[str, ...] = ()) -> str:
-    """Make a page with our style sheets, and more of them if named."""
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
+    """Make a page with our style sheets, and more of them if named, that can be kept as one file."""
+    head = (
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
         element("meta", name="referrer", content="no-referrer"),
-        element("title", title),
         [element("style", Markup(sheet(name))) for name in ("colours.css", "style.css", *sheets)],
     )
-    return "<!doctype html>\n" + element("html", head, element("body", *body), lang="en") + "\n"
+    return page(title, head, *body)
+
+
+def page(title: str, head: Child, *body: Child) -> str:
+    """Make a page, with more elements of its head."""
+    first = (
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+    )
+    whole = element("html", element("head", first, head), element("body", *body), lang="en")
+    return "<!doctype html>\n" + whole + "\n"
 
 
 def sheet(name: str) -> str:
@@ -58,7 +65,7 @@ Child = str | Iterable["Child"] | None
 
 Attribute = str | float | None
 
-VOID = frozenset(("meta", "br"))
+VOID = frozenset(("meta", "br", "input", "link"))
 
 
 class Markup(str):

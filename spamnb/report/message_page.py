@@ -29,18 +29,24 @@ PROBABILITIES_SHOWN = 4  # those of the likeliest labels
 
 def message_page(why: Explanation, path: str) -> str:
     """Make the page."""
+    title = f"{why.verdict.label}: {why.message.get('subject') or path}"[:SUBJECT]
+    main = element("main", *message_sections(why))
+    return document(title, masthead(why, path), main, sheets=("message_page.css",))
+
+
+def message_sections(why: Explanation, *after_message: Markup | None) -> tuple[Markup | None, ...]:
+    """Make the sections of a page about a message, with more of them below its text."""
     ids = row_ids(why)
-    sections = (
+    return (
         headlines(why),
         waterfall_section(why),
         message_section(why, ids),
+        *after_message,
         evidence_section(why, ids),
         sum_section(why),
         changes_section(why),
         ignored_section(why),
     )
-    title = f"{why.verdict.label}: {why.message.get('subject') or path}"[:SUBJECT]
-    return document(title, masthead(why, path), element("main", *sections), sheets=("message_page.css",))
 
 
 def masthead(why: Explanation, path: str) -> Markup:
@@ -81,6 +87,8 @@ def card(name: str, figure: str, meaning: object) -> Markup:
 
 
 def cutoffs(why: Explanation) -> str:
+    if why.verdict.reason:
+        return f"not the score decided, but the list of senders: {why.verdict.reason}"
     if why.cutoffs is None:
         return "the likeliest label wins"
     if not isfinite(why.cutoffs.spam):
@@ -236,7 +244,7 @@ def place_table(
         element(
             "details",
             element("summary", f"{count(len(rows) - SHOWN)} more{left_out}"),
-            titled("", table(columns, rows[SHOWN:])),
+            scrolling(f"{name}: more", table(columns, rows[SHOWN:])),
         ),
     )
 

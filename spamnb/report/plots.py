@@ -1,6 +1,6 @@
 """Plots of an evaluation, each with a few words on how to read it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from typing import Any
 
@@ -223,14 +223,22 @@ def learning(curve: Sequence[CurvePoint]) -> Markup:
 
 def legend(curve: Sequence[CurvePoint]) -> Markup:
     """Name the lines of the learning curve."""
+    return legend_of(
+        (name, class_)
+        for field, name, class_ in LEARNING_SERIES
+        if any(getattr(point, field) is not None for point in curve)
+    )
+
+
+def legend_of(lines: Iterable[tuple[str, str]]) -> Markup:
+    """Name lines by how they are drawn: the name and the classes of each."""
     return element(
         "ul",
         [
             element(
                 "li", element("svg", line(0, 5, 26, 5, class_), viewBox="0 0 26 10", aria_hidden="true"), name
             )
-            for field, name, class_ in LEARNING_SERIES
-            if any(getattr(point, field) is not None for point in curve)
+            for name, class_ in lines
         ],
         class_="legend",
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import string
-from time import perf_counter
+from time import monotonic, perf_counter
 
 from spamnb.bayes.verdict import Verdict
+from spamnb.configuration.current import Configuration, load
 from spamnb.delivery.fast_scorer import hold
 from spamnb.delivery.history_log import HistoryLog
 from spamnb.errors import ModelError, SpamnbError
@@ -28,6 +29,7 @@ def open_in_memory(path: str, before: Model | None = None) -> Model:
 Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
 
 MOST_OPEN_USER_MODELS = 64
+LOOK_AGAIN = 1.0  # seconds until files of the configuration are looked at again
 MODEL_NAME = "model.msgpack"
 USER_CHARACTERS = frozenset(string.ascii_letters + string.digits + "._@+-=")
 LONGEST_USER = 128  # characters
@@ -45,6 +47,9 @@ class Judge:
         self.history = history
         self.by_path: dict[str, ReloadingModel] = {}  # models of users, the least recently used first
         self.spare = Features()
+        self.configuration = load()
+        self.looked_at = monotonic()  # when its files were last looked at
+        self.last_error = ""
 
     def classify(self, raw: bytes, user: str = "", with_evidence: bool = False) -> tuple[Verdict, Features]:
         """Judge a message. The features are good until the next one is judged."""
@@ -53,10 +58,26 @@ class Judge:
         self.spare.key = model.key
         features = model.features(raw, self.spare)
         verdict = model.classify_features(features) if with_evidence else model.verdict(features)
+        self._configuration().decide(verdict, raw)
         self.counters.judged(verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, verdict, model.stored.path, "serve", user)
         return verdict, features
+
+    def _configuration(self) -> Configuration:
+        """Return the configuration, read anew when its files have changed; if they are wrong, as it was."""
+        now = monotonic()
+        if now - self.looked_at >= LOOK_AGAIN:
+            self.looked_at = now
+            try:
+                if not self.configuration.sources or not self.configuration.is_fresh:
+                    self.configuration = load()
+                    self.last_error = ""
+            except SpamnbError as error:
+                if str(error) != self.last_error:
+                    self.last_error = str(error)
+                    complain(f"{error} (going on as configured before)")
+        return self.configuration
 
     def model_path(self, user: str) -> str:
         """Path of the model that a user's mail is judged by, and learned with."""

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from spamnb import SPAM
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.passthrough import STYLES
+from spamnb.delivery.passthrough import header_fields, header_names
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.judge import Judge
@@ -148,8 +148,9 @@ class MilterMessage:
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
-        names = STYLES[milter.options.header_style][0]
+        names = header_names(milter.options.header_style, milter.options.header)
         self.forged = {name.decode().lower(): 0 for name in names}  # how many headers of our names it has
+        self.subject: bytes | None = None
         self.too_large = False
         self.size = 0
         self.head: list[bytes] = []
@@ -158,6 +159,8 @@ class MilterMessage:
     def add_header(self, name: str, value: bytes) -> None:
         if name.lower() in self.forged:
             self.forged[name.lower()] += 1
+        if self.subject is None and name.lower() == "subject":
+            self.subject = value
         self._keep(self.head, b"%s:%s\n" % (name.encode(), value))
 
     def add_body(self, body: bytes) -> None:
@@ -265,9 +268,18 @@ class Session:
 
     def _headers(self, verdict: Verdict) -> list[FilterMessage]:
         """Headers of the verdict, to be inserted in front of all others."""
-        _, fields_of = STYLES[self.options.header_style]
-        fields = (line.encode("ascii", "replace").partition(b":") for line in fields_of(verdict))
-        return [InsertHeader(index, name.decode(), value) for index, (name, _, value) in enumerate(fields)]
+        written = header_fields(verdict, self.options.header_style, self.options.header)
+        fields = (line.encode("ascii", "replace").partition(b":") for line in written)
+        added: list[FilterMessage] = [
+            InsertHeader(index, name.decode(), value) for index, (name, _, value) in enumerate(fields)
+        ]
+        tag = self.options.subject_tag.strip().encode() if verdict.label == SPAM else b""
+        subject = self.message.subject
+        if not tag or (subject is not None and subject.lstrip().startswith(tag)):
+            return added
+        if subject is None:
+            return [*added, InsertHeader(len(added), "Subject", b" " + tag)]
+        return [*added, ChangeHeader(1, "Subject", b" " + tag + b" " + subject.lstrip(b" \t"))]
 
     def _encoded(self, messages: list[FilterMessage]) -> bytes:
         buffer = SimpleBuffer(LARGEST_ANSWER)

@@ -19,6 +19,8 @@ class Options:
     user_models: str | None = None
     allow_tell: bool = False
     header_style: str = "spamnb"
+    header: str = "X-Spamnb"
+    subject_tag: str = ""
     metrics: str | None = None
     max_size: int = 50 * MEGABYTE  # bytes of a message
     timeout: float = 30.0  # seconds

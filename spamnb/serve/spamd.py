@@ -9,6 +9,7 @@ from time import perf_counter
 
 from spamnb import HAM, SPAM
 from spamnb.bayes.verdict import REQUIRED, Verdict
+from spamnb.delivery.log_line import escaped
 from spamnb.delivery.passthrough import header_end, passed_through
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
@@ -16,7 +17,7 @@ from spamnb.reading.features import Features
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.judge import Judge
 from spamnb.serve.learning import LearningQueue
-from spamnb.serve.log import Log, escaped
+from spamnb.serve.log import Log
 from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.options import Options
 from spamnb.store.changes import FORGOTTEN, LEARNED, MOVED
@@ -27,7 +28,7 @@ LONGEST_TOKEN = 60  # characters shown in a report
 
 
 def answer(
-    command: bytes, version: float, verdict: Verdict, features: Features, raw: bytes, style: str
+    command: bytes, version: float, verdict: Verdict, features: Features, raw: bytes, options: Options
 ) -> bytes:
     """Answer as the client's version expects: from 1.2 on a length, from 1.3 on a score with a message."""
     score = b"Spam: %s\r\n" % spam_header(
@@ -36,7 +37,8 @@ def answer(
     if command == b"CHECK":
         return OK + score + b"\r\n"
     if command in (b"PROCESS", b"HEADERS"):
-        message = passed_through(raw, verdict, style)
+        marks = options.header_style, options.header, options.subject_tag
+        message = passed_through(raw, verdict, *marks)
         if command == b"HEADERS":
             message = head_of(message)
         if version < 1.2:
@@ -84,6 +86,7 @@ def report(verdict: Verdict, features: Features) -> str:
     lines = [
         f"spamnb says {verdict.label}: {verdict.points:.1f} points, {REQUIRED:.1f} required",
         f"(score {verdict.score:.4f}, probability {verdict.probability:.4f})",
+        *([f"(the list of senders decided: {printable(verdict.reason)})"] if verdict.reason else []),
         "",
         *(f"{strength:6.2f}  {printable(token[:LONGEST_TOKEN])}" for strength, token in strongest),
     ]
@@ -239,7 +242,7 @@ class Spamd:
         if request.command == b"TELL":
             return (yield from self._tell(request, raw, start))
         verdict, features = self.judge.classify(raw, request.user, request.command in REPORTING)
-        reply = answer(request.command, request.version, verdict, features, raw, self.options.header_style)
+        reply = answer(request.command, request.version, verdict, features, raw, self.options)
         self.log.judged(verdict, raw, request.user, perf_counter() - start, request.command.decode())
         return reply
 

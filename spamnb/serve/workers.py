@@ -9,6 +9,7 @@ import socket
 import time
 from typing import NoReturn
 
+from spamnb.configuration.current import load
 from spamnb.delivery import open_history
 from spamnb.files import complain, write_stderr
 from spamnb.serve import sockets
@@ -41,7 +42,7 @@ class Server:
         self.created: list[socket.socket] = []  # listeners that are not systemd's: removed at the end
         self.workers: dict[int, tuple[int, float]] = {}  # by process id: number and start time of the worker
         self.counters = Counters(options.workers)
-        history = open_history(options.history, options.history_days, options.history_size)
+        history = open_history(options.history, options.history_days, options.history_size, load())
         self.judge = Judge(options.model, options.user_models, self.counters, history)
         self.milter_handler = self._milter_handler() if options.milter else None
         self.life_reader, self.life_writer = os.pipe()  # workers see it end when this process does

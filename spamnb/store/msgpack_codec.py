@@ -99,7 +99,7 @@ class Reader:
 
 
 def pack(value: Any) -> bytes:
-    """Return the bytes that msgpack.packb gives, for the few types a journal record needs."""
+    """Return the bytes that msgpack.packb gives, for the few types that our files need."""
     out = bytearray()
     _pack(value, out)
     return bytes(out)
@@ -108,6 +108,8 @@ def pack(value: Any) -> bytes:
 def _pack(value: Any, out: bytearray) -> None:
     if value is None:
         out.append(0xC0)
+    elif isinstance(value, bool):
+        out.append(0xC3 if value else 0xC2)
     elif isinstance(value, int):
         _pack_integer(value, out)
     elif isinstance(value, float):

@@ -27,7 +27,8 @@ class Block(NamedTuple):
     fingerprints: Array
     message_counts: Array  # [label, token] messages, the journal's included
     occurrence_counts: Array  # [label, token]
-    last_days: Array  # counted from 1970
+    first_days: Array  # counted from 1970
+    last_days: Array
 
 
 class JournalToken(NamedTuple):
@@ -62,16 +63,18 @@ class Vocabulary:
         """Read all tokens, block by block."""
         label_count = len(self.stored.labels)
         start = 0
-        for records, days in zip(self._read("tokens"), self._read("days"), strict=True):
-            counts, seen = records["counts"].T.astype(np.int32), days.copy()
+        columns = self._read("tokens"), self._read("first_days"), self._read("days")
+        for records, first, last in zip(*columns, strict=True):
+            counts, seen = records["counts"].T.astype(np.int32), last.copy()
             self._change(records["key"], counts, seen)
-            yield Block(start, records["key"], counts[:label_count], counts[label_count:], seen)
+            yield Block(start, records["key"], counts[:label_count], counts[label_count:], first, seen)
             start += len(records)
         if self.new:
             keys = np.array(self._new_keys, np.uint64)
             counts = np.maximum(np.array([token.counts for token in self._new_tokens], np.int32).T, 0)
+            first = np.array([token.first_day for token in self._new_tokens], np.uint16)
             seen = np.array([token.last_day for token in self._new_tokens], np.uint16)
-            yield Block(start, keys, counts[:label_count], counts[label_count:], seen)
+            yield Block(start, keys, counts[:label_count], counts[label_count:], first, seen)
 
     def _change(self, keys: Array, counts: Array, days: Array) -> None:
         """Add what the journal has of a block's tokens."""

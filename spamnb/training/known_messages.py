@@ -1,5 +1,6 @@
 """Deciding what training does with each message: learn, move to another label, forget, nothing or refuse."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -74,8 +75,11 @@ class KnownMessages:
         """Tell whether learning a message again would change nothing: then it need not be tokenized."""
         return self.before.label_index(digest) == self.labels.index(label)
 
-    def steps(self, batch: Counted, forget: bool, summary: Summary) -> Array:
-        """Decide what to count of a batch: rows of message, label index, and 1 to learn or -1 to forget."""
+    def steps(self, batch: Counted, forget: bool, summary: Summary) -> tuple[Array, list[str]]:
+        """Decide what to count of a batch: rows of message, label index, and 1 to learn or -1 to forget.
+
+        Returns these, and the outcome of each message.
+        """
         label = batch.label or ""
         target = NOT_LEARNED if forget else self.labels.index(label)
         order = stable_order(batch.digests)
@@ -84,16 +88,18 @@ class KnownMessages:
         digests = batch.digests[first]
         in_this_run = self._labels_in_run(digests)
         new = in_this_run == NOT_MET
-        copies = np.diff(distinct, append=len(order)) - new
-        summary.count(label, DUPLICATE, int(copies[new | (in_this_run == target)].sum()))
-        summary.count(label, CONFLICTING, int(copies[~new & (in_this_run != target)].sum()))
+        of_copies = np.where(new | (in_this_run == target), DUPLICATE, CONFLICTING).astype(object)
+        outcomes = np.empty(len(order), object)
+        outcomes[order] = np.repeat(of_copies, np.diff(distinct, append=len(order)))
         digests, messages = digests[new], first[new]
         before = self.before.label_indices(digests)
         if target != NOT_LEARNED:
             self.moves[:, target] += np.bincount(before[before != NOT_LEARNED], minlength=len(self.labels))
         for label_index in sorted_distinct(before).tolist():
-            number = int(np.count_nonzero(before == label_index))
-            summary.count(label, outcome(self._name(label_index), self._name(target)), number)
+            result = outcome(self._name(label_index), self._name(target))
+            outcomes[messages[before == label_index]] = result
+        for result, number in Counter(outcomes.tolist()).items():
+            summary.count(label, result, number)
         self._note(
             LearnedMessages(
                 digests, np.full(len(digests), target, np.int8), np.full(len(digests), np.nan, np.float32)
@@ -105,7 +111,7 @@ class KnownMessages:
             np.stack((messages[moved], indices, np.full(len(moved), sign)), axis=1)[indices != NOT_LEARNED]
             for indices, sign in ((before[moved], -1), (np.full(len(moved), target), 1))
         ]
-        return np.concatenate(steps).astype(np.int64)
+        return np.concatenate(steps).astype(np.int64), outcomes.tolist()
 
     def _labels_in_run(self, digests: Array) -> Array:
         """Look up the label indices that messages were given in this run."""

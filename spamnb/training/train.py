@@ -50,22 +50,26 @@ def train(
     rare: int = 0,
     all_folders: bool = False,
     yes: bool = False,
+    dry_run: bool = False,
     progress: Callable[[Counted], object] = lambda _: None,
+    tell: Callable[[Counted, list[str]], object] = lambda *_: None,
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
     `wanted` (the tokenizer's settings), `view` and `keyed` are for a new model, or a `fresh` one in place of
     the old. Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path
     are left out if their names speak against its label. Raises UsageError if nearly all that was learned
-    under a label would move to another one, unless `yes` says that it is meant.
+    under a label would move to another one, unless `yes` says that it is meant. A `dry_run` changes nothing.
+    `progress` is called with each batch, `tell` with the outcomes of its messages, too.
     """
-    with Lock(path, kind=TRAINING), SpillFile(os.path.dirname(path) or ".") as file:
+    lock = nullcontext() if dry_run else Lock(path, kind=TRAINING)
+    with lock, SpillFile(os.path.dirname(path) or ".") as file:
         replaced = replaceable(path) if fresh else existing(path)
         stored = None if fresh else replaced  # the model to be added to
         if stored is None:
             labels = list(LABELS if set(sources) <= set(LABELS) else sources)
             Settings(**wanted or {}).words()  # an unknown language is an error, before a key is made
-            key = key_for(path, keyed)
+            key = key_for(path, keyed and not dry_run)
             settings, view = Settings(**wanted or {}, keyed=key.id if key else ""), view or DEFAULT_VIEW
             accepted = HAM_LOSS if ham_loss is None else ham_loss
             known_before = NOTHING_LEARNED
@@ -82,16 +86,19 @@ def train(
         day = today()
         is_known = None if forget else known.is_known
         for batch in pool.batches(MailToRead(sources, settings, key, is_known, all_folders)):
-            steps = known.steps(batch, forget, summary)
-            if len(steps):
+            steps, outcomes = known.steps(batch, forget, summary)
+            if len(steps) and not dry_run:
                 table_sum.add(batch.table(labels, steps, day))
                 sample.add(batch, steps)
             summary.unreadable += failures(batch.unreadable)
             summary.passed_over += passed_over(batch.unreadable)
             progress(batch)
+            tell(batch, outcomes)
             del batch  # or it would stay in memory until the next is there
         if not yes:
             refuse_swapped_labels(labels, known.moves, known.message_counts)
+        if dry_run:
+            return summary
         if stored is None or known.changed or rare or accepted != stored.head["ham_loss"]:
             write_shards(
                 path,

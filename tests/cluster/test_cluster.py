@@ -250,8 +250,8 @@ def test_batches_and_verdicts_are_those_of_one_machine(cluster, post, tmp_path):
         ]
     assert names[1] == names[0]
     assert digests[1] == digests[0]
-    assert [(path, at, one.label, one.score) for path, at, one in judged[1]] == [
-        (path, at, one.label, one.score) for path, at, one in judged[0]
+    assert [(path, at, one.label, one.score) for path, at, one, _ in judged[1]] == [
+        (path, at, one.label, one.score) for path, at, one, _ in judged[0]
     ]
     assert len(judged[0]) == len(names[0]) > 100
 

@@ -13,7 +13,7 @@ from spamnb.errors import DataError
 from spamnb.model import Model
 from spamnb.store.stored_model import VERSION
 
-KEYS = ["path", "index", "verdict", "score", "probability", "probabilities"]
+KEYS = ["path", "index", "verdict", "score", "probability", "probabilities", "reason"]
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
 
 

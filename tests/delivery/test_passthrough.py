@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import passed_through
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
+HAM = Verdict("ham", -1.5, 0.1, {"ham": 0.9, "spam": 0.1}, [])
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -37,6 +40,39 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join))
 def test_any_mixture_of_what_matters(raw):
     check(raw, passed_through(raw, VERDICT))
+
+
+@pytest.mark.parametrize(
+    ("subject", "tagged"),
+    [
+        (b"Subject: x\n", b"Subject: [spam] x\n"),
+        (b"subject:x\n", b"subject: [spam] x\n"),
+        (b"Cc: b\nSUBJECT : x\n y\n", b"Cc: b\nSUBJECT : [spam] x\n y\n"),
+        (b"Subject:\n x\n", b"Subject: [spam]\n x\n"),
+        (b"Subject: =?utf-8?q?x?=\n", b"Subject: [spam] =?utf-8?q?x?=\n"),
+        (b"Subject: [spam] x\n", b"Subject: [spam] x\n"),
+        (b"Subject: x\nSubject: y\n", b"Subject: [spam] x\nSubject: y\n"),
+        (b"X-Subject: x\n", b"Subject: [spam]\nX-Subject: x\n"),
+        (b"", b"Subject: [spam]\n"),
+    ],
+)
+def test_a_tag_before_the_subject(subject, tagged):
+    """Whoever reads the message takes no notice of it."""
+    raw = b"%sTo: a\n\nSubject: b\n" % subject
+    out = passed_through(raw, VERDICT, subject_tag="[spam]").partition(b"\n")[2]
+    assert out == b"%sTo: a\n\nSubject: b\n" % tagged
+    assert digest(read(raw)) == digest(read(out))
+    assert passed_through(out, VERDICT, subject_tag="[spam]").partition(b"\n")[2] == out
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_mail_with_a_tag(name):
+    raw = ODD[name]
+    out = passed_through(raw, VERDICT, subject_tag="[spam]")
+    assert passed_through(out, VERDICT, subject_tag="[spam]") == out
+    assert passed_through(raw, HAM, subject_tag="[spam]") == passed_through(raw, HAM)
+    plain = passed_through(raw, VERDICT)
+    assert len(out) - len(plain) in (0, len(b" [spam]"), len(b" [spam] "), len(b"Subject: [spam]\n"), 17)
 
 
 @given(st.binary(max_size=200))

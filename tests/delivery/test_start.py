@@ -14,18 +14,20 @@ import tarfile
 import time
 
 import pytest
-from helpers.screens import on_a_terminal
+from helpers.screens import ESCAPES, on_a_terminal
+from rich.cells import cell_len
 
 # Each costs a delivery 3 to 100 ms.
 HEAVY = (
     "click numpy rich email re json typing dataclasses collections hashlib msgpack enum functools pathlib "
-    "contextlib html sqlite3 string subprocess tempfile"
+    "contextlib html sqlite3 string subprocess tempfile tomllib"
 ).split()
 START = "import sys; from spamnb.start import main; sys.exit(main())"  # what the start script does
 DELIVERIES = [
     ["classify"],
     ["classify", "-p", "-e"],
     ["classify", "--history", "--history-days", "3", "--history-size", "10MB"],
+    ["classify", "-p", "--syslog"],
     ["classify", "FILE"],
     ["classify", "-e", "FILE"],
     ["train", "--spam", "-"],
@@ -502,13 +504,30 @@ def test_progress_on_a_terminal(spamnb, own, mail):
     assert "training" not in seen  # what takes no time needs no bar
 
 
-def test_progress_does_not_mix_with_the_answers(spamnb, mail):
-    """On a terminal both streams are one: a verdict must stand at the start of its own line."""
-    seen, code = on_a_terminal(spamnb, "classify", f"{mail.ham}/03", f"{mail.spam}/03")
+def test_a_terminal_gets_a_table_of_verdicts_without_progress_in_it(spamnb, mail):
+    """Both streams are one there: a verdict must stand at the start of its own line."""
+    seen, code = on_a_terminal(spamnb, "classify", f"{mail.ham}/03", f"{mail.spam}/03", f"{mail.spam}/04")
     assert code == 0
-    shown = seen.replace("\x1b[2K", "\r").replace("\r", "\n").splitlines()
-    verdicts = [line for line in shown if mail.ham in line or mail.spam in line]
-    assert [line.partition("\t")[0] for line in verdicts] == ["ham", "spam"]
+    heading, *verdicts, gap, totals = ESCAPES.sub("", seen).replace("\r", "").splitlines()
+    assert heading.split() == ["verdict", "score", "from", "subject", "path"]
+    assert [line.split()[0] for line in verdicts] == ["ham", "spam", "spam"]
+    for line, subject in zip(verdicts, ("meeting notes 3", "cheap pills 3", "cheap pills 4"), strict=True):
+        assert subject in line
+        assert len(line) <= 120
+    assert (gap, totals) == ("", "3 messages: 1 ham, 2 spam")
+
+
+@pytest.mark.parametrize("width", [20, 60, 80])
+def test_the_table_of_verdicts_fits_a_narrow_terminal(spamnb, mail, tmp_path, width):
+    hostile = tmp_path / ("long" * 30)
+    hostile.write_bytes(
+        "Subject: \x1b[31m你好你好你好你好你好你好你好你好你好你好\nFrom: \x07@\x9b\n\n".encode()
+    )
+    seen, code = on_a_terminal(spamnb, "classify", hostile, f"{mail.spam}/03", COLUMNS=str(width))
+    assert code == 0
+    shown = ESCAPES.sub("", seen).replace("\r", "").splitlines()[:-2]
+    assert len(shown) == 3
+    assert all(cell_len(line) <= width and "\x1b" not in line for line in shown)
 
 
 def test_no_progress_without_a_terminal(spamnb, own, mail):

@@ -25,6 +25,7 @@ def folders(home, mail):
             b"From x@example.org Mon Nov 15 01:02:03 2026\n" + raw + b"\n" for raw in mail.messages.values()
         )
     )
+    (home.path / "names").write_text("message\nspam/03\n")
     (home.path / "folder").mkdir()
     shutil.copy(home.model, home.path / "folder" / "model")
     return home

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spamnb.reading import decoding
 from spamnb.reading.decoding import decode_base64, readable_value
-from spamnb.reading.message import MAX_FIELDS, HeaderBlock, parameters, read
+from spamnb.reading.message import MAX_FIELDS, HeaderBlock, parameters, read, without_tag
 
 
 @pytest.mark.parametrize(
@@ -240,3 +240,36 @@ def test_every_known_codec_decodes_anything(name: str) -> None:
     if name not in decoding.STATEFUL:
         words = (string.ascii_letters + string.digits + string.whitespace + "<>@.:/").encode()
         assert words.decode(name) == words.decode("ascii")
+
+
+TAGS = {
+    "[spam] hello": "hello",
+    "[SPAM]hello": "hello",
+    "***SPAM*** hello": "hello",
+    "*****SPAM***** hello": "hello",
+    "{Spam?} hello": "hello",
+    "[Suspected Spam] hello": "hello",
+    "[spam] [SPAM] hello": "hello",
+    "[spam]": "",
+    "[spam-l] hello": "[spam-l] hello",  # a mailing list
+    "[Spamassassin-talk] hello": "[Spamassassin-talk] hello",
+    "[spam hello": "[spam hello",
+    "spam hello": "spam hello",
+    "Re: [spam] hello": "Re: [spam] hello",
+    "[] hello": "[] hello",
+    "***": "***",
+    "": "",
+    "[ viagra ] hello": "[ viagra ] hello",
+}
+
+
+@pytest.mark.parametrize("subject", TAGS)
+def test_a_filter_s_tag_is_no_subject(subject):
+    assert without_tag(subject) == TAGS[subject]
+    headers = read(f"Subject: {subject}\nTo: a\n\nbody\n".encode()).headers
+    kept = TAGS[subject] != "" or subject == ""
+    assert headers == [*([("subject", TAGS[subject])] if kept else []), ("to", "a")]
+
+
+def test_many_tags_take_no_time():
+    assert len(without_tag("[spam]" * 100_000)) > 500_000

@@ -234,3 +234,18 @@ class TestCommand:
     )
     def test_options_that_do_not_go_together(self, spamnb, options):
         spamnb("serve", *options).fails(64, "--milter")
+
+
+SPAM_TAG = {"subject_tag": "[spam]", "header": "X-Spam-Told"}
+
+
+def test_the_subject_of_spam_is_tagged_if_wanted(spamnb, mail):
+    server, raw = Server(spamnb.model, **SPAM_TAG), mail.messages["spam"]
+    tagged = packet(b"m", struct.pack("!L", 1) + b"Subject\0 [spam] cheap pills 99\0")
+    heard = server.says(HELLO, message(raw))
+    assert heard[4:].startswith(b"i\0\0\0\0X-Spam-Told\0 spam; ")
+    assert heard.endswith(tagged + CONTINUE)
+    assert b"[spam]" not in server.says(HELLO, message(mail.messages["ham"]))
+    without = server.says(HELLO, message(raw.replace(b"Subject: cheap pills 99\n", b"")))
+    assert without.endswith(packet(b"i", struct.pack("!L", 1) + b"Subject\0 [spam]\0") + CONTINUE)
+    assert tagged not in server.says(HELLO, message(raw.replace(b"Subject: ", b"Subject: [spam] ")))

@@ -12,6 +12,7 @@ from spamnb.store.msgpack_codec import Damaged, pack, unpack
 
 values = st.recursive(
     st.none()
+    | st.booleans()
     | st.integers(-(2**63), 2**64 - 1)
     | st.floats(allow_nan=False)
     | st.text(max_size=40)

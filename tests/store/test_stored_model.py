@@ -34,7 +34,7 @@ from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
-from spamnb.reading.settings import Settings
+from spamnb.reading.settings import REVISION, Settings
 from spamnb.store.journal import sealed
 from spamnb.store.stored_model import VERSION, StoredModel
 from spamnb.tables.count_table import CountTable
@@ -468,11 +468,11 @@ def test_an_older_version_is_trained_anew(tmp_path, spamnb):
     assert sorted(os.listdir(tmp_path)) == ["mail", "model", "model.lock", "model.training"]
 
 
-def test_another_tokenizer_s_model_is_not_mixed(tmp_path):
+def test_a_newer_tokenizer_s_model_is_not_mixed(tmp_path):
     path = str(tmp_path / "model")
-    saved(path, CountTable.empty(["ham", "spam"]), settings={**Settings().as_map(), "revision": 0})
-    for act in (train_money, lambda path: learn(path, MONEY, "spam")):
-        with pytest.raises(ModelError, match=r"revision 0.*--fresh"):
+    saved(path, CountTable.empty(["ham", "spam"]), settings={**Settings().as_map(), "revision": REVISION + 1})
+    for act in (train_money, lambda path: learn(path, MONEY, "spam"), Model.open):
+        with pytest.raises(ModelError, match=r"newer spamnb.*upgrade"):
             act(path)
 
 

@@ -130,6 +130,8 @@ def headline(why: Explanation) -> str:
 
 
 def cutoffs_line(why: Explanation) -> str:
+    if why.verdict.reason:
+        return f"not the score decided, but the list of senders: {printable(why.verdict.reason)}"
     if why.cutoffs is None:
         shares = sorted(why.verdict.probabilities.items(), key=lambda item: -item[1])
         return "the likeliest label: " + listed([f"{label} {share:.4f}" for label, share in shares], LISTED)

@@ -5,10 +5,13 @@ import stat
 from collections.abc import Iterable
 
 from spamnb.cli.render.terminal import listed
+from spamnb.errors import SpamnbError
 from spamnb.files import complain, printable
 from spamnb.key import key_path
 from spamnb.mailboxes.not_mail import ARCHIVE
 from spamnb.mailboxes.skipped import LeftOutFolder, Unreadable, failures, passed_over
+from spamnb.model import revision_of
+from spamnb.reading.settings import REVISION
 from spamnb.store.stored_model import StoredModel
 
 FILES_NAMED, FOLDERS_NAMED = 3, 10  # paths named in a line, at most
@@ -40,6 +43,24 @@ def model_location(model: str) -> list[str]:
     """Say in a line where a model is, and in another where its key is, if it has one."""
     key = [f"key: {key_location(model)}"] if StoredModel.open(model).keyed else []
     return [f"model: {printable(model)}", *key]
+
+
+def older_revision(model: str) -> int:
+    """Return the tokenizer's revision that a model was made with, if it is an older one; else 0."""
+    try:
+        revision = revision_of(StoredModel.open(model))
+    except SpamnbError:
+        return 0
+    return revision if revision < REVISION else 0
+
+
+def tell_revision(model: str, older: int) -> None:
+    """Say that a model is of an older revision of the tokenizer, or that it was until now."""
+    if older_revision(model):
+        done = f"made by an older spamnb (tokenizer revision {older}, now {REVISION}); learning converts it"
+    else:
+        done = f"converted from tokenizer revision {older} to {REVISION}; all counts stay"
+    complain(f"{model}: {done}. What is read since then counts once it was met; to have it now, use --fresh")
 
 
 def key_location(model: str) -> str:

@@ -108,9 +108,11 @@ def finished(tables: Sequence[CountTable], finish: Finish) -> CountTable:
     return finish(sum_tables(tables), tables[0])
 
 
-def judged(chunk: Chunk, files: ModelFiles) -> tuple[MailboxRange | None, Judgement]:
+def judged(chunk: Chunk, files: ModelFiles, heads: bool) -> tuple[MailboxRange | None, Judgement]:
     _check_folders(chunk)
-    return ChunkTask(_judge(files))(chunk)
+    judge = _judge(files)
+    judge.heads = heads
+    return ChunkTask(judge)(chunk)
 
 
 def _check_folders(chunk: Chunk) -> None:

@@ -1,0 +1,65 @@
+"""The corpus of `make demo` as if it had arrived within a month: a model of the first of it, and a history.
+
+python bench/month.py FOLDER    makes FOLDER/model.msgpack and FOLDER/history, as `make review` shows them
+"""
+
+import os
+import random
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from spamnb import HAM, SPAM
+from spamnb.clock import DAY
+from spamnb.delivery.fast_scorer import hold
+from spamnb.delivery.history_log import HistoryLog
+from spamnb.history.database import History
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import messages
+from spamnb.model import Model
+from spamnb.review.corrections import correct
+from spamnb.training.train import train
+from spamnb.workers.local import LocalPool
+
+CORPUS = Path(__file__).parent.parent / "corpora" / "spamassassin"
+BOXES = {HAM: ("ham.mbox.xz", "hard-ham.mbox.xz"), SPAM: ("spam.mbox.xz",)}
+LEARNED = ((45, 0, 1500), (12, 1500, 2400))  # days ago, and which messages were learned then
+ARRIVED = 2400  # messages that came within the month
+LOOKED_UNTIL = 6  # days ago: all that was wrong or unsure before was put right
+
+
+def make(folder: Path, now: float) -> None:
+    mail = [
+        (label, raw.data)
+        for label, boxes in BOXES.items()
+        for raw in messages([str(CORPUS / box) for box in boxes])
+        if not isinstance(raw, Unreadable)
+    ]
+    random.Random(19).shuffle(mail)
+    shutil.rmtree(folder, ignore_errors=True)
+    model = str(folder / "model.msgpack")
+    for days, first, last in LEARNED:
+        for number, (label, data) in enumerate(mail[first:last]):
+            path = folder / f"learned-{days}" / label / str(number)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        os.environ["SOURCE_DATE_EPOCH"] = str(int(now - days * DAY))
+        sources = {label: [str(folder / f"learned-{days}" / label)] for label in BOXES}
+        train(model, sources, pool=LocalPool())
+    judge, log = hold(Model.open(model)), HistoryLog(folder=str(folder / "history"))
+    arrived = mail[LEARNED[-1][2] :][:ARRIVED]
+    for number, (_, data) in enumerate(arrived):
+        arrival = now - 30 * DAY * (1 - number / len(arrived))
+        log.append(data, judge.classify(data), model, "classify", now=arrival)
+    del os.environ["SOURCE_DATE_EPOCH"]
+    with History.open(str(folder / "history")) as history:
+        history.gather()
+        for entry in history.entries("time", limit=ARRIVED):
+            truth = arrived[entry.id - 1][0]  # as they arrived, so they were gathered
+            if entry.time < now - LOOKED_UNTIL * DAY and entry.verdict != truth:
+                correct(history, [entry.id], truth)
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]).absolute(), time.time())

@@ -1,0 +1,74 @@
+"""`spamnb config`."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from spamnb.cli.options import Command, json_option
+from spamnb.cli.render.terminal import print_json, show, table
+from spamnb.configuration.cache import DEFAULTS, Configuration, usual_sources
+from spamnb.configuration.compiling import compile_files
+from spamnb.configuration.current import model_path
+from spamnb.errors import NoModel
+from spamnb.files import printable
+
+EXAMPLES = """
+spamnb config
+spamnb config --check
+spamnb config --json
+"""
+BY_DEFAULT = "default"
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.option("--check", is_flag=True, help="Say nothing if all is well; exit code 65 if a file is wrong.")
+@json_option
+def config(check: bool, as_json: bool) -> None:
+    """What is configured: each key, its value, and where that comes from.
+
+    spamnb.toml is looked for in /etc/spamnb, and in spamnb/ of the XDG configuration folder (~/.config). Of a
+    key in both, the user's counts; the environment goes before that, and the command line before all.
+    """
+    found = compile_files()
+    if check:
+        return
+    if as_json:
+        print_json({"values": values_of(found), "from": origins_of(found), "files": files_of(found)})
+        return
+    values, origins = values_of(found), origins_of(found)
+    rows = [(key, shown(values[key]), origins[key]) for key in DEFAULTS]
+    if sys.stdout.isatty():
+        show(table(None, ("key", "value", "from"), rows, texts=("value", "from")))
+        files = [path for path in usual_sources() if path.endswith(".toml")]
+        show(
+            "files: " + ", ".join(f"{path}{'' if os.path.exists(path) else ' (not there)'}" for path in files)
+        )
+    else:
+        for row in rows:
+            click.echo("\t".join(map(printable, row)))
+
+
+def values_of(found: Configuration) -> dict[str, Any]:
+    try:
+        model = model_path(found)
+    except NoModel:
+        model = ""
+    return found.values | {"model": model}
+
+
+def origins_of(found: Configuration) -> dict[str, str]:
+    origins = {key: found.origins.get(key, BY_DEFAULT) for key in DEFAULTS}
+    if os.environ.get("SPAMNB_MODEL"):
+        origins["model"] = "$SPAMNB_MODEL"
+    return origins
+
+
+def files_of(found: Configuration) -> list[str]:
+    """Name the files that there are."""
+    return [path for path, stamp in found.sources.items() if stamp]
+
+
+def shown(value: Any) -> str:
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value or "-")

@@ -1,0 +1,70 @@
+"""Verdicts for people: a line each as they come, fitted to the terminal, and the totals at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich.cells import cell_len, set_cell_size
+from rich.text import Text
+
+from spamnb import SPAM, UNSURE
+from spamnb.bayes.verdict import Verdict
+from spamnb.cli.render.terminal import console
+from spamnb.cli.streams import drawable
+from spamnb.files import printable
+
+COLOURS = {SPAM: "red", UNSURE: "yellow"}
+LABEL, SCORE, SPACE = 8, 8, 2  # columns of the terminal
+LEAST = 60  # columns from which on sender and path have room beside the subject
+
+
+class VerdictTable:
+    """The table; its columns have their widths from the start, as mail is judged while it is printed."""
+
+    def __init__(self) -> None:
+        self.screen = console()
+        self.totals: Counter[str] = Counter()
+        room = self.screen.width - LABEL - SCORE - 2 * SPACE
+        if self.screen.width < LEAST:
+            self.widths = (0, room, 0)
+        else:
+            sender = path = (room - 2 * SPACE) // 4
+            self.widths = (sender, room - 2 * SPACE - sender - path, path)
+
+    def add(self, path: str, index: int | None, verdict: Verdict, sender: str, subject: str) -> None:
+        if not self.totals:
+            self._print("bold", "verdict", "score", "from", "subject", "path")
+        self.totals[verdict.label] += 1
+        name = path if index is None else f"{path}:{index}"
+        label, score = verdict.label, f"{verdict.score:.4f}"
+        self._print(COLOURS.get(label, ""), label, score, sender, subject or "-", name)
+
+    def print_totals(self) -> None:
+        counts = [f"{count:,} {label}" for label, count in sorted(self.totals.items())]
+        if counts:
+            total = self.totals.total()
+            print(f"\n{total:,} message{'' if total == 1 else 's'}: {', '.join(counts)}")
+
+    def _print(self, style: str, label: str, score: str, *texts: str) -> None:
+        gap = " " * SPACE
+        line = Text(no_wrap=True, overflow="ignore")
+        line.append(fitted(label, LABEL), style)
+        line.append(f"{score[:SCORE]:>{SCORE}}" + gap)
+        cells = [
+            fitted(text, width, at_end=text is texts[-1])
+            for text, width in zip(texts, self.widths, strict=True)
+            if width
+        ]
+        line.append(gap.join(cells).rstrip())
+        self.screen.print(line)
+
+
+def fitted(text: str, width: int, at_end: bool = False) -> str:
+    """Fit a text from mail into some columns of the terminal; a path is cut at its start."""
+    text = drawable(printable(text))
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    dots = drawable("…")
+    if at_end:
+        return dots + set_cell_size(text[::-1], width - len(dots))[::-1]
+    return set_cell_size(set_cell_size(text, width - len(dots)).rstrip() + dots, width)

@@ -1,0 +1,99 @@
+"""`spamnb review`."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from tempfile import TemporaryDirectory
+
+import click
+
+from spamnb.cli.options import Command, model_option, path_type
+from spamnb.cli.progress import progress
+from spamnb.cli.render.notices import print_unreadable
+from spamnb.errors import UsageError
+from spamnb.mailboxes.sources import check, total_size
+
+EXAMPLES = """
+spamnb review
+spamnb review ~/Maildir/.Junk ~/Maildir
+spamnb review --no-browser --port 8025
+spamnb review --listen unix:/run/user/1000/review
+spamnb review --listen mail.example.org:8025 --tls-cert cert.pem --tls-key key.pem
+"""
+MISSING = "the review page needs two more packages: pip install spamnb[review]"
+
+
+@click.command(cls=Command, examples=EXAMPLES)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Any that is free by default.")
+@model_option
+@click.option(
+    "--listen",
+    metavar="ADDRESS",
+    show_default="127.0.0.1",
+    help="HOST:PORT, with TLS unless it is of this machine, or unix:PATH.",
+)
+@click.option("--tls-cert", type=path_type, metavar="FILE", help="A certificate, for --listen.")
+@click.option("--tls-key", type=path_type, metavar="FILE", help="Its key.")
+@click.option(
+    "--history-folder",
+    type=path_type,
+    metavar="DIR",
+    show_default="spamnb/history in the XDG state folder",
+    help="Where the history is.",
+)
+def review(
+    paths: tuple[str, ...],
+    no_browser: bool,
+    port: int | None,
+    model: str,
+    listen: str | None,
+    tls_cert: str | None,
+    tls_key: str | None,
+    history_folder: str | None,
+) -> int:
+    """See in a browser what the filter did, why, and put it right.
+
+    Shows the history that classify, serve and imap keep with --history; or the mail below PATH, judged now.
+    What you mark is learned at once. Ctrl-C ends it.
+    """
+    from spamnb.review.address import Address
+
+    if paths and history_folder:
+        raise UsageError("mail or --history-folder, not both")
+    address = Address.parse(listen, port, tls_cert, tls_key)
+    address.check_certificate()
+    check(paths)
+    try:
+        from spamnb.review.server import run
+    except ImportError as error:
+        raise UsageError(MISSING) from error
+    model = os.path.abspath(model)
+    code = 0
+    with ExitStack() as stack:
+        if paths:
+            history_folder = stack.enter_context(TemporaryDirectory(prefix="spamnb-review-"))
+            code = judge_mail(history_folder, model, paths)
+        gather(history_folder)
+        run(history_folder, model, address, click.echo, not no_browser)
+    return code
+
+
+def gather(folder: str | None) -> None:
+    """Take in what was judged until now, so that the first page need not wait for it."""
+    from spamnb.history.database import History
+
+    with History.open(folder) as history:
+        waiting = history.waiting()
+        with progress("gathering", lambda: waiting) as step:
+            history.gather(step)
+
+
+def judge_mail(folder: str, model: str, paths: tuple[str, ...]) -> int:
+    """Judge mail into a history of its own; returns the exit code, and says what could not be read."""
+    from spamnb.review.mailbox import judge_into
+
+    with progress("judging", lambda: total_size(paths)) as step:
+        return print_unreadable(judge_into(folder, model, paths, step))

@@ -1,0 +1,176 @@
+"""Compiling the configuration files into one cache file."""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32
+from collections.abc import Iterator
+from contextlib import suppress
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+from spamnb import __version__
+from spamnb.configuration.cache import (
+    ALLOWED,
+    DEFAULTS,
+    ENTRY,
+    FILE,
+    HEAD,
+    HEADER_STYLES,
+    LISTS,
+    MOST_PARTS,
+    PAGE,
+    Configuration,
+    SenderLists,
+    cache_path,
+    config_folders,
+    stamp_of,
+    usual_sources,
+)
+from spamnb.configuration.percentage import parse_percentage
+from spamnb.configuration.tables import checked_values, read_toml
+from spamnb.errors import DataError, NoInput, UsageError
+from spamnb.files import write_all
+from spamnb.reading.features import fingerprint_of
+from spamnb.reading.identity import is_volatile
+from spamnb.reading.message import without_tag
+from spamnb.store import msgpack_codec
+
+if TYPE_CHECKING:
+    from spamnb.configuration.cache import Stamp
+
+TYPES = {key: type(value).__name__ for key, value in DEFAULTS.items()}
+NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
+WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
+LONGEST_LINE = 1000  # characters of a list
+SETTLED = 50_000_000  # nanoseconds: a file written since may change once more without another time
+
+
+def compile_files(write: bool = True) -> Configuration:
+    """Compile the files that there are, and write the cache, if that can be done.
+
+    Stamps are taken before the files are read: what changes meanwhile is noticed the next time.
+    """
+    sources = {path: stamp_of(path) for path in usual_sources()}
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for folder in config_folders():
+        for key, (value, origin) in read_folder(folder, sources).items():
+            values[key], origins[key] = value, origin
+    entries: dict[int, int] = {}
+    for name in reversed(LISTS):  # of an entry in both, the one that allows counts
+        if values.get(name):
+            sources.setdefault(values[name], stamp_of(values[name]))
+            bit = ALLOWED if name == "allow" else 0
+            for entry in read_list(values[name], origins[name]):
+                entries[fingerprint_of(entry.encode()) & ~ALLOWED] = bit
+    return packed(values, origins, sources, entries, cache_path() if write else None)
+
+
+def read_folder(folder: str, sources: dict[str, Stamp]) -> dict[str, tuple[Any, str]]:
+    """Read what a folder says of each key, and the file that says so."""
+    path = os.path.join(folder, FILE)
+    found: dict[str, tuple[Any, str]] = {}
+    for name in LISTS:
+        listed = os.path.join(folder, f"{name}.txt")
+        if sources.get(listed):
+            found[name] = listed, listed
+    try:
+        table, _ = read_toml(path)
+    except FileNotFoundError:
+        return found
+    try:
+        values = checked_values(table, TYPES)
+        check_values(values)
+    except (DataError, UsageError) as error:
+        raise DataError(f"{path}: {error}") from None
+    for name in ("model", *LISTS):
+        if values.get(name):
+            values[name] = os.path.join(folder, os.path.expanduser(values[name]))
+    return found | {key: (value, path) for key, value in values.items()}
+
+
+def check_values(values: dict[str, Any]) -> None:
+    """Raise DataError for a value that makes no sense."""
+    parse_percentage(values.get("ham_loss") or None, "ham_loss")
+    style, header = values.get("header_style", HEADER_STYLES[0]), values.get("header", "X-Spamnb")
+    if style not in HEADER_STYLES:
+        raise DataError(f"header_style is one of {', '.join(HEADER_STYLES)}, not {style!r}")
+    if not (header.isascii() and header.replace("-", "").isalnum() and is_volatile(header.lower())):
+        why = "so that no verdict is ever learned as if it were mail"
+        raise DataError(
+            f'header is a name like "X-Spam-Verdict", with X- and spam in it, {why}; not {header!r}'
+        )
+    tag = values.get("subject_tag", "")
+    if tag and (not tag.isascii() or without_tag(tag.strip())):
+        raise DataError(
+            f'subject_tag is like "[spam]" or "***SPAM***", which is not read as mail; not {tag!r}'
+        )
+    if values.get("history_days", 0) < 0:
+        raise DataError(f"history_days is a number of days, not {values['history_days']}")
+
+
+def read_list(path: str, origin: str) -> Iterator[str]:
+    """Yield the addresses and domains of a list."""
+    named = "" if origin == path else f", named in {origin}"
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                entry = line.partition("#")[0].strip().lower()
+                if not entry:
+                    continue
+                for sign in WILD:
+                    entry = entry.removeprefix(sign)
+                local, at, domain = entry.rpartition("@")
+                if (
+                    (at and not local)
+                    or not entry.isprintable()
+                    or not NEVER.isdisjoint(entry)
+                    or "" in domain.rstrip(".").split(".")
+                    or domain.count(".") >= MOST_PARTS
+                ):
+                    raise DataError(f"{path}:{number}: no address or domain: {line.strip()[:LONGEST_LINE]!r}")
+                yield entry.rstrip(".")
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}{named}") from error
+
+
+def packed(
+    values: dict[str, Any],
+    origins: dict[str, str],
+    sources: dict[str, Stamp],
+    entries: dict[int, int],
+    path: str | None,
+) -> Configuration:
+    """Make a configuration, and write it to its cache."""
+    pages = b"".join(
+        key.to_bytes(ENTRY, "little") for key in sorted(key | bit for key, bit in entries.items())
+    )
+    starts = range(0, len(pages), PAGE)
+    firsts = b"".join(pages[at : at + ENTRY] for at in starts)
+    checksums = b"".join(crc32(pages[at : at + PAGE]).to_bytes(4, "little") for at in starts)
+    latest = max((stamp[0] for stamp in sources.values() if stamp), default=0)
+    if path is not None and latest < time_ns() - SETTLED:
+        about = {"program": __version__, "values": values, "origins": origins, "sources": sources}
+        with suppress(OSError, ValueError):  # then it is compiled each time
+            head = msgpack_codec.pack({**about, "firsts": firsts, "checksums": checksums})
+            numbers = (HEAD + len(head) + len(pages), len(head), crc32(head))
+            write_cache(path, b"".join(number.to_bytes(4, "little") for number in numbers) + head + pages)
+    senders = SenderLists(-1, 0, firsts, checksums, pages) if entries else None
+    return Configuration(values, origins, sources, senders)
+
+
+def write_cache(path: str, data: bytes) -> None:
+    """Put a cache in place, whole; it need not survive a crash."""
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    new = f"{path}.{os.getpid()}"
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            write_all(handle, data)
+        finally:
+            os.close(handle)
+        os.replace(new, path)
+    except OSError:
+        os.unlink(new)
+        raise

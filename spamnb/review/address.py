@@ -1,0 +1,72 @@
+"""Where the page listens: whatever others can reach must be encrypted, or a Unix socket."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from spamnb.errors import CannotCreate, NoInput, UsageError
+from spamnb.serve import sockets
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where to listen: a port of this machine, or what --listen says."""
+
+    host: str = "127.0.0.1"
+    port: int = 0  # any that is free
+    path: str = ""  # of a Unix socket, in place of host and port
+    certificate: str | None = None  # files for TLS
+    key: str | None = None
+
+    @classmethod
+    def parse(cls, listen: str | None, port: int | None, certificate: str | None, key: str | None) -> Address:
+        """Read the options of the command line."""
+        if bool(certificate) != bool(key):
+            raise UsageError("--tls-cert and --tls-key go together")
+        if listen is None:
+            return cls(port=port or 0, certificate=certificate, key=key)
+        if port is not None:
+            raise UsageError("--listen names the port, too; leave --port out")
+        if path := sockets.unix_path(listen):
+            return cls(path=path)
+        host, _, number = listen.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not (host and number.isascii() and number.isdecimal() and int(number) < 1 << 16):
+            raise UsageError(f"{listen}: not an address; HOST:PORT or unix:PATH")
+        address = cls(host, int(number), "", certificate, key)
+        if not certificate and not address.is_loopback:
+            raise UsageError(
+                f"{listen}: others can reach it, so it needs --tls-cert and --tls-key; or listen at unix:PATH"
+            )
+        return address
+
+    @property
+    def is_loopback(self) -> bool:
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    def open(self) -> socket.socket:
+        if self.path:
+            return sockets.listen(f"unix:{self.path}")[0]
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        try:
+            return socket.create_server((self.host, self.port), family=family)
+        except OSError as error:
+            raise CannotCreate(
+                f"cannot listen at {self.host}:{self.port}: {error.strerror}; try --port"
+            ) from error
+
+    def check_certificate(self) -> None:
+        """Refuse files that TLS cannot use."""
+        if self.certificate:
+            try:
+                context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+                context.load_cert_chain(self.certificate, self.key)
+            except (OSError, ssl.SSLError) as error:
+                why = error.strerror or "not a certificate with its key"
+                raise NoInput(f"{self.certificate}: {why}") from error

@@ -1,0 +1,141 @@
+"""The pages by their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from spamnb.errors import DataError, SpamnbError
+from spamnb.files import complain
+from spamnb.history.database import History
+from spamnb.report.elements import element
+from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, own_file
+from spamnb.review.corrections import correct, undo
+from spamnb.review.course import course_page
+from spamnb.review.cutoff import cutoff_page, save_cutoff
+from spamnb.review.guard import FRAME_POLICY, Guard, Secrets, read_form
+from spamnb.review.inbox import inbox_page, rows_of
+from spamnb.review.why import framed_html, why_page
+from spamnb.review.words import words_page
+
+Form = dict[str, list[str]]
+
+
+class Pages:
+    """All pages about the history of a folder."""
+
+    def __init__(self, folder: str | None, model: str, secrets: Secrets) -> None:
+        self.folder = folder
+        self.model = model
+        self.secrets = secrets
+
+    def app(self, hosts: frozenset[str], cookie: str) -> Guard:
+        routes = [
+            Route("/", self.view(inbox_page)),
+            Route("/course", self.view(course_page)),
+            Route("/words", self.view(words_page)),
+            Route("/cutoff", self.view(cutoff_page)),
+            Route("/message/{id:int}", self.view(why_page)),
+            Route("/message/{id:int}/html", self.framed),
+            Route("/correct", self.change(corrected), methods=["POST"]),
+            Route("/cutoff", self.change(cutoff_saved), methods=["POST"]),
+            Route(f"/files/{STYLE}", static("text/css", STYLE)),
+            Route(f"/files/{SCRIPT}", static("text/javascript", SCRIPT)),
+        ]
+        handlers = {SpamnbError: self.failure, 404: self.failure, Exception: self.unexpected}
+        return Guard(Starlette(routes=routes, exception_handlers=handlers), self.secrets, hosts, cookie)
+
+    def context(self, request: Request, history: History) -> PageContext:
+        return PageContext(history, self.secrets, self.model, request.url.path, dict(request.query_params))
+
+    def view(self, page: Callable[..., str]) -> Callable[[Request], Response]:
+        """Make an endpoint of a page, with all that was judged until now."""
+
+        def endpoint(request: Request) -> Response:
+            with History.open(self.folder) as history:
+                history.gather()
+                return html(page(self.context(request, history), *request.path_params.values()))
+
+        return endpoint
+
+    def framed(self, request: Request) -> Response:
+        with History.open(self.folder) as history:
+            page = framed_html(self.context(request, history), request.path_params["id"])
+            return html(page, headers={"content-security-policy": FRAME_POLICY})
+
+    def change(
+        self, action: Callable[[PageContext, Form], Response]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Make an endpoint of what changes something; its form says of which model it is."""
+
+        async def endpoint(request: Request) -> Response:
+            form = await read_form(request, self.secrets)
+            return await run_in_threadpool(in_thread, request, form)
+
+        def in_thread(request: Request, form: Form) -> Response:
+            with History.open(self.folder) as history:
+                query = {"model": form.get("model", [""])[0]}
+                return action(PageContext(history, self.secrets, self.model, request.url.path, query), form)
+
+        return endpoint
+
+    def failure(self, request: Request, error: Exception) -> Response:
+        """Say in one line what went wrong; a script shows the line where it asked."""
+        why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
+        with History.open(self.folder) as history:
+            note = element("p", why, class_="note", id="failure")
+            page = self.context(request, history).page("Not possible", heading("That did not work"), note)
+            return html(page, 409 if isinstance(error, SpamnbError) else 404)
+
+    def unexpected(self, request: Request, error: Exception) -> Response:
+        complain(f"unexpected, at {request.url.path}: {error.__class__.__name__}: {error}")
+        return self.failure(request, SpamnbError("something unexpected; the terminal says more"))
+
+
+def html(page: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return HTMLResponse(page.encode("utf-8", "replace"), status, headers)
+
+
+def corrected(context: PageContext, form: Form) -> Response:
+    """Correct one message, or all that are selected; a script gets their rows, others the page before."""
+    match form:
+        case {"one": [mark]}:
+            id_, _, label = mark.partition(":")
+            ids = numbers([id_])
+            correct(context.history, ids, label)
+        case {"undo": marks}:
+            ids = numbers(marks)
+            undo(context.history, ids)
+        case {"all": [label]}:
+            ids = numbers(form.get("id", []))
+            correct(context.history, ids, label)
+        case _:
+            raise DataError("nothing was selected")
+    if "rows" in form:
+        entries = [entry for id_ in ids if (entry := context.history.entry(id_))]
+        return html(rows_of(context, entries))
+    back = form.get("back", ["/"])[0]
+    is_ours = back.startswith("/") and not back.startswith("//") and "\\" not in back
+    return RedirectResponse(f"{back if is_ours else '/'}#m{ids[0] if ids else ''}", 303)
+
+
+def numbers(texts: list[str]) -> list[int]:
+    if not texts or not all(text.isascii() and text.isdecimal() and len(text) < 18 for text in texts):
+        raise DataError("nothing was selected")
+    return [int(text) for text in texts]
+
+
+def cutoff_saved(context: PageContext, form: Form) -> Response:
+    save_cutoff(context, form.get("loss", [""])[0])
+    return RedirectResponse(context.url("/cutoff"), 303)
+
+
+def static(kind: str, name: str) -> Callable[[Request], Response]:
+    """Make an endpoint of a file that a browser may keep: its address changes with its contents."""
+    headers = {"cache-control": "private, max-age=31536000, immutable"}
+    return lambda _request: Response(own_file(name), media_type=kind, headers=headers)

@@ -1,0 +1,137 @@
+"""One request: the history it is about, the model, and the frame of every page."""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from urllib.parse import urlencode
+
+from spamnb.history.database import History
+from spamnb.model import Model
+from spamnb.report.elements import Child, Markup, element, page, sheet
+from spamnb.review.guard import Secrets
+
+VIEWS = {"/": "Inbox", "/course": "How it goes", "/words": "Words", "/cutoff": "Cutoff"}
+SHEETS = ("colours.css", "style.css", "message_page.css")  # of the reports
+STYLE, SCRIPT = "review.css", "review.js"
+MODEL_NAME = 60  # characters shown of a model's path
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """What a view needs to know."""
+
+    history: History
+    secrets: Secrets
+    command_line_model: str
+    path: str
+    query: Mapping[str, str]
+
+    @cached_property
+    def models(self) -> list[str]:
+        """The models to choose from: that of the command line, if it is there, and those of the history."""
+        used = self.history.models()
+        own = [self.command_line_model] if os.path.exists(self.command_line_model) or not used else []
+        return list(dict.fromkeys([*own, *used]))
+
+    @property
+    def default_model(self) -> str:
+        return self.models[0]
+
+    @cached_property
+    def model_path(self) -> str:
+        """The model asked for; no other file is opened."""
+        asked = self.query.get("model", "")
+        return asked if asked in self.models else self.default_model
+
+    @cached_property
+    def model(self) -> Model:
+        return Model.open(self.model_path)
+
+    def url(self, path: str, **query: str | None) -> str:
+        """Make an address of this page, about the same model."""
+        about = {} if self.model_path == self.default_model else {"model": self.model_path}
+        given = {name: value for name, value in query.items() if value}
+        return path + ("?" + urlencode(about | given) if about or given else "")
+
+    def page(self, title: str, *body: Child) -> str:
+        """Make a page: its head, the way to the other views, and its own sections."""
+        style, script = (f"/files/{name}?{crc32(own_file(name)):x}" for name in (STYLE, SCRIPT))
+        head = (
+            element("link", rel="stylesheet", href=style),
+            element("script", type="module", src=script),
+        )
+        top = element(
+            "header",
+            element("a", "spamnb", href=self.url("/"), class_="home"),
+            element("nav", [self._link(path, name) for path, name in VIEWS.items()], aria_label="Views"),
+            self._model_choice(),
+            class_="top",
+        )
+        status = element("p", id="status", role="status", class_="status")
+        return page(f"{title} · spamnb", head, top, element("main", *body), status)
+
+    def _link(self, path: str, name: str) -> Markup:
+        return element("a", name, href=self.url(path), aria_current="page" if path == self.path else None)
+
+    def _model_choice(self) -> Markup | None:
+        if len(self.models) < 2:
+            return None
+        names = [
+            element(
+                "option",
+                shown_path(path),
+                value=path,
+                selected="" if path == self.model_path else None,
+            )
+            for path in self.models
+        ]
+        return element(
+            "form",
+            element("label", "Model ", element("select", names, name="model")),
+            element("button", "show"),
+            action=self.path if self.path in VIEWS else "/",
+            class_="model",
+        )
+
+    def form(self, action: str, *children: Child, class_: str | None = None) -> Markup:
+        """Make a form that changes something."""
+        secret = element("input", type="hidden", name="secret", value=self.secrets.form)
+        return element("form", secret, *children, method="post", action=action, class_=class_)
+
+
+@cache
+def own_file(name: str) -> bytes:
+    """Read the script, or all style sheets together."""
+    own = files(__package__).joinpath(name).read_bytes()
+    return "".join(map(sheet, SHEETS)).encode() + own if name == STYLE else own
+
+
+def shown_path(path: str) -> str:
+    """Write the path of a model as short as it is understood."""
+    home = os.path.expanduser("~") + os.sep
+    short = "~/" + path.removeprefix(home) if path.startswith(home) else path
+    return short if len(short) <= MODEL_NAME else "…" + short[1 - MODEL_NAME :]
+
+
+def heading(title: str, lead: Child = None) -> Markup:
+    return element(
+        "div", element("h1", title), element("p", lead, class_="lead") if lead else None, class_="title"
+    )
+
+
+def choices(name: str, values: Mapping[str, str], chosen: str) -> Markup:
+    """Make a list to choose one of: value and what is shown."""
+    options = [
+        element("option", shown, value=value, selected="" if value == chosen else None)
+        for value, shown in values.items()
+    ]
+    return element("select", options, name=name)
+
+
+def sentences(lines: Sequence[str]) -> str:
+    return " ".join(line[:1].upper() + line[1:] + "." for line in lines)

@@ -1,0 +1,45 @@
+"""Corrections: a message learned under the label that a person gives it, and the way back."""
+
+from collections.abc import Iterable
+
+from spamnb.errors import DataError
+from spamnb.history.database import Entry, History
+from spamnb.model import key_of
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored_model import StoredModel
+from spamnb.training.learn import learn
+
+
+def correct(history: History, ids: Iterable[int], label: str) -> None:
+    """Learn messages under a label; what they had before is noted first, and that it is done at the end."""
+    found = kept_messages(history, ids)
+    history.remember_labels({entry.id: learned_label(entry.model, raw) for entry, raw in found})
+    for entry, raw in found:
+        learn(entry.model, raw, label)
+    history.correct([entry.id for entry, _ in found], label)
+
+
+def undo(history: History, ids: Iterable[int]) -> None:
+    """Bring messages back to the labels they had before: most had none, so they are forgotten."""
+    for entry, raw in kept_messages(history, ids):
+        if entry.correction is not None:
+            learn(entry.model, raw, history.label_before(entry.id))
+            history.correct([entry.id], None)
+
+
+def kept_messages(history: History, ids: Iterable[int]) -> list[tuple[Entry, bytes]]:
+    """Find the messages; if one is gone, nothing is changed."""
+    found = []
+    for id_ in ids:
+        entry, raw = history.entry(id_), history.message(id_)
+        if entry is None or raw is None or len(raw) < entry.size:
+            raise DataError("not all of the message is kept, so it cannot be learned here; use: spamnb train")
+        found.append((entry, raw))
+    return found
+
+
+def learned_label(model: str, raw: bytes) -> str | None:
+    """Look up the label that a message is learned under; None if it is not."""
+    stored = StoredModel.open(model)
+    return stored.label_of(digest(read(raw), key_of(stored)))

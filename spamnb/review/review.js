@@ -1,0 +1,227 @@
+// The keys of the inbox and of a message, marking without loading the page anew, and the slider of the cutoff.
+// All else works without this script.
+"use strict";
+
+const status = document.getElementById("status");
+const form = document.querySelector("form.messages");
+const one = document.querySelector("form.actions");
+const done = []; // what was corrected, for undo: lists of ids
+const queue = []; // what is to be sent
+const TOGETHER = 20; // messages of a request
+let sending = false;
+const early = []; // marks that came while the rows they are about were loading
+const AHEAD = 40; // rows that are there before they are needed
+let loading = false;
+
+const rows = () => [...document.querySelectorAll(".rows > li")];
+const idOf = (row) => row.id.slice(1);
+const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
+
+let current = null; // the row the keys are about
+let silence = 0;
+function say(text) {
+  status.textContent = text;
+  clearTimeout(silence);
+  silence = setTimeout(() => { status.textContent = ""; }, 4000);
+}
+
+function go(row) {
+  if (!row) return;
+  current = row;
+  row.querySelector(".subject").focus();
+}
+
+function here() {
+  const row = document.activeElement?.closest?.(".rows > li");
+  if (row) current = row;
+  return current?.isConnected ? current : null;
+}
+
+function step(by) {
+  const all = rows(), at = all.indexOf(here());
+  go(all[at < 0 ? 0 : Math.min(Math.max(at + by, 0), all.length - 1)]);
+  if (at + AHEAD > all.length) loadMore();
+}
+
+async function loadMore() {
+  const more = document.getElementById("more");
+  if (!more || loading) return;
+  loading = true;
+  try {
+    const page = parsed(await (await fetch(more.href)).text());
+    const known = new Set(rows().map((row) => row.id));
+    const fresh = [...page.querySelectorAll(".rows > li")].filter((row) => !known.has(row.id));
+    document.querySelector(".rows").append(...fresh);
+    const next = page.getElementById("more");
+    if (next && fresh.length) more.href = next.href; else more.remove();
+  } catch { /* the link is still there */ }
+  loading = false;
+  for (const label of early.splice(0)) {
+    if (current.classList.contains("saving")) step(1);
+    mark(label);
+  }
+}
+
+// Sends what was marked, one request after the other; what came meanwhile goes together if it is alike.
+function send(ids, fields, words) {
+  ids.forEach((id) => document.getElementById("m" + id)?.classList.add("saving"));
+  queue.push({ ids, fields, words });
+  selection();
+  if (!sending) drain();
+}
+
+async function drain() {
+  sending = true;
+  while (queue.length) {
+    const { ids, fields, words } = queue.shift();
+    while (fields.all && queue[0]?.fields.all === fields.all && ids.length < TOGETHER) ids.push(...queue.shift().ids);
+    await post(ids, fields, words);
+  }
+  sending = false;
+}
+
+// Puts the rows that the answer has in place of the old ones.
+async function post(ids, fields, words) {
+  try {
+    const body = new URLSearchParams({ ...fields, rows: "1", secret: form.elements.secret.value });
+    for (const id of fields.all ? ids : []) body.append("id", id);
+    const answer = await fetch("/correct", { method: "POST", body });
+    const page = parsed(await answer.text());
+    if (!answer.ok) throw new Error(page.getElementById("failure")?.textContent ?? page.body.textContent);
+    for (const fresh of page.querySelectorAll(".rows > li")) replace(document.getElementById(fresh.id), fresh);
+    say(words);
+  } catch (error) {
+    ids.forEach((id) => fail(document.getElementById("m" + id), error));
+  }
+}
+
+function replace(old, fresh) {
+  if (!old) return;
+  const focused = old.contains(document.activeElement);
+  old.replaceWith(fresh);
+  if (current === old) current = fresh;
+  if (focused) fresh.querySelector(".subject").focus();
+}
+
+function fail(row, error) {
+  if (!row) return;
+  const why = error instanceof TypeError ? "not saved: the page has ended" : "not saved: " + error.message.trim();
+  row.classList.remove("saving");
+  const note = row.querySelector(".failed") ?? document.createElement("span");
+  note.className = "failed";
+  note.textContent = why;
+  row.querySelector(".marks").append(note);
+  say(why);
+}
+
+const chosen = () => rows().filter((row) => row.querySelector("input").checked);
+
+function mark(label) {
+  const all = chosen(), row = here() ?? rows()[0];
+  const about = all.length ? all : row ? [row] : [];
+  if (!about.length) return;
+  if (loading && !all.length && row.classList.contains("saving")) return early.push(label);
+  const ids = about.map(idOf);
+  done.push([...ids]);
+  about.forEach((each) => { each.querySelector("input").checked = false; });
+  send(ids, { all: label }, ids.length === 1 ? "learned as " + label : ids.length + " learned as " + label);
+  if (!all.length) { current = row; step(1); }
+}
+
+function undo() {
+  const row = here();
+  const ids = done.pop() ?? (row?.classList.contains("corrected") ? [idOf(row)] : []);
+  if (!ids.length) return say("nothing to undo");
+  go(document.getElementById("m" + ids[0]));
+  ids.forEach((id) => send([id], { undo: id }, ids.length === 1 ? "undone" : ids.length + " undone"));
+}
+
+// Shows the buttons for what is selected only while something is.
+function selection() {
+  form.classList.toggle("none", !chosen().length);
+}
+
+const labels = () => [...document.querySelectorAll(".bar-below button")].map((button) => button.value);
+
+function inboxKey(key) {
+  const all = labels();
+  if (key === "j" || key === "ArrowDown") step(1);
+  else if (key === "k" || key === "ArrowUp") step(-1);
+  else if (key === "s" && all.includes("spam")) mark("spam");
+  else if (key === "h" && all.includes("ham")) mark("ham");
+  else if (key >= "1" && key <= "9" && all[key - 1]) mark(all[key - 1]);
+  else if (key === "u") undo();
+  else if (key === "x" && here()) { here().querySelector("input").click(); step(1); }
+  else return false;
+  return true;
+}
+
+function messageKey(key) {
+  const buttons = [...one.querySelectorAll("button")];
+  const button = buttons.find((each) => each.dataset.key === key) ?? (key >= "1" && key <= "9" ? buttons[key - 1] : null);
+  button?.click();
+  return Boolean(button);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const field = event.target.closest("input:not([type=checkbox]), select, textarea");
+  if (event.key === "Escape") {
+    if (field) field.blur(); else document.getElementById("back")?.click();
+    return;
+  }
+  if (field) return;
+  let used = false;
+  if (event.key === "/") { document.getElementById("search")?.focus(); used = Boolean(document.getElementById("search")); }
+  else if (event.key === "Enter" && form && event.target === document.body && here()) { here().querySelector(".subject").click(); used = true; }
+  else if (form) used = inboxKey(event.key);
+  else if (one) used = messageKey(event.key);
+  if (used) event.preventDefault();
+});
+
+if (form) {
+  form.addEventListener("submit", (event) => {
+    const button = event.submitter;
+    if (!button) return event.preventDefault();
+    event.preventDefault();
+    if (button.name === "all") return mark(button.value);
+    if (button.name === "undo") return send([button.value], { undo: button.value }, "undone");
+    const id = button.value.slice(0, button.value.indexOf(":")), label = button.value.slice(id.length + 1);
+    done.push([id]);
+    send([id], { all: label }, "learned as " + label);
+  });
+  form.addEventListener("change", selection);
+  form.addEventListener("focusin", here);
+  selection();
+  go(location.hash ? document.querySelector(".rows > li:target") : location.pathname === "/" ? rows()[0] : null);
+}
+
+document.querySelector(".model select")?.addEventListener("change", (event) => event.target.form.submit());
+
+const slider = document.getElementById("slider");
+if (slider) {
+  const choices = [...document.querySelectorAll(".cutoff input[type=radio]")];
+  const line = [...document.querySelectorAll(".cutoff svg line.cutoff")].at(-1);
+  const name = line?.nextElementSibling, band = document.querySelector(".cutoff svg rect.unsure");
+  const show = () => {
+    const at = choices.findIndex((choice) => choice.checked), choice = choices[at];
+    slider.value = at;
+    slider.setAttribute("aria-valuetext", choice.parentElement.textContent.trim());
+    document.querySelector(".slider output").textContent = choice.parentElement.textContent.trim();
+    const cells = [...choice.closest("tr").cells].slice(1, 4).map((cell) => cell.textContent);
+    document.getElementById("counts").textContent = `${cells[0]} spam, ${cells[1]} unsure, ${cells[2]} ham`;
+    if (!line) return;
+    const x = Number(choice.dataset.x);
+    line.setAttribute("x1", x);
+    line.setAttribute("x2", x);
+    const end = x > 260; // near the edge, its name is on the other side
+    name.setAttribute("x", end ? x - 4 : x + 4);
+    name.setAttribute("text-anchor", end ? "end" : "start");
+    name.textContent = choice.dataset.cutoff + " spam →";
+    band.setAttribute("width", Math.max(x - Number(band.getAttribute("x")), 0));
+  };
+  slider.parentElement.hidden = false;
+  slider.addEventListener("input", () => { choices[slider.value].checked = true; show(); });
+  choices.forEach((choice) => choice.addEventListener("change", show));
+  show();
+}

@@ -1,0 +1,135 @@
+"""What the model knows of a word: its counts, its days, words like it, and its mail."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from spamnb.inspection.token_lookup import OtherToken, TokenFacts, TokenLookup
+from spamnb.model import Model
+from spamnb.reading.features import fingerprints_of, pair_fingerprint
+from spamnb.report.elements import Markup, element, row, table, titled, untrusted
+from spamnb.report.formats import count, counted, signed
+from spamnb.report.message_page import card
+from spamnb.report.tokens_and_mistakes import TOKEN
+from spamnb.review.context import PageContext, heading
+from spamnb.review.inbox import listed_messages
+from spamnb.tables.vocabulary import parse_fingerprint
+
+LONGEST_WORD = 200  # characters of what is looked up
+SEARCHED, MAIL_SHOWN = 500, 20  # messages
+
+
+def words_page(context: PageContext) -> str:
+    asked = context.query.get("word", "").strip()[:LONGEST_WORD]
+    lead = (
+        "A word as it stands in a message, two neighbours, or one of a certain place, "
+        "such as subject:free or url:example.org."
+    )
+    search = element(
+        "form",
+        element("label", "Word ", element("input", type="search", name="word", value=asked, id="search")),
+        model_field(context),
+        element("button", "look up"),
+        action="/words",
+        class_="search",
+    )
+    sections = facts_sections(context, TokenLookup(context.model).look_up(asked)) if asked else ()
+    return context.page(asked or "Words", heading("Words", lead), search, *sections)
+
+
+def model_field(context: PageContext) -> Markup | None:
+    """Keep a form about the model that was chosen."""
+    if context.model_path == context.default_model:
+        return None
+    return element("input", type="hidden", name="model", value=context.model_path)
+
+
+def facts_sections(context: PageContext, facts: TokenFacts) -> list[Markup | None]:
+    return [
+        element(
+            "section",
+            element("h2", untrusted(facts.token, TOKEN)),
+            element("p", summary(facts), class_="lead"),
+            cards(facts),
+            element(
+                "div",
+                others(context, "Elsewhere in a message", facts.elsewhere),
+                others(context, "Spelled nearly so", facts.near),
+                class_="tables pair",
+            ),
+        ),
+        mail(context, facts),
+    ]
+
+
+def summary(facts: TokenFacts) -> str:
+    if not facts.known:
+        return "No message that was learned has it."
+    days = f" First seen on {facts.first_seen}, last on {facts.last_seen}." if facts.first_seen else ""
+    return (
+        "It counts as evidence." if facts.counts else "It tells the labels too little apart to count."
+    ) + days
+
+
+def cards(facts: TokenFacts) -> Markup | None:
+    if not facts.known:
+        return None
+    weights = facts.weights or {}
+    shown = [
+        card(
+            f"In {name}",
+            count(messages),
+            f"messages, weight {signed(weights[name])}" if name in weights else "messages",
+        )
+        for name, messages in facts.messages.items()
+    ]
+    return element("dl", shown, class_="cards")
+
+
+def others(context: PageContext, title: str, tokens: list[OtherToken]) -> Markup | None:
+    if not tokens:
+        return None
+    names = list(tokens[0].messages)
+    rows = [
+        row(
+            element(
+                "a",
+                element("code", untrusted(other.token, TOKEN)),
+                href=context.url("/words", word=other.token),
+            ),
+            *(count(other.messages[name]) for name in names),
+        )
+        for other in tokens
+    ]
+    return titled(title, table(("token", *(f"in {name}" for name in names)), rows))
+
+
+def mail(context: PageContext, facts: TokenFacts) -> Markup:
+    """List messages that have the word, of the newest whose text is kept."""
+    is_in = finder(context.model, facts)
+    newest = context.history.entries("time", model=context.model_path, limit=SEARCHED)
+    found = [entry for entry in newest if (raw := context.history.message(entry.id)) and is_in(raw)]
+    times = Counter(entry.verdict for entry in found)
+    verdicts = ", ".join(f"{count(n)} {verdict}" for verdict, n in times.most_common())
+    lead = f"In {count(len(found))} of the newest {counted(len(newest), 'message')}" + (
+        f": {verdicts}." if found else "."
+    )
+    listed = listed_messages(context, found[:MAIL_SHOWN], context.model.labels) if found else None
+    return element("section", element("h2", "Its mail"), element("p", lead, class_="lead"), listed)
+
+
+def finder(model: Model, facts: TokenFacts) -> Callable[[bytes], bool]:
+    """Make a function that tells whether a message has a token, or a pair of neighbours."""
+    fingerprint = parse_fingerprint(facts.token) if model.stored.keyed else None
+    if fingerprint is None:
+        plain = pair_fingerprint(*facts.token.split()) if facts.is_pair else fingerprints_of([facts.token])[0]
+        fingerprint = model.tokenizer.keyed([plain])[0]
+
+    def is_in(raw: bytes) -> bool:
+        features = model.features(raw)
+        return any(
+            found[0] == fingerprint for found in (features.pairs if facts.is_pair else features.tokens)
+        )
+
+    return is_in

@@ -1,0 +1,370 @@
+"""`spamnb.toml`: what is in force and where it comes from; a delivery neither pays for it nor fails by it."""
+
+import os
+import sys
+import time
+
+import pytest
+
+from spamnb.bayes.verdict import Verdict
+from spamnb.configuration import cache
+from spamnb.configuration.compiling import SETTLED
+from spamnb.configuration.current import load
+from spamnb.configuration.tables import checked_values
+
+SYSTEM = "import sys, spamnb.configuration.cache as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
+START = "from spamnb.start import main; sys.exit(main())"
+
+
+class Home:
+    """A user's home, with the system's files beside it; written files look as old as files mostly are."""
+
+    def __init__(self, spamnb, folder):
+        self.spamnb = spamnb
+        self.home, self.system = folder / "home", folder / "etc"
+        self.own = self.home / ".config" / "spamnb"
+        self.cache = self.home / ".cache" / "spamnb" / "configuration.cache"
+        self.ticks = 0
+        for made in (self.own, self.system):
+            made.mkdir(parents=True)
+
+    def write(self, name, text, system=False):
+        path = (self.system if system else self.own) / name
+        path.write_text(text)
+        self.ticks += 1
+        os.utime(path, (1e9 + self.ticks, 1e9 + self.ticks))
+        return path
+
+    def environment(self, **more):
+        kept = {name: value for name, value in self.spamnb.environment.items() if name != "SPAMNB_MODEL"}
+        return kept | {"HOME": str(self.home)} | more
+
+    def __call__(self, *arguments, stdin=b"", **more):
+        return self.spamnb(*arguments, stdin=stdin, env=self.environment(**more))
+
+    def classify(self, *arguments, stdin):
+        return self("classify", "--model", self.spamnb.model, *arguments, stdin=stdin)
+
+    def beside_a_system(self, *arguments, **more):
+        command = [sys.executable, "-c", SYSTEM + START, self.system, *arguments]
+        return self.spamnb.run(command, env=self.environment(**more))
+
+
+@pytest.fixture
+def home(spamnb, tmp_path):
+    return Home(spamnb, tmp_path)
+
+
+@pytest.fixture
+def here(home, monkeypatch):
+    """The configuration of this very process is that home's."""
+    monkeypatch.setattr(cache, "SYSTEM_FOLDER", str(home.system))
+    for name in [name for name in os.environ if name.startswith(("XDG_", "SPAMNB_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home.home))
+    return home
+
+
+def sent_by(sender, raw=b"Subject: x\n\nhello\n", more=b""):
+    return b"From: Somebody <%s>\n%s%s" % (sender.encode(), more, raw)
+
+
+def test_without_any_file_all_is_as_ever(here):
+    found = load()
+    assert (found.values, found.senders, found.sources) == (cache.DEFAULTS, None, {})
+    assert not here.cache.exists()
+
+
+@pytest.mark.slow
+def test_who_has_the_last_word(home):
+    def model(**more):
+        told = home.beside_a_system("config", "--json", **more).succeeds().json
+        return told["values"]["model"], told["from"]["model"]
+
+    def asked(*arguments, **more):
+        done = home.beside_a_system("classify", *arguments, **more)
+        return done.err.decode().split(": ")[1]
+
+    data = str(home.home / ".local" / "share" / "spamnb" / "model.msgpack")
+    assert model() == (data, "default")
+    system = home.write("spamnb.toml", 'model = "/system"\nheader = "X-Spam-System"\n', system=True)
+    assert model() == ("/system", str(system))
+    user = home.write("spamnb.toml", 'model = "~/mine"\n')
+    mine = str(home.home / "mine")
+    assert model() == (mine, str(user))
+    assert asked() == mine
+    assert model(SPAMNB_MODEL="/environment") == ("/environment", "$SPAMNB_MODEL")
+    assert asked(SPAMNB_MODEL="/environment") == "/environment"
+    assert asked("--model", "/line", SPAMNB_MODEL="/environment") == "/line"
+    assert home.beside_a_system("config", "--json").json["values"]["header"] == "X-Spam-System"  # key by key
+
+
+WRONG = {
+    'subject_tga = "[spam]"': ("unknown key 'subject_tga'; 'subject_tag' is meant?",),
+    "zzz = 1": ("unknown key 'zzz'",),
+    "model = 3": ("model is a text, not 3",),
+    'syslog = "yes"': ("syslog is true or false, not 'yes'",),
+    "history_days = true": ("history_days is a whole number, not True",),
+    'ham_loss = "60%"': ("ham_loss takes a percentage",),
+    'header_style = "other"': ("header_style is one of spamnb, bogofilter, spamassassin",),
+    'header = "Subject"': ("header is a name like",),
+    'header = "X-Spam: a"': ("header is a name like",),
+    'subject_tag = "buy"': ("subject_tag is like",),
+    'subject_tag = "[spam]\\nX: y"': ("subject_tag is like",),
+    'subject_tag = "\N{CYRILLIC SMALL LETTER A}"': ("subject_tag is like",),
+    "model = ": ("line 1",),
+    'allow = "nothing-there"': ("nothing-there", "No such file", "spamnb.toml"),
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_mistake_is_told_with_file_and_key_and_no_mail_is_lost(home, mail, text):
+    path = home.write("spamnb.toml", text + "\n")
+    home.classify("-p", stdin=mail.messages["spam"]).fails(75, *WRONG[text], str(path))
+    home("config", "--check").fails(66 if "nothing" in text else 65, *WRONG[text], str(path))
+    home("train", "--spam", "-", stdin=mail.messages["spam"]).fails(75, str(path))
+    home("config", "--help").succeeds()
+
+
+def test_a_wrong_line_of_a_list_is_told(home, mail):
+    for line in ("two words", "a@", "@", "a@b@", "*", "a..b", "a@*.example", "x" + ".x" * 20, "a,b"):
+        path = home.write("block.txt", f"fine.example\n\n{line}\n")
+        home.classify("-p", stdin=mail.messages["spam"]).fails(75, f"{path}:3: no address or domain")
+
+
+def test_what_is_in_force_is_shown(home):
+    home.write("spamnb.toml", 'header = "X-Spam-Is"\nham_loss = "0.05%"\n')
+    listed = home.write("allow.txt", "ann@example.org\n")
+    lines = dict(line.split("\t", 1) for line in home("config").succeeds().lines)
+    assert lines["header"] == f"X-Spam-Is\t{home.own}/spamnb.toml"
+    assert lines["allow"] == f"{listed}\t{listed}"
+    assert list(lines) == list(cache.DEFAULTS)
+    assert home("config", "--check").succeeds().out == b""
+
+
+def test_ham_loss_is_that_of_training(home, mail):
+    home.write("spamnb.toml", 'ham_loss = "5%"\n')
+    home("train", "--jobs", "1", mail.ham, mail.spam).succeeds()
+    assert b"set for 5 %" in home("inspect").succeeds().out
+    home("train", "--jobs", "1", "--ham-loss", "1%", mail.ham, mail.spam).succeeds()
+    assert b"set for 1 %" in home("inspect").succeeds().out
+
+
+# The cache
+
+
+def test_a_change_of_any_file_counts_at_once(home):
+    raw = sent_by("win@casino.example")
+
+    def reason():
+        return home.classify("--json", stdin=raw).succeeds().json["reason"]
+
+    home.write("spamnb.toml", "")
+    assert reason() is None
+    first = home.write("block.txt", "casino.example\n")
+    assert reason() == "blocked=casino.example"
+    assert reason() == "blocked=casino.example"
+    assert home.cache.stat().st_mode & 0o777 == 0o600
+    home.write("block.txt", "kasino.example\n")  # of the same length
+    assert reason() is None
+    first.unlink()
+    other = home.write("other", "win@casino.example\n")
+    home.write("spamnb.toml", 'block = "other"\n')
+    assert reason() == "blocked=win@casino.example"
+    home.write(other.name, "")
+    assert reason() is None
+
+
+def test_a_file_that_was_written_just_now_is_not_cached(here):
+    """It may be written again in the same tick of the clock, and look the same."""
+    path = here.own / "spamnb.toml"
+    path.write_text('header = "X-Spam-A"\n')
+    now = time.time_ns()
+    os.utime(path, ns=(now + 10 * SETTLED, now + 10 * SETTLED))
+    assert load()["header"] == "X-Spam-A"
+    assert not here.cache.exists()
+
+
+def test_a_damaged_cache_is_made_anew(here):
+    here.write("spamnb.toml", 'header = "X-Spam-A"\n')
+    here.write("block.txt", "".join(f"domain{n}.example\n" for n in range(600)))
+    expected = load().values
+    sound = here.cache.read_bytes()
+    assert len(sound) > cache.PAGE  # two pages of senders
+    damaged = [sound[:cut] for cut in (0, 5, 12, 40, len(sound) - 1)]
+    places = [*range(0, 700, 29), *range(700, len(sound), 509)]
+    damaged += [sound[:at] + bytes([sound[at] ^ 0x20]) + sound[at + 1 :] for at in places]
+    for content in damaged:
+        here.cache.write_bytes(content)
+        found = load()
+        assert found.values == expected
+        for n in range(0, 600, 60):
+            verdict = found.decide(
+                Verdict("ham", 0.0, 0.0, {"ham": 1.0, "spam": 0.0}, ()), sent_by(f"a@domain{n}.example")
+            )
+            assert verdict.reason == f"blocked=domain{n}.example"
+
+
+def test_where_no_cache_can_be_written_it_works_without(home, mail):
+    home.write("spamnb.toml", 'header = "X-Spam-A"\n')
+    (home.home / ".cache").write_text("a file")
+    assert home.classify("-p", stdin=mail.messages["ham"]).succeeds().out.startswith(b"X-Spam-A: ham;")
+
+
+def test_a_cache_of_another_release_or_another_home_is_not_used(here, monkeypatch):
+    here.write("spamnb.toml", 'header = "X-Spam-A"\n')
+    load()
+    sources = {path: cache.stamp_of(path) for path in cache.usual_sources()}
+    assert cache.read_cache(str(here.cache), sources)
+    assert cache.read_cache(str(here.cache), sources | {"/elsewhere": None}) is None
+    monkeypatch.setattr(cache, "__version__", "0.0.0")
+    assert cache.read_cache(str(here.cache), sources) is None
+
+
+# Senders
+
+LISTED = [
+    # allow, block, From, what is said of the sender
+    ("", "casino.example", "win@casino.example", "blocked=casino.example"),
+    ("", "casino.example", "WIN@mail.Casino.Example", "blocked=casino.example"),
+    ("", "casino.example", "win@notcasino.example", None),
+    ("", "casino.example", "casino.example@other.example", None),
+    ("", "@casino.example", "win@casino.example", "blocked=casino.example"),
+    ("", "*.casino.example # a comment", "win@a.b.casino.example", "blocked=casino.example"),
+    ("", "*@casino.example", "win@casino.example", "blocked=casino.example"),
+    ("", "Win@casino.example", "win@casino.example", "blocked=win@casino.example"),
+    ("", "win@casino.example", "win@mail.casino.example", None),
+    ("", "example", "win@casino.example", "blocked=example"),
+    ("ann@casino.example", "casino.example", "ann@casino.example", "allowed=ann@casino.example"),
+    ("ann@casino.example", "casino.example", "bob@casino.example", "blocked=casino.example"),
+    ("example", "casino.example", "bob@casino.example", "blocked=casino.example"),
+    ("casino.example", "casino.example", "bob@casino.example", "allowed=casino.example"),
+    ("", "casino.example", "win@casino.example.", "blocked=casino.example"),
+    ("", "casino.example", "", None),
+    ("", "casino.example", "casino.example", None),
+    ("", "casino.example", "@casino.example", None),
+    ("", "casino.example", "x@" + "a." * 5000 + "casino.example", "blocked=casino.example"),
+    ("", "casino.example", "x y@casino.example", None),
+]
+
+
+@pytest.mark.parametrize(("allow", "block", "sender", "reason"), LISTED)
+def test_who_is_listed(here, allow, block, sender, reason):
+    here.write("allow.txt", allow + "\n")
+    here.write("block.txt", f"# nobody\n\n{block}\n")
+    for label in ("ham", "unsure", "spam"):
+        before = Verdict(label, 1.0, 0.5, {"ham": 0.5, "spam": 0.5}, ())
+        verdict = load().decide(before, sent_by(sender))
+        expected = {"b": "spam", "a": "ham"}.get((reason or " ")[0], label)
+        assert (verdict.label, verdict.reason or None) == (expected, reason)
+
+
+def test_the_verdict_says_so_everywhere(home, mail):
+    home.write("block.txt", "example.org\n")
+    home.write("allow.txt", "casino.example\n")
+    raw = mail.messages["ham"]
+    first = home.classify("-p", stdin=raw).succeeds().out.partition(b"\n")[0]
+    assert first.startswith(b"X-Spamnb: spam; score=-")
+    assert first.endswith(b"; blocked=example.org")
+    assert home.classify("-e", stdin=raw).code == 0
+    assert home.classify("-p", "--header-style", "bogofilter", stdin=raw).out.startswith(
+        b"X-Bogosity: Spam, "
+    )
+    style = home.classify("-p", "--header-style", "spamassassin", stdin=raw).out
+    assert style.startswith(b"X-Spam-Flag: YES\nX-Spam-Level: *****\nX-Spam-Status: Yes, score=5.0 ")
+    told = home("inspect", "--model", home.spamnb.model, "-", stdin=raw).succeeds().out
+    assert b"not the score decided, but the list of senders: blocked=example.org" in told
+    as_json = home("inspect", "--json", "--model", home.spamnb.model, "-", stdin=raw).succeeds().json
+    assert (as_json["verdict"], as_json["reason"], as_json["flips"]) == ("spam", "blocked=example.org", [])
+    for jobs in ([], ["--jobs", "1"]):  # a little mail, and much of it
+        lines = (
+            home.classify(*jobs, mail.ham, *([mail.spam] * (3 if jobs else 1)), stdin=b"").succeeds().lines
+        )
+        said = {(line.split("\t")[0], "/ham/" in line) for line in lines if not line.endswith("/00")}
+        assert said == {("spam", True), ("ham", False)}
+
+
+def test_a_list_needs_no_model(home):
+    home.write("allow.txt", "ann@example.org\n")
+    allowed = home("classify", stdin=sent_by("ann@example.org")).succeeds()
+    assert allowed.out == b"ham\t0.0000\t-\n"
+    home("classify", stdin=sent_by("bob@example.org")).fails(75, "no model yet")
+
+
+def test_nobody_is_allowed_in_whose_name_another_writes(home, mail):
+    home.write("allow.txt", "casino.example\n")
+    result = b"Authentication-Results: mx.example.org; spf=pass; dmarc=%s header.from=casino.example\n"
+    for found, verdict in ((b"pass", "ham"), (b"fail", "spam")):
+        raw = result % found + result % b"pass" + mail.messages["spam"]
+        assert home.classify("--json", stdin=raw).succeeds().json["verdict"] == verdict
+
+
+def test_of_many_labels_the_likeliest_but_spam(home, mail, three):
+    home.write("allow.txt", "boss@work.example\n")
+    done = home("classify", "--json", "--model", three, stdin=mail.messages["work"]).succeeds()
+    assert (done.json["verdict"], done.json["reason"]) == ("work", "allowed=boss@work.example")
+
+
+def test_a_long_list_is_found_entry_by_entry(here):
+    blocked = [f"user{n}@host{n % 97}.example" for n in range(3000)]
+    allowed = [f"friend{n}@host{n % 97}.example" for n in range(3000)]
+    here.write("block.txt", "\n".join(blocked))
+    here.write("allow.txt", "\n".join(allowed))
+    load()
+    senders = load().senders  # in the file
+    assert senders
+    assert senders.pages is None
+    for n in range(3000):
+        assert senders.find(blocked[n], False) == (False, blocked[n])
+        assert senders.find(allowed[n], False) == (True, allowed[n])
+        assert senders.find(f"other{n}@host{n % 97}.example", False) is None
+
+
+def test_keys_of_other_files_are_read_by_the_same_rules():
+    types = {"one": "str", "many": "tuple[str, ...]"}
+    assert checked_values({"one": "a", "many": "b"}, types) == {"one": "a", "many": ("b",)}
+    with pytest.raises(Exception, match="not a secret"):
+        checked_values({"one": 3}, types, ["one"])
+
+
+# The subject's tag
+
+
+def test_the_tag_stands_before_the_subject_of_spam_alone(home, mail):
+    home.write("spamnb.toml", 'subject_tag = "[spam] "\n')
+    for name, raw in mail.messages.items():
+        out = home.classify("-p", stdin=raw).succeeds().out.partition(b"\n")[2]
+        assert out == (raw.replace(b"Subject: ", b"Subject: [spam] ") if name == "spam" else raw)
+    again = home.classify("-p", stdin=home.classify("-p", stdin=mail.messages["spam"]).out).out
+    assert again == home.classify("-p", stdin=mail.messages["spam"]).out
+
+
+def test_what_was_tagged_is_known_as_the_message_it_was(home, mail, own):
+    home.write("spamnb.toml", 'subject_tag = "***SPAM***"\n')
+    raw = b"Received: by x\n" + mail.messages["spam"]
+    tagged = home.classify("-p", stdin=raw).succeeds().out
+    assert b"Subject: ***SPAM*** cheap pills" in tagged
+    assert home("train", "--model", own, "--spam", "-", stdin=raw).succeeds().out == b"spam: 1 learned\n"
+    assert (
+        home("train", "--model", own, "--spam", "-", stdin=tagged).succeeds().out
+        == b"spam: 1 already known\n"
+    )
+
+
+@pytest.mark.slow
+def test_no_toml_is_read_by_a_delivery_whose_cache_is_fresh(home, mail):
+    home.write("spamnb.toml", 'subject_tag = "[spam]"\n')
+    home.write("block.txt", "casino.example\n")
+    command = [sys.executable, "-X", "importtime", "-c", "import sys; " + START, "classify", "-p"]
+
+    def loaded():
+        done = home.spamnb.run(
+            command, mail.messages["spam"], env=home.environment(SPAMNB_MODEL=home.spamnb.model)
+        )
+        assert b"blocked=casino.example" in done.out
+        return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.err.decode().splitlines()}
+
+    assert "tomllib" in loaded()
+    heavy = "tomllib re json typing collections contextlib email functools enum dataclasses"
+    already = home.spamnb.run([*command[:3], "-c", "pass"]).err.decode()
+    assert [name for name in heavy.split() if name in loaded() and f" {name}\n" not in already] == []

@@ -1,0 +1,141 @@
+"""The review page as a program of its own, and a real browser that looks at it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.browser import BROWSER
+from helpers.program import Spamnb
+from spamnb.delivery.history_log import HistoryLog
+from spamnb.history.database import History
+from spamnb.model import Model
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored_model import StoredModel
+
+DRIVER = shutil.which("chromedriver")
+with_selenium = pytest.mark.skipif(
+    not (BROWSER and DRIVER), reason="Chromium and chromedriver are not installed"
+)
+PATIENCE = 30  # seconds
+
+
+class Page:
+    """A page that is served."""
+
+    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
+        self.process = process
+        self.address = address  # with the token
+        self.base = address.partition("/?")[0]
+
+    def kill(self) -> None:
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE)
+
+
+@contextmanager
+def served(spamnb: Spamnb, *arguments: str | Path, **environment: str) -> Iterator[Page]:
+    """Run `spamnb review` until the end of the block."""
+    command = [spamnb.program, "review", "--no-browser", *map(str, arguments)]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        env=spamnb.environment | environment,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        try:
+            yield Page(process, process.stdout.readline().strip())
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+
+
+def remembered(folder: Path, model: str, mail: Iterable[bytes]) -> Path:
+    """A history of mail that was judged, a minute after the other."""
+    start = time.time() - 86400
+    log, judge = HistoryLog("36500", "1GB", str(folder)), Model.open(model)
+    for number, raw in enumerate(mail):
+        log.append(raw, judge.classify(raw), model, "classify", now=start + 60 * number)
+    with History.open(str(folder)) as history:
+        history.gather()
+    return folder
+
+
+def label_in(model: str, raw: bytes | None) -> str | None:
+    """The label that a message is learned under."""
+    assert raw
+    return StoredModel.open(model).label_of(digest(read(raw)))
+
+
+class Eyes:
+    """A browser, and a person's few ways with it."""
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def open(self, address: str) -> None:
+        self.driver.get(address)
+
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element("css selector", selector)
+
+    def all(self, selector: str) -> list[Any]:
+        return list(self.driver.find_elements("css selector", selector))
+
+    def text(self, selector: str = "body") -> str:
+        """All that can be read of an element, on one line."""
+        found = self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
+        return " ".join(str(found).split())
+
+    def run(self, script: str, *arguments: object) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def press(self, *keys: str) -> None:
+        self.driver.switch_to.active_element.send_keys(*keys)
+
+    def click(self, selector: str) -> None:
+        self.find(selector).click()
+
+    def command(self, name: str, **values: object) -> Any:
+        return self.driver.execute_cdp_cmd(name, values)
+
+    def wait(self, condition: Callable[[], object], what: str = "") -> None:
+        from selenium.common.exceptions import StaleElementReferenceException
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        wait = WebDriverWait(self.driver, PATIENCE, 0.05, [StaleElementReferenceException])
+        wait.until(lambda _: condition(), what)
+
+    def corrected(self) -> list[str]:
+        """Ids of the rows that are shown as learned."""
+        return list(
+            self.run("return [...document.querySelectorAll('li.corrected')].map(row => row.id.slice(1))")
+        )
+
+
+def new_browser() -> Any:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER or ""
+    for option in (
+        "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run "
+        "--disable-background-networking --disable-component-update --disable-sync --hide-scrollbars "
+        "--window-size=1200,1000"
+    ).split():
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    return webdriver.Chrome(options, Service(DRIVER))

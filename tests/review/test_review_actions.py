@@ -1,0 +1,280 @@
+"""What a person does on the review page, by mouse, by keys and without script, in a real browser."""
+
+import shutil
+import subprocess
+
+import pytest
+from helpers.reviewing import label_in, remembered, served, with_selenium
+from helpers.samples import ham, spam, work
+
+from spamnb.history.database import History
+from spamnb.model import Model
+from spamnb.store.stored_model import StoredModel
+
+pytestmark = [pytest.mark.slow, with_selenium]
+CONTROL, ENTER, ESCAPE, RIGHT = "\ue009", "\ue007", "\ue00c", "\ue014"
+
+
+def doubtful(number):
+    """A message between ham and spam, that no other is like."""
+    head, body = spam(number).partition(b"\n\n")[0], ham(number).partition(b"\n\n")[2]
+    return head + b"\n\n" + body + b"word%d\n" % number
+
+
+MAIL = [*map(doubtful, range(200, 206)), *map(spam, range(200, 203)), *map(ham, range(200, 203))]
+
+
+def counts(model):
+    """All that is learned, to be compared."""
+    stored = StoredModel.open(model)
+    return stored.messages, stored.vocabulary, stored.pair_vocabulary, stored.occurrences
+
+
+def row_of(eyes, raw):
+    """The row of a message: by its subject, which no other has."""
+    subject = raw.partition(b"Subject: ")[2].partition(b"\n")[0].decode()
+    return next(
+        row for row in eyes.all(".rows > li") if row.find_element("css selector", ".subject").text == subject
+    )
+
+
+@pytest.fixture
+def own(shared, spamnb):
+    """The model of the page, as it was before any test."""
+    return shared.renew(spamnb.model)
+
+
+@pytest.fixture
+def open_page(shared, own, eyes):
+    """Open the page with a history of some mail."""
+
+    def opened(mail):
+        remembered(shared.history, own, mail)
+        eyes.open(shared.page.address)
+        eyes.wait(lambda: eyes.run("return document.activeElement.className") == "subject")
+        return shared.page
+
+    return opened
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page(MAIL)
+
+
+@pytest.mark.usefixtures("page")
+def test_by_mouse(eyes, own):
+    assert "token" not in eyes.driver.current_url
+    assert [row.text for row in eyes.all(".verdict")] == ["unsure"] * 6 + ["spam"] * 3 + ["ham"] * 3
+    before = counts(own)
+    row_of(eyes, MAIL[0]).find_element("css selector", "button.spam").click()
+    eyes.wait(lambda: len(eyes.corrected()) == 1)
+    assert label_in(own, MAIL[0]) == "spam"
+    assert "learned as spam" in eyes.text("li.corrected")
+    row_of(eyes, MAIL[0]).find_element("css selector", "button[name=undo]").click()
+    eyes.wait(lambda: not eyes.corrected())
+    assert counts(own) == before
+    # Many at once: the buttons for them are there as soon as something is selected.
+    assert not eyes.find(".bar-below button").is_displayed()
+    for raw in MAIL[1:4]:
+        row_of(eyes, raw).find_element("css selector", "input").click()
+    eyes.click(".bar-below button.ham")
+    eyes.wait(lambda: len(eyes.corrected()) == 3)
+    assert [label_in(own, raw) for raw in MAIL[1:4]] == ["ham"] * 3
+    # Search, and why.
+    eyes.find("#search").send_keys("pills 201")
+    eyes.click(".search button")
+    eyes.wait(lambda: len(eyes.all(".rows > li")) == 2)
+    eyes.click(".rows .subject")
+    eyes.wait(lambda: "What would change the verdict" in eyes.text())
+    eyes.click(".actions button")
+    eyes.wait(lambda: "learned as" in eyes.text(".actions"))
+    eyes.click(".actions button")
+    eyes.wait(lambda: "learned as" not in eyes.text(".actions"))
+    eyes.click("#back")
+    eyes.wait(lambda: "Inbox of doubt" in eyes.text())
+
+
+@pytest.mark.usefixtures("page")
+def test_by_keys(eyes, own):
+    before = counts(own)
+    first, second = (row.get_attribute("id") for row in eyes.all(".rows > li")[:2])
+    current = "return document.activeElement.closest('li')?.id"
+    assert eyes.run(current) == first
+    eyes.press("j")
+    assert eyes.run(current) == second
+    eyes.press("k", "s")
+    eyes.wait(lambda: eyes.corrected() == [first[1:]])
+    assert eyes.run(current) == second  # on to the next
+    assert eyes.text("#status") == "learned as spam"
+    eyes.press("h")
+    eyes.wait(lambda: len(eyes.corrected()) == 2)
+    eyes.press("u", "u")
+    eyes.wait(lambda: not eyes.corrected())
+    assert counts(own) == before
+    eyes.press("x", "x", "x", "s")
+    eyes.wait(lambda: len(eyes.corrected()) == 3)
+    eyes.press("u")
+    eyes.wait(lambda: not eyes.corrected())
+    assert counts(own) == before
+    eyes.press(ENTER)
+    eyes.wait(lambda: "From prior to verdict" in eyes.text())
+    eyes.press("h")
+    eyes.wait(lambda: "learned as ham" in eyes.text(".actions"))
+    eyes.press("u")
+    eyes.wait(lambda: eyes.text(".actions") and "learned as" not in eyes.text(".actions"))
+    assert counts(own) == before
+    eyes.press(ESCAPE)
+    eyes.wait(lambda: eyes.all(".rows > li"))
+    eyes.press("/")
+    eyes.press("notes", ENTER)
+    eyes.wait(lambda: len(eyes.all(".rows > li")) == 3)
+    assert "text=notes" in eyes.driver.current_url
+
+
+@pytest.mark.usefixtures("page")
+def test_undo_goes_back_to_the_label_before(eyes, own, spamnb):
+    spamnb("train", "--model", own, "--ham", "-", stdin=MAIL[0]).succeeds()
+    before = counts(own)
+    row_of(eyes, MAIL[0]).find_element("css selector", "button.spam").click()
+    eyes.wait(lambda: len(eyes.corrected()) == 1)
+    assert label_in(own, MAIL[0]) == "spam"
+    eyes.press("u")
+    eyes.wait(lambda: not eyes.corrected())
+    assert label_in(own, MAIL[0]) == "ham"
+    assert counts(own) == before
+
+
+def test_without_script(page, eyes, own):
+    eyes.command("Emulation.setScriptExecutionDisabled", value=True)
+    eyes.open(page.base + "/?verdict=unsure")
+    eyes.click(".rows > li button.ham")
+    eyes.wait(lambda: eyes.all("li.corrected"))
+    assert "verdict=unsure" in eyes.driver.current_url
+    for box in eyes.all(".rows > li:not(.corrected) input")[:2]:
+        box.click()
+    eyes.click(".bar-below button.spam")
+    eyes.wait(lambda: len(eyes.all("li.corrected")) == 3)
+    assert sorted(filter(None, (label_in(own, raw) for raw in MAIL))) == ["ham", "spam", "spam"]
+    eyes.click("button[name=undo]")
+    eyes.wait(lambda: len(eyes.all("li.corrected")) == 2)
+    eyes.open(page.base + "/cutoff")
+    eyes.all(".cutoff input[type=radio]")[0].click()
+    eyes.click(".cutoff button")
+    eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == 1e-5)
+
+
+def test_a_hundred_corrections_in_a_hundred_key_presses(open_page, own, eyes):
+    mail = [doubtful(number) for number in range(300, 420)]
+    open_page(mail)
+    eyes.press(*["s"] * 100)
+    eyes.wait(lambda: len(eyes.corrected()) == 100)
+    assert [label_in(own, raw) for raw in mail].count("spam") == 100
+    assert len(eyes.all(".rows > li")) == 120
+    assert eyes.all(".failed") == []
+
+
+@pytest.mark.usefixtures("page")
+def test_words_course_and_cutoff(eyes, own):
+    eyes.click("nav a[href^='/words']")
+    eyes.find("#search").send_keys("viagra", ENTER)
+    eyes.wait(lambda: "In 3 of the newest 12 messages: 3 spam." in eyes.text())
+    eyes.click(".rows button.ham")
+    eyes.wait(lambda: len(eyes.corrected()) == 1)
+    eyes.click("button[name=undo]")
+    eyes.wait(lambda: not eyes.corrected())
+    eyes.click("nav a[href^='/course']")
+    eyes.wait(lambda: "Week by week" in eyes.text())
+    assert "WORDS GAINED" in eyes.text().upper()
+    eyes.click("nav a[href^='/cutoff']")
+    eyes.wait(lambda: eyes.find("#slider").is_displayed())
+    x = "return document.querySelectorAll('.cutoff svg line.cutoff')[1].getAttribute('x1')"
+    before, shown = eyes.run(x), eyes.text(".slider output")
+    eyes.find("#slider").send_keys("\ue012", "\ue012")  # to the left: less ham may be lost
+    assert eyes.text(".slider output") != shown
+    assert float(eyes.run(x)) >= float(before)
+    chosen = eyes.run("return document.querySelector('input[name=loss]:checked').value")
+    eyes.click(".cutoff button")
+    eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == float(chosen))
+    eyes.wait(lambda: "as now" in eyes.text(".slider output"))
+
+
+def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes):
+    other = shutil.copy(three, str(tmp_path / "three.msgpack"))
+    open_page(MAIL[:2])
+    remembered(shared.history, other, [work(200), work(201)])
+    eyes.driver.refresh()
+    assert len(eyes.all(".rows > li")) == 2
+    eyes.run(
+        "const choice = document.querySelector('.model select'); choice.value = arguments[0]; "
+        "choice.dispatchEvent(new Event('change', {bubbles: true}))",
+        other,
+    )
+    eyes.wait(lambda: "deadline 200" in eyes.text())
+    assert [button.text for button in eyes.all(".rows > li:first-child button")] == list(
+        Model.open(other).labels
+    )
+    eyes.press(str(1 + list(Model.open(other).labels).index("work")))
+    eyes.wait(lambda: len(eyes.corrected()) == 1)
+    assert "work" in (label_in(other, work(200)), label_in(other, work(201)))
+    assert label_in(own, work(200)) is None
+    eyes.click("nav a[href^='/cutoff']")  # about the same model
+    eyes.wait(lambda: "likeliest label" in eyes.text())
+
+
+def test_two_tabs(page, shared, eyes, own):
+    first = eyes.driver.current_window_handle
+    eyes.driver.switch_to.new_window("tab")
+    eyes.open(page.base + "/")
+    eyes.press("s")
+    eyes.wait(lambda: len(eyes.corrected()) == 1)
+    [id_] = eyes.corrected()
+    eyes.driver.switch_to.window(first)
+    eyes.find(f"#m{id_} button.ham").click()  # which still offers it
+    eyes.wait(lambda: eyes.corrected() == [id_])
+    assert "learned as ham" in eyes.text(f"#m{id_}")
+    eyes.find(f"#m{id_} button[name=undo]").click()
+    eyes.wait(lambda: not eyes.corrected())
+    with History.open(str(shared.history)) as history:
+        assert label_in(own, history.message(int(id_))) is None
+
+
+@pytest.mark.usefixtures("page")
+def test_a_model_that_others_change(eyes, own, spamnb, tmp_path):
+    before = StoredModel.open(own).messages
+    (tmp_path / "more").mkdir()
+    for number in range(500, 520):
+        (tmp_path / "more" / str(number)).write_bytes(spam(number))
+    spamnb("train", "--model", own, "--jobs", "1", "--spam", tmp_path / "more").succeeds()
+    eyes.press("s")
+    eyes.wait(lambda: len(eyes.corrected()) == 1)
+    after = StoredModel.open(own).messages
+    assert sum(after) == sum(before) + 21
+    shutil.move(own, own + ".away")
+    eyes.press("s")
+    eyes.wait(lambda: eyes.all(".failed"))
+    assert "no model yet" in eyes.text(".failed")
+    assert len(eyes.corrected()) == 1
+
+
+def test_killed_in_the_middle(spamnb, own, tmp_path, eyes):
+    own = shutil.copy(own, str(tmp_path / "model.msgpack"))
+    mail = [doubtful(number) for number in range(600, 640)]
+    folder = remembered(tmp_path / "history", own, mail)
+    with served(spamnb, "--model", own, "--history-folder", folder) as page:
+        eyes.open(page.address)
+        eyes.wait(lambda: eyes.run("return document.activeElement.className") == "subject")
+        eyes.press(*["s"] * 40)
+        eyes.wait(lambda: len(eyes.corrected()) >= 8)
+        page.kill()
+    eyes.wait(lambda: len(eyes.corrected()) + len(eyes.all(".failed")) == 40)
+    shown = {int(id_) for id_ in eyes.corrected()}
+    assert 8 <= len(shown) < 40
+    with History.open(str(folder)) as history:
+        learned = {
+            entry.id for entry in history.entries(limit=100) if label_in(own, history.message(entry.id))
+        }
+        noted = {entry.id for entry in history.entries(limit=100) if entry.correction == "spam"}
+    assert shown <= noted <= learned
+    assert len(learned - shown) <= 20  # those under way
+    subprocess.run([spamnb.program, "inspect", "--check", "--model", own], check=True, capture_output=True)

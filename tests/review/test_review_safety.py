@@ -1,0 +1,275 @@
+"""What strangers and hostile mail cannot do to the review page."""
+
+import http.client
+import json
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+from email.message import Message
+from typing import NamedTuple
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from helpers.reviewing import PATIENCE, Eyes, remembered, served, with_selenium
+from helpers.samples import ham, spam
+
+from spamnb.store.stored_model import StoredModel
+
+pytestmark = pytest.mark.slow
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Message
+    text: str
+
+
+class Client:
+    """A client of the page that sends what it likes."""
+
+    def __init__(self, address, context=None):
+        parts = urlsplit(address)
+        self.token = parse_qs(parts.query)["token"][0]
+        self.host = parts.netloc
+        kind = http.client.HTTPSConnection if context else http.client.HTTPConnection
+        options = {"context": context} if context else {}
+        self.connection = kind(parts.hostname, parts.port, timeout=PATIENCE, **options)
+        self.cookie = ""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+    def ask(self, path, fields=None, **headers):
+        own = {"cookie": self.cookie, "origin": f"http://{self.host}"} | headers
+        body = None if fields is None else urlencode(fields, doseq=True)
+        self.connection.request("GET" if body is None else "POST", path, body, own)
+        answer = self.connection.getresponse()
+        return Answer(answer.status, answer.headers, answer.read().decode())
+
+    def enter(self):
+        answer = self.ask(f"/?token={self.token}")
+        self.cookie = answer.headers["set-cookie"].partition(";")[0]
+        return answer
+
+    def secret(self):
+        return self.ask("/").text.partition('name="secret" value="')[2].partition('"')[0]
+
+
+@pytest.fixture
+def client(shared, spamnb):
+    shared.renew(spamnb.model)
+    remembered(shared.history, shared.model, [spam(700), ham(700)])
+    with Client(shared.page.address) as client:
+        yield client
+
+
+def test_who_may_enter(client):
+    assert client.ask("/").status == 403
+    assert client.ask("/?token=x").status == 403
+    assert client.ask("/files/review.js").status == 403
+    entered = client.enter()
+    assert (entered.status, entered.headers["location"]) == (303, "/")
+    flags = entered.headers["set-cookie"].lower()
+    assert "httponly" in flags
+    assert "samesite=strict" in flags
+    assert client.ask("/").status == 200
+    assert client.ask("/", cookie=client.cookie + "x").status == 403
+    for name in ("evil.example", f"evil.example:{client.connection.port}", "127.0.0.1", ""):
+        assert client.ask("/", host=name).status == 421
+    assert client.ask("/", host=f"localhost:{client.connection.port}").status == 200
+
+
+def test_every_answer_says_what_a_browser_may_do(client):
+    client.enter()
+    for path in ("/", "/course", "/words?word=viagra", "/cutoff", "/message/1", "/message/9", "/nowhere"):
+        headers = client.ask(path).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; style-src 'self';")
+        assert "script-src 'self';" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["cache-control"] == "no-store"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert "server" not in headers
+    framed = client.ask("/message/1/html").headers["content-security-policy"]
+    assert framed.startswith("sandbox; default-src 'none';")
+
+
+def test_what_others_cannot_send(client, shared):
+    client.enter()
+    before = StoredModel.open(shared.model).messages
+    good = {"secret": client.secret(), "one": "1:ham"}
+    assert client.ask("/correct", good, origin="http://evil.example").status == 403
+    assert client.ask("/correct", good, origin="null").status == 403
+    assert client.ask("/correct", {"one": "1:ham"}).status == 409
+    assert client.ask("/correct", good | {"secret": "x"}).status == 409
+    assert client.ask("/correct", good | {"one": "1:nolabel"}).status == 409
+    assert client.ask("/correct", good | {"one": "99:ham"}).status == 409
+    assert client.ask("/correct", good | {"one": "../:ham"}).status == 409
+    assert (
+        client.ask("/correct", {"secret": good["secret"], "all": "ham", "id": ["1"] * 300_000}).status == 409
+    )
+    assert client.ask("/cutoff", {"secret": good["secret"], "loss": "nan"}).status == 409
+    assert client.ask("/correct?rows=1").status == 405
+    assert StoredModel.open(shared.model).messages == before
+    sent = client.ask("/correct", good | {"back": "//evil.example/"})
+    assert (sent.status, sent.headers["location"]) == (303, "/#m1")
+    assert StoredModel.open(shared.model).messages == [before[0] + 1, before[1]]
+
+
+def test_no_other_file_is_opened_as_a_model(client, tmp_path):
+    client.enter()
+    shutil.copy(__file__, tmp_path / "secret")
+    page = client.ask("/words?" + urlencode({"model": str(tmp_path / "secret"), "word": "viagra"}))
+    assert page.status == 200
+    assert str(tmp_path) not in page.text
+
+
+def test_addresses_that_others_can_reach(spamnb, own, tmp_path):
+    command = ("review", "--no-browser", "--model", own)
+    spamnb(*command, "--listen", "0.0.0.0:8025").fails(64, "--tls-cert")
+    spamnb(*command, "--listen", "nowhere").fails(64, "not an address")
+    spamnb(*command, "--tls-cert", "x").fails(64, "go together")
+    spamnb(*command, tmp_path / "missing").fails(66, "missing")
+    spamnb(*command, "--history-folder", tmp_path, tmp_path).fails(64, "not both")
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    spamnb(*command, "--listen", "localhost:0", "--tls-cert", certificate, "--tls-key", key).fails(
+        66, "cert.pem"
+    )
+    if shutil.which("openssl"):
+        request = (
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+        )
+        names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
+        subprocess.run([*request.split(), *names], check=True, capture_output=True)
+        tls = ("--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key)
+        with (
+            served(spamnb, "--model", own, "--history-folder", tmp_path / "history", *tls) as page,
+            Client(page.address, ssl.create_default_context(cafile=str(certificate))) as client,
+        ):
+            assert "secure" in client.enter().headers["set-cookie"].lower()
+            assert client.ask("/").status == 200
+
+
+def test_at_a_unix_socket(spamnb, own, tmp_path):
+    path = tmp_path / "socket"
+    with served(
+        spamnb, "--model", own, "--history-folder", tmp_path / "history", "--listen", f"unix:{path}"
+    ) as page:
+        assert page.address.startswith(f"unix:{path} /?token=")
+        with Client("http://review.example" + page.address.partition(" ")[2]) as client:
+            client.connection.sock = socket.socket(socket.AF_UNIX)
+            client.connection.sock.connect(str(path))
+            assert client.ask("/").status == 403
+            assert client.enter().status == 303
+            assert client.ask("/").status == 200
+    assert not path.exists()
+
+
+def test_mail_that_is_named(spamnb, own, mail, tmp_path):
+    """It is judged into a history of its own, which goes with the page."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with (
+        served(spamnb, mail.spam, mail.ham, "--model", own, TMPDIR=str(temporary)) as page,
+        Client(page.address) as client,
+    ):
+        client.enter()
+        assert client.ask("/?order=time").text.count("<li id=") == 28
+        assert len(list(temporary.iterdir())) == 1
+        assert client.ask("/correct", {"secret": client.secret(), "one": "3:ham"}).status == 303
+    assert list(temporary.iterdir()) == []
+    assert page.process.returncode == 0
+
+
+def test_without_the_packages_of_the_page(spamnb, own):
+    blocked = "import sys; sys.modules['starlette'] = None; from spamnb.start import main; sys.exit(main())"
+    spamnb.run([sys.executable, "-c", blocked, "review", "--model", own]).fails(
+        64, "pip install spamnb[review]"
+    )
+
+
+EVIL = "http://evil.example"
+ATTACKS = [
+    "<script>document.title='taken'</script>",
+    "<img src=http://evil.example/1 onerror=\"document.title='taken'\">",
+    "\"'><svg onload=document.title='taken'>",
+    "</bdi></a></li></ol><iframe src=javascript:parent.document.title='taken'></iframe>",
+    "</title></style><script>document.title='taken'</script>",
+    "\u202egnp.exe\u2066\u200b",
+]
+HTML = f"""<html><head><meta http-equiv=refresh content="0;url={EVIL}/refresh">
+<link rel=stylesheet href="{EVIL}/sheet"><link rel=preconnect href="{EVIL}"><LINK
+rel=dns-prefetch href="//evil.example"><base href="{EVIL}/"><style>@import "{EVIL}/import";
+body {{ background: url({EVIL}/background) }} @font-face {{ font-family: x; src: url({EVIL}/font) }}
+p {{ font-family: x }}
+</style></head><body onload="parent.document.title='taken'"><p>viagra casino</p>
+<script>parent.document.title='taken'; fetch('{EVIL}/fetch')</script>
+<img src="{EVIL}/image" srcset="{EVIL}/set 2x">
+<video poster="{EVIL}/poster" src="{EVIL}/video" autoplay></video>
+<iframe src="{EVIL}/frame"></iframe><object data="{EVIL}/object"></object><embed src="{EVIL}/embed">
+<a id=away href="{EVIL}/link" target=_top ping="{EVIL}/ping">away</a>
+<a id=run href="javascript:parent.document.title='taken'">run</a>
+<form id=form action="{EVIL}/form" method=post><input name=x><button id=send>send</button></form>
+<p id=shown style="color: red">All of it is shown</p></body></html>"""
+
+
+def hostile():
+    """Every attack in every field that the page shows."""
+    for number, attack in enumerate(ATTACKS):
+        head = f"From: {attack} viagra <a{number}@b.example>\nSubject: viagra {attack} {number}\n"
+        body = f"viagra casino bonus {attack}\n\n{HTML}"
+        yield (head + "Content-Type: text/html; charset=utf-8\n\n" + body).encode()
+
+
+@with_selenium
+def test_hostile_mail(shared, spamnb, eyes: Eyes):
+    shared.renew(spamnb.model)
+    for raw in hostile():  # so that the attacks are evidence, and words that decided
+        spamnb("train", "--model", shared.model, "--spam", "-", stdin=raw).succeeds()
+    remembered(shared.history, shared.model, hostile())
+    eyes.open(shared.page.address)
+    base = shared.page.base
+    assert len(eyes.all(".rows > li")) == len(ATTACKS)
+    words = [urlencode({"word": attack}) for attack in ATTACKS]
+    for path in (
+        "/course",
+        "/cutoff",
+        *(f"/words?{word}" for word in words),
+        *(f"/?{word}&text=<b>" for word in words),
+    ):
+        eyes.open(base + path)
+        assert eyes.driver.title != "taken"
+        assert eyes.run("return document.querySelectorAll('iframe, img, body script').length") == 0
+    for number in range(1, len(ATTACKS) + 1):
+        eyes.open(f"{base}/message/{number}")
+        assert eyes.driver.title != "taken"
+        eyes.click(".frame summary")
+        eyes.driver.switch_to.frame(eyes.find("iframe"))
+        eyes.wait(lambda: "All of it is shown" in eyes.text())
+        for control in ("#away", "#run", "#send"):
+            if number == 1:
+                eyes.find(control).click()
+        eyes.driver.switch_to.default_content()
+        assert eyes.driver.current_url == f"{base}/message/{number}"
+        assert eyes.driver.title != "taken"
+    assert eyes.driver.window_handles == [eyes.driver.current_window_handle]
+    assert [address for address in requested(eyes) if not address.startswith((base, "data:", "about:"))] == []
+
+
+def requested(eyes):
+    """Addresses of everything that the browser has asked the network for since the test began."""
+    events = [json.loads(line["message"])["message"] for line in eyes.driver.get_log("performance")]
+    sent = [event["params"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    blocked = {
+        event["params"]["requestId"]
+        for event in events
+        if event["method"] == "Network.loadingFailed" and event["params"].get("blockedReason") == "csp"
+    }
+    assert sent
+    return [each["request"]["url"] for each in sent if each["requestId"] not in blocked]

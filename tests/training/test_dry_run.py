@@ -1,0 +1,42 @@
+"""`train --dry-run` and `--verbose`: what would become of each message, and what did."""
+
+import os
+import shutil
+
+
+def test_a_dry_run_says_what_training_then_does_and_changes_nothing(spamnb, mail, tmp_path):
+    model = tmp_path / "folder" / "model"
+    train = ("train", "--jobs", "1", "--verbose", "--model", model)
+    copy = shutil.copy(f"{mail.ham}/04", tmp_path / "copy")
+    mailboxes = ("--ham", mail.ham, "--spam", mail.spam, "--spam", copy)
+    tried = spamnb(*train, "--dry-run", *mailboxes).succeeds().lines
+    assert os.listdir(tmp_path) == ["copy"]
+    done = spamnb(*train, *mailboxes).succeeds().lines
+    assert tried.pop() == "a dry run: nothing was changed"
+    assert tried == done[: len(tried)]
+    assert f"conflicting\t{copy}" in done
+    assert f"learned\t{mail.spam}/03" in done
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in model.parent.iterdir()}
+    for options, outcome in (
+        (("--ham", f"{mail.spam}/03"), "moved"),
+        (("--spam", f"{mail.spam}/03"), "known"),
+        (("--forget", f"{mail.spam}/03"), "forgotten"),
+        (("--forget", f"{mail.work}/03"), "unknown"),
+    ):
+        assert spamnb(*train, "--dry-run", *options).succeeds().lines[0] == f"{outcome}\t{options[1]}"
+    told = spamnb("train", "--dry-run", "--json", "--model", model, "--ham", "-", stdin=mail.messages["ham"])
+    assert (told.succeeds().json["dry_run"], told.json["learned"]) == (True, {"ham": 1})
+    assert {
+        path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in model.parent.iterdir()
+    } == before
+
+
+def test_each_message_of_a_mailbox_has_its_line(spamnb, own, mail, tmp_path):
+    box = tmp_path / "box"
+    letters = [mail.messages["ham"], mail.messages["ham"], mail.messages["work"]]
+    box.write_bytes(b"".join(b"From a@b Mon Nov 15 01:02:03 2026\n" + raw + b"\n" for raw in letters))
+    lines = spamnb("train", "-v", "--jobs", "1", "--model", own, "--ham", box).succeeds().lines
+    assert lines[:3] == [f"learned\t{box}:0", f"duplicate\t{box}:1", f"learned\t{box}:2"]
+    learned = spamnb("train", "-v", "--model", own, "--spam", "-", stdin=mail.messages["spam"]).succeeds()
+    assert learned.lines[0] == "learned\t-"
+    spamnb("train", "-v", "-q", "--model", own, "--ham", box).fails(64, "--quiet")
