@@ -10,7 +10,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from spamnb import __version__
-from spamnb.configuration.cache import (
+from spamnb.configuration.current import (
     ALLOWED,
     DEFAULTS,
     ENTRY,
@@ -25,7 +25,7 @@ from spamnb.configuration.cache import (
     cache_path,
     config_folders,
     stamp_of,
-    usual_sources,
+    stamps,
 )
 from spamnb.configuration.percentage import parse_percentage
 from spamnb.configuration.tables import checked_values, read_toml
@@ -36,7 +36,7 @@ from spamnb.reading.message import without_tag
 from spamnb.store import msgpack_codec
 
 if TYPE_CHECKING:
-    from spamnb.configuration.cache import Stamp
+    from spamnb.configuration.current import Stamp
 
 TYPES = {key: type(value).__name__ for key, value in DEFAULTS.items()}
 NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
@@ -51,7 +51,7 @@ def compile_files(write: bool = True) -> Configuration:
 
     Stamps are taken before the files are read: what changes meanwhile is noticed the next time.
     """
-    sources = {path: stamp_of(path) for path in usual_sources()}
+    sources = stamps()
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for folder in config_folders():

@@ -7,12 +7,12 @@ import time
 import pytest
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.configuration import cache
+from spamnb.configuration import current as cache
 from spamnb.configuration.compiling import SKEW
 from spamnb.configuration.current import load
 from spamnb.configuration.tables import checked_values
 
-SYSTEM = "import sys, spamnb.configuration.cache as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
+SYSTEM = "import sys, spamnb.configuration.current as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
 START = "from spamnb.start import main; sys.exit(main())"
 
 
@@ -215,7 +215,7 @@ def test_where_no_cache_can_be_written_it_works_without(home, mail):
 def test_a_cache_of_another_release_or_another_home_is_not_used(here, monkeypatch):
     here.write("spamnb.toml", 'header = "X-Spam-A"\n')
     load()
-    sources = {path: cache.stamp_of(path) for path in cache.usual_sources()}
+    sources = cache.stamps()
     assert cache.read_cache(str(here.cache), sources)
     assert cache.read_cache(str(here.cache), sources | {"/elsewhere": None}) is None
     monkeypatch.setattr(cache, "__version__", "0.0.0")
