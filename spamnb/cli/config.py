@@ -8,9 +8,8 @@ import click
 
 from spamnb.cli.options import Command, json_option
 from spamnb.cli.render.terminal import print_json, show, table
-from spamnb.configuration.cache import DEFAULTS, Configuration, usual_sources
 from spamnb.configuration.compiling import compile_files
-from spamnb.configuration.current import model_path
+from spamnb.configuration.current import DEFAULTS, Configuration, model_path, stamps
 from spamnb.errors import NoModel
 from spamnb.files import printable
 
@@ -41,7 +40,7 @@ def config(check: bool, as_json: bool) -> None:
     rows = [(key, shown(values[key]), origins[key]) for key in DEFAULTS]
     if sys.stdout.isatty():
         show(table(None, ("key", "value", "from"), rows, texts=("value", "from")))
-        files = [path for path in usual_sources() if path.endswith(".toml")]
+        files = [path for path in stamps() if path.endswith(".toml")]
         show(
             "files: " + ", ".join(f"{path}{'' if os.path.exists(path) else ' (not there)'}" for path in files)
         )

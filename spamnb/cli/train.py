@@ -181,7 +181,7 @@ def train(
         if older:
             tell_revision(model, older)
     if as_json:
-        print_json({"model": model, "dry_run": dry_run, **as_map(summary, sources)})
+        print_json({"model": model, **({"dry_run": True} if dry_run else {}), **as_map(summary, sources)})
     elif not quiet:
         show_summary(summary, sources, model, dry_run)
     passed_over = () if quiet else summary.passed_over

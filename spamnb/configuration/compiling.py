@@ -10,7 +10,7 @@ from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 from spamnb import __version__
-from spamnb.configuration.cache import (
+from spamnb.configuration.current import (
     ALLOWED,
     DEFAULTS,
     ENTRY,
@@ -25,25 +25,25 @@ from spamnb.configuration.cache import (
     cache_path,
     config_folders,
     stamp_of,
-    usual_sources,
+    stamps,
 )
 from spamnb.configuration.percentage import parse_percentage
 from spamnb.configuration.tables import checked_values, read_toml
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.files import write_all
 from spamnb.reading.features import fingerprint_of
-from spamnb.reading.identity import is_volatile
 from spamnb.reading.message import without_tag
 from spamnb.store import msgpack_codec
 
 if TYPE_CHECKING:
-    from spamnb.configuration.cache import Stamp
+    from spamnb.configuration.current import Stamp
 
 TYPES = {key: type(value).__name__ for key, value in DEFAULTS.items()}
 NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
 WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
 LONGEST_LINE = 1000  # characters of a list
-SETTLED = 50_000_000  # nanoseconds: a file written since may change once more without another time
+# Nanoseconds: a file written since may change once more without another time; clocks of file servers differ.
+SETTLED, SKEW = 50_000_000, 10_000_000_000
 
 
 def compile_files(write: bool = True) -> Configuration:
@@ -51,7 +51,7 @@ def compile_files(write: bool = True) -> Configuration:
 
     Stamps are taken before the files are read: what changes meanwhile is noticed the next time.
     """
-    sources = {path: stamp_of(path) for path in usual_sources()}
+    sources = stamps()
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for folder in config_folders():
@@ -96,7 +96,8 @@ def check_values(values: dict[str, Any]) -> None:
     style, header = values.get("header_style", HEADER_STYLES[0]), values.get("header", "X-Spamnb")
     if style not in HEADER_STYLES:
         raise DataError(f"header_style is one of {', '.join(HEADER_STYLES)}, not {style!r}")
-    if not (header.isascii() and header.replace("-", "").isalnum() and is_volatile(header.lower())):
+    name = header.lower()  # see reading.identity.is_volatile
+    if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
         why = "so that no verdict is ever learned as if it were mail"
         raise DataError(
             f'header is a name like "X-Spam-Verdict", with X- and spam in it, {why}; not {header!r}'
@@ -149,8 +150,9 @@ def packed(
     starts = range(0, len(pages), PAGE)
     firsts = b"".join(pages[at : at + ENTRY] for at in starts)
     checksums = b"".join(crc32(pages[at : at + PAGE]).to_bytes(4, "little") for at in starts)
-    latest = max((stamp[0] for stamp in sources.values() if stamp), default=0)
-    if path is not None and latest < time_ns() - SETTLED:
+    now = time_ns()
+    is_settled = not any(stamp and now - SETTLED < stamp[0] < now + SKEW for stamp in sources.values())
+    if path is not None and is_settled:
         about = {"program": __version__, "values": values, "origins": origins, "sources": sources}
         with suppress(OSError, ValueError):  # then it is compiled each time
             head = msgpack_codec.pack({**about, "firsts": firsts, "checksums": checksums})

@@ -7,12 +7,12 @@ import time
 import pytest
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.configuration import cache
-from spamnb.configuration.compiling import SETTLED
+from spamnb.configuration import current as cache
+from spamnb.configuration.compiling import SKEW
 from spamnb.configuration.current import load
 from spamnb.configuration.tables import checked_values
 
-SYSTEM = "import sys, spamnb.configuration.cache as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
+SYSTEM = "import sys, spamnb.configuration.current as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
 START = "from spamnb.start import main; sys.exit(main())"
 
 
@@ -108,6 +108,7 @@ WRONG = {
     'ham_loss = "60%"': ("ham_loss takes a percentage",),
     'header_style = "other"': ("header_style is one of spamnb, bogofilter, spamassassin",),
     'header = "Subject"': ("header is a name like",),
+    'header = "Status"': ("header is a name like",),
     'header = "X-Spam: a"': ("header is a name like",),
     'subject_tag = "buy"': ("subject_tag is like",),
     'subject_tag = "[spam]\\nX: y"': ("subject_tag is like",),
@@ -179,8 +180,8 @@ def test_a_file_that_was_written_just_now_is_not_cached(here):
     """It may be written again in the same tick of the clock, and look the same."""
     path = here.own / "spamnb.toml"
     path.write_text('header = "X-Spam-A"\n')
-    now = time.time_ns()
-    os.utime(path, ns=(now + 10 * SETTLED, now + 10 * SETTLED))
+    soon = time.time_ns() + SKEW // 2
+    os.utime(path, ns=(soon, soon))
     assert load()["header"] == "X-Spam-A"
     assert not here.cache.exists()
 
@@ -214,7 +215,7 @@ def test_where_no_cache_can_be_written_it_works_without(home, mail):
 def test_a_cache_of_another_release_or_another_home_is_not_used(here, monkeypatch):
     here.write("spamnb.toml", 'header = "X-Spam-A"\n')
     load()
-    sources = {path: cache.stamp_of(path) for path in cache.usual_sources()}
+    sources = cache.stamps()
     assert cache.read_cache(str(here.cache), sources)
     assert cache.read_cache(str(here.cache), sources | {"/elsewhere": None}) is None
     monkeypatch.setattr(cache, "__version__", "0.0.0")

@@ -13,7 +13,8 @@ SUMMARY = (
     "cutoffs ham_loss own_mail last_learned standing telling"
 ).split()
 WHY = (
-    "path verdict score probability probabilities cutoffs toward against lead sum evidence ignored flips"
+    "path verdict score probability probabilities reason cutoffs toward against lead sum evidence ignored "
+    "flips"
 ).split()
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
 
