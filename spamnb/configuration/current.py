@@ -138,11 +138,6 @@ class Configuration:
         return self.values[key]
 
     @property
-    def history(self) -> tuple[bool, str | None, str | None]:
-        """Whether verdicts are left in the history, for how many days, and how much of them."""
-        return self["history"], str(self["history_days"] or "") or None, self["history_size"] or None
-
-    @property
     def is_fresh(self) -> bool:
         """Whether no file has changed since."""
         return all(stamp_of(path) == stamp for path, stamp in self.sources.items())

@@ -95,7 +95,9 @@ class VisitedMailbox:
                 continue
             key = keys[message.uid]
             known = self.state.known(key)
-            outcome = "would be learned" if self.dry_run else learn(self.model, message.raw, label)
+            outcome = "would be learned"
+            if not self.dry_run:
+                outcome = learn(self.model, message.raw, label, is_correction=known is not None)
             if outcome != "known":
                 self.tell(folder, message, learned=label, what=f"{why}: {outcome}")
             verdict = known.verdict if known else ""

@@ -16,7 +16,7 @@ def correct(history: History, ids: Iterable[int], label: str) -> None:
     found = kept_messages(history, ids)
     history.remember_labels({entry.id: learned_label(entry.model, raw) for entry, raw in found})
     for entry, raw in found:
-        learn(entry.model, raw, label)
+        learn(entry.model, raw, label, is_correction=True)
     history.correct([entry.id for entry, _ in found], label)
 
 

@@ -17,11 +17,18 @@ from spamnb.store.stored_model import StoredModel
 
 # The program of a process that folds: it looks for modules where this one does, in no other folder.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
+# Messages of a label from which on the scores of corrections are left out. With 500 or 1,000 messages learned,
+# and the mistakes among 2,000 more corrected, 93 % of the spam was caught then, and 83 % with their scores; with
+# 100 messages learned, such scores are better than none (83 % instead of 73 %).
+ENOUGH_FAIR = 100
 TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
 
-def learn(path: str | os.PathLike[str], raw: bytes, label: str | None) -> str:
-    """Learn a message under a label, or forget it (None). When this returns, the change is on disk."""
+def learn(path: str | os.PathLike[str], raw: bytes, label: str | None, is_correction: bool = False) -> str:
+    """Learn a message under a label, or forget it (None). When this returns, the change is on disk.
+
+    A correction was chosen for being hard to judge: cutoffs are not set by its score, if there are others.
+    """
     path = os.fspath(path)
     message = read(raw)
     with Lock(path):
@@ -37,7 +44,9 @@ def learn(path: str | os.PathLike[str], raw: bytes, label: str | None) -> str:
         model = Model(stored, key=key)
         features = model.tokenizer.features(message)
         # How the model judges the message before it learns it: cutoffs are set by such scores.
-        score = model.classify_features(features).score if result == LEARNED else nan
+        count = stored.messages[stored.labels.index(label)] if label is not None else 0
+        is_fair = result == LEARNED and not (is_correction and count >= ENOUGH_FAIR)
+        score = model.classify_features(features).score if is_fair else nan
         texts = {} if stored.keyed else features.texts
         tokens = sorted([(token, times, texts.get(token, "")) for token, times, _ in features.tokens])
         pairs = sorted([pair for pair, _ in features.pairs])
