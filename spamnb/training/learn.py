@@ -17,9 +17,9 @@ from spamnb.store.stored_model import StoredModel
 
 # The program of a process that folds: it looks for modules where this one does, in no other folder.
 FOLD = "import sys; sys.path[:] = sys.argv[2:]; from spamnb.training.train import fold; fold(sys.argv[1])"
-# Messages of a label from which on the scores of corrections are left out. With 500 or 1,000 messages learned,
-# and the mistakes among 2,000 more corrected, 93 % of the spam was caught then, and 83 % with their scores; with
-# 100 messages learned, such scores are better than none (83 % instead of 73 %).
+# Messages of a label from which on the scores of corrections are left out. With 500 or 1,000 learned, and the
+# mistakes among 2,000 more corrected, 93 % of the spam was caught then, and 83 % with their scores; with 100
+# learned, such scores are better than none (83 % instead of 73 %).
 ENOUGH_FAIR = 100
 TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
