@@ -106,8 +106,8 @@ def tools(python: str, minor: str) -> Path:
     ready = home / ".ready"
     if not ready.exists() or ready.stat().st_mtime < LOCK.stat().st_mtime:
         subprocess.run([python, "-m", "venv", "--clear", home], check=True)
-        command = [home / "bin" / "python", "-m", "pip", "install", "-q", "--require-hashes", "-r", LOCK]
-        subprocess.run(command, check=True)
+        pip = [str(home / "bin" / "python"), "-m", "pip", "install", "-q"]
+        subprocess.run([*pip, "--require-hashes", "-r", str(LOCK)], check=True)
         ready.touch()
     (packages,) = home.glob("lib/python*/site-packages")
     return packages

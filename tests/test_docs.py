@@ -54,10 +54,11 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.parametrize("line", sorted(set().union(*map(commands, PAGES))))
 def test_commands_are_those_that_spamnb_has(line):
-    command, words = main, shlex.split(line)
+    command: click.Command | None = main
+    words = shlex.split(line)
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         command = command.get_command(click.Context(command), words.pop(0))
-        assert command
+    assert command
     context = click.Context(command)
     values = command.make_parser(context).parse_args(words)[0]
     for option in command.params:
