@@ -2,7 +2,7 @@
 
 Each file gets a clean environment outside the tree, as a user would make it, with a compiler on the PATH or
 with nothing on it at all. The tests' own tools are put beside it afterwards; of spamnb there is only what was
-installed. With --quick a few tests are run, and nothing is compiled.
+installed. With --quick a few tests are run, and nothing is compiled; 3.12 or the like chooses a Python.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -31,10 +32,12 @@ PLATFORMS = {
 
 def main() -> int:
     quick = "--quick" in sys.argv
+    named = [word for word in sys.argv[1:] if word != "--quick"]
     check_cibuildwheel()
     failed = [
         (minor, file.name)
         for minor, (_, python) in interpreters().items()
+        if not named or minor in named
         for file, compiler, form in forms(minor)
         if not (quick and compiler)
         if not passes(python, minor, file, compiler, form, quick)
@@ -101,7 +104,9 @@ def passes(python: str, minor: str, file: Path, compiler: bool, form: str, quick
 
 
 def tools(python: str, minor: str) -> Path:
-    """What the tests import, in a folder of its own: the locked versions."""
+    """Find the tests' tools, in the locked versions: in this environment, or in one for another Python."""
+    if minor == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return Path(sysconfig.get_path("purelib"))
     home = ROOT / "build" / f"tools-{minor}"
     ready = home / ".ready"
     if not ready.exists() or ready.stat().st_mtime < LOCK.stat().st_mtime:
