@@ -37,7 +37,7 @@ def test_one_stage_compiles_and_another_runs_as_nobody_special():
 
 
 def test_what_is_copied_is_there_and_not_ignored():
-    lines = (ROOT / ".containerignore").read_text().split()
+    lines = (ROOT / ".dockerignore").read_text().split()
     taken = {line[1:] for line in lines if line.startswith("!")}
     copied = {
         name for word, rest in STEPS if word == "COPY" and "--from" not in rest for name in rest.split()[:-1]
