@@ -93,7 +93,7 @@ def passes(python: str, minor: str, file: Path, compiler: bool, form: str, quick
         (packages / "tools.pth").write_text(f"{tools(python, minor)}\n")
         which = QUICK if quick else ["-n", "auto", "--dist", "worksteal"]
         testing = [program, "-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", *which]
-        asked = {"SPAMNB_COMPILE": "require" if form == "compiled" else "no"}
+        asked = {"SPAMNB_COMPILE": "require" if form == "compiled" else "no", "PATH": os.environ["PATH"]}
         good = installed and right and run(*testing, **asked)
         where_from = f"{file.name}, {'with a compiler' if compiler else 'nothing on the PATH'}"
         said = says.stdout.decode().strip() or "does not start"
