@@ -11,7 +11,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz wheel audit clean
+.PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz dist dist-test release docs audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -93,14 +93,34 @@ fuzz: env  ## search for bytes that break something: ARGS="--seconds 600 reader 
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run $(ARGS)
 
 # As old as the last commit; of a source without one, as old as hatchling says.
-wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
-wheel: env  ## the wheel in dist/, built twice and compared
-	rm -rf dist build
-	$(BIN)/python -m hatchling build -t wheel
-	mkdir -p build && cp -R pyproject.toml hatch_build.py README.md LICENSE spamnb build
-	cd build && umask 077 && TZ=UTC-9 $(CURDIR)/$(BIN)/python -m hatchling build -t wheel
-	cmp dist/*.whl build/dist/*.whl
-	@sha256sum dist/*.whl
+dist release: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
+# All three, into the folder $(1).
+BUILD = $(CURDIR)/$(BIN)/python -m hatchling build -d $(1)
+BUILD_ALL = $(BUILD) -t sdist && SPAMNB_COMPILE=no $(BUILD) -t wheel && SPAMNB_COMPILE=require $(BUILD) -t wheel
+dist: env  ## in dist/ the compiled wheel, the pure one and the source, built again from the source and compared
+	rm -rf dist build/made build/again build/source && mkdir -p build/source
+	$(BIN)/python -m pip install -q --group dist
+	$(call BUILD_ALL,build/made)
+	tar xzf build/made/*.tar.gz -C build/source
+	cd build/source/* && umask 077 && export TZ=UTC-9 && $(call BUILD_ALL,$(CURDIR)/build/again)
+	diff -r build/made build/again
+	PATH=$(CURDIR)/$(BIN):$$PATH auditwheel repair --strip -w dist build/made/*-linux_*.whl
+	cp build/made/*-none-any.whl build/made/*.tar.gz dist
+	test -z "$$(find dist -size +3M)"
+	@cd dist && sha256sum *.whl *.tar.gz
+
+dist-test: env  ## what is in dist/ installed, on every Python from 3.11 on, with and without a compiler: ARGS=--quick
+	$(BIN)/python -m pip install -q --group dist
+	$(BIN)/python tests/dists.py $(ARGS)
+
+release: env  ## all checks, dist/ with checksums and what it depends on, and the tag: VERSION=1.2.3 ARGS=--dry-run
+	.ci/release $(VERSION) $(ARGS)
+
+docs: env  ## the documentation as one site: python3 -m http.server -d build/site
+	$(BIN)/python -m pip install -q --group docs
+	rm -rf build/pages && mkdir -p build/pages
+	tar c *.md */README.md LICENSE docs | tar x -C build/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict
 
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit

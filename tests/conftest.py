@@ -13,6 +13,7 @@ from typing import Any
 import helpers.generated  # noqa: F401 (the profile of hypothesis, for all tests)
 import pytest
 from helpers.building import hatch_build
+from helpers.paths import ROOT
 from helpers.program import Spamnb
 from helpers.samples import ENOUGH, ham, spam, work
 
@@ -22,11 +23,12 @@ pytest_plugins = ["helpers.tiers"]
 
 
 def pytest_configure() -> None:
-    """Refuse to test a core that was compiled of older sources.
+    """Refuse to test a core in this tree that was compiled of older sources.
 
     Have programs die of Ctrl-C, even if these tests run where it is ignored: as a shell's `&` does.
     """
-    if stale := hatch_build.stale(Path(library.__path__[0]).parent):
+    root = Path(library.__path__[0]).parent
+    if root.is_relative_to(ROOT) and (stale := hatch_build.stale(root)):
         raise pytest.UsageError(f"older than its source, run `make env`: {', '.join(map(str, stale))}")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

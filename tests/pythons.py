@@ -47,6 +47,13 @@ def interpreters() -> dict[str, tuple[tuple[int, ...], str]]:
     return dict(sorted(found.items(), key=lambda one: one[1]))
 
 
+def last_result(log: str | os.PathLike[str]) -> str:
+    """The last line of a log in which pytest counts tests."""
+    with open(log, encoding="utf-8", errors="replace") as output:
+        results = [line.strip() for line in output if " passed" in line or " failed" in line]
+    return results[-1] if results else "no tests were run"
+
+
 def main() -> int:
     failed = 0
     found = interpreters()
@@ -55,11 +62,8 @@ def main() -> int:
         with open(log, "wb") as output:
             command = ["make", "test-fast", f"VENV=.venv-{minor}", f"PYTHON={path}"]
             code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode
-        with open(log, encoding="utf-8", errors="replace") as output:
-            results = [line.strip() for line in output if " passed" in line or " failed" in line]
         failed += code != 0
-        ended = results[-1] if results else "no tests were run"
-        print(".".join(map(str, version)), ended, f"(see {log})" if code else "", flush=True)
+        print(".".join(map(str, version)), last_result(log), f"(see {log})" if code else "", flush=True)
     return 1 if failed or not found else 0
 
 

@@ -130,8 +130,23 @@ def test_what_cython_refuses_is_quoted(tmp_path):
         assert f"{MODULE}:1:" in done.stderr
 
 
-def test_the_source_distribution_holds_sources_only(tmp_path):
-    with tarfile.open(built(copied(tmp_path), "sdist")) as packed:
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    return built(copied(tmp_path_factory.mktemp("source")), "sdist")
+
+
+def test_the_source_distribution_holds_sources_only(source):
+    with tarfile.open(source) as packed:
         names = [name.partition("/")[2] for name in packed.getnames()]
     assert {"hatch_build.py", MODULE.as_posix(), MODULE.with_suffix(".pxd").as_posix()} <= set(names)
     assert not [name for name in names if name.endswith((".so", ".c", ".o", ".pyc"))]
+
+
+def test_the_source_distribution_is_installed_where_there_is_no_compiler(source, tmp_path):
+    """Into a folder, with what is installed here; `make dist-test` makes a whole environment."""
+    empty = {"PATH": str(tmp_path), "SPAMNB_COMPILE": "", "PYTHONSAFEPATH": "1", "PYTHONPATH": str(tmp_path)}
+    where = os.environ | empty
+    options = ["--no-deps", "--no-build-isolation", "--no-compile", "--target", tmp_path]
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", *options, source], env=where, check=True)
+    command = [sys.executable, "-m", "spamnb", "--version"]
+    assert subprocess.check_output(command, env=where, text=True).endswith(" (interpreted)\n")

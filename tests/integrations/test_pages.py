@@ -1,17 +1,9 @@
-"""The pages themselves: all are listed, no link leads nowhere, and what they say of mistakes is so."""
-
-import re
+"""The pages themselves: all are listed, and what they say of mistakes is so."""
 
 import pytest
 from helpers.recipes import PAGES, recipe
 
 NAMES = sorted(page.name for page in PAGES.glob("*.md"))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_links_lead_somewhere(name):
-    for target in re.findall(r"\]\(([^)#]+)", (PAGES / name).read_text()):
-        assert target.startswith("https://") or (PAGES / target).exists(), target
 
 
 def test_every_page_is_listed():

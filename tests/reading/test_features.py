@@ -1,5 +1,6 @@
 """A message to its features: parts, pages, tricks, caps, and what holds for any bytes."""
 
+import os
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from helpers.textbook import counted, pairs_in
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import spamnb
 from spamnb.reading.features import BODY
 from spamnb.reading.features import HEAD as IN_HEAD
 from spamnb.reading.message import read
@@ -475,7 +477,9 @@ def test_the_same_message_has_the_same_features(raw):
 
 def test_importing_it_loads_no_slow_module():
     code = "import sys, spamnb.reading.features, spamnb.reading.settings; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
+    where = os.environ | {"PYTHONPATH": os.path.dirname(spamnb.__path__[0])}  # -S: no site-packages
+    command = [sys.executable, "-S", "-c", code]
+    run = subprocess.run(command, env=where, capture_output=True, text=True, check=True)
     slow = {
         "re",
         "typing",

@@ -1,0 +1,122 @@
+"""`make dist-test`: what is in dist/, installed and tested on each CPython from 3.11 on that is found.
+
+Each file gets a clean environment outside the tree, as a user would make it, with a compiler on the PATH or
+with nothing on it at all. The tests' own tools are put beside it afterwards; of spamnb there is only what was
+installed. With --quick a few tests are run, and nothing is compiled; 3.12 or the like chooses a Python.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from pythons import interpreters, last_result
+
+ROOT = Path(__file__).parent.parent
+LOCK = ROOT / "requirements-dev.txt"
+QUICK = [
+    "tests/test_library.py",
+    "tests/test_core.py",
+    "tests/delivery/test_classify.py",
+    "tests/training/test_learn.py",
+]
+PLATFORMS = {
+    "linux": ["manylinux_x86_64", "manylinux_aarch64", "musllinux_x86_64", "musllinux_aarch64"],
+    "macos": ["macosx_x86_64", "macosx_arm64"],
+}
+
+
+def main() -> int:
+    quick = "--quick" in sys.argv
+    named = [word for word in sys.argv[1:] if word != "--quick"]
+    check_cibuildwheel()
+    failed = [
+        (minor, file.name)
+        for minor, (_, python) in interpreters().items()
+        if not named or minor in named
+        for file, compiler, form in forms(minor)
+        if not (quick and compiler)
+        if not passes(python, minor, file, compiler, form, quick)
+    ]
+    return 1 if failed else 0
+
+
+def check_cibuildwheel() -> None:
+    """Ask cibuildwheel what pyproject.toml has it build."""
+    for system, platforms in PLATFORMS.items():
+        command = [sys.executable, "-m", "cibuildwheel", "--print-build-identifiers", "--platform", system]
+        built = subprocess.run(
+            command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+        ).stdout.split()
+        wanted = {f"cp3{minor}-{name}" for minor in (11, 12, 13, 14) for name in platforms}
+        assert set(built) == wanted, set(built) ^ wanted
+        print(f"cibuildwheel on {system}: {len(built)} wheels", flush=True)
+
+
+def forms(minor: str) -> list[tuple[Path, bool, str]]:
+    """List what this Python can install: file, whether there is a compiler, which form must run."""
+    dist = ROOT / "dist"
+    (source,) = dist.glob("*.tar.gz")
+    (pure,) = dist.glob("*-none-any.whl")
+    compiled = dist.glob(f"*-cp{minor.replace('.', '')}-*linux*.whl")
+    wheels = [(wheel, False, "compiled") for wheel in compiled]
+    return [*wheels, (pure, False, "interpreted"), (source, False, "interpreted"), (source, True, "compiled")]
+
+
+def passes(python: str, minor: str, file: Path, compiler: bool, form: str, quick: bool) -> bool:
+    """Install, see that the form is as wanted, test; print a line."""
+    log = ROOT / "build" / f"dist-{minor}-{form}-{file.name}.log"
+    log.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, open(log, "w+", encoding="utf-8") as output:
+        home = os.path.join(folder, "env")
+        path = os.path.join(home, "bin") + (os.pathsep + os.environ["PATH"] if compiler else "")
+        where = os.environ | {"PATH": path, "PYTHONSAFEPATH": "1"}
+
+        def run(*command: str, **more: str) -> bool:
+            done = subprocess.run(
+                command, cwd=ROOT, env=where | more, stdout=output, stderr=subprocess.STDOUT
+            )
+            return done.returncode == 0
+
+        run(python, "-m", "venv", home)
+        program = os.path.join(home, "bin", "python")
+        installed = run(program, "-m", "pip", "install", "-q", str(file))
+        says = subprocess.run(
+            [program, "-m", "spamnb", "--version"], cwd=folder, env=where, capture_output=True
+        )
+        right = says.stdout.decode().endswith(f" ({form})\n")
+        (packages,) = Path(home).glob("lib/python*/site-packages")
+        (packages / "tools.pth").write_text(f"{tools(python, minor)}\n")
+        which = QUICK if quick else ["-n", "auto", "--dist", "worksteal"]
+        testing = [program, "-m", "pytest", "-m", "not slow", "-p", "no:cacheprovider", *which]
+        asked = {"SPAMNB_COMPILE": "require" if form == "compiled" else "no", "PATH": os.environ["PATH"]}
+        good = installed and right and run(*testing, **asked)
+        where_from = f"{file.name}, {'with a compiler' if compiler else 'nothing on the PATH'}"
+        said = says.stdout.decode().strip() or "does not start"
+        print(
+            f"{minor}: {where_from}: {said}: {last_result(log)}{'' if good else f' (see {log})'}", flush=True
+        )
+        return good
+
+
+def tools(python: str, minor: str) -> Path:
+    """Find the tests' tools, in the locked versions: in this environment, or in one for another Python."""
+    if minor == f"{sys.version_info.major}.{sys.version_info.minor}":
+        return Path(sysconfig.get_path("purelib"))
+    home = ROOT / "build" / f"tools-{minor}"
+    ready = home / ".ready"
+    if not ready.exists() or ready.stat().st_mtime < LOCK.stat().st_mtime:
+        subprocess.run([python, "-m", "venv", "--clear", home], check=True)
+        pip = [str(home / "bin" / "python"), "-m", "pip", "install", "-q"]
+        subprocess.run([*pip, "--require-hashes", "-r", str(LOCK)], check=True)
+        ready.touch()
+    (packages,) = home.glob("lib/python*/site-packages")
+    return packages
+
+
+if __name__ == "__main__":
+    sys.exit(main())
