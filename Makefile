@@ -11,7 +11,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env lock demo test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
+.PHONY: help env lock demo test test-fast test-interpreted test-pythons lint golden man deb deb-test bench bench-serve bench-cluster accuracy ablation attacks growth soak fuzz wheel audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -52,6 +52,9 @@ lint: env  ## style, types, and which module may import which
 golden: env  ## rewrite the expected tokens of tests/golden; review the difference
 	$(BIN)/python tests/golden/regenerate.py
 
+man: env  ## the manual pages below man/, from the commands' help and docs/; review the difference
+	$(BIN)/python man/generate.py
+
 bench: env  ## speed and memory, beside the peers that are installed
 	$(BIN)/python bench/speed.py $(ARGS)
 
@@ -85,7 +88,7 @@ wheel: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null |
 wheel: env  ## the wheel in dist/, built twice and compared
 	rm -rf dist build
 	$(BIN)/python -m hatchling build -t wheel
-	mkdir -p build && cp -R pyproject.toml hatch_build.py README.md LICENSE spamnb build
+	mkdir -p build && cp -R pyproject.toml hatch_build.py README.md LICENSE man spamnb build
 	cd build && umask 077 && TZ=UTC-9 $(CURDIR)/$(BIN)/python -m hatchling build -t wheel
 	cmp dist/*.whl build/dist/*.whl
 	@sha256sum dist/*.whl
