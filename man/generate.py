@@ -87,7 +87,7 @@ def context_of(name: str, group: click.Group, parent: click.Context) -> click.Co
 
 
 def describe(ctx: click.Context, heading: str = ".SH") -> str:
-    """Tell how a command is called, what it does, its options and examples; then those of its own commands."""
+    """Tell how a command is called, what it does, its options and examples; then of its own commands."""
     command = ctx.command
     usage = plain(" ".join(command.collect_usage_pieces(ctx)))
     options = [option for option in command.get_params(ctx) if isinstance(option, click.Option)]
