@@ -93,6 +93,24 @@ wheel: env  ## the wheel in dist/, built twice and compared
 	cmp dist/*.whl build/dist/*.whl
 	@sha256sum dist/*.whl
 
+# Debian's Cython is too old (0.29 in Debian 12, 3.0 in 13): the source that is built has the core in C already.
+DEB = build/deb/spamnb
+deb: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
+deb: env  ## the Debian package in build/deb, and what lintian says of it (Debian: devscripts has all that it needs)
+	rm -rf build/deb && mkdir -p $(DEB)
+	cp -R pyproject.toml hatch_build.py README.md SECURITY.md CHANGELOG.md LICENSE debian docs man spamnb systemd $(DEB)
+	find $(DEB) \( -name '*.so' -o -name __pycache__ \) -prune -exec rm -r {} +
+	$(BIN)/python -c 'import pathlib, hatch_build; hatch_build.write_c(pathlib.Path("$(DEB)"))'
+	$(BIN)/python debian/bundle.py $(DEB)/bundled
+	printf 'spamnb (%s) unstable; urgency=low\n\n  * CHANGELOG.md says what is new.\n\n -- %s  %s\n' \
+		"$$($(BIN)/python -c 'import spamnb; print(spamnb.__version__)')" \
+		"$$(sed -n 's/^Maintainer: //p' debian/control)" "$$(LC_ALL=C date -u -R -d @$$SOURCE_DATE_EPOCH)" > $(DEB)/debian/changelog
+	cd $(DEB) && PATH=/usr/sbin:/usr/bin:/sbin:/bin dpkg-buildpackage -us -uc -b
+	lintian --fail-on error build/deb/*.changes
+
+deb-test: deb  ## the package in a fresh root of Debian (debootstrap, as root, some minutes)
+	$(BIN)/python tests/debian/fresh_root.py build/deb/spamnb_*.deb
+
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit
 
