@@ -96,7 +96,7 @@ wheel: env  ## the wheel in dist/, built twice and compared
 # Debian's Cython is too old (0.29 in Debian 12, 3.0 in 13): the source that is built has the core in C already.
 DEB = build/deb/spamnb
 deb: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
-deb: env  ## the Debian package in build/deb, and what lintian says of it (Debian: devscripts has all that it needs)
+deb: env  ## the Debian package in build/deb, and what lintian says of it
 	rm -rf build/deb && mkdir -p $(DEB)
 	cp -R pyproject.toml hatch_build.py README.md SECURITY.md CHANGELOG.md LICENSE debian docs man spamnb systemd $(DEB)
 	find $(DEB) \( -name '*.so' -o -name __pycache__ \) -prune -exec rm -r {} +

@@ -1,4 +1,4 @@
-"""Copy the libraries of `spamnb imap`, `serve --milter` and `review`, which Debian has not or too old, from this Python.
+"""Copy from this Python the libraries of `spamnb imap`, `serve --milter` and `review`, which Debian lacks.
 
 All are pure Python. What spamnb itself depends on is Debian's.
 """
@@ -18,7 +18,9 @@ def needed(name: str, extra: str = "") -> set[str]:
     """Name what a distribution needs here."""
     wanted = map(Requirement, requires(name) or ())
     return {
-        canonicalize_name(one.name) for one in wanted if not one.marker or one.marker.evaluate({"extra": extra})
+        canonicalize_name(one.name)
+        for one in wanted
+        if not one.marker or one.marker.evaluate({"extra": extra})
     }
 
 

@@ -1,7 +1,7 @@
 """Install the Debian package in a fresh root, use it as its manual says, and purge it: make deb-test.
 
-Needs root, debootstrap and some minutes. Where systemd-nspawn is installed and can boot the root, the services are
-started, too, under all their limits.
+Needs root, debootstrap and some minutes. Where systemd-nspawn is installed, the root is booted, and the
+services are started under all their limits.
 """
 
 import hashlib
@@ -46,17 +46,23 @@ class Root:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.enter = ["chroot", str(path)]
-        sources = output(["apt-get", "indextargets", "--format", "$(CODENAME) $(REPO_URI)", "Created-By: Packages"])
-        codename, mirror = min((line.split() for line in sources.splitlines()), key=lambda words: len(words[0]))
+        sources = output(
+            ["apt-get", "indextargets", "--format", "$(CODENAME) $(REPO_URI)", "Created-By: Packages"]
+        )
+        codename, mirror = min(
+            (line.split() for line in sources.splitlines()), key=lambda words: len(words[0])
+        )
         print(f"debootstrap {codename}", flush=True)
-        run(["debootstrap", "--variant=minbase", codename, str(path), mirror])
+        output(["debootstrap", "--variant=minbase", codename, str(path), mirror])
         self.home = path / "home" / "ann"
 
     def install(self, package: str) -> None:
         """Install a package as a user would, and what its recipes need."""
         shutil.copy(package, self.path / "root" / "spamnb.deb")
         self.root("apt-get update -q")
-        self.root(f"DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends {' '.join(WANTED)}")
+        self.root(
+            f"DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends {' '.join(WANTED)}"
+        )
         self.root("DEBIAN_FRONTEND=noninteractive apt-get install -q -y /root/spamnb.deb")
         self.root("useradd --create-home --shell /bin/bash ann")
         for name in ("ham.mbox.xz", "spam.mbox.xz"):
@@ -104,33 +110,58 @@ def a_message(label: str) -> bytes:
         return mailbox.read(1 << 20).split(b"\n\nFrom ")[0] + b"\n"
 
 
+ACCOUNT = """[account.home]
+host = "127.0.0.1"
+tls = "none"
+user = "ann"
+password_command = "echo secret"
+"""
+
+
 def check_services(root: Root) -> None:
-    """Start each service that needs no other server, under all its limits, and use it."""
-    with booted(root) as inside:
-        system = root_in(inside)
-        model = "/var/lib/spamnb/model.msgpack"
+    """Start the services under all their limits, and use those that need no other server."""
+    config = root.home / ".config" / "spamnb" / "imap.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(ACCOUNT)
+    with booted(root) as leader:
+
+        def system(command: str, stdin: bytes = b"") -> str:
+            return output([*enter(leader), "sh", "-ec", command], stdin)
+
         system("install -d -o spamnb -m 700 /var/lib/spamnb")
-        system(f"install -o spamnb -m 600 /home/ann/{MODEL} {model}")
-        system("systemctl start spamnb.socket spamnb-prune.service")
+        system(f"install -o spamnb -m 600 /home/ann/{MODEL} /var/lib/spamnb/model.msgpack")
+        system("systemctl start spamnb.socket spamnb-milter.service spamnb-prune.service")
         for label in ("spam", "ham"):
-            said = system("spamc -x", stdin=a_message(label))
+            said = system("spamc -x", a_message(label))
             assert f"\nX-Spamnb: {label}" in "\n" + said, said
-        assert "running" in system("systemctl show -P SubState spamnb.service")
-        system("systemctl restart spamnb.service")
-        assert "Deactivated successfully" in system("journalctl -u spamnb.service")
-        assert "tokens: " in system("journalctl -u spamnb-prune.service")
+        system("systemctl reload spamnb spamnb-milter")
+        system("systemctl is-active spamnb spamnb-milter")
+        system("systemctl stop spamnb.service spamnb.socket spamnb-milter.service spamnb-milter.socket")
+        for unit, said in (("spamnb", "Deactivated successfully"), ("spamnb-prune", "tokens: ")):
+            assert said in system(f"journalctl -u {unit}"), unit
+
         uid = system("id -u ann").strip()
-        system(f"loginctl enable-linger ann; systemctl start user@{uid}")
-        as_ann = f"runuser -u ann -- env XDG_RUNTIME_DIR=/run/user/{uid} systemctl --user"
-        system(f"{as_ann} start spamnb-prune.service")
-        assert "tokens: " in system(f"journalctl _UID={uid}")
-    print("services: spamnb, spamnb-prune, and spamnb-prune of a user work under systemd")
+        system(f"systemctl start user@{uid}")
+        as_ann = f"runuser -u ann -- env XDG_RUNTIME_DIR=/run/user/{uid}"
+        system(f"{as_ann} systemctl --user start spamnb-prune.service spamnb-imap.service")
+        system(f"{as_ann} systemctl --user is-active spamnb-imap.service")
+        for said in ("tokens: ", "home: .*refused"):
+            system(f"timeout 60 sh -c 'until journalctl _UID={uid} | grep -q \"{said}\"; do sleep 0.2; done'")
+    print("services work: spamnb, spamnb-milter, spamnb-prune; of a user spamnb-imap, spamnb-prune")
 
 
 @contextmanager
 def booted(root: Root):
     """Boot the root, with no network but its own; yields the process that all in it descends from."""
-    command = ["systemd-nspawn", "-D", str(root.path), "--private-network", "--register=no", "--keep-unit", "-b"]
+    command = [
+        "systemd-nspawn",
+        "-D",
+        str(root.path),
+        "--private-network",
+        "--register=no",
+        "--keep-unit",
+        "-b",
+    ]
     with open(root.path.parent / "console", "wb") as console:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console)
     try:
@@ -139,7 +170,10 @@ def booted(root: Root):
         while process.poll() is None and time.monotonic() < end:
             leader = children.read_text().split()
             state = [*enter(leader[0]), "systemctl", "is-system-running"] if leader else ["false"]
-            if subprocess.run(state, capture_output=True, text=True).stdout.strip() in ("running", "degraded"):
+            if subprocess.run(state, capture_output=True, text=True).stdout.strip() in (
+                "running",
+                "degraded",
+            ):
                 break
             time.sleep(0.5)
         else:
@@ -153,16 +187,28 @@ def booted(root: Root):
 
 
 def enter(leader: str) -> list[str]:
-    return ["nsenter", "-t", leader, "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd"]
-
-
-def root_in(leader: str):
-    return lambda command, **options: output([*enter(leader), "sh", "-ec", command], **options)
+    return [
+        "nsenter",
+        "-t",
+        leader,
+        "--mount",
+        "--uts",
+        "--ipc",
+        "--net",
+        "--pid",
+        "--cgroup",
+        "--root",
+        "--wd",
+    ]
 
 
 def check_purge(root: Root) -> None:
     """What users have learned stays."""
-    kept = {path: digest(path) for path in (root.home / MODEL, root.path / "var/lib/spamnb/model.msgpack") if path.exists()}
+    kept = {
+        path: digest(path)
+        for path in (root.home / MODEL, root.path / "var/lib/spamnb/model.msgpack")
+        if path.exists()
+    }
     assert kept
     root.root("apt-get purge -q -y spamnb")
     assert not (root.path / "usr/bin/spamnb").exists()
@@ -174,16 +220,14 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def run(command: list[str]) -> None:
-    output(command)
-
-
 def output(command: list[str], stdin: bytes = b"") -> str:
     """Run a command; what it says is shown where it fails."""
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(command, input=stdin, capture_output=True, env=environment)
     if done.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}\n{(done.stdout + done.stderr).decode()}")
+        raise SystemExit(
+            f"{' '.join(command)}: exit code {done.returncode}\n{(done.stdout + done.stderr).decode()}"
+        )
     return done.stdout.decode(errors="replace")
 
 
