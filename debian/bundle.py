@@ -37,7 +37,9 @@ def bundled() -> set[str]:
 def main(folder: str) -> None:
     for name in bundled():
         for file in distribution(name).files or ():
-            if ".." not in file.parts and "__pycache__" not in file.parts:
+            if not {"..", "__pycache__", "METADATA"} & set(
+                file.parts
+            ):  # from METADATA dh_python3 would take dependencies
                 path = Path(folder, file)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file.locate(), path)

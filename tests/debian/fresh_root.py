@@ -86,6 +86,7 @@ def check_delivery(root: Root) -> None:
     print(root.ann("spamnb --version").strip())
     print(root.ann("spamnb train --ham ham.mbox.xz --spam spam.mbox.xz").strip())
     (root.home / ".procmailrc").write_text(recipe(root))
+    root.ann("mkdir -p ~/Maildir")
     os.chown(root.home / ".procmailrc", (root.home).stat().st_uid, -1)
     for label, folder in (("spam", ".Junk/new"), ("ham", "new")):
         message = a_message(label)
