@@ -124,6 +124,7 @@ def check_services(root: Root) -> None:
     config = root.home / ".config" / "spamnb" / "imap.toml"
     config.parent.mkdir(parents=True)
     config.write_text(ACCOUNT)
+    root.ann("spamnb imap train || true")  # no server is there, but this makes the folder of its state
     with booted(root) as leader:
 
         def system(command: str, stdin: bytes = b"") -> str:
@@ -146,7 +147,7 @@ def check_services(root: Root) -> None:
         as_ann = f"runuser -u ann -- env XDG_RUNTIME_DIR=/run/user/{uid}"
         system(f"{as_ann} systemctl --user start spamnb-prune.service spamnb-imap.service")
         system(f"{as_ann} systemctl --user is-active spamnb-imap.service")
-        for said in ("tokens: ", "home: .*refused"):
+        for said in ("tokens: ", "home: .*refuses connections"):
             system(f"timeout 60 sh -c 'until journalctl _UID={uid} | grep -q \"{said}\"; do sleep 0.2; done'")
     print("services work: spamnb, spamnb-milter, spamnb-prune; of a user spamnb-imap, spamnb-prune")
 
