@@ -11,7 +11,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
-.PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz dist dist-test release docs audit clean
+.PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
@@ -60,6 +60,9 @@ lint: env  ## style, types, and which module may import which
 
 golden: env  ## rewrite the expected tokens of tests/golden; review the difference
 	$(BIN)/python tests/golden/regenerate.py
+
+man: env  ## the manual pages below man/, from the commands' help and docs/; review the difference
+	$(BIN)/python man/generate.py
 
 bench: env  ## speed and memory, beside the peers that are installed
 	$(BIN)/python bench/speed.py $(ARGS)
@@ -121,6 +124,24 @@ docs: env  ## the documentation as one site: python3 -m http.server -d build/sit
 	rm -rf build/pages && mkdir -p build/pages
 	tar c *.md */README.md LICENSE docs | tar x -C build/pages
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict
+
+# Debian's Cython is too old (0.29 in Debian 12, 3.0 in 13): the source that is built has the core in C already.
+DEB = build/deb/spamnb
+deb: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1580601600)
+deb: env  ## the Debian package in build/deb, and what lintian says of it
+	rm -rf build/deb && mkdir -p $(DEB)
+	cp -R pyproject.toml hatch_build.py README.md SECURITY.md CHANGELOG.md LICENSE debian docs man spamnb systemd $(DEB)
+	find $(DEB) \( -name '*.so' -o -name __pycache__ \) -prune -exec rm -r {} +
+	$(BIN)/python -c 'import pathlib, hatch_build; hatch_build.write_c(pathlib.Path("$(DEB)"))'
+	$(BIN)/python debian/bundle.py $(DEB)/bundled
+	printf 'spamnb (%s) unstable; urgency=low\n\n  * CHANGELOG.md says what is new.\n\n -- %s  %s\n' \
+		"$$($(BIN)/python -c 'import spamnb; print(spamnb.__version__)')" \
+		"$$(sed -n 's/^Maintainer: //p' debian/control)" "$$(LC_ALL=C date -u -R -d @$$SOURCE_DATE_EPOCH)" > $(DEB)/debian/changelog
+	cd $(DEB) && PATH=/usr/sbin:/usr/bin:/sbin:/bin dpkg-buildpackage -us -uc -b
+	lintian --fail-on error build/deb/*.changes
+
+deb-test: deb  ## the package in a fresh root of Debian (debootstrap, as root, some minutes)
+	$(BIN)/python tests/debian/fresh_root.py build/deb/spamnb_*.deb
 
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit

@@ -135,8 +135,6 @@ def compiler() -> tuple[list[str], list[str]]:
     headers = sysconfig.get_path("include")
     if not os.path.exists(os.path.join(headers, "Python.h")):
         raise CannotCompile(f"no {headers}/Python.h (Debian: apt install python3-dev)")
-    if not find_spec("Cython"):
-        raise CannotCompile("no Cython")
     # Not where libraries of this Python lie: a module needs none, and the path would be that of this machine.
     linking = [word for word in linking[len(theirs) :] if not word.startswith(("-L", "-Wl,-rpath"))]
     command = [*found[0], *flags, *position_free, *FLAGS]
@@ -152,14 +150,29 @@ def compile_module(command: list[str], source: Path, root: Path, objects: Path) 
     if made.exists() and made.stat().st_mtime >= time:
         return made.name
     with tempfile.TemporaryDirectory(dir=objects) as folder:
-        in_c = os.path.join(folder, source.stem + ".c")
-        settings = [word for name, value in DIRECTIVES.items() for word in ("-X", f"{name}={value}")]
-        run(
-            [sys.executable, "-m", "cython", *settings, "-I", ".", "-o", in_c, str(source)], root, WrongSource
-        )
+        in_c, ready = Path(folder, source.stem + ".c"), (root / source).with_suffix(".c")
+        if ready.exists() and ready.stat().st_mtime >= time:
+            shutil.copy(ready, in_c)
+        else:
+            translate(source, root, in_c)
         run([*command, *shlex.split(os.environ.get("CFLAGS", "")), source.stem + ".c"], folder)
         put(os.path.join(folder, made.name), made, time)
     return made.name
+
+
+def translate(source: Path, root: Path, in_c: Path) -> None:
+    """Write one module, given by its path from the root, in C."""
+    if not find_spec("Cython"):
+        raise CannotCompile("no Cython")
+    settings = [word for name, value in DIRECTIVES.items() for word in ("-X", f"{name}={value}")]
+    command = [sys.executable, "-m", "cython", *settings, "-I", ".", "-o", str(in_c.absolute()), str(source)]
+    run(command, root, WrongSource)
+
+
+def write_c(root: Path) -> None:
+    """Write beside each module its C, for a build where there is no Cython, or one that is too old."""
+    for source in core(root):
+        translate(source.relative_to(root), root, source.with_suffix(".c"))
 
 
 def run(command: list[str], folder: Path | str, error: type[CannotCompile] = CannotCompile) -> None:

@@ -17,7 +17,7 @@ import pytest
 from helpers.building import hatch_build
 from helpers.paths import ROOT
 
-NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "spamnb")
+NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "man", "spamnb")
 CACHES = shutil.ignore_patterns("__pycache__")
 ALONE = [source for source in hatch_build.core() if "spamnb" not in source.with_suffix(".pxd").read_text()]
 MODULE = min(ALONE, key=lambda source: source.stat().st_size).relative_to(ROOT)
@@ -77,7 +77,9 @@ def test_it_holds_the_program_and_nothing_else(wheel):
         assert {time.gmtime(1700000000)[:3]} == {entry.date_time[:3] for entry in packed.infolist()}
     info = {name for name in names if ".dist-info/" in name}
     sources = {name for name in files if not name.endswith((".so", ".pyc", ".pxd"))}
-    assert names - info == sources | {COMPILED, MODULE.with_suffix(".pxd").as_posix()}
+    data = {name.partition(".data/data/share/")[2]: name for name in names if ".data/" in name}
+    assert set(data) == {path.relative_to(ROOT).as_posix() for path in ROOT.glob("man/man?/*")}
+    assert names - info - set(data.values()) == sources | {COMPILED, MODULE.with_suffix(".pxd").as_posix()}
     assert {name.partition("/")[2] for name in info} == {
         "METADATA",
         "RECORD",

@@ -78,8 +78,9 @@ class LearnedMessages:
         return LearnedMessages(self.digests[which], self.labels[which], self.scores[which])
 
     def label_index(self, digest: int) -> int:
-        at = bisect_left(self.digests, digest)
-        if at < len(self.digests) and self.digests[at] == digest:
+        wanted = np.uint64(digest)  # numpy before 1.25 would compare with an int as floats, of 53 bits
+        at = bisect_left(self.digests, wanted)
+        if at < len(self.digests) and self.digests[at] == wanted:
             return int(self.labels[at])
         return NOT_LEARNED
 

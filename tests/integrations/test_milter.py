@@ -1,10 +1,8 @@
 """Postfix with spamnb as its milter, by the text of the page."""
 
 import os
-import shutil
 import signal
 import smtplib
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from threading import Timer
 
@@ -219,16 +217,3 @@ def test_a_mistake_is_corrected(home, idle, mail):
         scores.append(score_of(idle.deliver(raw)))
     before, learned_as_spam, learned_as_ham = scores
     assert learned_as_ham < before < learned_as_spam
-
-
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
-def test_the_units(home, tmp_path):
-    """systemd finds nothing wrong with them; the program is where it is here, and the user one there is."""
-    unit = recipe("milter", "systemd", "systemd-service")
-    unit = unit.replace("/usr/local/bin/spamnb", str(home.program)).replace("User=spamnb", "User=daemon")
-    paths = [tmp_path / "spamnb-milter.service", tmp_path / "spamnb-milter.socket"]
-    paths[0].write_text(unit)
-    paths[1].write_text(recipe("milter", "systemd", "systemd-socket"))
-    quiet = os.environ | {"SYSTEMD_LOG_LEVEL": "warning"}
-    done = subprocess.run(["systemd-analyze", "verify", *paths], capture_output=True, timeout=60, env=quiet)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

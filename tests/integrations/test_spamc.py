@@ -1,9 +1,7 @@
 """procmail and spamc with a server, by the text of the page."""
 
 import os
-import shutil
 import signal
-import subprocess
 from threading import Timer
 
 import pytest
@@ -77,20 +75,3 @@ def test_a_server_killed_in_the_middle(home, server):
         assert deliver(home, server, PLAIN) == [(INBOX, PLAIN)]
     finally:
         killer.join()
-
-
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
-def test_the_units(home, tmp_path):
-    """systemd finds nothing wrong with them; the program is where it is here, and the user one there is."""
-    unit = recipe("spamc", "systemd", "systemd-service")
-    assert "/usr/local/bin/spamnb" in unit
-    unit = unit.replace("/usr/local/bin/spamnb", str(home.program)).replace("User=spamnb", "User=daemon")
-    (tmp_path / "spamnb.service").write_text(unit)
-    (tmp_path / "spamnb.socket").write_text(recipe("spamc", "systemd", "systemd-socket"))
-    done = subprocess.run(
-        ["systemd-analyze", "verify", tmp_path / "spamnb.service", tmp_path / "spamnb.socket"],
-        capture_output=True,
-        timeout=60,
-        env=os.environ | {"SYSTEMD_LOG_LEVEL": "warning"},
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -1,0 +1,43 @@
+"""Manual pages: what the generator would write, and what man makes of it."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import fields
+from runpy import run_path
+
+import pytest
+from helpers.paths import ROOT
+from markdown_it import MarkdownIt
+
+from spamnb.imap.accounts import Account
+
+PAGES = {str(path.relative_to(ROOT / "man")): path for path in (ROOT / "man").glob("man?/*")}
+
+
+def test_pages_are_current():
+    written = {name: path.read_text() for name, path in PAGES.items()}
+    assert written == run_path(str(ROOT / "man" / "generate.py"))["pages"](), "run `make man`"
+
+
+def test_every_key_of_an_account_has_a_line():
+    tokens = MarkdownIt().enable("table").parse((ROOT / "docs" / "imap-file.md").read_text())
+    first_cells = [
+        tokens[at + 2].content.strip("`") for at, token in enumerate(tokens) if token.type == "tr_open"
+    ]
+    keys = [cell for cell in first_cells if cell != "key"]
+    assert sorted(keys) == sorted(field.name for field in fields(Account) if field.name != "name")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("groff") or not shutil.which("man"), reason="man is not installed")
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_man_shows_a_page_without_warnings(name):
+    shown = subprocess.run(
+        ["man", "--warnings=all", "-E", "UTF-8", "-l", PAGES[name]],
+        capture_output=True,
+        env=os.environ | {"LC_ALL": "C.UTF-8", "MANWIDTH": "80", "MANPAGER": "cat"},
+        timeout=60,
+    )
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert shown.stdout.startswith(PAGES[name].stem.upper().encode())

@@ -1,0 +1,60 @@
+"""The units of systemd: nothing is wrong with them, and they may do little."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from helpers.paths import ROOT
+from helpers.recipes import blocks, recipe
+
+UNITS = {path: path.read_text() for path in sorted((ROOT / "systemd").glob("*/*"))}
+SERVICES = [path for path in UNITS if path.suffix == ".service"]
+MOST_EXPOSED = 2.0
+needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+
+
+@pytest.mark.parametrize(("page", "name"), [("spamc", "spamnb"), ("milter", "spamnb-milter")])
+@pytest.mark.parametrize("kind", ["service", "socket"])
+def test_pages_show_the_very_units(page, name, kind):
+    assert recipe(page, "systemd", f"systemd-{kind}") == UNITS[ROOT / "systemd" / "system" / f"{name}.{kind}"]
+
+
+def test_the_page_of_services_shows_the_very_units():
+    shown = [block.code for block in blocks(ROOT / "docs" / "services.md") if block.language == "systemd"]
+    assert shown
+    assert set(shown) <= set(UNITS.values())
+
+
+@needs_systemd
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", ["system", "user"])
+def test_systemd_finds_nothing_wrong(scope, tmp_path):
+    """The program is where it is here, and the user one there is."""
+    program = os.path.join(os.path.dirname(sys.executable), "spamnb")
+    paths = []
+    for path, text in UNITS.items():
+        if path.parent.name == scope:
+            paths.append(tmp_path / path.name)
+            text = text.replace("ExecStart=spamnb ", f"ExecStart={program} ")
+            paths[-1].write_text(text.replace("User=spamnb", "User=daemon"))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", f"--{scope}", *paths],
+        capture_output=True,
+        timeout=60,
+        env=os.environ | {"SYSTEMD_LOG_LEVEL": "warning", "XDG_RUNTIME_DIR": str(tmp_path)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@needs_systemd
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SERVICES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_service_may_do_little(path):
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", path]
+    said = subprocess.check_output(command, text=True, timeout=60, env=os.environ | {"LC_ALL": "C.UTF-8"})
+    level = re.search(r"exposure level for \S+: ([\d.]+)", said)
+    assert level, said
+    assert float(level[1]) <= MOST_EXPOSED, said
