@@ -122,7 +122,7 @@ def setup(
     click.echo(f"written: {printable(path)}")
     click.echo(f"ham: {', '.join(values['ham']) or 'none found; name folders of ham in the file'}")
     click.echo(f"junk: {values['junk'] or 'none found; name the folder in the file'}")
-    click.echo("next: spamnb imap train, then spamnb imap run")
+    click.echo("next: spamnb imap train")
 
 
 def ask(what: str) -> str:
