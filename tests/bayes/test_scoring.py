@@ -99,7 +99,7 @@ def one_by_one(corpus, view, learned, message):
 
 
 @given(st.sampled_from([("ham", "spam"), ("ham", "news", "spam")]).flatmap(questions), st.randoms())
-@examples_times(4)
+@examples_times(2)
 def test_many_at_once(question, chance):
     corpus, view = question
     learned = [number for number in range(len(corpus)) if chance.random() < 0.7] or [0]

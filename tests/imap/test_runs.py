@@ -127,14 +127,14 @@ def test_what_the_user_takes_out_of_junk_is_ham(server, home, target):
     assert home.outcomes() == [("unsure", "stays")]
 
 
-def test_what_goes_to_trash_teaches_nothing(server, home):
-    junk, trash = server.name("Junk"), server.name("Trash")
-    home.add(server)
+def test_what_goes_to_trash_teaches_nothing(dovecot, home):
+    junk, trash = dovecot.name("Junk"), dovecot.name("Trash")
+    home.add(dovecot)
     for raw in (spam(99), ham(99)):
-        server.append("INBOX", raw)
+        dovecot.append("INBOX", raw)
     home.run()
-    move(server, spam(99), junk, trash)
-    move(server, ham(99), "INBOX", trash)
+    move(dovecot, spam(99), junk, trash)
+    move(dovecot, ham(99), "INBOX", trash)
     assert home.outcomes() == []
     assert (home.label_of(spam(99)), home.label_of(ham(99))) == (None, None)
 
@@ -156,16 +156,16 @@ def test_keywords_of_mail_readers(server, home, junk, no_junk):
     assert home.outcomes() == [("ham", "flagged: moved")]
 
 
-def test_no_junk_in_junk_may_go_home(server, home):
-    junk = server.name("Junk")
-    home.add(server)
-    server.append("INBOX", spam(99))
+def test_no_junk_in_junk_may_go_home(dovecot, home):
+    junk = dovecot.name("Junk")
+    home.add(dovecot)
+    dovecot.append("INBOX", spam(99))
     home.run()
-    server.flag(junk, uid_of(server, junk, spam(99)), "+FLAGS", "$NotJunk")
+    dovecot.flag(junk, uid_of(dovecot, junk, spam(99)), "+FLAGS", "$NotJunk")
     assert home.outcomes() == [("ham", "flagged: learned")]
-    move(server, spam(99), junk, "INBOX")
+    move(dovecot, spam(99), junk, "INBOX")
     assert home.outcomes() == []  # nor is it put away again
-    assert places(server) == {digest(spam(99)): "INBOX"}
+    assert places(dovecot) == {digest(spam(99)): "INBOX"}
 
 
 def test_unsure_mail_has_a_folder(server, home):
@@ -183,35 +183,35 @@ def test_unsure_mail_has_a_folder(server, home):
     assert home.outcomes() == []
 
 
-def test_known_senders_are_only_flagged(server, home):
-    home.add(server)
-    server.append(server.name("Sent"), b"From: bob@example.org\nTo: Win <WIN@casino.example>\n\nhello\n")
-    server.append("INBOX", spam(99))
+def test_known_senders_are_only_flagged(dovecot, home):
+    home.add(dovecot)
+    dovecot.append(dovecot.name("Sent"), b"From: bob@example.org\nTo: Win <WIN@casino.example>\n\nhello\n")
+    dovecot.append("INBOX", spam(99))
     (event,) = home.run()
     assert "someone you wrote to" in event["what"]
-    assert only(server.contents()["INBOX"]).flags == {"$Junk"}
-    home.change(server, known_senders=False)
-    server.append("INBOX", spam(98))
-    assert home.outcomes() == [("spam", MOVED.format(server.name("Junk")))]
+    assert only(dovecot.contents()["INBOX"]).flags == {"$Junk"}
+    home.change(dovecot, known_senders=False)
+    dovecot.append("INBOX", spam(98))
+    assert home.outcomes() == [("spam", MOVED.format(dovecot.name("Junk")))]
 
 
-def test_a_dry_run_changes_nothing(server, home):
-    junk = server.name("Junk")
-    home.add(server, ham=[server.name("Archive")])
+def test_a_dry_run_changes_nothing(dovecot, home):
+    junk = dovecot.name("Junk")
+    home.add(dovecot, ham=[dovecot.name("Archive")])
     for raw in (spam(99), ham(99)):
-        server.append("INBOX", raw)
+        dovecot.append("INBOX", raw)
     home.run()
-    move(server, spam(99), junk, "INBOX")
-    move(server, ham(99), "INBOX", junk)
-    server.append("INBOX", spam(98))
-    before = server.contents(), home.files(), home.state()
+    move(dovecot, spam(99), junk, "INBOX")
+    move(dovecot, ham(99), "INBOX", junk)
+    dovecot.append("INBOX", spam(98))
+    before = dovecot.contents(), home.files(), home.state()
     said = home.outcomes("--dry-run")
     assert sorted(said) == [
         ("ham", "rescued from Junk: would be learned"),
         ("spam", "moved here: would be learned"),
         ("spam", f"would be moved to {junk}"),
     ]
-    assert (server.contents(), home.files(), home.state()) == before
+    assert (dovecot.contents(), home.files(), home.state()) == before
     assert len(home.run()) == 3
 
 
@@ -239,31 +239,31 @@ def large(text):
     )
 
 
-def test_large_messages_are_judged_by_their_text(server, home):
-    home.add(server)
+def test_large_messages_are_judged_by_their_text(dovecot, home):
+    home.add(dovecot)
     plain = spam(97).partition(b"\n\n")
     whole = plain[0] + b"\n\n" + plain[2] * 20_000  # no parts: as much as there may be of it
-    server.fill("INBOX", [large(spam(99)), large(ham(99)), whole])
+    dovecot.fill("INBOX", [large(spam(99)), large(ham(99)), whole])
     assert [event["verdict"] for event in home.run("--all")] == ["spam", "ham", "spam"]
-    assert {name: len(found) for name, found in folders(server).items()} == {
+    assert {name: len(found) for name, found in folders(dovecot).items()} == {
         "INBOX": 1,
-        server.name("Junk"): 2,
+        dovecot.name("Junk"): 2,
     }
 
 
-def test_hostile_messages(server, home):
-    home.add(server)
-    # A server keeps no line that has no end, nor an empty message.
+def test_hostile_messages(dovecot, home):
+    home.add(dovecot)
+    # A dovecot keeps no line that has no end, nor an empty message.
     odd = [raw for raw in dict.fromkeys(letters()) if raw.strip() and b"\0" not in raw]
-    server.fill("INBOX", [*odd, spam(99)])
-    before = {message.digest for message in server.contents()["INBOX"]}
+    dovecot.fill("INBOX", [*odd, spam(99)])
+    before = {message.digest for message in dovecot.contents()["INBOX"]}
     done = home("run", "--all", "--json")
     assert (done.code, done.err) == (0, b"")
     assert len(done.lines) == len(odd) + 1
-    assert {message.digest for found in folders(server).values() for message in found} == before
-    assert server.name("Junk") == places(server)[digest(spam(99))]
+    assert {message.digest for found in folders(dovecot).values() for message in found} == before
+    assert dovecot.name("Junk") == places(dovecot)[digest(spam(99))]
     home.run()
-    assert {message.digest for found in folders(server).values() for message in found} == before
+    assert {message.digest for found in folders(dovecot).values() for message in found} == before
 
 
 @pytest.mark.parametrize("name", ["Später & mehr", 'a "迷惑" \\ one'])
@@ -294,23 +294,23 @@ def test_servers_that_cannot_move(dovecot_with, home, missing):
     assert home.outcomes() == [("spam", MOVED.format("Junk"))]
 
 
-def test_delivered_once_more(server, home):
-    junk = server.name("Junk")
-    home.add(server)
-    server.append("INBOX", spam(99))
+def test_delivered_once_more(dovecot, home):
+    junk = dovecot.name("Junk")
+    home.add(dovecot)
+    dovecot.append("INBOX", spam(99))
     home.run()
-    server.append("INBOX", spam(99))
+    dovecot.append("INBOX", spam(99))
     assert home.outcomes() == [("spam", MOVED.format(junk))]
     assert home.label_of(spam(99)) is None
-    assert [len(found) for found in folders(server).values()] == [2]
+    assert [len(found) for found in folders(dovecot).values()] == [2]
 
 
-def test_two_of_the_same(server, home):
-    home.add(server)
-    server.append("INBOX", spam(99))
-    server.append("INBOX", spam(99))
+def test_two_of_the_same(dovecot, home):
+    home.add(dovecot)
+    dovecot.append("INBOX", spam(99))
+    dovecot.append("INBOX", spam(99))
     assert len(home.run()) == 2
-    assert {name: len(found) for name, found in folders(server).items()} == {server.name("Junk"): 2}
+    assert {name: len(found) for name, found in folders(dovecot).items()} == {dovecot.name("Junk"): 2}
     assert home.outcomes() == []
 
 
