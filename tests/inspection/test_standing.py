@@ -65,7 +65,7 @@ def test_the_spam_caught_now(after, ham, spam):
 def test_and_with_more_mail(after):
     """Not in each case, which chance decides, but in the mean."""
     errors, count = [], 100
-    for seed in range(2):
+    for seed in range(4):
         text, _ = after(count, count, seed)
         growth = said(text, r"with (\d+) times as much mail")
         _, caught = after(growth * count, growth * count, seed)
