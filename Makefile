@@ -11,6 +11,7 @@ CORPUS = corpora/spamassassin
 DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
+unexport PYTHONDONTWRITEBYTECODE  # each of some thousand starts of spamnb would compile its commands anew
 .PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit clean
 
 help:  ## what can be made
@@ -35,7 +36,7 @@ screenshots: env  ## the pictures of docs/review.md; needs Chromium
 	PYTHONPATH=tests $(BIN)/python tests/review/screenshots.py $(REVIEW)
 
 test: env  ## all tests
-	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 2)) --dist worksteal  # many wait for other programs
+	$(BIN)/python -m pytest -n $$(($$($(BIN)/python -c "import os; print(os.cpu_count())") + 1)) --dist worksteal  # many wait for other programs
 
 test-fast: env  ## the tests that need nothing but Python, in under a minute
 	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow'
