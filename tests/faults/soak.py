@@ -43,6 +43,7 @@ LONGER = (
     "store/test_flips.py",
     "test_both_forms.py",
     "inspection/test_inspect_check.py",
+    "inspection/test_standing.py",
     "store/test_journal_damage.py",
     "store/test_keyed.py",
     "imap/test_faults.py",

@@ -1,6 +1,7 @@
 """What train and inspect say of a model is what then happens to mail it has not seen."""
 
 import random
+import os
 import re
 
 import pytest
@@ -62,6 +63,7 @@ def test_the_spam_caught_now(after, ham, spam):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("SPAMNB_LONG"), reason="takes 15 seconds; make soak has it")
 def test_and_with_more_mail(after):
     """Not in each case, which chance decides, but in the mean."""
     errors, count = [], 100
