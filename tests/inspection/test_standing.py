@@ -1,7 +1,7 @@
 """What train and inspect say of a model is what then happens to mail it has not seen."""
 
-import random
 import os
+import random
 import re
 
 import pytest
