@@ -37,12 +37,16 @@ def bundled() -> set[str]:
 def main(folder: str) -> None:
     for name in bundled():
         for file in distribution(name).files or ():
-            if not {"..", "__pycache__", "METADATA"} & set(
-                file.parts
-            ):  # from METADATA dh_python3 would take dependencies
-                path = Path(folder, file)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(file.locate(), path)
+            if {"..", "__pycache__"} & set(file.parts):
+                continue
+            path = Path(folder, file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file.locate(), path)
+            if (
+                file.name == "METADATA"
+            ):  # it tells the version; its dependencies dh_python3 would take for ours
+                lines = path.read_text().splitlines(keepends=True)
+                path.write_text("".join(line for line in lines if not line.startswith("Requires-Dist:")))
 
 
 if __name__ == "__main__":
