@@ -43,8 +43,7 @@ def search(
         tried[result.candidate.name] = result
         if is_better(result, best):
             best = result
-    beyond_chance = best is default or min(_chances(best), default=1.0) <= CHANCE
-    return list(tried.values()), best if beyond_chance else default
+    return list(tried.values()), best if beats_first(best) else default
 
 
 def steps_from(best: Candidate) -> list[Candidate]:
@@ -69,8 +68,13 @@ def _rank(result: ComparedCandidate) -> tuple[float, float]:
     return result.metrics["one_minus_auc_percent"], -result.metrics["accuracy"]
 
 
-def _chances(result: ComparedCandidate) -> list[float]:
-    return [p for p in (result.verdicts_p, result.ranking_p) if p is not None]
+def beats_first(result: ComparedCandidate) -> bool:
+    """Whether a result that ranks better than the first does so beyond chance, with verdicts no worse.
+
+    Better verdicts alone are no reason: with little mail, how much is unsure hangs on a message or two.
+    """
+    ranking, verdicts = (p is not None and p <= CHANCE for p in (result.ranking_p, result.verdicts_p))
+    return ranking and not (verdicts and result.lost > result.won)
 
 
 CHANCE = 0.05  # a difference more probable than this by chance alone counts as none
@@ -127,9 +131,7 @@ def compare_with_first(
         labels, judged.truth, judged.verdict, judged.score, judged.probability, resamples=0
     ).as_map()
     figures.pop("intervals", None)
-    # By the likelier label: how much is unsure depends on the amount of mail and is the same for both.
-    likelier = [each.probability.argmax(axis=1) for each in (judged, first)]
-    verdicts = compare_verdicts(judged.truth, *likelier)
+    verdicts = compare_verdicts(judged.truth, judged.verdict, first.verdict)
     ranking = None
     if SPAM in labels:
         ranking = compare_auc(judged.truth == labels.index(SPAM), judged.score, first.score)

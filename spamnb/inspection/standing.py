@@ -46,7 +46,7 @@ def standing(stored: StoredModel) -> list[str]:
     loss = stored.head["ham_loss"]
     scale = score_scale(view_of(stored))
     caught = spam_caught(ham, spam, loss, scale=scale)
-    share = f"about {caught:.0%} of your spam is caught".replace("%", " %")
+    share = f"about {caught:.0%} of the spam in mail like this is caught".replace("%", " %")
     said = f"with {counts}, {share if caught > HARDLY_ANY else 'nearly all is still unsure'}"
     for growth in GROWTHS:
         then = spam_caught(ham, spam, loss, growth, scale)

@@ -230,9 +230,17 @@ def test_compare(spamnb, mail):
     for one in found:
         against = one["against_first"]
         assert against["won"] + against["tied"] + against["lost"] == one["messages"] == 28
+        # The verdicts compared are those that the table shows: unsure is not right.
+        assert against["won"] - against["lost"] == right_verdicts(one) - right_verdicts(found[0])
+    assert right_verdicts(found[1]) < right_verdicts(found[0])  # the default is unsure about little mail
+    assert found[1]["against_first"]["verdicts_p"] < 0.05
     text = spamnb(*options).succeeds().out.decode()
     assert "2 folds" in text
     assert all(name in text for name in names[1:])
+
+
+def right_verdicts(figures):
+    return sum(figures["confusion"][label].get(label, 0) for label in figures["labels"])
 
 
 def test_compare_alone_is_the_evaluation(spamnb, mail, judged):

@@ -9,7 +9,7 @@ import pytest
 from spamnb.bayes.classifier import View
 from spamnb.errors import DataError, UsageError
 from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
-from spamnb.evaluation.compare import compare_candidates, steps_from
+from spamnb.evaluation.compare import ComparedCandidate, beats_first, compare_candidates, steps_from
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate
 from spamnb.evaluation.mistakes import by_folds, by_model, worst_mistakes
@@ -173,4 +173,22 @@ def test_compared_on_the_same_folds(mail):
         assert one.won + one.tied + one.lost == 90
         assert one.verdicts_p is not None
         assert 0 <= one.verdicts_p <= 1
-        assert (one.won, one.lost) == (0, 0)  # by the likelier label all are right
+        assert 90 * (one.metrics["accuracy"] - first.metrics["accuracy"]) == pytest.approx(one.won - one.lost)
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "verdicts_p", "ranking_p", "beats"),
+    [
+        (0, 0, None, None, False),  # the first itself
+        (9, 3, 0.1, 0.2, False),
+        (9, 3, 0.1, 0.04, True),
+        (40, 3, 0.001, 0.2, False),
+        (40, 3, 0.001, 0.04, True),
+        (3, 40, 0.001, 0.2, False),
+        (3, 40, 0.001, 0.04, False),  # ranks better, but leaves more unsure
+        (9, 3, 0.01, None, False),
+    ],
+)
+def test_the_first_is_beaten_beyond_chance(won, lost, verdicts_p, ranking_p, beats):
+    candidate = parse_candidate("damping=8")
+    assert beats_first(ComparedCandidate(candidate, {}, won, 0, lost, verdicts_p, ranking_p)) == beats
