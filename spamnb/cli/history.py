@@ -13,7 +13,10 @@ import click
 from spamnb.cli.options import Command, history_days_option, history_size_option, json_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import print_json, show, table
-from spamnb.delivery.history_log import DAY, DAYS, SIZE, parse_days, parse_size
+from spamnb.configuration.current import load
+from spamnb.configuration.quantities import parse_days, parse_size
+from spamnb.delivery import history_limits
+from spamnb.delivery.history_log import DAY
 from spamnb.errors import NoInput, UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +70,6 @@ def history(
     """
     from spamnb.history.database import History
 
-    days, size = parse_days(history_days or DAYS), parse_size(history_size or SIZE)
     if (history_days or history_size) and not prune:
         raise UsageError("--history-days and --history-size go with --prune")
     start = None if since is None else parse_since(since)
@@ -75,7 +77,8 @@ def history(
         raise NoInput(f"{folder}: no such folder")
     with History.open(folder) as opened:
         if prune:
-            removed = opened.prune(days, size)
+            days, size = history_limits(history_days, history_size, load())
+            removed = opened.prune(parse_days(days), parse_size(size))
             print_json({"messages_removed": removed}) if as_json else show(f"messages removed: {removed:,}")
             return
         waiting = opened.waiting()

@@ -183,6 +183,11 @@ def _check_local(_ctx: click.Context, _option: click.Parameter, path: str) -> st
     return path
 
 
+def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
+    """Make the callback of an option whose value is a text, to be read by a function of quantities."""
+    return lambda _ctx, option, text: parse(text, option.opts[-1], least)
+
+
 path_type = click.Path(readable=False)  # nothing is checked yet, but shells complete it
 model_option = click.option(
     "--model",

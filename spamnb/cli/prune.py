@@ -4,14 +4,15 @@ from dataclasses import asdict
 
 import click
 
-from spamnb.cli.options import Command, json_option, model_option
+from spamnb.cli.options import Command, json_option, model_option, read_by
 from spamnb.cli.render.terminal import print_json
+from spamnb.configuration.quantities import parse_days
 from spamnb.training.pruning import OLD_DAYS, RARE_MESSAGES
 from spamnb.training.pruning import prune as pruned
 
 EXAMPLES = """
 spamnb prune
-spamnb prune --older-than 90 --rarer-than 3
+spamnb prune --older-than 90d --rarer-than 3
 spamnb prune --dry-run
 """
 
@@ -20,8 +21,8 @@ spamnb prune --dry-run
 @model_option
 @click.option(
     "--older-than",
-    type=click.IntRange(0),
-    default=OLD_DAYS,
+    callback=read_by(parse_days, 0),
+    default=f"{OLD_DAYS}d",
     show_default=True,
     metavar="DAYS",
     help="Only what no message of the last days had.",

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from spamnb.cli.options import Command, history_options, model_option, path_type
+from spamnb.cli.options import Command, history_options, model_option, path_type, read_by
 from spamnb.configuration.current import HEADER_STYLES, load
+from spamnb.configuration.quantities import parse_size
 from spamnb.delivery import open_history
 from spamnb.errors import UsageError
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options
@@ -45,9 +46,9 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 @click.option("--metrics", metavar="ADDRESS", help="Prometheus text at http://ADDRESS/metrics.")
 @click.option(
     "--max-size",
-    type=click.IntRange(1),
-    metavar="BYTES",
-    default=Options.max_size,
+    callback=read_by(parse_size, 1),
+    metavar="SIZE",
+    default=f"{Options.max_size // 10**6}MB",
     show_default=True,
     help="Larger messages are refused.",
 )

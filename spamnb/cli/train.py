@@ -24,7 +24,7 @@ from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import model_location, older_revision, print_unreadable, tell_revision
 from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.configuration.current import load
-from spamnb.configuration.percentage import parse_percentage
+from spamnb.configuration.quantities import parse_percentage
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.errors import UsageError
 from spamnb.files import complain, printable
@@ -166,7 +166,7 @@ def train(
                 sources,
                 settings,
                 view=view,
-                ham_loss=parse_percentage(load()["ham_loss"] or None if ham_loss is None else ham_loss),
+                ham_loss=accepted_loss(ham_loss),
                 fresh=fresh,
                 forget=forget,
                 keyed=keyed,
@@ -190,6 +190,12 @@ def train(
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")
     return code
+
+
+def accepted_loss(text: str | None) -> float | None:
+    """Read how much ham may be lost, asked for here or configured; None for as much as the model has it."""
+    found = load()["ham_loss"] if text is None else text
+    return parse_percentage(found) if found or text is not None else None
 
 
 def parse_view(text: str | None) -> View | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from binascii import crc32
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from time import time_ns
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,8 @@ from spamnb.configuration.current import (
     stamp_of,
     stamps,
 )
-from spamnb.configuration.percentage import parse_percentage
-from spamnb.configuration.tables import checked_values, read_toml
+from spamnb.configuration.quantities import parse_days, parse_percentage, parse_size
+from spamnb.configuration.tables import TEXT_OR_NUMBER, WrongValue, checked_values, place_of_key, read_toml
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.files import write_all
 from spamnb.reading.features import fingerprint_of
@@ -38,7 +38,7 @@ from spamnb.store import msgpack_codec
 if TYPE_CHECKING:
     from spamnb.configuration.current import Stamp
 
-TYPES = {key: type(value).__name__ for key, value in DEFAULTS.items()}
+TYPES = {key: type(value).__name__ for key, value in DEFAULTS.items()} | {"history_days": TEXT_OR_NUMBER}
 NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
 WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
 LONGEST_LINE = 1000  # characters of a list
@@ -62,7 +62,7 @@ def compile_files(write: bool = True) -> Configuration:
         if values.get(name):
             sources.setdefault(values[name], stamp_of(values[name]))
             bit = ALLOWED if name == "allow" else 0
-            for entry in read_list(values[name], origins[name]):
+            for entry in read_list(values[name], name, origins[name]):
                 entries[fingerprint_of(entry.encode()) & ~ALLOWED] = bit
     return packed(values, origins, sources, entries, cache_path() if write else None)
 
@@ -81,39 +81,65 @@ def read_folder(folder: str, sources: dict[str, Stamp]) -> dict[str, tuple[Any, 
         return found
     try:
         values = checked_values(table, TYPES)
-        check_values(values)
-    except (DataError, UsageError) as error:
-        raise DataError(f"{path}: {error}") from None
+        for key, check in CHECKS.items():
+            if key in values:
+                check_value(key, values[key], check)
+    except WrongValue as error:
+        raise DataError(f"{place_of_key(path, error.key)}: {error}") from None
     for name in ("model", *LISTS):
         if values.get(name):
             values[name] = os.path.join(folder, os.path.expanduser(values[name]))
     return found | {key: (value, path) for key, value in values.items()}
 
 
-def check_values(values: dict[str, Any]) -> None:
-    """Raise DataError for a value that makes no sense."""
-    parse_percentage(values.get("ham_loss") or None, "ham_loss")
-    style, header = values.get("header_style", HEADER_STYLES[0]), values.get("header", "X-Spamnb")
+def check_value(key: str, value: Any, check: Callable[[str, str], object]) -> None:
+    """Raise WrongValue for a value that makes no sense."""
+    try:
+        check(str(value), key)
+    except UsageError as error:
+        raise WrongValue(key, str(error)) from None
+
+
+def check_model(path: str, _key: str) -> None:
+    if "://" in path:
+        raise UsageError(f"model is a file on this machine, not {path!r}")
+
+
+def check_header_style(style: str, _key: str) -> None:
     if style not in HEADER_STYLES:
-        raise DataError(f"header_style is one of {', '.join(HEADER_STYLES)}, not {style!r}")
+        raise UsageError(f"header_style is one of {', '.join(HEADER_STYLES)}, not {style!r}")
+
+
+def check_header(header: str, _key: str) -> None:
     name = header.lower()  # see reading.identity.is_volatile
     if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
         why = "so that no verdict is ever learned as if it were mail"
-        raise DataError(
+        raise UsageError(
             f'header is a name like "X-Spam-Verdict", with X- and spam in it, {why}; not {header!r}'
         )
-    tag = values.get("subject_tag", "")
+
+
+def check_subject_tag(tag: str, _key: str) -> None:
     if tag and (not tag.isascii() or without_tag(tag.strip())):
-        raise DataError(
+        raise UsageError(
             f'subject_tag is like "[spam]" or "***SPAM***", which is not read as mail; not {tag!r}'
         )
-    if values.get("history_days", 0) < 0:
-        raise DataError(f"history_days is a number of days, not {values['history_days']}")
 
 
-def read_list(path: str, origin: str) -> Iterator[str]:
+# What a value must be besides its type; called with the value and the key.
+CHECKS: dict[str, Callable[[str, str], object]] = {
+    "model": check_model,
+    "ham_loss": parse_percentage,
+    "header_style": check_header_style,
+    "header": check_header,
+    "subject_tag": check_subject_tag,
+    "history_days": parse_days,
+    "history_size": parse_size,
+}
+
+
+def read_list(path: str, key: str, origin: str) -> Iterator[str]:
     """Yield the addresses and domains of a list."""
-    named = "" if origin == path else f", named in {origin}"
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, 1):
@@ -133,7 +159,8 @@ def read_list(path: str, origin: str) -> Iterator[str]:
                     raise DataError(f"{path}:{number}: no address or domain: {line.strip()[:LONGEST_LINE]!r}")
                 yield entry.rstrip(".")
     except OSError as error:
-        raise NoInput(f"{path}: {error.strerror}{named}") from error
+        named = "" if origin == path else f"{place_of_key(origin, key)}: {key}: "
+        raise NoInput(f"{named}{path}: {error.strerror}") from error
 
 
 def packed(

@@ -1,4 +1,4 @@
-"""Reading TOML files: tables whose keys and types are known, so that a mistake is told with file and key."""
+"""Reading TOML files: tables whose keys and types are known; a mistake is told with file, line and key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from typing import Any
 from spamnb.errors import DataError, NoInput
 
 KINDS = {"str": "a text", "int": "a whole number", "bool": "true or false"}
+TEXT_OR_NUMBER = "int | str"
 TEXTS = "tuple[str, ...]"
+
+
+class WrongValue(DataError):
+    """A key that is not known, is missing, or has a value that makes no sense."""
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(why)
+        self.key = key
 
 
 def read_toml(path: str) -> tuple[dict[str, Any], os.stat_result]:
@@ -33,15 +42,16 @@ def checked_values(
     values = {}
     for key, value in table.items():
         if key not in types:
-            raise DataError(unknown_key(key, types))
+            raise WrongValue(key, unknown_key(key, types))
         wanted = types[key]
         if wanted == TEXTS:
             texts = [value] if isinstance(value, str) else value
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-                raise DataError(f'{key} is a list of texts, like ["INBOX"]')
+                raise WrongValue(key, f'{key} is a list of texts, like ["INBOX"]')
             value = tuple(texts)
-        elif type(value).__name__ != wanted:
-            raise DataError(f"{key} is {KINDS[wanted]}, not {'a secret' if key in secrets else repr(value)}")
+        elif type(value).__name__ not in wanted.split(" | "):
+            given = "a secret" if key in secrets else repr(value)
+            raise WrongValue(key, f"{key} is {KINDS[wanted.partition(' ')[0]]}, not {given}")
         values[key] = value
     return values
 
@@ -50,3 +60,25 @@ def unknown_key(key: str, known: Collection[str]) -> str:
     """Say that a key is unknown, and which one may be meant."""
     near = get_close_matches(key, known, 1)
     return f"unknown key {key!r}" + (f"; {near[0]!r} is meant?" if near else "")
+
+
+def place_of_key(path: str, *keys: str) -> str:
+    """Say where a key is in a file, as `path:line`; of one that is missing, where its table begins.
+
+    It is on the first line with which the file has the key; a value of several lines begins before that.
+    """
+    with open(path, encoding="utf-8") as file:
+        lines = file.readlines()
+    for wanted in (keys, keys[:-1]):
+        start = 1
+        for number in range(1, len(lines) + 1):
+            try:
+                found: Any = tomllib.loads("".join(lines[:number]))
+            except tomllib.TOMLDecodeError:
+                continue
+            for key in wanted:
+                found = found.get(key) if isinstance(found, dict) else None
+            if found is not None:
+                return f"{path}:{start}"
+            start = number + 1
+    return path

@@ -130,13 +130,20 @@ def open_history(
 ) -> "HistoryLog | None":
     """Open the history that verdicts are appended to, if it is wanted here or by the configuration."""
     if wanted or configuration["history"]:
-        from spamnb.delivery.history_log import DAYS, SIZE, HistoryLog
+        from spamnb.delivery.history_log import HistoryLog
 
-        days = days or str(configuration["history_days"] or DAYS)
-        return HistoryLog(days, size or configuration["history_size"] or SIZE)
+        return HistoryLog(*history_limits(days, size, configuration))
     if days or size:
         raise UsageError("--history-days and --history-size need --history")
     return None
+
+
+def history_limits(days: str | None, size: str | None, configuration: Configuration) -> tuple[str, str]:
+    """Tell for how long messages are kept and how much of them: as asked for here, else as configured."""
+    from spamnb.delivery.history_log import DAYS, SIZE
+
+    kept, most = configuration["history_days"] or DAYS, configuration["history_size"] or SIZE
+    return str(kept) if days is None else days, most if size is None else size
 
 
 def verdict_without_model(configuration: Configuration, raw: bytes) -> "Verdict | None":

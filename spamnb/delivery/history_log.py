@@ -11,7 +11,8 @@ import os
 import time
 import zlib
 
-from spamnb.errors import SpamnbError, UsageError
+from spamnb.configuration.quantities import parse_days, parse_size
+from spamnb.errors import SpamnbError
 from spamnb.files import complain, write_all, xdg_folder
 from spamnb.store import msgpack_codec
 
@@ -27,7 +28,6 @@ DAYS, SIZE = "14", "200MB"  # how long messages are kept, and how much of them, 
 MAX_MESSAGE = 1 << 20  # bytes kept of a message
 MAX_TEXT = 500  # characters kept of a user's name and the like
 MAX_FILE = 32 << 20  # bytes after which another file is begun
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 DAY = 86400  # seconds
 SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
 FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -220,25 +220,3 @@ def message_of(fields: "Fields") -> bytes:
         return zlib.decompressobj().decompress(fields["message"], MAX_MESSAGE)
     except zlib.error:
         return b""
-
-
-def parse_days(text: str) -> int:
-    days = plain_number(text)
-    if not 1 <= days <= 36500:
-        raise UsageError(f"--history-days takes a number of days from 1 on, not {text!r}")
-    return days
-
-
-def parse_size(text: str) -> int:
-    """Read `200MB`, `1G` or a number of bytes."""
-    number = text.upper().removesuffix("B")
-    unit = number[-1:] if number[-1:] in UNITS else ""
-    size = plain_number(number.removesuffix(unit)) * UNITS[unit]
-    if not 10**6 <= size <= 10**15:
-        raise UsageError(f"--history-size takes a size from 1MB on, as 200MB or 2GB, not {text!r}")
-    return size
-
-
-def plain_number(text: str) -> int:
-    """Read a number; 0 if it is none, or too large for anything."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else 0

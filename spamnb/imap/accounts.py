@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
 
-from spamnb.configuration.tables import checked_values, read_toml, unknown_key
+from spamnb.configuration.tables import WrongValue, checked_values, place_of_key, read_toml, unknown_key
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.files import complain, xdg_folder
 
@@ -46,24 +46,34 @@ class Account:
     history: bool = False  # whether `spamnb history` and `spamnb review` show its mail
 
     def __post_init__(self) -> None:
-        for wrong, why in (
-            (self.tls not in TLS_PORTS, f"tls is one of {', '.join(TLS_PORTS)}, not {self.tls!r}"),
-            (self.action not in ACTIONS, f"action is one of {', '.join(ACTIONS)}, not {self.action!r}"),
+        for key, wrong, why in (
+            ("tls", self.tls not in TLS_PORTS, f"tls is one of {', '.join(TLS_PORTS)}, not {self.tls!r}"),
             (
+                "action",
+                self.action not in ACTIONS,
+                f"action is one of {', '.join(ACTIONS)}, not {self.action!r}",
+            ),
+            (
+                "tls",
                 self.tls == "none" and not is_this_machine(self.host),
                 f'tls = "none" would send the password to {self.host} for all to read; '
                 'leave it out, or use "starttls"',
             ),
-            (not 0 <= self.port <= 65535, f"port is a number up to 65535, not {self.port}"),
-            (not (self.host and self.user), "host and user must not be empty"),
-            (not self.inbox, "inbox names no folder; leave it out for INBOX"),
+            ("port", not 0 <= self.port <= 65535, f"port is a number up to 65535, not {self.port}"),
             (
+                "user" if self.host else "host",
+                not (self.host and self.user),
+                "host and user must not be empty",
+            ),
+            ("inbox", not self.inbox, "inbox names no folder; leave it out for INBOX"),
+            (
+                SECRETS[0],
                 sum(bool(getattr(self, name)) for name in SECRETS) != 1,
                 f"one of {', '.join(SECRETS[:-1])} must say where the password comes from",
             ),
         ):
             if wrong:
-                raise DataError(why)
+                raise WrongValue(key, why)
 
     @property
     def port_number(self) -> int:
@@ -99,7 +109,8 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
         raise NoInput(f"{path}: not there; `spamnb imap setup` writes it") from None
     for key in content:
         if key != "account":
-            raise DataError(f"{path}: {unknown_key(key, ['account'])}; accounts are written [account.NAME]")
+            why = f"{unknown_key(key, ['account'])}; accounts are written [account.NAME]"
+            raise DataError(f"{place_of_key(path, key)}: {why}")
     tables = content.get("account", {})
     if not isinstance(tables, dict) or not tables:
         raise DataError(f"{path}: has no account; `spamnb imap setup` adds one")
@@ -109,8 +120,12 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
     for name, table in tables.items():
         try:
             account = parse_account(name, table)
+        except WrongValue as error:
+            raise DataError(
+                f"{place_of_key(path, 'account', name, error.key)}: account {name}: {error}"
+            ) from None
         except DataError as error:
-            raise DataError(f"{path}: account {name}: {error}") from None
+            raise DataError(f"{place_of_key(path, 'account', name)}: account {name}: {error}") from None
         if account.password:
             check_private(path, status.st_mode)
         if wanted in (None, name):
@@ -132,7 +147,7 @@ def parse_account(name: str, table: Any) -> Account:
     values = checked_values(table, {key: one.type for key, one in known.items()}, SECRETS)
     for key, one in known.items():
         if one.default is MISSING and key not in values:
-            raise DataError(f"{key} is missing")
+            raise WrongValue(key, f"{key} is missing")
     return Account(name, **values)
 
 

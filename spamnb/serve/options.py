@@ -22,7 +22,7 @@ class Options:
     header: str = "X-Spamnb"
     subject_tag: str = ""
     metrics: str | None = None
-    max_size: int = 50 * MEGABYTE  # bytes of a message
+    max_size: int = 50_000_000  # bytes of a message
     timeout: float = 30.0  # seconds
     max_connections: int = 256  # for each worker
     user: str | None = None

@@ -10,7 +10,7 @@ from spamnb.bayes.verdict import Verdict
 from spamnb.configuration import current as cache
 from spamnb.configuration.compiling import SKEW
 from spamnb.configuration.current import load
-from spamnb.configuration.tables import checked_values
+from spamnb.configuration.tables import checked_values, place_of_key
 
 SYSTEM = "import sys, spamnb.configuration.current as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
 START = "from spamnb.start import main; sys.exit(main())"
@@ -105,7 +105,14 @@ WRONG = {
     "model = 3": ("model is a text, not 3",),
     'syslog = "yes"': ("syslog is true or false, not 'yes'",),
     "history_days = true": ("history_days is a whole number, not True",),
+    "history_days = 0": ("history_days takes a number of days from 1 on",),
+    'history_days = "soon"': ("history_days takes a number of days from 1 on",),
+    'history_size = "lots"': ("history_size takes a size from 1MB on",),
+    'history_size = "200"': ("history_size takes a size from 1MB on",),
+    'history_size = ""': ("history_size takes a size from 1MB on",),
     'ham_loss = "60%"': ("ham_loss takes a percentage",),
+    'ham_loss = ""': ("ham_loss takes a percentage",),
+    'model = "s3://bucket/model"': ("model is a file on this machine",),
     'header_style = "other"': ("header_style is one of spamnb, bogofilter, spamassassin",),
     'header = "Subject"': ("header is a name like",),
     'header = "Status"': ("header is a name like",),
@@ -113,18 +120,44 @@ WRONG = {
     'subject_tag = "buy"': ("subject_tag is like",),
     'subject_tag = "[spam]\\nX: y"': ("subject_tag is like",),
     'subject_tag = "\N{CYRILLIC SMALL LETTER A}"': ("subject_tag is like",),
-    "model = ": ("line 1",),
+    "model = ": ("line 3",),
     'allow = "nothing-there"': ("nothing-there", "No such file", "spamnb.toml"),
 }
 
 
 @pytest.mark.parametrize("text", WRONG)
 def test_a_mistake_is_told_with_file_and_key_and_no_mail_is_lost(home, mail, text):
-    path = home.write("spamnb.toml", text + "\n")
-    home.classify("-p", stdin=mail.messages["spam"]).fails(75, *WRONG[text], str(path))
-    home("config", "--check").fails(66 if "nothing" in text else 65, *WRONG[text], str(path))
-    home("train", "--spam", "-", stdin=mail.messages["spam"]).fails(75, str(path))
+    path = home.write("spamnb.toml", "syslog = true\n# a comment\n" * ("syslog" not in text) + text + "\n")
+    line = str(path) if text == "model = " else f"{path}:{1 if 'syslog' in text else 3}: "
+    home.classify("-p", stdin=mail.messages["spam"]).fails(75, *WRONG[text], line)
+    home("config", "--check").fails(66 if "nothing" in text else 65, *WRONG[text], line)
+    home("train", "--spam", "-", stdin=mail.messages["spam"]).fails(75, line)
     home("config", "--help").succeeds()
+
+
+def test_a_key_is_found_on_its_line(tmp_path):
+    path = tmp_path / "a.toml"
+    path.write_text(
+        '# history_size = 1\nheader = """\\\n  history_size = 2\n"""\n\n"history_size" = "200"\n'
+        '[account.home]\nhost = "x"\nhistory_size = ""\n'
+    )
+    assert place_of_key(str(path), "header") == f"{path}:2"
+    assert place_of_key(str(path), "history_size") == f"{path}:6"
+    assert place_of_key(str(path), "account", "home", "history_size") == f"{path}:9"
+    assert place_of_key(str(path), "account", "home", "missing") == f"{path}:7"
+
+
+@pytest.mark.parametrize("days", ["history_days = 30", 'history_days = "30d"'])
+def test_the_history_is_kept_as_long_as_configured(home, mail, days):
+    home.write("spamnb.toml", f'history = true\nhistory_size = "1MB"\n{days}\n')
+    home.classify("-p", stdin=mail.messages["spam"]).succeeds()
+    folder = home.home / ".local" / "state" / "spamnb" / "history"
+    (kept,) = folder.glob("*.verdicts")
+    for age, stays in ((20, True), (40, False)):
+        then = time.time() - age * 86400
+        os.utime(kept, (then, then))
+        home("history", "--prune").succeeds()
+        assert kept.exists() == stays
 
 
 def test_a_wrong_line_of_a_list_is_told(home, mail):

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from spamnb.bayes.verdict import Cutoffs, Verdict
+from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.delivery import history_log as log
 from spamnb.errors import UsageError
 
@@ -133,13 +134,21 @@ def test_appending_prunes_by_itself(tmp_path):
 )
 def test_sizes(text, size):
     if size:
-        assert log.parse_size(text) == size
+        assert parse_size(text) == size
     else:
         with pytest.raises(UsageError, match="--history-size"):
-            log.parse_size(text)
+            parse_size(text)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "x", "", "1.5", "9" * 30, "٣"])
 def test_no_days(text):
     with pytest.raises(UsageError, match="--history-days"):
-        log.parse_days(text)
+        parse_days(text)
+
+
+def test_days_and_sizes_are_written_alike_everywhere():
+    assert parse_days("90") == parse_days("90d") == 90
+    assert parse_days("0d", "--older-than", 0) == 0
+    assert parse_size("1", "--max-size", 1) == 1
+    with pytest.raises(UsageError, match="--max-size takes a size from 1 on, as 200MB or 2GB, not '0'"):
+        parse_size("0", "--max-size", 1)

@@ -1,0 +1,42 @@
+"""Percentages, days and sizes: read by the same rules on the command line and in files."""
+
+from spamnb.errors import UsageError
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}  # bytes
+MOST_DAYS, MOST_BYTES = 36500, 10**15
+NO_NUMBER = -1
+
+
+def parse_percentage(text: str, name: str = "--ham-loss") -> float:
+    """Read a percentage, with or without its sign, as a share."""
+    try:
+        value = float(text.removesuffix("%")) / 100
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 0.5:
+        raise UsageError(f"{name} takes a percentage from 0 to 50, say 0.1%, not {text!r}")
+    return value
+
+
+def parse_days(text: str, name: str = "--history-days", least: int = 1) -> int:
+    """Read a number of days, as `90` or `90d`."""
+    days = plain_number(text.removesuffix("d"))
+    if not least <= days <= MOST_DAYS:
+        raise UsageError(f"{name} takes a number of days from {least} on, as 90 or 90d, not {text!r}")
+    return days
+
+
+def parse_size(text: str, name: str = "--history-size", least: int = 10**6) -> int:
+    """Read `200MB`, `1G` or a number of bytes."""
+    number = text.upper().removesuffix("B")
+    unit = number[-1:] if number[-1:] in UNITS else ""
+    size = plain_number(number.removesuffix(unit)) * UNITS[unit]
+    if not least <= size <= MOST_BYTES:
+        from_on = "1MB" if least == UNITS["M"] else least
+        raise UsageError(f"{name} takes a size from {from_on} on, as 200MB or 2GB, not {text!r}")
+    return size
+
+
+def plain_number(text: str) -> int:
+    """Read a number; NO_NUMBER if it is none, or too large for anything."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else NO_NUMBER
