@@ -20,11 +20,16 @@ def reserve_standard_handles() -> None:
             os.open(os.devnull, mode)  # takes the lowest number that is free
 
 
+JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"  # without them Persian and joined emoji fall apart
+
+
 def printable(text: str) -> str:
-    """Replace characters that a terminal would obey, in text from mail or a file name."""
+    """Replace characters that a terminal would obey or not show, in text from mail or a file name."""
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return "".join(
+        char if char.isprintable() or char in JOINERS else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
 
 
 def complain(why: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
+from spamnb.files import printable
+
 
 def table(columns: Sequence[str], rows: Iterable[Markup], class_: str | None = None) -> Markup:
     head = element("tr", [element("th", name, scope="col") for name in columns])
@@ -103,12 +105,7 @@ def attribute_text(value: str | float) -> str:
 
 def visible(text: str) -> str:
     """Replace characters that act unseen: control, bidi, invisible and unassigned ones."""
-    if text.isprintable():
-        return text
-    return "".join(
-        char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}"
-        for char in text
-    )
+    return text if text.isprintable() else printable("".join(" " if c.isspace() else c for c in text))
 
 
 def untrusted(text: str, most: int, *, ending: bool = False) -> Markup:

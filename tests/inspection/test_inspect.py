@@ -247,6 +247,12 @@ class TestMessage:
             out = spamnb("inspect", "-", *options, stdin=hostile).succeeds().out.decode()
             assert {char for char in out if not char.isprintable()} == {"\n"}
 
+    def test_joined_letters_stay_joined(self, spamnb):
+        text = "می\u200cخواهم 👩\u200d💻"
+        message = f"From: x@y.example\nSubject: {text}\n\n{text}\n".encode()
+        lines = spamnb("inspect", "-", stdin=message).succeeds().out.decode().splitlines()
+        assert sum(text in line for line in lines) >= 2
+
     def test_a_flood_is_bounded(self, spamnb):
         flood = b"Subject: x\n\n" + b" ".join(b"viagra%d casino" % n for n in range(20_000))
         done = spamnb("inspect", "-", stdin=flood).succeeds()

@@ -374,6 +374,7 @@ class TestHostileMail:
         ("text", "shown"),
         [
             ("plain ü € 漢字 שלום", "plain ü € 漢字 שלום"),
+            ("می\u200cخواهم 👩\u200d💻", "می\u200cخواهم 👩\u200d💻"),
             ("a\tb\r\nc\u00a0d\u2028e", "a b  c d e"),
             ("\x00\x1b\x7f\x9f", "\ufffd" * 4),
             ("\u202a\u202e\u2066\u2069\u200f\u061c", "\ufffd" * 6),
