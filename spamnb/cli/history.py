@@ -12,7 +12,7 @@ import click
 
 from spamnb.cli.options import Command, history_days_option, history_size_option, json_option, path_type
 from spamnb.cli.progress import progress
-from spamnb.cli.render.terminal import print_json, show, table
+from spamnb.cli.render.terminal import cut_text, print_json, show, table
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.delivery import history_limits
@@ -92,10 +92,12 @@ def history(
             click.echo("\t".join(cells(entry, "%Y-%m-%dT%H:%M:%S%z")))
     elif found:
         columns = ("time", "verdict", "score", "sender", "subject")
-        rows = [cells(entry, "%Y-%m-%d %H:%M") for entry in found]
-        for entry, row in zip(found, rows, strict=True):
-            row[1] += f", now {entry.correction}" if entry.correction else ""
-        show(table(None, columns, rows, ("sender", "subject")))
+        rows = []
+        for entry in found:
+            judged, label, score, *texts = cells(entry, "%Y-%m-%d %H:%M")
+            label += f", now {entry.correction}" if entry.correction else ""
+            rows.append((judged, label, score, *map(cut_text, texts)))
+        show(table(None, columns, rows, ("verdict", "sender", "subject")))
     else:
         show("nothing found" if words or verdict or since else EMPTY)
 

@@ -39,6 +39,44 @@ def test_figures_are_whole_at_any_width(spamnb, mail, line):
         assert not missing
 
 
+COMPARE = "evaluate --folds 2 --jobs 1 --compare default --compare {long} {ham} {spam}"
+LONG = "ngrams=2,stem=english,stop-words=english,smoothing=0.5,damping=4,pairs=no"
+
+
+@pytest.mark.parametrize("line", [*COMMANDS, COMPARE, "inspect --all {spam}/03", "config"])
+def test_a_pipe_gets_whole_rows_without_blanks_behind(spamnb, mail, line):
+    done = spamnb(*line.format(ham=mail.ham, spam=mail.spam, long=LONG).split()).succeeds()
+    text = done.out.decode()
+    assert not [one for one in text.split("\n") if one != one.rstrip()]
+    if line == COMPARE:
+        assert LONG.replace(",", ", ") in text
+
+
+def test_settings_are_folded_between_words(spamnb, mail):
+    seen, _ = on_a_terminal(
+        spamnb, *COMPARE.format(ham=mail.ham, spam=mail.spam, long=LONG).split(), COLUMNS="80"
+    )
+    table_text = ESCAPES.sub("", seen).partition("compared in")[2]
+    for setting in LONG.split(","):
+        assert re.search(rf"(^|\s){setting}(,|\s)", table_text)
+
+
+def test_history_has_a_line_for_each_message(spamnb, tmp_path):
+    environment = spamnb.environment | {"XDG_STATE_HOME": str(tmp_path)}
+    long = (
+        b"From: somebody with a long name <somebody@a.long.example.org>\nSubject: "
+        + b"word " * 40
+        + b"\n\nx\n"
+    )
+    for _ in range(3):
+        spamnb.afresh("classify", "-p", "--history", stdin=long, env=environment).succeeds()
+    seen, _ = on_a_terminal(spamnb, "history", XDG_STATE_HOME=str(tmp_path), COLUMNS="80")
+    rows = [one for one in ESCAPES.sub("", seen).splitlines() if "somebody" in one]
+    assert len(rows) == 3
+    assert all(len(row) <= 80 and row.count("…") == 2 for row in rows)
+    assert "word" in rows[0]
+
+
 def test_a_table_fits_any_width():
     rows = [
         ("ham", "1,745", Text("a text of several words"), "+11.5200", Text("███")),

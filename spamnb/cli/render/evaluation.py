@@ -164,7 +164,7 @@ def comparison_row(result: ComparedCandidate) -> Sequence[str]:
     metrics = result.metrics
     spam = metrics["labels"].get("spam", metrics["macro"])
     return (
-        result.candidate.name,
+        result.candidate.name.replace(",", ", "),  # folded there
         number(spam["f1"]),
         number(metrics["ham_lost_percent"], 2),
         number(metrics["spam_missed_percent"], 2),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ SPACES = (3, 1)  # between two columns: three, or one where three do not fit
 EDGES = 2  # spaces beside the outer columns
 PLAIN_HEAD = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 READABLE = 16  # columns of the terminal that a longer text gets at least
+LONGEST_WORD = 32  # characters of a word that is not broken if there is room; paths are longer
 
 
 @dataclass(frozen=True)
@@ -35,31 +37,34 @@ class Grid:
     picture: bool = False  # whether the last column is one
 
     def __rich_console__(self, _console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        for spaces in SPACES:
-            if widths := self._widths(options.max_width, spaces):
-                yield self._table(widths, spaces, PLAIN_HEAD if options.ascii_only else box.SIMPLE_HEAD)
-                return
+        lines = PLAIN_HEAD if options.ascii_only else box.SIMPLE_HEAD
+        for longest_word in (LONGEST_WORD, READABLE):
+            for spaces in SPACES:
+                if widths := self._widths(options.max_width, spaces, longest_word):
+                    if self.title:
+                        yield Text(self.title, "bold")
+                    yield self._table(widths, spaces, lines)
+                    return
         if self.picture:
             columns, rows = self.columns[:-1], [row[:-1] for row in self.rows]
             yield Grid(self.title, columns, rows, self.texts)
         else:
             yield from self._paragraphs(options.max_width)
 
-    def _widths(self, width: int, spaces: int) -> list[int]:
+    def _widths(self, width: int, spaces: int, longest_word: int) -> list[int]:
         """Find the width of each column; nothing if there is too little room."""
         cells = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
         widest = [max((cell.cell_len for cell in column), default=0) for column in cells]
         heads = [max((line.cell_len for line in head.split("\n")), default=0) for head in self.columns]
         natural = [max(both) for both in zip(widest, heads, strict=True)]
-        words = [max((len(word) for word in head.plain.split()), default=0) for head in self.columns]
-        least = [
-            min(whole, READABLE)
-            if column in self.texts
-            else whole
-            if self._is_picture(column)
-            else max(cell, word)
-            for column, (whole, cell, word) in enumerate(zip(natural, widest, words, strict=True))
-        ]
+        least = []
+        for column, (head, whole) in enumerate(zip(self.columns, natural, strict=True)):
+            if column in self.texts:
+                least.append(min(whole, max(READABLE, longest_in(cells[column], longest_word))))
+            elif self._is_picture(column):
+                least.append(whole)
+            else:
+                least.append(max(widest[column], longest_in([head])))
         room = width - EDGES - spaces * (len(least) - 1)
         if sum(least) > room:
             return []
@@ -73,9 +78,6 @@ class Grid:
 
     def _table(self, widths: Sequence[int], spaces: int, lines: box.Box) -> Table:
         table = Table(
-            title=self.title,
-            title_justify="left",
-            title_style="bold",
             box=lines,
             pad_edge=False,
             padding=(0, spaces // 2),
@@ -103,6 +105,12 @@ class Grid:
                     short.append(text)
             yield from (Text(" " * indent + line) for line in lines_of(short, width - indent))
         yield Text()
+
+
+def longest_in(cells: Iterable[Text], most: int = sys.maxsize) -> int:
+    """Find the length of the longest word that is not longer than that; a cell that is cut has none."""
+    words = (word for cell in cells if not cell.no_wrap for word in cell.plain.split())
+    return max((len(word) for word in words if len(word) <= most), default=0)
 
 
 def lines_of(items: Sequence[str], width: int) -> Iterator[str]:

@@ -19,18 +19,13 @@ if TYPE_CHECKING:
 
 
 def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
-    """Lay facts out in two columns on a terminal; in a pipe each is on a line of its own, however long."""
+    """Lay facts out in two columns."""
     from rich.table import Table
     from rich.text import Text
 
-    shown_facts = [(name, printable(text)) for name, text in facts]
-    if not sys.stdout.isatty():
-        wide = max((len(name) for name, _ in shown_facts), default=0)
-        yield from (f" {name:<{wide}}  {text}".rstrip() for name, text in shown_facts)
-        return
     grid = Table.grid(padding=(0, 2))
-    for name, text in shown_facts:
-        grid.add_row(Text(f" {name}", "bold"), Text(text))
+    for name, text in facts:
+        grid.add_row(Text(f" {name}", "bold"), Text(drawable(printable(text))))
     yield grid
 
 
@@ -54,7 +49,7 @@ def paths_and_reasons(found: Iterable[Unreadable]) -> list[dict[str, str]]:
     return [{"path": item.path, "why": item.why} for item in found]
 
 
-PIPE_WIDTH = 120
+PIPE_WIDTH = 1_000_000  # columns: nothing is folded
 
 
 def console() -> Console:
@@ -68,16 +63,19 @@ def show(*things: RenderableType) -> None:
     screen = console()
     for thing in things:
         if isinstance(thing, str):
-            screen.print(drawable(thing), soft_wrap=True)  # a path stays whole
-        else:
+            print(drawable(thing))  # a path stays whole
+            continue
+        with screen.capture() as drawn:
             screen.print(thing)
+        for line in drawn.get().removesuffix("\n").split("\n"):
+            print(line.rstrip())
 
 
 def wrapped(*lines: str) -> Sequence[RenderableType]:
     """Make lines without a path fit a terminal: no word in them is broken."""
     from rich.text import Text
 
-    return [Text(drawable(line)) for line in lines] if sys.stdout.isatty() else lines
+    return [Text(drawable(line)) for line in lines]
 
 
 def table(
@@ -144,6 +142,13 @@ def bar_heading(left: str, right: str, width: int = 20) -> Text:
     """Name the labels that bars point at."""
     room = width // 2 - 1
     return left_aligned(printable(f"{left[:room]:>{room}} │ {right[:room]}"))
+
+
+def cut_text(text: str) -> Text:
+    """Make a cell of a text from mail that is cut, not folded, where there is too little room."""
+    from rich.text import Text
+
+    return Text(printable(text), no_wrap=True, overflow="ellipsis")
 
 
 def left_aligned(text: str, style: str = "") -> Text:
