@@ -2,6 +2,8 @@
 
 import shutil
 import subprocess
+import sys
+from dataclasses import replace
 
 import pytest
 from helpers.reviewing import label_in, remembered, served, with_selenium
@@ -257,24 +259,49 @@ def test_a_model_that_others_change(eyes, own, spamnb, tmp_path):
     assert len(eyes.corrected()) == 1
 
 
+# The program, which says so and goes no further when it comes to the twentieth message that it is to learn.
+HELD = """\
+#!{python}
+import itertools, signal, sys
+from spamnb.review import corrections
+from spamnb.start import main
+
+learn, calls = corrections.learn, itertools.count(1)
+
+def learn_nineteen(*arguments, **options):
+    if next(calls) == 20:
+        print("held", flush=True)
+        signal.pause()
+    return learn(*arguments, **options)
+
+corrections.learn = learn_nineteen
+sys.exit(main())
+"""
+
+
 def test_killed_in_the_middle(spamnb, own, tmp_path, eyes):
     own = shutil.copy(own, str(tmp_path / "model.msgpack"))
     mail = [doubtful(number) for number in range(600, 640)]
     folder = remembered(tmp_path / "history", own, mail)
-    with served(spamnb, "--model", own, "--history-folder", folder) as page:
+    program = tmp_path / "held"
+    program.write_text(HELD.format(python=sys.executable))
+    program.chmod(0o755)
+    held = replace(spamnb, program=str(program))
+    with served(held, "--model", own, "--history-folder", folder) as page:
         eyes.open(page.address)
         eyes.wait(lambda: eyes.run("return document.activeElement.className") == "subject")
-        eyes.press(*["s"] * 40)
-        eyes.wait(lambda: len(eyes.corrected()) >= 8)
+        eyes.press(*["s"] * 8)
+        eyes.wait(lambda: len(eyes.corrected()) == 8)
+        eyes.press(*["x"] * 20, "s")  # in one request, which is held
+        assert page.process.stdout.readline() == "held\n"
+        eyes.press(*["s"] * 12)
         page.kill()
-    eyes.wait(lambda: len(eyes.corrected()) + len(eyes.all(".failed")) == 40)
+    eyes.wait(lambda: len(eyes.all(".failed")) == 32)
     shown = {int(id_) for id_ in eyes.corrected()}
-    assert 8 <= len(shown) < 40
     with History.open(str(folder)) as history:
-        learned = {
-            entry.id for entry in history.entries(limit=100) if label_in(own, history.message(entry.id))
-        }
-        noted = {entry.id for entry in history.entries(limit=100) if entry.correction == "spam"}
-    assert shown <= noted <= learned
-    assert len(learned - shown) <= 20  # those under way
+        entries = list(history.entries(limit=100))
+        learned = {entry.id for entry in entries if label_in(own, history.message(entry.id))}
+        noted = {entry.id for entry in entries if entry.correction == "spam"}
+    assert shown == noted <= learned
+    assert (len(shown), len(learned)) == (8, 19)
     subprocess.run([spamnb.program, "inspect", "--check", "--model", own], check=True, capture_output=True)
