@@ -101,6 +101,13 @@ class Connection:
     def time_out(self) -> None:
         self._guard(self._give_up)
 
+    def give_way(self) -> None:
+        """End for a newer client, unless the rest of the request has come by now."""
+        if self.group is self.connections.reading:
+            self._guard(self._read)
+        if self.connections.slowest() is self:
+            self.time_out()
+
     def wait_at_most(self, seconds: float) -> None:
         if self.deadline:
             self.deadline.cancel()

@@ -73,7 +73,7 @@ class Listeners:
 
     def _make_room(self) -> None:
         if slowest := self.connections.slowest():
-            slowest.time_out()
+            slowest.give_way()
 
     def _pause(self) -> None:
         """Accept nobody for a moment."""

@@ -10,6 +10,8 @@ from pathlib import Path
 import boto3
 from botocore.config import Config
 
+from helpers.waiting import PATIENCE
+
 SERVER = """
 import logging, os, sys
 from moto.server import ThreadedMotoServer
@@ -42,7 +44,7 @@ class Bucket:
             aws_access_key_id="ann",
             aws_secret_access_key="secret",
             region_name="us-east-1",
-            config=Config(proxies={}, read_timeout=20, retries={"total_max_attempts": 1}),
+            config=Config(proxies={}, read_timeout=PATIENCE, retries={"total_max_attempts": 1}),
         )
         self.client.create_bucket(Bucket="mail")
 
@@ -64,7 +66,7 @@ def served_bucket() -> Iterator[Bucket]:
         yield Bucket(int(server.stdout.readline()))
     finally:
         try:
-            server.communicate(timeout=60)
+            server.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             server.kill()
-            server.communicate(timeout=60)
+            server.communicate(timeout=PATIENCE)

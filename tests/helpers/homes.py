@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.waiting import PATIENCE
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
@@ -77,7 +78,7 @@ class Home:
 
     def run(self, *command, stdin=b"", code=0):
         done = subprocess.run(
-            command, input=stdin, capture_output=True, timeout=60, env=self.environment, cwd=self.path
+            command, input=stdin, capture_output=True, timeout=PATIENCE, env=self.environment, cwd=self.path
         )
         assert done.returncode == code, done
         return done

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helpers.homes import hand_over
+from helpers.waiting import PATIENCE
 
 imaplib._MAXLINE = 10_000_000  # type: ignore[attr-defined]  # the UIDs of 50,000 messages are one line
 
@@ -46,7 +47,7 @@ class ImapMailbox:
         self.home_path.mkdir()
 
     def connect(self, login=True):
-        client = imaplib.IMAP4(HOST, self.port, timeout=60)
+        client = imaplib.IMAP4(HOST, self.port, timeout=PATIENCE)
         if login:
             client.login(USER, PASSWORD)
         return client

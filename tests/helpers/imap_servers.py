@@ -14,7 +14,6 @@ import socketserver
 import ssl
 import subprocess
 import threading
-import time
 import urllib.parse
 from contextlib import suppress
 
@@ -22,6 +21,7 @@ from helpers.dovecots import VERSION, DovecotProcess
 from helpers.homes import AS_A_USER, hand_over
 from helpers.imap_mailbox import FOLDERS, HOST, PASSWORD, USER, ImapMailbox
 from helpers.ports import answers, free_ports
+from helpers.waiting import until
 
 # Debian lets nobody install Courier beside Dovecot: .ci/run unpacks its files apart.
 COURIER = shutil.which("imapd", path="/opt/courier-imap/usr/bin") or ""
@@ -210,10 +210,7 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     def __enter__(self):
         serve(self.tokens)
         self.start()
-        deadline = time.monotonic() + 60
-        while not answers(self.port):
-            assert time.monotonic() < deadline, self.log
-            time.sleep(0.01)
+        until(lambda: answers(self.port), lambda: self.log)
         return self
 
     def __exit__(self, *_):

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from helpers.textbook import counted, pair_rows_of, pairs_in, rows_of
+from helpers.waiting import PATIENCE
 from spamnb.lock import TRAINING, Lock
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -75,5 +76,5 @@ def made(number):
 
 def wait_for_folding(path):
     """Until no process of ours is at the model any more."""
-    with Lock(path, patience=60, kind=TRAINING):
+    with Lock(path, patience=PATIENCE, kind=TRAINING):
         pass

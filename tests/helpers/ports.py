@@ -1,11 +1,8 @@
 """Ports for servers that cannot choose one for themselves."""
 
-import fcntl
-import os
 import socket
-import tempfile
 
-TAKEN: dict = {}  # ports, and the locked files that keep others from them
+TAKEN: dict = {}  # ports, and the names that keep others from them: bound in the network that has the ports
 
 
 def answers(port):
@@ -24,10 +21,10 @@ def free_ports(count):
     found = []
     for port in range(10_000, 30_000):
         if port not in TAKEN and not answers(port):
-            mark = open(os.path.join(tempfile.gettempdir(), f"spamnb-test-port-{os.getuid()}-{port}"), "wb")  # noqa: SIM115
+            mark = socket.socket(socket.AF_UNIX)
             try:
-                fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                mark.bind(f"\0spamnb-test-port-{port}")
+            except OSError:
                 mark.close()
                 continue
             TAKEN[port] = mark

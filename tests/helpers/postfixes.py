@@ -6,13 +6,13 @@ import shutil
 import signal
 import smtplib
 import subprocess
-import time
 
 import pytest
 
 from helpers.homes import NOBODY, needs
 from helpers.passthrough import without_forged
 from helpers.ports import answers, free_ports
+from helpers.waiting import PATIENCE, until
 
 PROGRAMS = "/usr/lib/postfix/sbin"
 # For nobody else, /etc/postfix is another folder.
@@ -126,15 +126,11 @@ class Postfix:
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
 
-    def wait_until(self, found, seconds=20):
-        deadline = time.monotonic() + seconds
-        while not (what := found()):
-            assert time.monotonic() < deadline, self.log
-            time.sleep(0.005)
-        return what
+    def wait_until(self, found):
+        return until(found, lambda: self.log)
 
     def connect(self, port=None, helo=HELO):
-        client = smtplib.SMTP(timeout=60, local_hostname=helo)
+        client = smtplib.SMTP(timeout=PATIENCE, local_hostname=helo)
         client.command_encoding = "utf-8"
         client.connect("127.0.0.1", port or self.port)
         return client
@@ -172,7 +168,7 @@ class Postfix:
 
     def run(self, *command):
         """One of Postfix's own programs, told which Postfix is meant."""
-        subprocess.run([*command, "-c", self.folder / "etc"], check=True, timeout=20)
+        subprocess.run([*command, "-c", self.folder / "etc"], check=True, timeout=PATIENCE)
 
     def waiting(self):
         """How many messages could not be delivered so far."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from helpers.waiting import PATIENCE
+
 PROGRAM = os.path.join(sysconfig.get_path("scripts"), "spamnb")
 
 # One day for all tests, also across midnight: models store it, and some are compared byte by byte.
@@ -137,7 +139,7 @@ class Spamnb:
         assert codes
         orders.write(json.dumps(order).encode() + b"\n")
         orders.flush()
-        assert select.select([codes], [], [], 60)[0], f"{arguments} takes too long"
+        assert select.select([codes], [], [], PATIENCE)[0], f"{arguments} takes too long"
         return Done(int(codes.readline()), Path(streams[1]).read_bytes(), Path(streams[2]).read_bytes())
 
     def afresh(self, *arguments: str | bytes | Path, stdin: bytes = b"", **options: Any) -> Done:
@@ -146,7 +148,7 @@ class Spamnb:
 
     def run(self, command: list[Any], stdin: bytes = b"", **options: Any) -> Done:
         where: dict[str, Any] = {"env": self.environment, "cwd": self.home} | options
-        ended = subprocess.run(command, input=stdin, capture_output=True, timeout=60, **where)
+        ended = subprocess.run(command, input=stdin, capture_output=True, timeout=PATIENCE, **where)
         return Done(ended.returncode, ended.stdout, ended.stderr)
 
     def shell(self, line: str, stdin: bytes = b"") -> Done:
@@ -155,4 +157,4 @@ class Spamnb:
 
     def end(self) -> None:
         for process in self.warm:
-            process.communicate(timeout=60)
+            process.communicate(timeout=PATIENCE)

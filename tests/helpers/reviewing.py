@@ -16,6 +16,7 @@ import pytest
 
 from helpers.browser import BROWSER
 from helpers.program import Spamnb
+from helpers.waiting import PATIENCE
 from spamnb.delivery.history_log import HistoryLog
 from spamnb.history.database import History
 from spamnb.model import Model
@@ -27,16 +28,20 @@ DRIVER = shutil.which("chromedriver")
 with_selenium = pytest.mark.skipif(
     not (BROWSER and DRIVER), reason="Chromium and chromedriver are not installed"
 )
-PATIENCE = 30  # seconds
 
 
 class Page:
     """A page that is served."""
 
-    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
-        self.address = address  # with the token
-        self.base = address.partition("/?")[0]
+        self.address = self.says()  # with the token
+        self.base = self.address.partition("/?")[0]
+
+    def says(self) -> str:
+        """The next line on standard output."""
+        assert self.process.stdout
+        return self.process.stdout.readline().strip()
 
     def kill(self) -> None:
         os.killpg(self.process.pid, signal.SIGKILL)
@@ -54,9 +59,8 @@ def served(spamnb: Spamnb, *arguments: str | Path, **environment: str) -> Iterat
         text=True,
         start_new_session=True,
     ) as process:
-        assert process.stdout
         try:
-            yield Page(process, process.stdout.readline().strip())
+            yield Page(process)
         finally:
             process.terminate()
             process.wait(PATIENCE)

@@ -5,9 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import suppress
 
+from helpers.waiting import PATIENCE, until
 from spamnb.serve.options import Options
 
 LOOPBACK = "127.0.0.1:0"
@@ -22,7 +22,7 @@ class Client:
     def connect(self, address=None):
         address = address or self.address.partition(" and ")[0]
         client = socket.socket(socket.AF_UNIX if address.startswith("unix:") else socket.AF_INET)
-        client.settimeout(20)
+        client.settimeout(PATIENCE)
         host, _, port = address.rpartition(":")
         try:
             client.connect(address[5:] if host == "unix" else (host, int(port)))
@@ -69,40 +69,54 @@ class Serving(Client):
     def log(self):
         return self.log_path.read_text()
 
-    def wait_for(self, text, seconds=20):
+    def wait_for(self, text):
         """The first line of the log with some text in it."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+
+        def found():
+            has_ended = self.process.poll() is not None  # before the log is read for the last time
             for line in self.log.splitlines(keepends=True):
                 if text in line and line.endswith("\n"):
                     return line.strip()
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.01)
-        raise AssertionError(f"no {text!r} in the log:\n{self.log}")
+            assert not has_ended, f"no {text!r} in the log:\n{self.log}"
+            return None
+
+        return until(found, lambda: f"no {text!r} in the log:\n{self.log}")
 
     @property
     def workers(self):
-        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
-            return [int(word) for word in file.read().split()]
+        return children(self.process.pid)
 
     def spamc(self, *arguments, stdin=b""):
         host, _, port = self.address.rpartition(":")
         where = ["-U", self.address[5:]] if host == "unix" else ["-d", host, "-p", port]
         ended = subprocess.run(
-            ["spamc", "-l", *where, *arguments], input=stdin, capture_output=True, timeout=30
+            ["spamc", "-l", *where, *arguments], input=stdin, capture_output=True, timeout=PATIENCE
         )
         return ended.returncode, ended.stdout
 
     def stop(self):
         """As systemd does; the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
+        return self.process.wait(PATIENCE)
 
     def end(self):
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+
+def children(process):
+    with open(f"/proc/{process}/task/{process}/children") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def refuses(server):
+    """Whether it has ceased to listen."""
+    try:
+        server.connect().close()
+    except ConnectionRefusedError:
+        return True
+    return False
 
 
 def everything(client):

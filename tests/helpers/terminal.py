@@ -4,10 +4,9 @@ import os
 import select
 import signal
 import subprocess
-import time
 from contextlib import suppress
 
-PAUSE = 0.03
+from helpers.waiting import PATIENCE, until
 
 
 class Terminal:
@@ -20,18 +19,15 @@ class Terminal:
     def tmux(self, *words):
         command = [*self.call, *words]
         return subprocess.run(
-            command, env=self.environment, check=True, capture_output=True, timeout=60, text=True
+            command, env=self.environment, check=True, capture_output=True, timeout=PATIENCE, text=True
         ).stdout
 
     def press(self, keys):
         self.tmux("send-keys", "-l", "--", keys)
 
-    def see(self, *texts, seconds=60):
+    def see(self, *texts):
         """Wait until all these are on the screen."""
-        deadline = time.monotonic() + seconds
-        while not all(text in self.screen for text in texts):
-            assert time.monotonic() < deadline, f"no {texts} in:\n{self.screen}"
-            time.sleep(PAUSE)
+        until(lambda: all(text in self.screen for text in texts), lambda: f"no {texts} in:\n{self.screen}")
 
     @property
     def screen(self):
@@ -42,6 +38,6 @@ class Terminal:
         with suppress(ProcessLookupError):
             process = os.pidfd_open(self.pid)
             os.killpg(self.pid, signal.SIGKILL)
-            ended, _, _ = select.select([process], [], [], 60)
+            ended, _, _ = select.select([process], [], [], PATIENCE)
             os.close(process)
             assert ended

@@ -293,7 +293,7 @@ def test_killed_in_the_middle(spamnb, own, tmp_path, eyes):
         eyes.press(*["s"] * 8)
         eyes.wait(lambda: len(eyes.corrected()) == 8)
         eyes.press(*["x"] * 20, "s")  # in one request, which is held
-        assert page.process.stdout.readline() == "held\n"
+        assert page.says() == "held"
         eyes.press(*["s"] * 12)
         page.kill()
     eyes.wait(lambda: len(eyes.all(".failed")) == 32)

@@ -12,8 +12,9 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from helpers.reviewing import PATIENCE, Eyes, remembered, served, with_selenium
+from helpers.reviewing import Eyes, remembered, served, with_selenium
 from helpers.samples import ham, spam
+from helpers.waiting import PATIENCE
 
 from spamnb.store.stored_model import StoredModel
 

@@ -1,12 +1,16 @@
 """One worker's connections, with real sockets: what happens to one is no other's end."""
 
 import asyncio
+import fcntl
 import socket
+import struct
+import termios
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from helpers.serving import everything
+from helpers.waiting import PATIENCE, until
 
 from spamnb.serve.connections import LARGE_REQUEST, Connections, Limits
 from spamnb.serve.listeners import Listeners
@@ -24,16 +28,18 @@ class Worker:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = self.listener.getsockname()
         self.loop = asyncio.new_event_loop()
-        self.connections = Connections(self.loop, Limits(20, SIZE, 20.0), self.errors.append)
+        self.connections = Connections(self.loop, Limits(20, SIZE, PATIENCE), self.errors.append)
 
     def handle(self, incoming):
         try:
             line = yield from incoming.read_line(4 * SIZE)
         except TimeoutError:
             return b"late"
-        if line == b"wait":  # the loop stands still, so that the next events come all at once
+        if line in (b"wait", b"stay"):  # the loop stands still, so that the next events come all at once
             self.is_held_up.set()
-            self.goes_on.wait(20)
+            self.goes_on.wait(PATIENCE)
+        if line == b"stay":
+            line = yield from incoming.read_line(4 * SIZE)
         if line == b"fail":
             raise ValueError("a message did this")
         if line == b"disk":
@@ -52,13 +58,13 @@ class Worker:
         finally:
             self.goes_on.set()
             self.loop.call_soon_threadsafe(listeners.stop)
-            thread.join(20)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
             self.loop.close()
 
     def connect(self, words=b""):
         client = socket.create_connection(self.address)
-        client.settimeout(20)
+        client.settimeout(PATIENCE)
         client.sendall(words)
         return client
 
@@ -93,12 +99,12 @@ def test_an_event_of_a_connection_that_another_event_has_closed(worker):
         worker.connect(largest) as last,
         worker.connect() as waiting,
     ):
-        while not held(worker, 4 * (SIZE - 1)):
-            pass
+        until(lambda: held(worker) == 4 * (SIZE - 1))
         waiting.sendall(b"wait\n")
-        assert worker.is_held_up.wait(20)
+        assert worker.is_held_up.wait(PATIENCE)
         for client in (last, oldest):  # in this order they are told to be readable
             client.sendall(b"y" * LARGE_REQUEST)
+        until(lambda: arrived(worker) == 2 * LARGE_REQUEST)
         worker.goes_on.set()
         assert everything(waiting) == b"heard"
         with pytest.raises(ConnectionResetError):  # of what it sent, the server has left some
@@ -109,8 +115,15 @@ def test_an_event_of_a_connection_that_another_event_has_closed(worker):
     assert worker.errors == []
 
 
-def held(worker, size):
-    return sum(len(each.incoming.data) for each in list(worker.connections.reading)) == size
+def held(worker):
+    """Bytes that were read."""
+    return sum(len(each.incoming.data) for each in list(worker.connections.reading))
+
+
+def arrived(worker):
+    """Bytes that can be read."""
+    handles = [each.socket.fileno() for each in list(worker.connections.reading)]
+    return sum(struct.unpack("i", fcntl.ioctl(handle, termios.FIONREAD, bytes(4)))[0] for handle in handles)
 
 
 def test_a_crowd_waits_for_those_who_have_just_come(worker):
@@ -126,12 +139,26 @@ def test_a_crowd_waits_for_those_who_have_just_come(worker):
 
 def test_who_was_accepted_just_now_does_not_give_way(worker, monkeypatch):
     """It comes before a crowd, and sends after it: on a busy machine anybody may."""
-    monkeypatch.setattr("spamnb.serve.listeners.FIRST_BYTES_WAIT", 20.0)
+    monkeypatch.setattr("spamnb.serve.listeners.FIRST_BYTES_WAIT", 10.0 * PATIENCE)
     with worker.connect() as good:
         crowd = [worker.connect() for _ in range(60)]
-        while len(worker.connections) < 20:
-            pass
+        until(lambda: len(worker.connections) == 20)
         good.sendall(b"good\n")
         assert everything(good) == b"heard"
     for client in crowd:
         client.close()
+
+
+def test_who_has_asked_by_now_does_not_give_way(worker, monkeypatch):
+    """Though the event of a newer client comes first: on a busy machine many come at once."""
+    monkeypatch.setattr("spamnb.serve.listeners.FIRST_BYTES_WAIT", 0.0)
+    with ExitStack() as stack:
+        good, *_, waiting = (stack.enter_context(worker.connect()) for _ in range(20))
+        until(lambda: len(worker.connections) == 20)
+        waiting.sendall(b"stay\n")
+        assert worker.is_held_up.wait(PATIENCE)
+        stack.enter_context(worker.connect())
+        good.sendall(b"good\n")
+        until(lambda: arrived(worker) == 5)
+        worker.goes_on.set()
+        assert everything(good) == b"heard"

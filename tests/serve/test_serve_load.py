@@ -2,13 +2,14 @@
 
 from helpers.load import Load
 from helpers.samples import ham, spam
+from helpers.waiting import PATIENCE
 
-SECONDS = 4
+MANY = 300
 
 
 def test_a_good_client_is_answered_among_all_others(serving, own):
     load = Load(serving, own, [ham(98), spam(98), spam(97) * 20])
-    outcome = load.run(SECONDS, seed=1)
+    outcome = load.run(PATIENCE, seed=1, most=MANY)
     load.assert_unhurt()
     assert outcome.refused == []
-    assert len(outcome.latencies) > 20
+    assert outcome.latencies

@@ -7,7 +7,8 @@ from contextlib import suppress
 import pytest
 from helpers.packets import AGREED, CONTINUE, END, HELLO, TRY_LATER, message, offer, packet
 from helpers.passthrough import FORGED
-from helpers.serving import everything
+from helpers.serving import everything, refuses
+from helpers.waiting import PATIENCE, until
 
 from spamnb.serve.conversation import Incoming
 from spamnb.serve.judge import Judge
@@ -187,7 +188,7 @@ class TestServing:
     """Over a socket, with the real server."""
 
     def test_a_session_goes_on_while_it_is_used(self, serving, mail):
-        server = serving(milter=True, timeout=1.0, metrics="127.0.0.1:0")
+        server = serving(milter=True, timeout=5.0, metrics="127.0.0.1:0")
         with server.connect() as client:
             client.sendall(HELLO)
             assert client.recv(1 << 16) == AGREED
@@ -217,9 +218,10 @@ class TestServing:
             client.sendall(HELLO + said[:-10])
             assert client.recv(1 << 16) == AGREED
             server.process.send_signal(signal.SIGTERM)
+            until(lambda: refuses(server))
             client.sendall(said[-10:])
             assert b" spam; score=" in client.recv(1 << 16)
-            assert server.process.wait(timeout=20) == 0  # though the session could go on
+            assert server.process.wait(PATIENCE) == 0  # though the session could go on
 
 
 class TestCommand:

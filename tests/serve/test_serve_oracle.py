@@ -6,13 +6,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import zlib
 from pathlib import Path
 
 import pytest
 from helpers.ports import free_ports
-from helpers.serving import Client, request
+from helpers.serving import Client, refuses, request
+from helpers.waiting import until
 
 pytestmark = pytest.mark.skipif(not shutil.which("spamd"), reason="spamd is not installed")
 
@@ -107,14 +107,8 @@ def spamd():
 def asking(port, log):
     """A client, once the server is there."""
     client = Client(f"127.0.0.1:{port}")
-    end = time.monotonic() + 30
-    while True:
-        try:
-            client.connect().close()
-            return client
-        except ConnectionRefusedError:
-            assert time.monotonic() < end, Path(log).read_text()
-            time.sleep(0.05)
+    until(lambda: not refuses(client), Path(log).read_text)
+    return client
 
 
 def test_the_same_shapes(spamd, serving, own, mail):
