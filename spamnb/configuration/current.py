@@ -72,17 +72,17 @@ class SenderLists:
         if self.pages is None:
             os.close(self.handle)
 
-    def find(self, address: str, is_forged: bool) -> tuple[bool, str] | None:
+    def find(self, address: str, is_doubtful: bool) -> tuple[bool, str] | None:
         """Find a sender: whether it is allowed, and by which entry, of which the closest decides.
 
-        Nobody is allowed if the receiving server found that somebody else wrote in his name.
+        Nobody is allowed if it is doubtful that he is the sender.
         """
         from spamnb.reading.features import fingerprint_of
 
         for candidate in candidates(address):
             entry = self._look_up(fingerprint_of(candidate.encode("utf-8", "replace")) & ~ALLOWED)
             if entry >= 0:
-                return None if entry == ALLOWED and is_forged else (entry == ALLOWED, candidate)
+                return None if entry == ALLOWED and is_doubtful else (entry == ALLOWED, candidate)
         return None
 
     def _look_up(self, key: int) -> int:
@@ -163,12 +163,12 @@ class Configuration:
         """Find the sender of a message in the lists: whether it is allowed or else blocked, and by what."""
         if self.senders is None:
             return None
-        address, _, is_forged = head
+        address, _, is_doubtful = head
         try:
-            return self.senders.find(address, is_forged)
+            return self.senders.find(address, is_doubtful)
         except (msgpack_codec.Damaged, OSError):
             self.senders = compiled_anew().senders
-            return None if self.senders is None else self.senders.find(address, is_forged)
+            return None if self.senders is None else self.senders.find(address, is_doubtful)
 
 
 def load() -> Configuration:

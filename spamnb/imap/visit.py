@@ -16,8 +16,7 @@ from spamnb.imap.mailbox import VisitedMailbox
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known
 from spamnb.model import Model
-from spamnb.reading.message import read
-from spamnb.reading.sender import name_and_address
+from spamnb.reading.sender import read_head
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -164,8 +163,10 @@ class Visit:
         """Folder that a message ought to be in, or keyword that it ought to have."""
         roles = self.mailbox.roles
         if label == SPAM:
-            sender = name_and_address(read(message.raw).get("from") or "")[1]
-            known_sender = self.account.known_senders and self.state.is_correspondent(sender)
+            sender, _, is_doubtful = read_head(message.raw)
+            known_sender = (
+                self.account.known_senders and not is_doubtful and self.state.is_correspondent(sender)
+            )
             flags_only = known_sender or self.account.action == FLAG or not roles.junk
             return ("", KEYWORD) if flags_only else (roles.junk, "")
         if label == UNSURE and self.account.action != FLAG:

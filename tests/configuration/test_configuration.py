@@ -279,6 +279,12 @@ LISTED = [
     ("", "casino.example", "@casino.example", None),
     ("", "casino.example", "x@" + "a." * 5000 + "casino.example", "blocked=casino.example"),
     ("", "casino.example", "x y@casino.example", None),
+    # Nobody is allowed whose From is not one mailbox, and nobody gets off the other list by such a From.
+    ("casino.example", "", "x@evil.example (<ann@casino.example>)", None),
+    ("casino.example", "", '"<ann@casino.example>"@evil.example', None),
+    ("casino.example", "", "x@evil.example, ann@casino.example", None),
+    ("casino.example", "", "ann@casino.example\nFrom: x@evil.example", None),
+    ("", "casino.example", "Casino, Inc. <win@casino.example>", "blocked=casino.example"),
 ]
 
 

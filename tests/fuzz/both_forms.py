@@ -24,6 +24,7 @@ class Form:
             return imported(f"spamnb.{name}")
 
         self.read = module("reading.message").read
+        self.read_head = module("reading.sender").read_head
         self.digest = module("reading.identity").digest
         self.render = module("reading.markup").render
         self.mbox = module("mailboxes.mbox")
@@ -36,6 +37,9 @@ class Form:
         message = self.read(data)
         parts = [[getattr(part, name) for name in PART] for part in message.parts]
         return message.has_headers, message.headers, parts, self.digest(message)
+
+    def head(self, data: bytes) -> Any:
+        return self.read_head(data), self.read_head(b"From: " + data)
 
     def features(self, data: bytes) -> Any:
         features = self.tokenizers[len(data) % len(SETTINGS)].features(self.read(data))

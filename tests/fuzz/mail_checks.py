@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from contextlib import suppress
+from email.policy import default
+from email.utils import getaddresses
 
 from fuzz.folders import new_folder
 from fuzz.memories import forget
@@ -18,6 +21,7 @@ from spamnb.reading.dates import timestamp
 from spamnb.reading.identity import digest
 from spamnb.reading.markup import MAX_NAMES, MAX_TARGETS, render
 from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read
+from spamnb.reading.sender import fails_dmarc, read_head, sole_address
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
 from spamnb.training.batches import batch_of
@@ -127,6 +131,31 @@ def mailbox(data: bytes) -> None:
 
 def found(items) -> list[bytes | tuple[str, str]]:
     return [(one.path, one.why) if isinstance(one, Unreadable) else one.data for one in items]
+
+
+def address(data: bytes) -> None:
+    """Who is trusted to be the sender is whom the standard library reads, too, and by its both parsers."""
+    value = data.decode("latin-1").replace("\n", "")
+    found = sole_address(value)
+    if found:
+        text = data.replace(b"\n", b"").decode("utf-8", "surrogateescape")
+        assert [one.lower() for _, one in getaddresses([text])] == [found]
+        with suppress(AttributeError, IndexError):  # it fails at some names, as at "."
+            assert [one.addr_spec.lower() for one in default.header_factory("From", text).addresses] == [
+                found
+            ]
+    sender, _, is_doubtful = read_head(b"From: " + data)
+    assert is_doubtful or sender == sole_address(sender.encode().decode("latin-1"))
+
+
+def results(data: bytes) -> None:
+    """Nothing that follows makes a message pass that failed; white space changes nothing."""
+    fields = data.decode("latin-1").split("\n")
+    failed = fails_dmarc(fields)
+    assert failed <= fails_dmarc([*fields, "x; dmarc=pass"])
+    assert failed <= fails_dmarc([fields[0] + ";dmarc=pass", *fields[1:]])
+    assert fails_dmarc([*fields, fields[0].partition(";")[0] + "; dmarc=fail"]) >= failed
+    assert fails_dmarc([field.replace("=", " = ").replace(" ", "\t ") for field in fields]) >= failed
 
 
 def passthrough(data: bytes) -> None:

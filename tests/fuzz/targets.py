@@ -42,6 +42,15 @@ REQUESTS = [
     + zlib.compress(SPAM),
     b"TELL SPAMC/1.5\r\nMessage-class: spam\r\nSet: local, remote\r\n\r\n" + SPAM,
 ]
+ADDRESSES = [
+    *(b"Ann <ann@a.example>", b'"Ann, B" <ann@a.example> (c)', b"ann@a.example (<b@c.example>)", b"a: b@c;"),
+    *(b"=?utf-8?q?=3Ca=40b=3E?= <c@d.example>", b'"a"@[192.0.2.1]', b"a@b, c@d", "jö@köln.example".encode()),
+]
+RESULTS = [
+    b"mx.b.example; dkim=pass (2048 bit) header.d=a.example; spf=fail smtp.mailfrom=x@c.example; dmarc=pass",
+    b'"mx.b.example" 1; dmarc/1 = fail reason="a;" (p=(none))\nmx.b.example; dmarc=pass\nmx.c.example; none',
+    b"dmarc=fail action=none header.from=a.example\n; spf=pass (x \\) y",
+]
 
 
 class Target(NamedTuple):
@@ -101,12 +110,15 @@ TARGETS = {
     "page": Target(mail_checks.page, pages),
     "mailbox": Target(mail_checks.mailbox, mailboxes),
     "passthrough": Target(mail_checks.passthrough, mail),
+    "address": Target(mail_checks.address, lambda: ADDRESSES, 256),
+    "results": Target(mail_checks.results, lambda: RESULTS, 512),
     "model": Target(file_checks.model, models, 8192),
     "backup": Target(file_checks.backup, backups, 8192),
     "exports": Target(file_checks.exports, lambda: EXPORTS),
     "spamd": Target(file_checks.spamd, requests),
     # Compiled and interpreted, in one process.
     "same-message": Target(same("message"), mail),
+    "same-head": Target(same("head"), mail),
     "same-features": Target(same("features"), mail),
     "same-batch": Target(same("batch"), mail),
     "same-page": Target(same("page"), pages),
@@ -123,5 +135,16 @@ WORDS = [
     *(b"http://", b"X-Spamnb: ham\n", b"\nFrom a@b Mon Nov 16 01:02:03 2026\n", b">From ", b"\nDate: "),
     *(b"CHECK SPAMC/1.5\r\n", b"PROCESS", b"Content-length: 5\r\n", b"Compress: zlib\r\n", b"TELL"),
     *(b"\xc6\x00\x00\x00\x08", b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", b"\xdd", b"\xdf", b"\xd9\x20"),
+    *(
+        b"<a@b.example>",
+        b'"',
+        b"(",
+        b")",
+        b"@",
+        b"dmarc=fail",
+        b"dmarc = ",
+        b"; ",
+        b"Authentication-Results: ",
+    ),
     *("\u200b".encode(), "\u202e".encode(), "\u0301".encode(), "漢字".encode(), "vіаgrа".encode()),
 ]

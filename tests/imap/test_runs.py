@@ -195,6 +195,22 @@ def test_known_senders_are_only_flagged(dovecot, home):
     assert home.outcomes() == [("spam", MOVED.format(dovecot.name("Junk")))]
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        b"From: x@evil.example (<win@casino.example>)\n",
+        b"From: <x@evil.example> =?utf-8?q?=3Cwin=40casino.example=3E?=\n",
+        b"From: win@casino.example\nFrom: x@evil.example\n",
+        b"Authentication-Results: mx.example.org; dmarc = fail\nFrom: win@casino.example\n",
+    ],
+)
+def test_who_forges_a_known_sender_is_not_known(dovecot, home, forged):
+    home.add(dovecot)
+    dovecot.append(dovecot.name("Sent"), b"From: bob@example.org\nTo: win@casino.example\n\nhello\n")
+    dovecot.append("INBOX", forged + spam(99).partition(b"\n")[2])
+    assert home.outcomes() == [("spam", MOVED.format(dovecot.name("Junk")))]
+
+
 def test_a_dry_run_changes_nothing(dovecot, home):
     junk = dovecot.name("Junk")
     home.add(dovecot, ham=[dovecot.name("Archive")])

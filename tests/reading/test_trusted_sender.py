@@ -1,0 +1,199 @@
+"""Who a message is trusted to be from: one mailbox in one From, unless the server found it forged."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from fuzz.mail_checks import address, results
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.reading.message import MAX_FIELDS, MAX_HEADER_BYTES
+from spamnb.reading.sender import fails_dmarc, read_head, sole_address
+
+BOSS = "boss@allowed.example"
+
+
+def trusted(raw):
+    sender, _, is_doubtful = read_head(raw)
+    return "" if is_doubtful else sender
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        BOSS,
+        f"<{BOSS}>",
+        f"The Boss <{BOSS}>",
+        f"The Boss < {BOSS}\t>",
+        "BOSS@Allowed.Example",
+        f'"Boss, The \\"one\\" <x@evil.example>" <{BOSS}>',
+        f"{BOSS} (The Boss <x@evil.example>)",
+        f"(a (b) \\) c) {BOSS} (d)",
+        f"=?utf-8?q?=3Cx=40evil.example=3E?= <{BOSS}>",
+        f"J. R. Boss's <{BOSS}>",
+        f"Bo\xdf <{BOSS}>",
+    ],
+)
+def test_one_mailbox_is_who_it_says(value):
+    assert trusted(b"Subject: x\nFrom: " + value.encode("latin-1") + b"\n\nhello\n") == BOSS
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"x@evil.example (<{BOSS}>)",
+        "<x@evil.example> =?utf-8?q?=3Cboss=40allowed.example=3E?=",
+        "=?utf-8?q?=3Cboss=40allowed.example=3E?= <x@evil.example>",
+        f'"<{BOSS}>"@evil.example',
+        f'"{BOSS}"@evil.example',
+        f'"{BOSS}" <x@evil.example>',
+        f"{BOSS} <x@evil.example>",
+        f"<{BOSS}> <x@evil.example>",
+        f"<x@evil.example> <{BOSS}>",
+        f"x@evil.example, {BOSS}",
+        f"{BOSS}, x@evil.example",
+        f"x@evil.example <{BOSS}",
+        f"x@evil.example ({BOSS}",
+        f'x@evil.example "{BOSS}',
+        f"{BOSS}: x@evil.example;",
+        f"friends: {BOSS};",
+        f"<@evil.example:{BOSS}>",
+        f"<{BOSS}@evil.example>",
+        f"<x@evil.example@{BOSS}>",
+        "boss @allowed.example",
+        "boss(x)@allowed.example",
+        '"boss"@allowed.example',
+        "=?utf-8?q?boss?=@allowed.example",
+        "boss@[192.0.2.1]",
+        "boss@allowed.example.",
+        "boss@.allowed.example",
+        f"x@evil.example\\<{BOSS}>",
+        f"x@evil.example)<{BOSS}>",
+        f"x@evil.example\x00<{BOSS}>",
+        f"x@evil.example\r<{BOSS}>",
+        f"x@evil.example;<{BOSS}>",
+        "bo\u212aer@allowed.example",
+        "",
+        "boss",
+        "@allowed.example",
+        "boss@",
+    ],
+)
+def test_comments_quotes_and_names_are_no_address(value):
+    raw = value.encode()
+    assert BOSS not in trusted(b"From: " + raw + b"\nSubject: x\n\nhello\n")
+    address(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"From: %s\nFrom: x@evil.example\n\n.",
+        b"From: x@evil.example\nFrom: %s\n\n.",
+        b"From: %s\nfrom : x@evil.example\n\n.",
+        b"From: %s\nno header\nFrom: x@evil.example\n\n.",
+        b"From: %s\n--\nFrom: x@evil.example\n\n.",
+        b"From: %s\n" + b"A: b\n" * MAX_FIELDS + b"From: x@evil.example\n\n.",
+        b"From: %s\nA: " + b"b" * MAX_HEADER_BYTES + b"\nFrom: x@evil.example\n\n.",
+        b"From: %s\nA: " + b"b" * (MAX_HEADER_BYTES - 32) + b"\nFrom: x@evil.example\n\n.",
+        b"Subject: x\n\nFrom: %s\n",
+        b"\xff%s",
+    ],
+)
+def test_there_is_one_field_and_no_other_can_follow(raw):
+    assert trusted(raw.replace(b"%s", BOSS.encode())) == ""
+    assert trusted(b"From: " + BOSS.encode()) == BOSS
+    assert trusted(b"From: " + BOSS.encode() + b"\r\nA: b\r\n\r\nFrom: x@evil.example\r\n") == BOSS
+
+
+def test_addresses_beyond_ascii():
+    assert sole_address("jörg@köln.example".encode().decode("latin-1")) == "jörg@köln.example"
+    assert sole_address("j\xf6rg@allowed.example") == ""  # no UTF-8
+
+
+PASSED = "mx.b.example; dmarc=pass header.from=allowed.example"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ["mx.b.example; dmarc=fail"],
+        ["mx.b.example; spf=pass; DMARC=Fail (p=none) header.from=allowed.example"],
+        ["mx.b.example; dmarc = fail"],
+        ["mx.b.example; dmarc= fail"],
+        ["mx.b.example; dmarc=\t fail"],
+        ["mx.b.example; dmarc/1 = fail"],
+        ["mx.b.example; dmarc (a) / (b) 1 (c) = (d) fail"],
+        ["mx.b.example 1; dmarc=fail"],
+        ['"mx.b.example"; dmarc=fail'],
+        ["(x) mx.b.example (y); dmarc=fail"],
+        ["dmarc=fail action=none header.from=allowed.example"],
+        [PASSED, "mx.b.example; dmarc=fail"],
+        [PASSED, '"MX.b.example"; dmarc=fail'],
+        [PASSED, "mx.c.example; dmarc=pass", "mx.b.example; dmarc=fail"],
+        ["mx.b.example; dmarc=pass; dmarc=fail"],
+        ["mx.b.example" + "; spf=pass" * 100 + "; dmarc=fail"],
+        ["mx.b.example; spf=pass (never closed; dmarc=fail"],
+        ['mx.b.example; spf=pass smtp.mailfrom="x; dmarc = fail'],
+        ["mx.b.example (never closed; dmarc=fail"],
+    ],
+)
+def test_the_worst_that_the_server_found_counts(fields):
+    assert fails_dmarc(fields)
+    head = "".join(f"Authentication-Results: {value}\n" for value in fields)
+    assert trusted(f"{head}From: {BOSS}\n\nhello\n".encode()) == ""
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [],
+        [PASSED],
+        [PASSED, "mx.c.example; dmarc=fail"],  # an older hop's, or the sender's
+        ["mx.b.example; dmarc=none"],
+        ["mx.b.example; dmarc=pass (dmarc=fail)"],
+        ['mx.b.example; dmarc=pass reason="; dmarc=fail"'],
+        ["mx.b.example; xdmarc=fail; spf=fail"],
+        ["mx.b.example; none"],
+    ],
+)
+def test_what_else_is_found_is_no_forgery(fields):
+    assert not fails_dmarc(fields)
+
+
+def test_a_folded_result_is_read():
+    raw = b"Authentication-Results: mx.b.example;\n\tdmarc=\n\tfail\nFrom: boss@allowed.example\n\nhello\n"
+    assert trusted(raw) == ""
+
+
+PIECES = [
+    *(BOSS, "x@evil.example", "=?utf-8?q?=3Cboss=40allowed.example=3E?=", "=?utf-8?b?YQ==?=", "Ann", "a.b"),
+    *("<>()\"\\@,;:. \t[]=?%'-_1", "\xc3\xa9", "\xe9", "\xa0", "=?", "?=", "(x)", '"y"', " <", "> "),
+]
+
+
+@given(st.lists(st.sampled_from([*PIECES, *PIECES[6]]), max_size=9))
+def test_where_the_standard_library_reads_another_there_is_nobody(pieces):
+    address("".join(pieces).encode("latin-1"))
+
+
+@given(
+    st.lists(
+        st.sampled_from(["mx.b.example;", "dmarc", "=", " fail", " pass", *'();"/\\ \t', "\n "]), max_size=9
+    )
+)
+def test_any_result_is_read(pieces):
+    results("".join(pieces).encode())
+
+
+@pytest.mark.parametrize(
+    "piece", ["(", ")", "\\", '"', ";", "<", "@", ".", " ", "=", "dmarc=", "\xc3\xa9", "( )"]
+)
+def test_long_fields_are_read_in_linear_time(piece):
+    value = piece * (MAX_HEADER_BYTES // len(piece))
+    start = time.process_time()
+    assert not sole_address(value)
+    assert not fails_dmarc([value] * 4)
+    assert time.process_time() - start < 2
