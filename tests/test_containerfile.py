@@ -6,11 +6,11 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-import time
 
 import pytest
 from helpers.homes import AS_A_USER, hand_over
 from helpers.paths import ROOT
+from helpers.waiting import PATIENCE, until
 
 LINES = [line.split(None, 1) for line in (ROOT / "Containerfile").read_text().splitlines() if line]
 STEPS = [(word, rest) for word, rest in LINES if word != "#"]
@@ -67,17 +67,15 @@ def test_its_server_runs_and_is_healthy(spamnb, data):
         return subprocess.Popen([*AS_A_USER, *words], env=where, cwd=data, stderr=subprocess.DEVNULL)
 
     def healthy():
-        return started(command("HEALTHCHECK")).wait(20) == 0
+        return started(command("HEALTHCHECK")).wait(PATIENCE) == 0
 
     assert not healthy()
     server = started([*command("ENTRYPOINT"), *command("CMD")])
     try:
-        end = time.monotonic() + 20
-        while not healthy():
-            assert server.poll() is None
-            assert time.monotonic() < end
+        until(lambda: healthy() or server.poll() is not None)
+        assert server.poll() is None
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(PATIENCE)
     assert server.returncode == 0
     assert not healthy()

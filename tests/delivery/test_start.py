@@ -2,7 +2,6 @@
 
 import bz2
 import contextlib
-import fcntl
 import gzip
 import io
 import os
@@ -15,6 +14,8 @@ import time
 
 import pytest
 from helpers.screens import ESCAPES, on_a_terminal
+from helpers.serving import children
+from helpers.waiting import PATIENCE, pipe_to_reader, until
 from rich.cells import cell_len
 
 # Each costs a delivery 3 to 100 ms.
@@ -337,31 +338,29 @@ def test_while_a_model_is_trained_messages_are_learned_but_no_other_is_trained(s
     assert spamnb(*learn, stdin=mail.messages["spam"]).succeeds().out == b"spam: 1 already known\n"
 
 
-@pytest.fixture(scope="module")
-def long_mailbox(tmp_path_factory):
-    """Seconds of work."""
-    path = tmp_path_factory.mktemp("long") / "mbox"
-    body = b" ".join(b"word%d" % (n * n) for n in range(4000))
-    with path.open("wb") as file:
-        for n in range(1000):
-            file.write(b"From a@example.org Mon Nov 15 01:02:03 2026\nSubject: %d\n\n%s\n\n" % (n, body))
-    return str(path)
+BODY = b" ".join(b"word%d" % (n * n) for n in range(4000))
+MAIL = b"".join(
+    b"From a@example.org Mon Nov 15 01:02:03 2026\nSubject: %d\n\n%s\n\n" % (n, BODY) for n in range(100)
+)
 
 
-def wait_for_lock(path):
-    """Until training holds its lock, however slow the start; and a bit, so that it is at work."""
-    for _ in range(2000):
-        if os.path.exists(path):
-            with open(path) as file:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    break
-        time.sleep(0.01)
-    time.sleep(0.3)
+@pytest.fixture
+def pipe(tmp_path):
+    """A mailbox that a program has begun to read, and waits for the rest of."""
+    os.mkfifo(tmp_path / "pipe")
+    return str(tmp_path / "pipe")
 
 
-def interrupted(spamnb, command, how_often=1):
+@contextlib.contextmanager
+def in_the_middle(pipe):
+    """Feed megabytes to who opens the pipe: more than there is room for in it, so they are read by now."""
+    with pipe_to_reader(pipe) as file:
+        file.write(MAIL)
+        file.flush()
+        yield file
+
+
+def interrupted(spamnb, pipe, command, how_often=1):
     """Ctrl-C goes to the program and its processes alike."""
     with subprocess.Popen(
         [spamnb.program, *command],
@@ -371,41 +370,39 @@ def interrupted(spamnb, command, how_often=1):
         start_new_session=True,
     ) as running:
         try:
-            wait_for_lock(command[command.index("--model") + 1] + ".training")
-            started = time.monotonic()
-            assert running.poll() is None
-            for _ in range(how_often):
-                os.killpg(running.pid, signal.SIGINT)
-                time.sleep(0.05)
-            out, err = running.communicate(timeout=60)  # until the last of its processes is gone
+            with in_the_middle(pipe):
+                if "--cluster" not in command:
+                    for worker in children(running.pid):  # whose work is never done: nobody may wait for it
+                        os.kill(worker, signal.SIGSTOP)
+                for _ in range(how_often):
+                    os.killpg(running.pid, signal.SIGINT)
+                    time.sleep(0.05)
+                out, err = running.communicate(timeout=PATIENCE)  # until the last of its processes is gone
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
-    return running.returncode, out, err.decode().strip(), time.monotonic() - started
+    return running.returncode, out, err.decode().strip()
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, long_mailbox, jobs):
+def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, pipe, jobs):
     with open(own, "rb") as file:
         before = file.read()
-    command = ["train", "--jobs", jobs, "--model", own, long_mailbox, mail.spam]
-    code, out, err, seconds = interrupted(spamnb, command)
-    assert (code, out, err) == (-signal.SIGINT, b"", "spamnb: stopped")
-    assert seconds < 20  # it does not wait for pieces of work under way, however busy the machine is
+    command = ["train", "--jobs", jobs, "--model", own, pipe, mail.spam]
+    assert interrupted(spamnb, pipe, command) == (-signal.SIGINT, b"", "spamnb: stopped")
     with open(own, "rb") as file:
         assert file.read() == before
     assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]
 
 
-def test_ctrl_c_is_not_for_the_workers_of_a_cluster(spamnb, own, mail, long_mailbox):
-    command = ["train", "--cluster", "local", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
-    code, out, err, _ = interrupted(spamnb, command)
-    assert (code, out, err) == (-signal.SIGINT, b"", "spamnb: stopped")
+def test_ctrl_c_is_not_for_the_workers_of_a_cluster(spamnb, own, mail, pipe):
+    command = ["train", "--cluster", "local", "--jobs", "2", "--model", own, pipe, mail.spam]
+    assert interrupted(spamnb, pipe, command) == (-signal.SIGINT, b"", "spamnb: stopped")
 
 
-def test_ctrl_c_again_and_again_leaves_no_process_behind(spamnb, own, mail, long_mailbox):
-    command = ["train", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
-    code, out, err, _ = interrupted(spamnb, command, how_often=3)
+def test_ctrl_c_again_and_again_leaves_no_process_behind(spamnb, own, mail, pipe):
+    command = ["train", "--jobs", "2", "--model", own, pipe, mail.spam]
+    code, out, err = interrupted(spamnb, pipe, command, how_often=3)
     assert (code, out) == (-signal.SIGINT, b"")
     assert "Traceback" not in err
 
@@ -435,15 +432,17 @@ def looping(spamnb, *command, stdin=None):
 def stopped(shell):
     """Press Ctrl-C; the loop must be over."""
     os.killpg(shell.pid, signal.SIGINT)
-    out, err = shell.communicate(timeout=8)  # until the last process is gone
+    out, err = shell.communicate(timeout=PATIENCE)  # until the last process is gone
     assert (out, err.decode().strip()) == (b"", "spamnb: stopped")
     assert shell.returncode == -signal.SIGINT
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
-def test_ctrl_c_ends_a_loop_of_a_shell(spamnb, own, mail, long_mailbox):
-    with looping(spamnb, "train", "--jobs", "2", "--model", own, long_mailbox, mail.spam) as shell:
-        wait_for_lock(own + ".training")
+def test_ctrl_c_ends_a_loop_of_a_shell(spamnb, own, mail, pipe):
+    with (
+        looping(spamnb, "train", "--jobs", "2", "--model", own, pipe, mail.spam) as shell,
+        in_the_middle(pipe),
+    ):
         stopped(shell)
 
 
@@ -456,17 +455,20 @@ def test_ctrl_c_ends_a_loop_of_deliveries(spamnb, command):
         stopped(shell)
 
 
-def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, long_mailbox):
+def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, pipe):
     """A pipe is at its end when the last process that holds it has ended."""
-    command = [spamnb.program, "train", "--jobs", "3", "--model", own, long_mailbox, mail.spam]
-    pipe = subprocess.PIPE
+    command = [spamnb.program, "train", "--jobs", "3", "--model", own, pipe, mail.spam]
     with subprocess.Popen(
-        command, stdout=pipe, stderr=pipe, env=spamnb.environment, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=spamnb.environment,
+        start_new_session=True,
     ) as running:
         try:
-            wait_for_lock(own + ".training")
-            running.kill()
-            assert running.communicate(timeout=30) == (b"", b"")
+            with in_the_middle(pipe):
+                running.kill()
+                assert running.communicate(timeout=PATIENCE) == (b"", b"")
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
@@ -474,17 +476,19 @@ def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, long_mailb
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs Linux's /proc")
-def test_a_killed_worker_is_told(spamnb, own, mail, long_mailbox):
+def test_a_killed_worker_is_told(spamnb, own, mail, pipe):
     """As when memory runs out."""
-    command = [spamnb.program, "train", "--jobs", "2", "--model", own, long_mailbox, mail.spam]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=spamnb.environment) as running:
-        children: list[str] = []
-        while not children and running.poll() is None:
-            with open(f"/proc/{running.pid}/task/{running.pid}/children") as file:
-                children = file.read().split()
-        os.kill(int(children[0]), signal.SIGKILL)
-        out, err = running.communicate(timeout=30)
+    command = [spamnb.program, "train", "--jobs", "2", "--model", own, pipe, mail.spam]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=spamnb.environment
+    ) as running:
+        with in_the_middle(pipe) as file:
+            until(lambda: len(children(running.pid)) == 2)
+            for worker in children(running.pid):
+                os.kill(worker, signal.SIGKILL)
+            with contextlib.suppress(BrokenPipeError):
+                file.write(MAIL)
+        out, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, out) == (75, b"")
     assert err.decode() == "spamnb: a worker process was killed (out of memory?); nothing was changed\n"
 

@@ -16,12 +16,11 @@ from random import Random
 
 from faults.operations import BRIM, CROWD, MAILBOXES, ONE, Operation
 from faults.worlds import State, World, counted, differences, named, settle, state
+from helpers.waiting import PATIENCE, until
 
 from spamnb.training.learn import learn
 
-ALL_STARTED = 300  # seconds in which a busy machine starts them
 LONGEST = 2.0  # seconds that anyone may take who has a message
-GIVEN_UP = 60
 
 
 @dataclass(frozen=True)
@@ -125,10 +124,7 @@ def at_once(world: World, learners: int, judges: int, chance: Random, killed: in
 
 
 def wait_for_all(processes: list[Process]) -> None:
-    deadline = time.monotonic() + ALL_STARTED
-    while not all(process.is_ready for process in processes):
-        assert time.monotonic() < deadline, "they do not start"
-        time.sleep(0.02)
+    until(lambda: all(process.is_ready for process in processes), lambda: "they do not start")
 
 
 def let_go(processes: list[Process], victims: dict[Process, float]) -> list[float]:
@@ -149,5 +145,5 @@ def let_go(processes: list[Process], victims: dict[Process, float]) -> list[floa
         for process, moment in victims.items():
             if process not in took and time.monotonic() - begun >= moment:
                 process.process.kill()
-        assert time.monotonic() - begun < GIVEN_UP, "some do not come to an end"
+        assert time.monotonic() - begun < PATIENCE, "some do not come to an end"
     return [took[process] for process in processes]

@@ -13,11 +13,9 @@ from random import Random
 from faults import straced
 from faults.operations import Operation
 from faults.worlds import World, counted, differences, named, naming, session_of, settle, start, state
+from helpers.waiting import PATIENCE, pipe_to_reader, until
 
 CHANGING = ("open", "write", "truncate", "sync", "rename", "unlink", "lock")
-GONE_AFTER = 10  # seconds in which the workers of a killed process end by themselves
-AT_ONCE = 0.1  # seconds in which the locks of a dead process are to be had
-TOO_LONG = 60
 ACKNOWLEDGED = (b" learned", b" moved", b" forgotten", b" dropped", b"\nmodel: ")
 PROCESS, ALL, WORKER = VICTIMS = ("the process", "all of it", "a worker")
 WITHOUT_A_WORKER = "spamnb: a worker process was killed (out of memory?); nothing was changed\n"
@@ -39,7 +37,7 @@ def at_random(
     learned: list[bytes] = []
     try:
         if operation.aside:
-            assert process.wait(TOO_LONG) == 0
+            assert process.wait(PATIENCE) == 0
             killed = strike_aside(model, moment)
         else:
             begun = time.monotonic()
@@ -47,18 +45,52 @@ def at_random(
                 learned = taught(world, model, lessons or [], begun + moment - 0.05)
             time.sleep(max(0, begun + moment - time.monotonic()))
             killed = strike(process, whom, chance)
-            told = process.wait(TOO_LONG), Path(folder, "err").read_text()
-            assert told in [(0, ""), (-signal.SIGKILL, ""), (75, WITHOUT_A_WORKER)]
-            assert told[0] == 0 or killed
+            assert ended(process, folder) == 0 or killed
     finally:
         process.kill()
         process.wait()
-    deadline = time.monotonic() + GONE_AFTER
-    while left := session_of(process.pid):
-        assert time.monotonic() < deadline, f"processes {left} outlive the one that started them"
-        time.sleep(0.01)
+    all_gone(process)
     check(world, operation, model, Path(folder, "out").read_bytes(), learned)
     return killed
+
+
+def in_the_middle(world: World, operation: Operation, whom: str) -> None:
+    """Kill all of it or its workers, when it has some of its mail and waits for the rest at a pipe."""
+    world.measured(operation)
+    model = world.place(operation)
+    folder, box = os.path.dirname(model), world.mail / "later.spam"
+    mail = box.read_bytes()
+    box.unlink()
+    os.mkfifo(box)
+    command = world.command(operation, model)
+    process = start(command, operation.stdin, folder, env=world.environment, start_new_session=True)
+    try:
+        with suppress(BrokenPipeError), pipe_to_reader(box) as pipe:
+            workers = until(lambda: workers_of(process))
+            assert strike_all([process.pid, *workers] if whom == ALL else workers)
+            pipe.write(mail)
+        assert ended(process, folder) == -signal.SIGKILL or whom == WORKER
+    finally:
+        process.kill()
+        process.wait()
+        box.unlink()
+        box.write_bytes(mail)
+    all_gone(process)
+    check(world, operation, model, Path(folder, "out").read_bytes(), [])
+
+
+def ended(process: subprocess.Popen[bytes], folder: str) -> int:
+    """The exit code, for which there must be a reason."""
+    code, told = process.wait(PATIENCE), Path(folder, "err").read_text()
+    assert (code, told) in [(0, ""), (-signal.SIGKILL, ""), (75, WITHOUT_A_WORKER)]
+    return code
+
+
+def all_gone(process: subprocess.Popen[bytes]) -> None:
+    until(
+        lambda: not session_of(process.pid),
+        lambda: f"processes {session_of(process.pid)} outlive the one that started them",
+    )
 
 
 def taught(world: World, model: str, lessons: list[bytes], until: float) -> list[bytes]:
@@ -117,7 +149,7 @@ def at_each_call(world: World, operation: Operation, call: str, most: int | None
 def check(world: World, operation: Operation, model: str, out: bytes, learned: list[bytes]) -> None:
     """All of it or nothing, nothing acknowledged lost, nobody kept out, and it can be done once more."""
     before, after = world.before(operation), world.after(operation)
-    settle(model, GONE_AFTER if operation.aside else AT_ONCE)
+    settle(model)
     now = state(model)
     lessons = {named(raw): "spam" for raw in learned}
     said = any(word in out for word in ACKNOWLEDGED)

@@ -12,6 +12,7 @@ from random import Random
 from faults.kills import ACKNOWLEDGED, ALL, PROCESS, strike, strike_aside
 from faults.operations import LESSONS, MAILBOXES, NOTHING, Operation
 from faults.worlds import State, World, counted, named, settle, start, state
+from helpers.waiting import PATIENCE
 
 LABELS = ("ham", "spam")
 NEVER = 0.2  # of the commands are left alone
@@ -45,7 +46,7 @@ class Life:
             if self.chance.random() > NEVER:
                 time.sleep(self.chance.uniform(0, 0.1 if operation.stdin else 0.4))
                 strike(process, self.chance.choice([PROCESS, ALL]), self.chance)
-            code = process.wait(60)
+            code = process.wait(PATIENCE)
             if self.chance.random() < AT_THE_FOLD:
                 strike_aside(self.model, self.chance.uniform(0, 0.3))
         finally:

@@ -16,8 +16,7 @@ def test_killed_at_random_moments(world, name):
 
 @pytest.mark.parametrize("whom", [kills.ALL, kills.WORKER])
 def test_killed_with_its_workers_or_one_of_them_alone(world, whom):
-    chance = Random(whom)
-    assert any(kills.at_random(world, WRITING["train more"], chance, whom) for _ in range(20))
+    kills.in_the_middle(world, WRITING["train more"], whom)
 
 
 def test_killed_while_others_learn(world):

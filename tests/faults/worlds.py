@@ -29,6 +29,7 @@ from faults.operations import (
     ONE,
     Operation,
 )
+from helpers.waiting import PATIENCE
 
 from spamnb.errors import Locked, NoModel
 from spamnb.exchange.backup import exported
@@ -41,7 +42,6 @@ from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
 
 ENDINGS = ("", ".journal", ".lock", ".training", ".new", ".journal.new")
-TOO_LONG = 120  # seconds
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2027\n"
 # The program as it was some time ago: what is trained with it can be pruned.
 LONG_AGO = """
@@ -234,14 +234,14 @@ class World:
         shutil.rmtree(os.path.dirname(model))
 
 
-def settle(model: str, patience: float = 10) -> None:
+def settle(model: str) -> None:
     """Until nobody is at a model; a lock that a dead process left would stay for ever."""
     for kind in (TRAINING, WRITING):
         try:
-            with Lock(model, patience, kind):
+            with Lock(model, PATIENCE, kind):
                 pass
         except Locked:
-            raise AssertionError(f"{model}{kind}: still held after {patience} s") from None
+            raise AssertionError(f"{model}{kind}: still held after {PATIENCE} s") from None
 
 
 def session_of(process: int) -> list[int]:
@@ -282,7 +282,7 @@ class Ended:
 def ended(command: list[str], stdin: bytes, folder: Path | str, **options: Any) -> Ended:
     process = start(command, stdin, folder, **options)
     try:
-        code = process.wait(TOO_LONG)
+        code = process.wait(PATIENCE)
     finally:
         process.kill()
         process.wait()

@@ -11,11 +11,12 @@ import random
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
+
+from helpers.waiting import PATIENCE, until
 
 HOST = "127.0.0.1"
 LONGEST_LINE = 1 << 26
@@ -102,7 +103,7 @@ class BadNetwork:
         await asyncio.gather(*ending, return_exceptions=True)
 
     def _wait_for(self, coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout=60)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout=PATIENCE)
 
     async def _serve(self, from_client, to_client):
         self.connections += 1
@@ -117,14 +118,13 @@ class BadNetwork:
         await connection.end(to_client)
         with suppress(OSError, asyncio.CancelledError, asyncio.TimeoutError):
             to_server.write_eof()
-            await asyncio.wait_for(from_server.read(), 10)  # it is done with what it was told to do
+            await asyncio.wait_for(from_server.read(), PATIENCE)  # it is done with what it was told to do
         await connection.end(to_server)
         self._open.discard(task)
 
     def settle(self):
         """Wait until the server has done all that it was told."""
-        while self._open:
-            time.sleep(0.002)
+        until(lambda: not self._open)
 
 
 async def first_of(*coroutines):

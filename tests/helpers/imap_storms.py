@@ -20,20 +20,19 @@ from helpers.homes import hand_over
 from helpers.imap_accounts import ImapHome
 from helpers.imap_mailbox import as_on_the_wire, digest
 from helpers.samples import ham, spam
+from helpers.waiting import PATIENCE, until
 from spamnb.imap.state import Known, key_of
 from spamnb.training.learn import learn
 
 WHEN = 1_600_000_000
-PATIENCE = 20.0  # seconds for a run; it has less patience itself
 MOST_COMMANDS = {"run": 120, "train": 25}  # a run has about as many
-# The program with all its imports done, which forks for each run and says which process that is. Waits that
-# are minutes are short, else it is as users have it.
+# The program with all its imports done, which forks for each run and says which process that is. Where nobody
+# will answer, waits that are minutes are short, else it is as users have it.
 RUNNER = """
 import json, os, sys
 import spamnb.cli.imap, spamnb.imap.connection, spamnb.imap.training, spamnb.imap.visit
 from spamnb.start import main
 
-spamnb.imap.connection.TIMEOUTS = spamnb.imap.connection.SocketTimeout(connect=5, read=1)
 spamnb.imap.training.FIRST_PAUSE = 0.001
 spamnb.imap.visit.FETCHED = spamnb.imap.training.FETCHED = 3  # messages at once: more steps to be killed at
 while line := sys.stdin.buffer.readline():
@@ -46,6 +45,8 @@ while line := sys.stdin.buffer.readline():
     os.dup2(os.open(order["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
     os.dup2(1, 2)
     os.environ.update(order["environment"])
+    if order["hasty"]:
+        spamnb.imap.connection.TIMEOUTS = spamnb.imap.connection.SocketTimeout(connect=5, read=1)
     sys.argv = ["spamnb", *order["arguments"]]
     try:
         code = main()
@@ -66,8 +67,8 @@ class Runner:
         assert self.process.stdout
         self.orders, self.answers = self.process.stdin, self.process.stdout
 
-    def start(self, arguments, environment, output):
-        order = {"arguments": arguments, "environment": environment, "output": str(output)}
+    def start(self, arguments, environment, output, hasty):
+        order = {"arguments": arguments, "environment": environment, "output": str(output), "hasty": hasty}
         self.orders.write(json.dumps(order).encode() + b"\n")
         self.orders.flush()
         return int(self.answers.readline())
@@ -76,7 +77,7 @@ class Runner:
         return int(self.answers.readline())
 
     def end(self):
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=PATIENCE)
 
 
 def unknown(word):
@@ -173,11 +174,11 @@ class Sea:
             shutil.rmtree(gone, ignore_errors=True)
         hand_over(self.server.maildir)
 
-    def run(self, command, port=None, pids=None):
+    def run(self, command, port=None, pids=None, hasty=False):
         """Run a command to its end; the exit code. Its process goes to the list of `pids`."""
         self.home.change(self.server, port=port, **self.options)
         arguments = ["imap", command, *(["--jobs", "1"] if command == "train" else ["--all"])]
-        pid = self.runner.start(arguments, self.home.environment, self.output)
+        pid = self.runner.start(arguments, self.home.environment, self.output, hasty)
         (pids if pids is not None else []).append(pid)
         late = threading.Timer(PATIENCE, os.kill, (pid, signal.SIGABRT))
         late.start()
@@ -209,10 +210,11 @@ class Sea:
     def storm(self, command, weather, kill):
         """Run once in bad weather; perhaps with a kill instead of each cut."""
         victim: list[int] = []
+        hasty = weather.stall_received is not None or weather.garble > 0  # what it waits for may never come
         with BadNetwork(self.server.port, weather) as network:
             if kill:
-                network.before_cut = lambda: kill_all(victim)
-            code = self.run(command, network.port, victim)
+                network.before_cut = lambda: kill_all(until(lambda: victim))
+            code = self.run(command, network.port, victim, hasty)
             network.settle()
         return code
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 
 from helpers.waiting import PATIENCE, until
@@ -98,6 +99,27 @@ class Serving(Client):
         """As systemd does; the exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(PATIENCE)
+
+    @property
+    def has_a_client(self):
+        """Whether anybody is connected, accepted or not."""
+        host, _, port = self.address.rpartition(":")
+        with open("/proc/net/unix" if host == "unix" else "/proc/net/tcp") as file:
+            sockets = [line.split() for line in file][1:]
+        if host == "unix":
+            return any(socket[5] in ("02", "03") and socket[-1] == port for socket in sockets)
+        return any(socket[1].endswith(f":{int(port):04X}") and socket[3] == "01" for socket in sockets)
+
+    def end_when_asked(self):
+        """Stand still, so that who asks waits for the answer; then die."""
+        for worker in self.workers:
+            os.kill(worker, signal.SIGSTOP)
+
+        def end():
+            until(lambda: self.has_a_client)
+            self.end()
+
+        threading.Thread(target=end).start()
 
     def end(self):
         with suppress(ProcessLookupError):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 PATIENCE = 120  # seconds
 
@@ -18,3 +19,18 @@ def until(found: Callable[[], T], say: Callable[[], object] = str) -> T:
         assert time.monotonic() < deadline, say()
         time.sleep(0.01)
     return what
+
+
+def pipe_to_reader(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a named pipe to write into it, once somebody reads there."""
+
+    def opened() -> int | None:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            return None
+
+    handle = until(opened)
+    assert handle
+    os.set_blocking(handle, True)
+    return open(handle, "wb")

@@ -1,5 +1,6 @@
 """The history as programs make it: many at once, killed, without room; it never costs a delivery."""
 
+import itertools
 import os
 import random
 import resource
@@ -9,9 +10,11 @@ import sys
 import time
 from collections import Counter
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from helpers.serving import Serving, request
+from helpers.waiting import PATIENCE
 
 from spamnb.delivery.history_log import file_names
 from spamnb.history.database import History
@@ -45,9 +48,8 @@ def appending(folder, number, most):
     return subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
 
 
-@contextmanager
-def forked(action):
-    """A process that runs a function; it is killed at the end, if it runs still, and must not have failed."""
+def fork(action):
+    """A process that runs a function."""
     child = os.fork()
     if not child:
         code = 1
@@ -56,12 +58,23 @@ def forked(action):
             code = 0
         finally:
             os._exit(code)
+    return child
+
+
+def exit_code(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@contextmanager
+def forked(action):
+    """A process that runs a function; it is killed at the end, if it runs still, and must not have failed."""
+    child = fork(action)
     try:
         yield
     finally:
         os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) in (0, -signal.SIGKILL)
+        code = exit_code(child)
+    assert code in (0, -signal.SIGKILL)
 
 
 def gather(folder):
@@ -86,7 +99,7 @@ def test_eight_processes_append_while_two_gather(folder):
 
     with forked(gather_on), forked(gather_on):
         for process in started:
-            process.communicate(timeout=60)
+            process.communicate(timeout=PATIENCE)
             assert process.returncode == 0
     assert gathered(folder) == {f"{number}-{count}": 1 for number in range(8) for count in range(50)}
 
@@ -107,27 +120,40 @@ def test_what_was_appended_survives_a_kill(folder):
 
 
 def test_gathering_that_is_killed_neither_loses_nor_doubles(folder):
-    chance, whole = random.Random(2), 0
-    for number in range(20):
-        if number % 5 == 0:
-            appending(folder, number, 50).communicate(timeout=60)
-            whole += 50
-        with forked(lambda: gather(folder)):
-            time.sleep(chance.uniform(0, 0.08))
-    found = gathered(folder)
-    assert len(found) == whole
-    assert set(found.values()) == {1}
+    """Killed before each of its statements, and before none in the end."""
+    for number in range(2):
+        appending(folder, number, 2).communicate(timeout=PATIENCE)
+        for statement in itertools.count(1):
+            code = exit_code(fork(partial(gather_up_to, folder, statement)))
+            if code == 0:
+                break
+            assert code == -signal.SIGKILL
+        assert statement > 10
+    assert gathered(folder) == {f"{number}-{count}": 1 for number in range(2) for count in range(2)}
+
+
+def gather_up_to(folder, statement):
+    """Gather, but die before a statement."""
+    with History.open(folder) as history:
+        statements = itertools.count(1)
+
+        def strike(_):
+            if next(statements) == statement:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        history.database.set_trace_callback(strike)
+        history.gather()
 
 
 def test_a_correction_survives_a_kill(folder):
-    appending(folder, 0, 1).communicate(timeout=60)
+    appending(folder, 0, 1).communicate(timeout=PATIENCE)
     gather(folder)
     ours, theirs = os.pipe()
 
     def correct():
         History.open(folder).correct([1], "ham")
         os.write(theirs, b"done")
-        time.sleep(60)
+        signal.pause()
 
     with forked(correct):
         assert os.read(ours, 4) == b"done"

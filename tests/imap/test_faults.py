@@ -71,17 +71,16 @@ def test_two_clients_at_once(dovecot, home):
     home.add(dovecot)
     mail = [spam(n) for n in range(100, 160)]
     dovecot.fill("INBOX", mail)
-    ended = threading.Event()
 
     def move_all():
         with dovecot.connect() as client:
             for uid in range(len(mail), 0, -1):
                 done(client.select("INBOX"))
                 client.uid("MOVE", str(uid), quoted("Archive"))
-        ended.set()
 
-    threading.Thread(target=move_all).start()
-    while not ended.is_set():
+    other = threading.Thread(target=move_all)
+    other.start()
+    while other.is_alive():
         home.run("--all")
     home.run()
     # Dovecot lets two clients move a message to two places at once; but none is lost.

@@ -9,6 +9,7 @@ from helpers.homes import needs
 from helpers.letters import letters
 from helpers.recipes import recipe
 from helpers.terminal import Terminal
+from helpers.waiting import PATIENCE
 
 # Each with its date: mail readers sort by it, and are free to where it is the same.
 ANN = b"From: Ann <ann@example.org>\nDate: Mon, 16 Nov 2026 0%d:00:00 +0000\n"
@@ -238,7 +239,7 @@ def aerc(home):
 
 def until(happened, reader, keys):
     """aerc 0.14 misses a key now and then, or what a quick program shows; then they are pressed again."""
-    for _ in range(8):
+    for _ in range(PATIENCE // 2):
         reader.press(keys)
         deadline = time.monotonic() + 2
         while time.monotonic() < deadline:

@@ -1,10 +1,7 @@
 """Postfix with spamnb as its milter, by the text of the page."""
 
-import os
-import signal
 import smtplib
 from concurrent.futures import ThreadPoolExecutor
-from threading import Timer
 
 import pytest
 from helpers.homes import a_home
@@ -181,25 +178,16 @@ def test_without_a_server_mail_may_come_later(patient, mail):
     assert verdict_in(patient.deliver(mail.messages["spam"])).startswith("X-Spamnb: spam; ")
 
 
-def killed_in_the_middle(postfix):
-    """It stands still, so that Postfix waits for the answer; then it dies."""
-    for worker in postfix.server.workers:
-        os.kill(worker, signal.SIGSTOP)
-    killer = Timer(0.5, postfix.server.end)
-    killer.start()
-    return killer
-
-
 def test_a_server_killed_in_the_middle(idle, mail):
     idle.start()
     (without,) = idle.deliver_unfiltered(mail.messages["spam"])
-    killed_in_the_middle(idle)
+    idle.server.end_when_asked()
     check_unfiltered(without, idle.deliver(mail.messages["spam"]))
 
 
 def test_a_server_killed_in_the_middle_may_defer(patient, mail):
     patient.start()
-    killed_in_the_middle(patient)
+    patient.server.end_when_asked()
     with pytest.raises(smtplib.SMTPResponseException, match="451"):
         patient.send(mail.messages["spam"])
 

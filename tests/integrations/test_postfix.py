@@ -4,7 +4,6 @@ import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Timer
 
 import pytest
 from helpers.homes import ON_A_FULL_DISK, a_home, needs
@@ -125,11 +124,8 @@ def test_without_a_server(own_postfix, mail):
 
 
 def test_a_server_killed_in_the_middle(own_postfix, mail):
-    """It stands still, so that spamc waits for the answer; then it dies."""
     (without,) = own_postfix.deliver_unfiltered(mail.messages["spam"])
-    for worker in own_postfix.server.workers:
-        os.kill(worker, signal.SIGSTOP)
-    Timer(0.5, own_postfix.server.end).start()
+    own_postfix.server.end_when_asked()
     check_unfiltered(without, own_postfix.deliver(mail.messages["spam"]))
 
 

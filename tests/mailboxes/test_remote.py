@@ -20,6 +20,7 @@ import pytest
 from helpers.mailboxes import ENVELOPE, box, described, maildir, put, together
 from helpers.mailboxes import mail as message
 from helpers.samples import ham, spam
+from helpers.waiting import PATIENCE
 
 from spamnb.errors import NoInput, UsageError
 from spamnb.mailboxes import sources
@@ -337,10 +338,10 @@ def served(handler, folder):
         server.server_close()
 
 
-def asked(code, *arguments, seconds=60, **environment):
+def asked(code, *arguments, **environment):
     """What a fresh process answers."""
     command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, timeout=seconds)
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, b"")
     return pickle.loads(done.stdout)
 
@@ -373,7 +374,7 @@ def count():
 pickle.dump([count(), *in_parallel(count, [(), (), ()], 2), count()], sys.stdout.buffer)
 """
     with served(Lasting, tree) as web:
-        assert asked(code, f"{web}/boxes/", seconds=30) == [len(read(tree, "boxes"))] * 5
+        assert asked(code, f"{web}/boxes/") == [len(read(tree, "boxes"))] * 5
 
 
 def test_a_file_may_take_longer_than_the_five_minutes_of_aiohttp(tree):
@@ -402,7 +403,7 @@ except NoInput as error:
 """
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}/ham.mbox"
-        assert asked(code, url, seconds=30) == f"{url}: no answer"
+        assert asked(code, url) == f"{url}: no answer"
 
 
 def test_a_closed_web_server(spamnb, tree):

@@ -15,6 +15,7 @@ import pytest
 from helpers.learning import fold, seen, train_bulk
 from helpers.serving import Serving, request
 from helpers.textbook import counted
+from helpers.waiting import until
 
 from spamnb.lock import TRAINING, Lock
 from spamnb.reading.identity import digest
@@ -487,10 +488,7 @@ def test_a_command_that_writes_the_model_puts_it_aside(spamnb, damaged, mail, tm
 
 
 def wait_until_folded(path):
-    deadline = time.monotonic() + 30
-    while journal_of(path).exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: not journal_of(path).exists())
     assert aside(path).exists()
 
 

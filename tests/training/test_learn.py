@@ -12,6 +12,7 @@ import pytest
 from helpers.generated import examples_times
 from helpers.learning import MAIL, PAIRS, TOKENS, fold, made, seen, train_bulk
 from helpers.textbook import pair_rows_of, rows_of
+from helpers.waiting import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -340,7 +341,7 @@ def test_the_lock_is_waited_for_and_then_given_up(model):
         assert time.monotonic() - begun >= 0.2
         assert StoredModel.open(model).messages == [0, 0]  # readers need none
         process.stdin.close()
-        with Lock(model, patience=20):
+        with Lock(model, patience=PATIENCE):
             pass
 
 

@@ -6,15 +6,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from helpers.learning import fold, seen, train_bulk
 from helpers.textbook import counted
+from helpers.waiting import PATIENCE, pipe_to_reader, until
 
 from spamnb.errors import CannotCreate, InputOutputError
-from spamnb.lock import TRAINING, Lock
+from spamnb.lock import Lock
 from spamnb.model import settings_of, view_of
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
@@ -406,21 +406,6 @@ with Lock(sys.argv[1], kind=TRAINING):
 """
 
 
-def wait_until(true, patience=30):
-    deadline = time.monotonic() + patience
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def is_held(path):
-    try:
-        with Lock(path, patience=0, kind=TRAINING):
-            return False
-    except Exception:
-        return True
-
-
 @pytest.mark.slow
 def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
     """Training waits at a pipe for its mail; meanwhile messages are learned, as fast as ever."""
@@ -429,18 +414,18 @@ def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
         os.mkfifo(pipe)
     command = [spamnb.program, "train", "--jobs", "2", "--model", model, pipes["ham"], pipes["spam"]]
     training_run = subprocess.Popen(command, env=spamnb.environment, stdout=subprocess.PIPE)
+    envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
     try:
-        wait_until(lambda: is_held(model))
-        time.sleep(0.2)  # it has read the model by the time it holds the lock and waits
-        for name, label in MEANWHILE:
-            flags = ["--ham", "-", "--forget"] if label is None else [f"--{label}", "-"]
-            spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
-        assert training_run.poll() is None
-        envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
         for label, pipe in pipes.items():
-            mail = [envelope + letter(name) + b"\n" for name, one in IN_RUN.items() if one == label]
-            Path(pipe).write_bytes(b"".join(mail))
-        out, _ = training_run.communicate(timeout=60)
+            with pipe_to_reader(pipe) as file:
+                # It has read the model by now, and waits for this mail.
+                for name, one in [*MEANWHILE] if label == "ham" else []:
+                    flags = ["--ham", "-", "--forget"] if one is None else [f"--{one}", "-"]
+                    spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
+                for name, one in IN_RUN.items():
+                    if one == label:
+                        file.write(envelope + letter(name) + b"\n")
+        out, _ = training_run.communicate(timeout=PATIENCE)
     finally:
         training_run.kill()
         training_run.wait()
@@ -457,7 +442,7 @@ def test_a_real_fold_and_real_lessons(spamnb, model, old):
     with Lock(model):
         folding_process = subprocess.Popen([sys.executable, "-c", FOLD, model], stdout=subprocess.PIPE)
         try:
-            wait_until(lambda: is_whole(model + ".new"))
+            until(lambda: is_whole(model + ".new"))
             os.kill(folding_process.pid, signal.SIGSTOP)
         except BaseException:
             folding_process.kill()
@@ -467,7 +452,7 @@ def test_a_real_fold_and_real_lessons(spamnb, model, old):
             flags = ["--ham", "-", "--forget"] if label is None else [f"--{label}", "-"]
             spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
         os.kill(folding_process.pid, signal.SIGCONT)
-        assert folding_process.wait(timeout=60) == 0
+        assert folding_process.wait(PATIENCE) == 0
     finally:
         folding_process.kill()
         folding_process.communicate()
@@ -497,6 +482,6 @@ def test_two_runs_one_after_the_other(spamnb, model, tmp_path):
     ]
     for run in runs:
         with run:
-            assert run.communicate(timeout=60)[0].startswith(b"ham: 1 learned")
+            assert run.communicate(timeout=PATIENCE)[0].startswith(b"ham: 1 learned")
     labels = after(IN_FILE, IN_JOURNAL, {"fay": "ham", "gus": "ham"})
     assert counts_of(model) == expected(tmp_path / "all", labels)
