@@ -5,7 +5,7 @@ from importlib import import_module
 
 import click
 
-from spamnb.cli.groups import ExampleGroup
+from spamnb.cli.help import Group
 from spamnb.cli.streams import replace_stdout
 from spamnb.errors import UsageError
 from spamnb.files import write_stderr
@@ -17,7 +17,7 @@ COMMANDS = (
 ).split()
 
 
-class Commands(ExampleGroup):
+class Commands(Group):
     """Commands that are loaded by name."""
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
@@ -32,7 +32,7 @@ class Commands(ExampleGroup):
     cls=Commands,
     commands={name: click.Command(name) for name in COMMANDS},  # their names, for completion and errors
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 success, 64 usage, 65 bad data, 66 no input, 73 cannot create, 74 input/output, "
     "75 try again. `spamnb COMMAND --help` shows examples.",
 )
@@ -56,12 +56,12 @@ def main(ctx: click.Context) -> None:
     spamnb history                   what was judged lately?
     spamnb tune ham/ spam/           which settings are best for this mail?
     spamnb prune                     drop what is old and rare from the model
-    spamnb merge OUT IN...           models of several hosts made one
+    spamnb merge OUT IN...           add up models of several hosts
     spamnb export                    the model as text, for a backup
-    spamnb import EXPORT             bring it back, or what another filter has learned
+    spamnb import EXPORT             restore it, or take over another filter's
     spamnb serve                     answer spamc, with the model kept in memory
     spamnb imap COMMAND              filter mail that lives on an IMAP server
-    spamnb review                    see in a browser what it did, and put it right
+    spamnb review                    see and correct in a browser what it did
     spamnb config                    what is configured, and where
     spamnb completion SHELL          a script that completes commands and options
     """

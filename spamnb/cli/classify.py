@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.bayes.classifier import View
+from spamnb.cli.help import rare_option
 from spamnb.cli.options import (
     Command,
     cluster_options,
@@ -50,29 +51,29 @@ spamnb classify --json inbox.mbox
 spamnb classify inbox.mbox:3
 find ~/Maildir -type f | spamnb classify -b
 spamnb classify 'sftp://host/archive/**/*.mbox'
-printf 'review us now' | spamnb classify --event bernoulli --smoothing 0 --json
+printf 'review us now' | spamnb classify --event bernoulli --json
 """
 # Bytes up to which messages are judged one by one: to read the whole model, and numpy first, takes 0.3 s.
 LITTLE, LITTLE_FILE = 1 << 18, 5000
-ONE_AT_A_TIME = "-p, -e and --history are for one message at a time"
+ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
-@click.option("-p", "--passthrough", is_flag=True, help="The message itself, with an X-Spamnb header.")
-@click.option("-e", "--exit-code", is_flag=True, help="Exit with 0 for spam, 2 for unsure, 1 for all else.")
+@click.option("-p", "--passthrough", is_flag=True, help="Print the message with an X-Spamnb header added.")
+@click.option("-e", "--exit-code", is_flag=True, help="Exit with 0 for spam, 2 for unsure, else 1.")
 @click.option(
-    "--header-style", type=click.Choice(HEADER_STYLES), help="The header -p adds: ours, or another filter's."
+    "--header-style", type=click.Choice(HEADER_STYLES), help="Header that -p adds: ours, or another filter's."
 )
 @history_options
 @click.option(
-    "-b", "--names", is_flag=True, help="Read from standard input which files to judge, a path a line."
+    "-b", "--names", is_flag=True, help="Read the paths to judge from standard input, one per line."
 )
-@click.option("--syslog", is_flag=True, help="Also send a line to the system's log, facility mail.")
+@click.option("--syslog", is_flag=True, help="Also log each verdict to syslog (facility mail).")
 @json_option
 @model_option
 @view_options
-@click.option("--cutoff", metavar="[HAM,]SPAM", help="Scores: up to the first ham, from the second on spam.")
+@rare_option("--cutoff", metavar="[HAM,]SPAM", help="Ham up to the first score, spam from the second.")
 @jobs_option
 @cluster_options
 def classify(
@@ -93,17 +94,15 @@ def classify(
     skip_unreadable: bool,
     view: View | None,
 ) -> int:
-    """Judge messages: verdict, score and path on a line each. Without a path, one message on standard input.
+    """Judge messages: print verdict, score and path of each. Without PATH, read one from standard input.
 
-    The score rises with spamminess without end. --event judges by a textbook's model instead of the
-    default, by argmax and its own posterior. On a terminal, mail of several messages is shown as a table.
+    A higher score means more spam-like; it is unbounded. --event judges by a textbook model instead of the
+    default: the likeliest label, with its posterior. On a terminal, several messages are shown as a table.
     """
     unreadable: list[Unreadable] = []
     if names:
         if paths or passthrough or exit_code or history:
-            raise UsageError(
-                "-b takes the paths from standard input, and goes with neither paths, -p, -e nor --history"
-            )
+            raise UsageError("-b cannot be combined with paths, -p, -e or --history")
         paths = names_on_stdin(unreadable)
     kept = (history, history_days, history_size)
     command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept, syslog)
@@ -198,9 +197,9 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
             sum(map(len, decompressed(iter([data]))))
         except OSError as error:
             raise DataError(f"{path}: {reason_of(error)}") from error
-        raise UsageError(f"{path}: compressed, and -p changes no byte; unpack it first")
+        raise UsageError(f"{path}: is compressed, and -p must not change it; unpack it first")
     if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
         found = zip(mbox.messages([data]), range(2), strict=False)
         if len(list(found)) > 1:
-            raise UsageError(f"{path}: a mailbox of several messages; {ONE_AT_A_TIME}")
+            raise UsageError(f"{path}: a mailbox with several messages; {ONE_AT_A_TIME}")
     return data

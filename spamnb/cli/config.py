@@ -22,13 +22,13 @@ BY_DEFAULT = "default"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
-@click.option("--check", is_flag=True, help="Say nothing if all is well; exit code 65 if a file is wrong.")
+@click.option("--check", is_flag=True, help="Check the files; exit code 65 if one is wrong.")
 @json_option
 def config(check: bool, as_json: bool) -> None:
-    """What is configured: each key, its value, and where that comes from.
+    """Show what is configured: each key, its value, and where it comes from.
 
-    spamnb.toml is looked for in /etc/spamnb, and in spamnb/ of the XDG configuration folder (~/.config). Of a
-    key in both, the user's counts; the environment goes before that, and the command line before all.
+    spamnb.toml is read from /etc/spamnb and from spamnb/ in the XDG configuration folder (~/.config). If both
+    have a key, the user's counts; the environment goes before that, and the command line before all.
     """
     found = compile_files()
     if check:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bayes.classifier import View
+from spamnb.cli.help import Number, rare_option
 from spamnb.cli.labelled_mail import LabelledMail
 from spamnb.cli.options import (
     Command,
@@ -44,7 +45,7 @@ spamnb evaluate --model model.msgpack later-ham/ later-spam/
 spamnb evaluate gs://bucket/ham/ gs://bucket/spam/
 spamnb evaluate --online --protocol delayed --first 500 ham/ spam/
 spamnb evaluate --online --index trec07p/full/index
-spamnb evaluate --compare default --compare event=bernoulli,smoothing=0.1 ham/ spam/
+spamnb evaluate --compare default --compare event=bernoulli ham/ spam/
 spamnb evaluate --compare standard ham/ spam/
 spamnb evaluate --report report.html --scores scores.tsv ham/ spam/
 spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
@@ -54,58 +55,61 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 @click.command(cls=Command, examples=EXAMPLES)
 @mail_options
 @click.option(
-    "--model", type=path_type, metavar="PATH", help="Judge by this model, instead of cross-validating."
+    "--model", type=path_type, metavar="PATH", help="Judge with this model instead of cross-validating."
 )
-@click.option(
-    "--skip-learned", is_flag=True, help="With --model: leave out what that model has learned already."
-)
-@click.option("--folds", type=click.IntRange(2, 1000), default=10, show_default=True)
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the shuffle into folds.")
-@click.option("--group-duplicates", is_flag=True, help="Exact copies of a message into one fold.")
+@click.option("--skip-learned", is_flag=True, help="With --model: leave out mail it has already learned.")
+@click.option("--folds", type=Number(2, 1000), default=10, show_default=True, help="Number of folds.")
+@rare_option("--seed", type=Number(0), default=1, show_default=True, help="Shuffles messages into folds.")
+@rare_option("--group-duplicates", is_flag=True, help="Put exact copies of a message in the same fold.")
 @click.option(
     "--online", "is_online", is_flag=True, help="In order of time: judge each message, then learn it."
 )
-@click.option(
+@rare_option(
     "--index",
     type=path_type,
     metavar="FILE",
-    help="With --online: lines `spam PATH` and `ham PATH`, in order.",
+    help="With --online: a file of lines `spam PATH` or `ham PATH`, in order.",
 )
-@click.option(
+@rare_option(
     "--protocol",
     type=click.Choice(PROTOCOLS),
     default="immediate",
     show_default=True,
-    help="With --online: what is learned.",
+    help="With --online: which messages are learned.",
 )
-@click.option(
+@rare_option(
     "--first",
-    type=click.IntRange(1),
+    type=Number(1),
     default=FIRST_MESSAGES,
     show_default=True,
-    help="Labels of --protocol delayed.",
+    help="With delayed: how many messages are learned before labels stop.",
 )
-@click.option(
+@rare_option(
     "--margin",
-    type=click.FloatRange(0),
+    type=Number(0, whole=False),
     default=0.0,
     show_default=True,
-    help="Of --protocol on-error, in nats.",
+    help="With on-error: also learn scores this close to the cutoff, in nats.",
 )
 @click.option(
-    "--compare", multiple=True, metavar="SETTINGS", help="NAME=VALUE,…; again for each, or `standard`."
+    "--compare",
+    multiple=True,
+    metavar="SETTINGS",
+    help="Compare settings, NAME=VALUE,…; repeat for each, or use `standard`.",
 )
 @view_options
-@click.option("--cutoff", metavar="[HAM,]SPAM", help="With --model: scores to decide by.")
+@rare_option("--cutoff", metavar="[HAM,]SPAM", help="With --model: scores to decide by.")
 @tokenizer_options
-@click.option("--mistakes", type=click.IntRange(0), default=10, show_default=True, help="How many to show.")
-@click.option(
+@click.option("--mistakes", type=Number(0), default=10, show_default=True, help="How many mistakes to show.")
+@rare_option(
     "--scores",
     type=path_type,
     metavar="FILE",
-    help="Path, label, score and verdict of each message, as TSV.",
+    help="Write path, label, score and verdict of each message, as TSV.",
 )
-@click.option("--report", type=path_type, metavar="FILE", help="All of it as one HTML page, with pictures.")
+@click.option(
+    "--report", type=path_type, metavar="FILE", help="Write all of it as an HTML page with pictures."
+)
 @jobs_option
 @cluster_options
 @json_option
@@ -137,17 +141,17 @@ def evaluate(
     skip_learned: bool,
     as_json: bool,
 ) -> int:
-    """How good is the filter on this mail? Precision, recall, F1, and what was mistaken for what.
+    """How good is the filter on this mail? Shows precision, recall, F1, and what was mistaken for what.
 
     Cross-validates: the mail is read once, then each fold is judged by the counts of all the others. With
-    --model, judges by a model that was trained on other mail; with --online, as mail comes in.
+    --model, a model trained on other mail judges; with --online, mail is judged in the order it came.
     """
     if index is not None and (not is_online or folders or ham or spam or label):
-        raise UsageError("--index goes with --online, and names the mail by itself")
+        raise UsageError("--index needs --online, and cannot be combined with other mail")
     listed = read_index(index) if index else []
     sources = by_label(listed) if listed else sources_by_label(folders, ham, spam, label)
     if len(sources) < 2:
-        raise UsageError("at least two labels, for instance: spamnb evaluate ham/ spam/")
+        raise UsageError("mail of at least two labels is needed; for example: spamnb evaluate ham/ spam/")
     readers = jobs if cluster in (None, LOCAL) else None  # the folds are done here in any case
     mail = LabelledMail(sources, all_folders, cluster, readers, skip_unreadable)
     check(mail.paths)

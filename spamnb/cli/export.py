@@ -16,9 +16,9 @@ spamnb import --fresh backup.txt.gz
 @click.command(cls=Command, examples=EXAMPLES)
 @model_option
 def export(model: str) -> None:
-    """Write the whole model as text, to be kept, compared or brought back with `spamnb import`.
+    """Write the whole model as text, to be kept, compared or restored with `spamnb import`.
 
-    The last line is a checksum of the others, by which `spamnb import` knows that none is missing.
+    The last line is a checksum of the others, so that `spamnb import` notices if any is missing.
     """
     from spamnb.exchange.backup import exported
 

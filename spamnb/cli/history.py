@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spamnb.cli.help import Number
 from spamnb.cli.options import Command, history_days_option, history_size_option, json_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import cut_text, print_json, show, table
@@ -31,25 +32,22 @@ spamnb history --json --limit 1000
 spamnb history --prune --history-days 3
 """
 UNITS = {"h": DAY / 24, "d": DAY, "w": 7 * DAY}  # seconds
-EMPTY = "nothing yet: give `spamnb classify` or `spamnb serve` the option --history"
+EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
 
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("words", nargs=-1, metavar="[WORD]...")
-@click.option("--verdict", metavar="LABEL", help="Only what was judged so: ham, spam, unsure …")
-@click.option("--since", metavar="TIME", help="Only from then on: 12h, 7d, 2w ago, or a day: 2026-11-16.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=50, show_default=True, metavar="N", help="At most so many."
-)
-@click.option("--prune", is_flag=True, help="Remove messages that are older, or more, than is to be kept.")
+@click.option("--verdict", metavar="LABEL", help="Only this verdict: ham, spam, unsure …")
+@click.option("--since", metavar="TIME", help="Only since then: 12h, 7d or 2w ago, or a date, as 2026-11-16.")
+@click.option("--limit", type=Number(1), default=50, show_default=True, metavar="N", help="Show at most N.")
+@click.option("--prune", is_flag=True, help="Remove messages beyond the days and size to keep.")
 @history_days_option
 @history_size_option
 @click.option(
     "--folder",
     type=path_type,
     metavar="PATH",
-    show_default="spamnb/history in the XDG state folder",
-    help="Where the history is.",
+    help="Folder of the history, if not spamnb/history in the XDG state folder.",
 )
 @json_option
 def history(
@@ -63,15 +61,15 @@ def history(
     folder: str | None,
     as_json: bool,
 ) -> None:
-    """Show what was judged lately, the latest first; with WORDs, what has all of them in sender or subject.
+    """Show recent verdicts, latest first; with WORDs, only mail that has them all in sender or subject.
 
-    In a pipe, a line each: time, verdict, score, sender, subject. What `spamnb classify` and `spamnb serve`
-    judge with --history is in it.
+    In a pipe, each line has time, verdict, score, sender and subject, separated by tabs. The history is kept
+    by `spamnb classify` and `spamnb serve` with --history.
     """
     from spamnb.history.database import History
 
     if (history_days or history_size) and not prune:
-        raise UsageError("--history-days and --history-size go with --prune")
+        raise UsageError("--history-days and --history-size need --prune")
     start = None if since is None else parse_since(since)
     if folder and not os.path.isdir(folder):
         raise NoInput(f"{folder}: no such folder")
@@ -115,4 +113,4 @@ def parse_since(text: str) -> float:
     try:
         return datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
-        raise UsageError(f"--since takes 12h, 7d, 2w or a day as 2026-11-16, not {text!r}") from None
+        raise UsageError(f"--since takes 12h, 7d, 2w or a date such as 2026-11-16, not {text!r}") from None

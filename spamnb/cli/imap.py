@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.groups import ExampleGroup
+from spamnb.cli.help import Group, Number, rare_option
 from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.configuration.current import model_path
@@ -36,15 +36,15 @@ def account_options(function: Decorated) -> Decorated:
     """Add the options that all commands of `spamnb imap` have."""
     for option in (
         json_option,
-        click.option("--model", type=path_type, metavar="PATH", help="The model file of all accounts."),
-        click.option("--config", type=path_type, metavar="FILE", help="Instead of spamnb/imap.toml."),
-        click.option("--account", metavar="NAME", help="Only this one."),
+        click.option("--model", type=path_type, metavar="PATH", help="Model file for all accounts."),
+        click.option("--config", type=path_type, metavar="FILE", help="Accounts, if not spamnb/imap.toml."),
+        click.option("--account", metavar="NAME", help="Only this account."),
     ):
         function = option(function)
     return function
 
 
-@click.group("imap", cls=ExampleGroup, invoke_without_command=True)
+@click.group("imap", cls=Group, invoke_without_command=True)
 @click.pass_context
 def imap(ctx: click.Context) -> None:
     """Filter mail that lives on an IMAP server.
@@ -52,8 +52,8 @@ def imap(ctx: click.Context) -> None:
     \b
     spamnb imap setup     asks for the server, finds the folders, writes the file
     spamnb imap check     connects, says what the server can do; changes nothing
-    spamnb imap train     learns from the folders of ham and from Junk, what is new there
-    spamnb imap run       judges what is new, learns from what you moved, then ends
+    spamnb imap train     learns what is new in the folders of ham and in Junk
+    spamnb imap run       judges what is new and learns from what you moved
     spamnb imap watch     does so as mail arrives
 
     Accounts are in spamnb/imap.toml in the XDG configuration folder; docs/integrations/imap.md tells more.
@@ -68,20 +68,24 @@ def imap(ctx: click.Context) -> None:
     examples="""
 spamnb imap setup
 spamnb imap setup --account work --host imap.example.org --user me@example.org
-spamnb imap setup --host imap.example.org --user me --way command --secret 'pass show mail/me'
+spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
 """,
 )
 @click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")
-@click.option("--host", metavar="NAME", help="The server; asked for by default.")
-@click.option("--port", type=click.IntRange(1, 65535), help="993, or 143 with --tls starttls.")
+@click.option("--host", metavar="NAME", help="IMAP server; asked for by default.")
+@click.option("--port", type=Number(1, 65535), metavar="PORT", help="993, or 143 with --tls starttls.")
 @click.option(
-    "--tls", type=click.Choice(("implicit", "starttls", "none")), default="implicit", show_default=True
+    "--tls",
+    type=click.Choice(("implicit", "starttls", "none")),
+    default="implicit",
+    show_default=True,
+    help="How to encrypt.",
 )
-@click.option("--ca-file", type=path_type, metavar="FILE", help="Certificates to trust, if not the system's.")
-@click.option("--user", metavar="NAME", help="The user; asked for by default.")
+@rare_option("--ca-file", type=path_type, metavar="FILE", help="Certificates to trust, if not the system's.")
+@click.option("--user", metavar="NAME", help="User name; asked for by default.")
 @click.option("--way", type=click.Choice([*WAYS]), help="Where the password comes from.")
-@click.option("--secret", metavar="TEXT", help="The command, or the path of the file; never the password.")
-@click.option("--config", type=path_type, metavar="FILE", help="Instead of spamnb/imap.toml.")
+@click.option("--secret", metavar="WHERE", help="The command, or path of the file; not the password itself.")
+@click.option("--config", type=path_type, metavar="FILE", help="Accounts, if not spamnb/imap.toml.")
 def setup(
     account: str,
     host: str | None,
@@ -120,15 +124,15 @@ def setup(
     values["action"] = "nothing"
     add_account(path, account, values)
     click.echo(f"written: {printable(path)}")
-    click.echo(f"ham: {', '.join(values['ham']) or 'none found; name folders of ham in the file'}")
-    click.echo(f"junk: {values['junk'] or 'none found; name the folder in the file'}")
+    click.echo(f"ham: {', '.join(values['ham']) or 'none found; add the folders of ham to the file'}")
+    click.echo(f"junk: {values['junk'] or 'none found; add the folder to the file'}")
     click.echo("next: spamnb imap train")
 
 
 def ask(what: str) -> str:
     if not sys.stdin.isatty():
         raise UsageError(
-            f"--{what.split()[-1].replace('server', 'host')} is missing, and nobody is there to ask"
+            f"--{what.split()[-1].replace('server', 'host')} is missing, and there is no terminal to ask on"
         )
     return str(click.prompt(what, err=True))
 
@@ -137,7 +141,7 @@ def password_source(way: str | None, secret: str | None) -> dict[str, Any]:
     """Ask how to get the password, where it is not said."""
     if way is None:
         if not sys.stdin.isatty():
-            raise UsageError(f"--way is missing: one of {', '.join(WAYS)}")
+            raise UsageError(f"--way is missing; it takes {', '.join(WAYS)}")
         click.echo("The password itself is not written into the file. Where does it come from?", err=True)
         way = click.prompt("one of", type=click.Choice([*WAYS]), default="command", err=True)
     if way == "keyring":
@@ -155,7 +159,7 @@ spamnb imap check --account home --json
 )
 @account_options
 def check(account: str | None, config: str | None, model: str | None, as_json: bool) -> int:
-    """Connect, and say what the server can do, which folders are which, and what would be done.
+    """Connect and show what the server can do, which folders are which, and what would be done.
 
     Changes nothing, on the server or here.
     """
@@ -195,15 +199,15 @@ spamnb imap train
 spamnb imap train --account home --jobs 1
 """,
 )
-@click.option("--yes", is_flag=True, help="Even if nearly all that was learned moves to the other label.")
+@click.option("--yes", is_flag=True, help="Go on even if nearly all mail of a label moves to another.")
 @jobs_option
 @account_options
 def train(
     account: str | None, config: str | None, model: str | None, as_json: bool, jobs: int | None, yes: bool
 ) -> int:
-    """Learn from the folders of ham, and from Junk: what is new since last time.
+    """Learn mail that is new since last time, from the folders of ham and from Junk.
 
-    What spamnb itself put into Junk is left out, until you say what it is.
+    What spamnb itself put into Junk is left out until you say what it is.
     """
     from spamnb.cli.render.notices import print_unreadable
     from spamnb.cli.train import as_map, show_summary
@@ -241,8 +245,8 @@ spamnb imap run --all --dry-run
 spamnb imap run --json
 """,
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing, learn nothing.")
-@click.option("--all", "everything", is_flag=True, help="The first time, judge mail that was read, too.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing, learn nothing.")
+@click.option("--all", "everything", is_flag=True, help="The first time, also judge mail you have read.")
 @account_options
 def run(
     account: str | None,
@@ -288,17 +292,17 @@ systemctl --user enable --now spamnb-imap.service
 )
 @click.option(
     "--poll",
-    type=click.FloatRange(1, 1740),
+    type=Number(1, 1740, whole=False),
     default=240.0,
     show_default=True,
     metavar="SECONDS",
-    help="Between two visits, if the server tells of no mail.",
+    help="Time between two visits, if the server does not report new mail.",
 )
 @account_options
 def watch(account: str | None, config: str | None, model: str | None, as_json: bool, poll: float) -> None:
-    """Do as `run` does whenever mail arrives, until SIGTERM. SIGHUP has the file read anew.
+    """Do as `run` does whenever mail arrives, until SIGTERM. SIGHUP rereads the accounts file.
 
-    Each account is watched for itself. Neither senders nor subjects are printed.
+    Each account is watched separately. Senders and subjects are not printed.
     """
     from spamnb.imap.accounts import default_config, read_accounts
     from spamnb.imap.watch import watch as watch_all
@@ -333,7 +337,7 @@ def for_each(wanted: str | None, config: str | None, do: Callable[[Account], Non
         try:
             do(account)
         except NoModel:
-            complain(f"{account.name}: there is no model yet; `spamnb imap train` makes one")
+            complain(f"{account.name}: no model yet; run: spamnb imap train")
             code = code or NoModel.exit_code
         except SpamnbError as error:
             complain(f"{account.name}: {error}")

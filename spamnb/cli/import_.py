@@ -47,9 +47,9 @@ UNKNOWN = (
 def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed: bool, as_json: bool) -> None:
     """Take over what another filter has learned, from its EXPORT; - is standard input.
 
-    What `spamnb export` wrote comes back as it was. The word list of bogofilter (bogoutil -d), of SpamBayes
-    (sb_dbexpimp -e) and of spamprobe (spamprobe export): which it is, its first line tells. What cannot be
-    carried over is said.
+    A backup by `spamnb export` is restored as it was. Word lists of bogofilter (bogoutil -d), SpamBayes
+    (sb_dbexpimp -e) and spamprobe (spamprobe export) are recognized by their first line. What cannot be
+    carried over is shown.
     """
     from spamnb.exchange.backup import is_export, restore
     from spamnb.exchange.importing.imported import add_to_model, read_export

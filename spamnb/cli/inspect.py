@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bayes.classifier import View
+from spamnb.cli.help import Number, rare_option
 from spamnb.cli.options import (
     Command,
     jobs_option,
@@ -54,31 +55,27 @@ SAMPLES, MOST_SAMPLES = 3, 100_000  # messages made up: by default, and at most
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("names", nargs=-1, metavar="[MESSAGE]", type=path_type)
 @click.option(
-    "--top", type=click.IntRange(0), help="How many tokens to show: 20 of a message, 10 of each label."
+    "--top", type=Number(0), help="Number of tokens to show; by default 20 of a message, 10 of each label."
 )
-@click.option("--all", "everything", is_flag=True, help="Of a message, show all that there is to show.")
+@click.option("--all", "everything", is_flag=True, help="Show everything about a message.")
 @click.option(
-    "--html", type=path_type, metavar="FILE", help="The same of a message as one HTML page; - prints it."
+    "--html", type=path_type, metavar="FILE", help="Explain a message as one HTML page; - prints it."
 )
 @click.option(
     "--token",
     "tokens",
     multiple=True,
     metavar="WORD",
-    help="What is known of a token; of several. Two neighbours: 'WORD WORD'.",
+    help="Show what is known of a token, or of two neighbours: 'WORD WORD'.",
 )
-@click.option("--sample", metavar="LABEL", help="Messages made up by the model.")
-@click.option("-n", "count", type=click.IntRange(1, MOST_SAMPLES), help="How many; 3 by default.")
-@click.option("--seed", type=click.IntRange(0), help="The same seed draws the same messages.")
+@click.option("--sample", metavar="LABEL", help="Print messages made up by the model.")
+@rare_option("-n", "count", type=Number(1, MOST_SAMPLES), help="With --sample: how many; 3 by default.")
+@rare_option("--seed", type=Number(0), help="With --sample: the same seed gives the same messages.")
 @click.option(
-    "--diff", type=path_type, metavar="OTHER", help="What another model says differently; also of mail."
+    "--diff", type=path_type, metavar="OTHER", help="Compare with another model, and its verdicts on mail."
 )
-@click.option(
-    "--plot", type=path_type, metavar="FILE", help="The model in pictures, as .svg or .png; - prints SVG."
-)
-@click.option(
-    "--check", "verify", is_flag=True, help="Verify the model as a whole; exit code 65 if it is damaged."
-)
+@click.option("--plot", type=path_type, metavar="FILE", help="Draw the model as .svg or .png; - prints SVG.")
+@click.option("--check", "verify", is_flag=True, help="Check the whole model; exit code 65 if it is damaged.")
 @model_option
 @view_options
 @jobs_option
@@ -100,7 +97,7 @@ def inspect(
     jobs: int | None,
     as_json: bool,
 ) -> int:
-    """What the model knows; of one MESSAGE (- is standard input), why it is judged as it is.
+    """Show what the model knows, or why one MESSAGE (- is standard input) is judged as it is.
 
     A message of a mailbox is named as classify names it: archive.mbox:3. With --token, more words may follow;
     with --diff, mail to be judged by both models.

@@ -14,7 +14,7 @@ from spamnb.mailboxes.sources import total_size
 
 EXAMPLES = """
 spamnb merge all.msgpack host1.msgpack host2.msgpack
-spamnb merge --base yesterday.msgpack today.msgpack host1.msgpack host2.msgpack
+spamnb merge --base old.msgpack new.msgpack host1.msgpack host2.msgpack
 spamnb merge --base sent.msgpack model.msgpack today.msgpack model.msgpack
 spamnb merge --fresh --json all.msgpack host*.msgpack
 """
@@ -23,17 +23,17 @@ spamnb merge --fresh --json all.msgpack host*.msgpack
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("out", type=path_type)
 @click.argument("models", nargs=-1, required=True, metavar="IN...", type=path_type)
-@click.option("--base", type=path_type, metavar="MODEL", help="What all of them began with; it counts once.")
-@click.option("--fresh", is_flag=True, help="Replace OUT, should it be there and be none of them.")
+@click.option("--base", type=path_type, metavar="MODEL", help="What all of them started from; counted once.")
+@click.option("--fresh", is_flag=True, help="Replace OUT if it exists and is not one of them.")
 @json_option
 def merge(out: str, models: tuple[str, ...], base: str | None, fresh: bool, as_json: bool) -> int:
     """Add up models that were trained apart, with their journals: OUT knows what all of them know.
 
-    Of models that began with the same one, name it as the base: it counts once, and what a host moved or
-    forgot since is moved and forgotten in OUT.
+    If the models started from the same one, name it with --base: it counts once, and what a host moved or
+    forgot since then is moved and forgotten in OUT.
 
-    A message that several models learned counts once for each of them, and it is said how many those are;
-    OUT has it under the label of the first model named.
+    A message learned by several models counts once for each of them, and the number of such messages is
+    shown; OUT has it under the label of the first model named.
     """
     from spamnb.exchange.merging import merge as merge_models
 
@@ -49,7 +49,7 @@ def merge(out: str, models: tuple[str, ...], base: str | None, fresh: bool, as_j
         counts = [f"{count:,} {what}" for what, count in own.items() if count or what == "learned"]
         click.echo(f"{printable(path)}: {', '.join(counts)}{' since the base' if base else ''}")
     if merged.shared:
-        advice = "" if base else "; if the models began with the same one, name it: --base"
+        advice = "" if base else "; if the models started from the same one, name it with --base"
         click.echo(f"in several models: {merged.shared:,}, counted for each{advice}")
     if merged.conflicting:
         click.echo(f"under different labels: {merged.conflicting:,}, known as the first model has them")

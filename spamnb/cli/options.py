@@ -13,6 +13,8 @@ import click
 from spamnb import UNSURE
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
+from spamnb.cli.help import Command as Command
+from spamnb.cli.help import Number, rare_option
 from spamnb.configuration.current import model_path
 from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
@@ -30,7 +32,7 @@ def parse_view(
     from spamnb.model import DEFAULT_VIEW
 
     if prior is not None and event is None and not tfidf:
-        raise UsageError("--prior needs --event: the default takes the mean of the evidence, and no prior")
+        raise UsageError("--prior needs --event: the default method has no prior")
     textbook = View() if event or tfidf else DEFAULT_VIEW
     return View(
         event=event or textbook.event,
@@ -53,7 +55,7 @@ def _parse_smoothing(text: str) -> float | str:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e9:
-        raise UsageError(f"--smoothing takes a number from 0 on, or 'global', not {text!r}")
+        raise UsageError(f"--smoothing takes a number of 0 or more, or 'global', not {text!r}")
     return value
 
 
@@ -65,7 +67,7 @@ def _parse_prior(text: str) -> str | dict[str, float]:
     except ValueError:
         shares = {}
     if not shares or min(shares.values()) < 0 or not 0 < sum(shares.values()) < inf:
-        raise UsageError(f"--prior takes counts, uniform, or shares like ham=0.7,spam=0.3, not {text!r}")
+        raise UsageError(f"--prior takes counts, uniform, or shares such as ham=0.7,spam=0.3, not {text!r}")
     return shares
 
 
@@ -74,7 +76,7 @@ def check_prior(view: View | None, labels: Iterable[str]) -> None:
     given = view.prior if view else ""
     for name in given if not isinstance(given, str) else ():
         if name not in labels:
-            raise UsageError(f"--prior: there is no label {name!r}; there are: {', '.join(labels)}")
+            raise UsageError(f"--prior: unknown label {name!r}; the labels are: {', '.join(labels)}")
 
 
 def open_model(path: str, view: View | None, cutoff: str | None = None) -> Model:
@@ -95,7 +97,7 @@ def parse_cutoffs(text: str | None) -> Cutoffs | None:
     except ValueError:
         values = []
     if len(values) not in (1, 2) or values != sorted(values) or not all(map(isfinite, values)):
-        raise UsageError(f"--cutoff takes a score, or two: HAM,SPAM, the lower first; not {text!r}")
+        raise UsageError(f"--cutoff takes one score, or two as HAM,SPAM with the lower first, not {text!r}")
     return Cutoffs(values[0], values[-1], contradiction=inf)  # they alone decide
 
 
@@ -115,7 +117,7 @@ def sources_by_label(
         sources = {any_label: [*folders]}
     elif folders:
         if len(folders) != 2:
-            raise UsageError("two folders or mailboxes, ham first; for more use --ham PATH and --spam PATH")
+            raise UsageError("name two folders or mailboxes, ham first; or use --ham PATH and --spam PATH")
         sources = {"ham": [folders[0]], "spam": [folders[1]]}
     for name, paths in (("ham", ham), ("spam", spam)):
         if paths:
@@ -126,9 +128,9 @@ def sources_by_label(
             raise UsageError(f"--label takes NAME=PATH, not {item!r}")
         sources.setdefault(name, []).append(path)
     if not sources and any_label:
-        raise UsageError("nothing to read; name the mail, for instance: spamnb train --forget message")
+        raise UsageError("no mail given; for example: spamnb train --forget message")
     if not sources:
-        raise UsageError("nothing to read; name ham and spam, for instance: spamnb train ham/ spam/")
+        raise UsageError("no mail given; for example: spamnb train ham/ spam/")
     _check_named_once(sources)
     return sources
 
@@ -142,16 +144,15 @@ def _check_named_once(sources: dict[str, list[str]]) -> None:
         for path in paths:
             before = label_of.setdefault(_real_path(path), name)
             if before != name:
-                raise UsageError(f"{path}: named as {before} and as {name}; once is right")
+                raise UsageError(f"{path}: given as both {before} and {name}: choose one")
     for name, paths in sources.items():
         for path in paths:
             box = split_number(path)[0]
             if box and label_of.get(_real_path(box), name) != name:
-                raise UsageError(
-                    f"{path}: named as {name}, and all of {box} as {label_of[_real_path(box)]}; once is right"
-                )
+                other = label_of[_real_path(box)]
+                raise UsageError(f"{path}: given as {name}, but all of {box} as {other}: choose one")
     if sum(paths.count("-") for paths in sources.values()) > 1:
-        raise UsageError("-: named twice, and standard input has one message")
+        raise UsageError("-: standard input can be given only once")
 
 
 def _real_path(path: str) -> str:
@@ -161,25 +162,12 @@ def _real_path(path: str) -> str:
 Decorated = Callable[..., Any]
 
 
-class Command(click.Command):
-    """A command whose help ends with examples, kept as they are written."""
-
-    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.examples = examples
-
-    def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Examples"):
-            for line in self.examples.strip().splitlines():
-                formatter.write(" " * formatter.current_indent + line.strip() + "\n")  # never wrapped
-
-
 def _check_local(_ctx: click.Context, _option: click.Parameter, path: str) -> str:
     """Refuse a model on a remote store: mail may lie there, but a model is locked and appended to."""
     from spamnb.mailboxes.sources import is_remote
 
     if is_remote(path):
-        raise UsageError(f"{path}: a model is a file on this machine; copy it here")
+        raise UsageError(f"{path}: a model must be a local file; copy it here")
     return path
 
 
@@ -195,33 +183,34 @@ model_option = click.option(
     callback=_check_local,
     metavar="PATH",
     default=model_path,
-    show_default="$SPAMNB_MODEL, else as configured, else spamnb/model.msgpack in the XDG data folder",
-    help="The model file.",
+    help="Model file, if not $SPAMNB_MODEL or the configured one.",
 )
-jobs_option = click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; all cores by default.")
-keyed_option = click.option(
+jobs_option = rare_option(
+    "--jobs", type=Number(1, 1024), help="Number of processes; by default one for each core."
+)
+keyed_option = rare_option(
     "--keyed",
     is_flag=True,
-    help="Of a new model: keep no words, only their hashes by a key (that of $SPAMNB_KEY, else PATH.key).",
+    help="New model: store no words, only keyed hashes; the key is in $SPAMNB_KEY, else PATH.key.",
 )
-cluster_option = click.option(
+cluster_option = rare_option(
     "--cluster",
     metavar="ADDRESS",
-    help="A Dask cluster's scheduler, tcp://HOST:PORT or its file; local starts workers here.",
+    help="Use a Dask cluster: tcp://HOST:PORT, its scheduler file, or `local` for workers on this machine.",
 )
-skip_option = click.option(
-    "--skip-unreadable", is_flag=True, help="What cannot be read is told, but is no error."
+skip_option = rare_option(
+    "--skip-unreadable", is_flag=True, help="Report mail that cannot be read, but do not fail."
 )
 all_folders_option = click.option(
     "--all-folders",
     is_flag=True,
-    help="Below a path, also read folders whose names speak against its label: Trash, Drafts, Junk …",
+    help="Also read subfolders left out for their names: Trash, Drafts, Junk …",
 )
-history_days_option = click.option(
-    "--history-days", metavar="DAYS", show_default=DAYS, help="How long messages stay in the history."
+history_days_option = rare_option(
+    "--history-days", metavar="DAYS", help=f"How long the history keeps messages; {DAYS} by default."
 )
-history_size_option = click.option(
-    "--history-size", metavar="SIZE", show_default=SIZE, help="How much it may take, as 200MB or 2GB."
+history_size_option = rare_option(
+    "--history-size", metavar="SIZE", help=f"Space for the history, e.g. 2GB; {SIZE} by default."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -235,7 +224,7 @@ def history_options(command: Decorated) -> Decorated:
         click.option(
             "--history",
             is_flag=True,
-            help="Leave each verdict, and for some days its message, to be looked at: spamnb history.",
+            help="Keep each verdict, and the message for some days; see: spamnb history.",
         ),
     )
 
@@ -245,14 +234,14 @@ def mail_options(command: Decorated) -> Decorated:
     return with_options(
         command,
         all_folders_option,
-        click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail of any other class."),
-        click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise."),
+        click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail with any other label."),
+        click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam; may be repeated."),
         click.option(
             "--ham",
             multiple=True,
             type=path_type,
             metavar="PATH",
-            help="Ham; again for more. - is one message on standard input.",
+            help="Ham; may be repeated. - reads one message from standard input.",
         ),
         click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type),
     )
@@ -276,13 +265,20 @@ def tokenizer_options(command: Decorated) -> Decorated:
 
     return with_options(
         called,
-        click.option("--case", "keep_case", is_flag=True, default=None, help="Keep capital letters apart."),
-        click.option(
-            "--no-headers", "headers", flag_value=False, type=bool, default=None, help="Read the body only."
+        rare_option("--case", "keep_case", is_flag=True, default=None, help="Distinguish capital letters."),
+        rare_option(
+            "--no-headers",
+            "headers",
+            flag_value=False,
+            type=bool,
+            default=None,
+            help="Ignore headers.",
         ),
-        click.option("--stop-words", "stop_language", metavar="LANG", help="Leave out its common words."),
-        click.option("--stem", metavar="LANG", help="Reduce words to their stems, say: english."),
-        click.option("--ngrams", type=click.IntRange(1, 5), help="Runs of up to N words as tokens."),
+        rare_option(
+            "--stop-words", "stop_language", metavar="LANG", help="Ignore this language's common words."
+        ),
+        rare_option("--stem", metavar="LANG", help="Reduce words to their stems, e.g. english."),
+        rare_option("--ngrams", type=Number(1, 5), help="Also count runs of up to N words; N is 1 to 5."),
     )
 
 
@@ -295,11 +291,11 @@ def view_options(command: Decorated) -> Decorated:
 
     return with_options(
         called,
-        click.option("--numbers", is_flag=True, help="Multiply by the Gaussians of the numeric features."),
-        click.option("--tfidf", is_flag=True, help="Weigh words by term frequency and rarity."),
-        click.option("--prior", metavar="KIND", help="counts, uniform, or NAME=SHARE,NAME=SHARE."),
-        click.option("--smoothing", metavar="ALPHA", help="Added to all counts: a number, or 'global'."),
-        click.option("--event", type=click.Choice(EVENTS), help="A textbook's event model."),
+        rare_option("--numbers", is_flag=True, help="Also use numeric features, as Gaussians."),
+        rare_option("--tfidf", is_flag=True, help="Weight words by TF-IDF."),
+        rare_option("--prior", metavar="KIND", help="counts, uniform, or shares: NAME=SHARE,…"),
+        rare_option("--smoothing", metavar="ALPHA", help="Added to all counts: a number, or 'global'."),
+        rare_option("--event", type=click.Choice(EVENTS), help="Use a textbook event model."),
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import click
 
+from spamnb.cli.help import Number
 from spamnb.cli.options import Command, json_option, model_option, read_by
 from spamnb.cli.render.terminal import print_json
 from spamnb.configuration.quantities import parse_days
@@ -25,29 +26,29 @@ spamnb prune --dry-run
     default=f"{OLD_DAYS}d",
     show_default=True,
     metavar="DAYS",
-    help="Only what no message of the last days had.",
+    help="Only words not seen for this long.",
 )
 @click.option(
     "--rarer-than",
-    type=click.IntRange(1),
+    type=Number(1),
     default=RARE_MESSAGES + 1,
     show_default=True,
     metavar="N",
-    help="Only what fewer than N messages had.",
+    help="Only words in fewer than N messages.",
 )
-@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be dropped.")
 @json_option
 def prune(model: str, older_than: int, rarer_than: int, dry_run: bool, as_json: bool) -> int:
-    """Drop words that came long ago and rarely, so that the model does not grow for ever.
+    """Drop words that are old and rare, so that the model does not grow forever.
 
-    A message learned before can still be forgotten, and all that was pruned can be learned anew.
+    Messages learned before can still be forgotten, and dropped words can be learned again.
     """
     result = pruned(model, older_than, rarer_than - 1, try_only=dry_run)
     if as_json:
         print_json({"model": model, "dry_run": dry_run, **asdict(result)})
         return 0
     for name, (before, after) in (("tokens", result.tokens), ("pairs", result.pairs)):
-        click.echo(f"{name}: {before - after:,} of {before:,} {'would go' if dry_run else 'dropped'}")
+        click.echo(f"{name}: {before - after:,} of {before:,} {'would be dropped' if dry_run else 'dropped'}")
     before, after = result.size
     click.echo(f"size: {before:,} bytes" if dry_run else f"size: {before:,} bytes before, {after:,} now")
     return 0

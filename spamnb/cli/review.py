@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from spamnb.cli.help import Number, rare_option
 from spamnb.cli.options import Command, model_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
@@ -19,7 +20,7 @@ spamnb review
 spamnb review ~/Maildir/.Junk ~/Maildir
 spamnb review --no-browser --port 8025
 spamnb review --listen unix:/run/user/1000/review
-spamnb review --listen mail.example.org:8025 --tls-cert cert.pem --tls-key key.pem
+spamnb review --listen example.org:8025 --tls-cert cert.pem --tls-key key.pem
 """
 MISSING = "the review page needs two more packages: pip install spamnb[review]"
 
@@ -27,22 +28,20 @@ MISSING = "the review page needs two more packages: pip install spamnb[review]"
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=path_type)
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-@click.option("--port", type=click.IntRange(1, 65535), metavar="PORT", help="Any that is free by default.")
+@click.option("--port", type=Number(1, 65535), metavar="PORT", help="Port; any free one by default.")
 @model_option
 @click.option(
     "--listen",
     metavar="ADDRESS",
-    show_default="127.0.0.1",
-    help="HOST:PORT, with TLS unless it is of this machine, or unix:PATH.",
+    help="HOST:PORT or unix:PATH, by default 127.0.0.1; other hosts need TLS.",
 )
-@click.option("--tls-cert", type=path_type, metavar="FILE", help="A certificate, for --listen.")
-@click.option("--tls-key", type=path_type, metavar="FILE", help="Its key.")
+@rare_option("--tls-cert", type=path_type, metavar="FILE", help="TLS certificate, for --listen.")
+@rare_option("--tls-key", type=path_type, metavar="FILE", help="Key of the certificate.")
 @click.option(
     "--history-folder",
     type=path_type,
     metavar="DIR",
-    show_default="spamnb/history in the XDG state folder",
-    help="Where the history is.",
+    help="Folder of the history, if not spamnb/history in the XDG state folder.",
 )
 def review(
     paths: tuple[str, ...],
@@ -54,15 +53,15 @@ def review(
     tls_key: str | None,
     history_folder: str | None,
 ) -> int:
-    """See in a browser what the filter did, why, and put it right.
+    """See in a browser what the filter did and why, and correct it.
 
-    Shows the history that classify, serve and imap keep with --history; or the mail below PATH, judged now.
-    What you mark is learned at once. Ctrl-C ends it.
+    Shows the history that classify and serve keep with --history, and imap; or the mail below PATH, judged
+    now. What you mark is learned at once. Ctrl-C ends it.
     """
     from spamnb.review.address import Address
 
     if paths and history_folder:
-        raise UsageError("mail or --history-folder, not both")
+        raise UsageError("--history-folder cannot be combined with PATH")
     address = Address.parse(listen, port, tls_cert, tls_key)
     address.check_certificate()
     check(paths)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from spamnb.cli.help import Number, rare_option
 from spamnb.cli.options import Command, history_options, model_option, path_type, read_by
 from spamnb.configuration.current import HEADER_STYLES, load
 from spamnb.configuration.quantities import parse_size
@@ -28,61 +29,58 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     "--listen",
     multiple=True,
     metavar="ADDRESS",
-    show_default=f"{DEFAULT_ADDRESS}, of a milter {DEFAULT_MILTER_ADDRESS}",
-    help="localhost:PORT or unix:PATH; again for more. Without it, what systemd hands over.",
+    help="localhost:PORT or unix:PATH; may be repeated. Default: systemd's sockets, else "
+    f"{DEFAULT_ADDRESS}, with --milter {DEFAULT_MILTER_ADDRESS}.",
 )
-@click.option("--workers", type=click.IntRange(1, 1024), help="Processes; all cores by default.")
+@rare_option("--workers", type=Number(1, 1024), help="Number of processes; by default one for each core.")
 @model_option
-@click.option(
-    "--user-models", type=path_type, metavar="DIR", help="DIR/USER/model.msgpack, where there is one."
-)
-@click.option("--allow-tell", is_flag=True, help="Let clients teach: whoever can connect.")
+@click.option("--user-models", type=path_type, metavar="DIR", help="Use DIR/USER/model.msgpack if it exists.")
+@click.option("--allow-tell", is_flag=True, help="Let anyone who can connect teach the model.")
 @click.option(
     "--header-style",
     type=click.Choice(HEADER_STYLES),
-    show_default=Options.header_style,
-    help="The header of a message that is passed on.",
+    help="Header added to messages: ours, or another filter's.",
 )
-@click.option("--metrics", metavar="ADDRESS", help="Prometheus text at http://ADDRESS/metrics.")
-@click.option(
+@rare_option("--metrics", metavar="ADDRESS", help="Serve Prometheus metrics at http://ADDRESS/metrics.")
+@rare_option(
     "--max-size",
     callback=read_by(parse_size, 1),
     metavar="SIZE",
     default=f"{Options.max_size // 10**6}MB",
     show_default=True,
-    help="Larger messages are refused.",
+    help="Refuse larger messages.",
 )
-@click.option(
+@rare_option(
     "--timeout",
-    type=click.FloatRange(0.1),
+    type=Number(0.1, whole=False),
     metavar="SECONDS",
-    show_default=f"{Options.timeout:g}, of a milter {MILTER_TIMEOUT:g}",
-    help="To send a request.",
+    help="How long a client may take to send a request; by default "
+    f"{Options.timeout:g}, with --milter {MILTER_TIMEOUT:g}.",
 )
-@click.option(
+@rare_option(
     "--max-connections",
-    type=click.IntRange(1),
+    type=Number(1),
     metavar="N",
     default=Options.max_connections,
     show_default=True,
-    help="Of a worker.",
+    help="For each worker.",
 )
-@click.option("--user", metavar="NAME", help="Whom to become, started as root, once the sockets are open.")
-@click.option("--milter", is_flag=True, help="Be a milter of Postfix instead.")
-@click.option(
+@click.option("--user", metavar="NAME", help="As root: become this user once the sockets are open.")
+@click.option("--milter", is_flag=True, help="Be a milter for Postfix instead.")
+@rare_option(
     "--milter-failure",
     type=click.Choice(("accept", "tempfail")),
     default=Options.milter_failure,
     show_default=True,
-    help="What becomes of a message that cannot be judged.",
+    help="What to do with a message that cannot be judged.",
 )
-@click.option("--reject", is_flag=True, help="As a milter, refuse spam.")
+@click.option("--reject", is_flag=True, help="With --milter: refuse spam.")
 @history_options
-@click.option("--quiet", is_flag=True, help="No line a message on standard error.")
+@click.option("--quiet", is_flag=True, help="Do not log each message on standard error.")
 def serve(**options: Any) -> None:
-    """Keep the model in memory and answer spamc, and whatever else speaks SpamAssassin's spamd protocol.
+    """Keep the model in memory and answer spamc, or anything else that speaks SpamAssassin's protocol.
 
-    A changed model is noticed by itself. SIGTERM ends the server once the requests under way are answered.
+    A changed model is picked up by itself. SIGTERM ends the server once all open requests are answered.
     """
     from spamnb.workers.processes import all_cores
 
@@ -90,7 +88,7 @@ def serve(**options: Any) -> None:
     if options["reject"] and not milter:
         raise UsageError("--reject needs --milter")
     if milter and (options["allow_tell"] or options["user_models"]):
-        raise UsageError("--user-models and --allow-tell are not for --milter")
+        raise UsageError("--user-models and --allow-tell cannot be combined with --milter")
     configuration = load()
     open_history(options["history"], options["history_days"], options["history_size"], configuration)
     options["header_style"] = options["header_style"] or configuration["header_style"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bayes.classifier import View
+from spamnb.cli.help import Number, rare_option
 from spamnb.cli.options import (
     Command,
     cluster_options,
@@ -58,36 +59,32 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "c
 @mail_options
 @model_option
 @click.option("--fresh", is_flag=True, help="Replace the model instead of adding to it.")
-@click.option(
-    "--forget", is_flag=True, help="Take messages out again: --forget PATH..., whatever their label."
-)
+@click.option("--forget", is_flag=True, help="Unlearn messages, whatever their label: --forget PATH...")
 @click.option(
     "--ham-loss",
     metavar="PERCENT",
-    help="Ham that may be lost, say 0.1%, which is the default; sets the cutoffs.",
+    help="How much ham may be lost; sets the cutoffs. Default: 0.1%.",
 )
 @tokenizer_options
-@click.option(
+@rare_option(
     "--view",
     "view_settings",
     metavar="SETTINGS",
-    help="Of a new model: how its counts are read, NAME=VALUE,… as `spamnb tune` finds it.",
+    help="New model: how its counts are read, NAME=VALUE,… (spamnb tune finds them).",
 )
 @keyed_option
-@click.option(
+@rare_option(
     "--drop-rare",
     "rare",
-    type=click.IntRange(0),
+    type=Number(0),
     default=0,
     metavar="N",
-    help="Drop tokens that are in no more than N messages.",
+    help="Drop tokens found in N or fewer messages.",
 )
-@click.option(
-    "--yes", is_flag=True, help="Go on even if nearly all that was learned under a label moves to another."
-)
-@click.option("--dry-run", is_flag=True, help="Say what would be learned, and change nothing.")
-@click.option("-v", "--verbose", is_flag=True, help="Also print a line for each message: what became of it.")
-@click.option("-q", "--quiet", is_flag=True, help="Print errors only, as for cron.")
+@click.option("--yes", is_flag=True, help="Go on even if nearly all mail of a label moves to another.")
+@click.option("--dry-run", is_flag=True, help="Show what would be learned; change nothing.")
+@click.option("-v", "--verbose", is_flag=True, help="Also print what happened to each message.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors, e.g. for cron.")
 @jobs_option
 @cluster_options
 @json_option
@@ -118,19 +115,19 @@ def train(
 
     One message of a mailbox is named as classify names it: inbox.mbox:3.
 
-    Below a path, folders whose names speak against its label (Trash, Drafts, Junk, Unsure and the like) are
-    left out, and it is said which; --all-folders takes them. A folder that is named itself is always read.
+    Subfolders whose names contradict the label (Trash, Drafts, Junk, Unsure …) are left out and listed;
+    --all-folders reads them, too. A folder that you name yourself is always read.
 
-    Adds to the model there is. A message learned before changes nothing; learned under another label, it
-    moves; but if nearly all of a label would move, as when folders are swapped, nothing is changed without
-    --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and lie on any store that fsspec reaches.
+    Adds to an existing model. A message learned before changes nothing; learned under another label, it
+    moves. If nearly all mail of a label would move, as when folders are swapped, nothing is changed without
+    --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and may be on any store that fsspec reaches.
     """
     sources = sources_by_label(folders, ham, spam, label, ANY_LABEL if forget else None)
     view = parse_view(view_settings)
     if fresh and forget:
-        raise UsageError("--fresh starts from nothing, and there is nothing to --forget")
+        raise UsageError("--fresh and --forget cannot be combined: a new model has nothing to forget")
     if quiet + as_json + verbose > 1:
-        raise UsageError("--quiet prints no report, --json and --verbose print one each: one of them")
+        raise UsageError("--quiet, --json and --verbose cannot be combined")
     message = LearnCommand(next(iter(sources)), model, forget)
     special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss or dry_run
     if list(sources.values()) == [["-"]] and not special and message.fits_journal:
@@ -206,7 +203,7 @@ def parse_view(text: str | None) -> View | None:
 
     found = parse_candidate(text)
     if found.settings:
-        raise UsageError(f"--view takes {', '.join(VIEW_NAMES)}; all else has an option of its own")
+        raise UsageError(f"--view takes only {', '.join(VIEW_NAMES)}; other settings have their own options")
     return found.view
 
 

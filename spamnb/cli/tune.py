@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from spamnb.cli.help import Number, rare_option
 from spamnb.cli.labelled_mail import LabelledMail
 from spamnb.cli.options import (
     Command,
@@ -44,14 +45,14 @@ FLAGS = {"headers=no": ["--no-headers"], "case=yes": ["--case"]}  # settings who
 
 @click.command(cls=Command, examples=EXAMPLES)
 @click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type)
-@click.option("--ham", multiple=True, type=path_type, metavar="PATH", help="Ham; again for more.")
-@click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam, likewise.")
+@click.option("--ham", multiple=True, type=path_type, metavar="PATH", help="Ham; may be repeated.")
+@click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam; may be repeated.")
 @all_folders_option
 @model_option
-@click.option("--fresh", is_flag=True, help="Replace the model there is by one trained on this mail.")
-@click.option("--language", metavar="LANG", help="Try its stemmer and stop words, too.")
-@click.option("--folds", type=click.IntRange(2, 1000), default=5, show_default=True)
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--fresh", is_flag=True, help="Replace an existing model with one trained on this mail.")
+@click.option("--language", metavar="LANG", help="Also try the stemmer and stop words of this language.")
+@rare_option("--folds", type=Number(2, 1000), default=5, show_default=True, help="Number of folds.")
+@rare_option("--seed", type=Number(0), default=1, show_default=True, help="Shuffles messages into folds.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be chosen.")
 @jobs_option
 @skip_option
@@ -71,15 +72,15 @@ def tune(
     skip_unreadable: bool,
     as_json: bool,
 ) -> int:
-    """Search the settings that judge this mail best; where there is no model yet, train one with them.
+    """Find the settings that judge this mail best; if there is no model yet, train one with them.
 
     Changes one setting at a time, keeps what ranks better in cross-validation, and in the end only what
-    beats the default beyond chance. A model that is there is kept, and replaced only with --fresh: without
-    it, the settings are shown as options for `spamnb train`.
+    beats the default by more than chance. An existing model is kept unless --fresh is given: the settings
+    are then shown as options for `spamnb train`.
     """
     sources = sources_by_label(folders, ham, spam, ())
     if len(sources) < 2:
-        raise UsageError("ham and spam are needed, for instance: spamnb tune ham/ spam/")
+        raise UsageError("ham and spam are needed; for example: spamnb tune ham/ spam/")
     mail = LabelledMail(sources, all_folders, jobs=jobs)
     check(mail.paths)
     if not dry_run:

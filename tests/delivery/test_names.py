@@ -21,7 +21,7 @@ def test_a_name_that_leads_nowhere_does_not_stop_the_others(spamnb, mail, tmp_pa
     done = spamnb("classify", "-b", stdin=b"/absent\n%s\n%s/03\n" % (odd, mail.spam.encode()))
     assert (done.code, [line.split("\t")[0] for line in done.lines]) == (66, ["ham", "spam"])
     assert done.err == b"spamnb: /absent: no such file or folder\n"
-    spamnb("classify", "-b", mail.ham).fails(64, "-b takes the paths from standard input")
+    spamnb("classify", "-b", mail.ham).fails(64, "-b cannot be combined with")
     spamnb("classify", "-b", "-p").fails(64, "-b")
 
 

@@ -169,7 +169,7 @@ def test_what_several_learned_counts_for_each_and_is_told(spamnb, base, tmp_path
         "conflicting": 1,
     }
     assert np.bincount(table_of(answer["model"]).learned.labels).tolist() == [2, 4]
-    assert "name it: --base" in spamnb("merge", "--fresh", out, one, two).succeeds().lines[2]
+    assert "name it with --base" in spamnb("merge", "--fresh", out, one, two).succeeds().lines[2]
 
 
 def test_what_several_forgot_leaves_nothing_below_zero(base, tmp_path):

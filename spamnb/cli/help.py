@@ -1,0 +1,90 @@
+"""Commands and options as their help shows them: `--help` what most people need, `--help-all` everything."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import inf
+from typing import Any
+
+import click
+
+from spamnb.errors import UsageError
+
+
+class RareOption(click.Option):
+    """An option that few people need: only `--help-all` and the manual page show it."""
+
+
+rare_option = partial(click.option, cls=RareOption)
+
+
+def _show_all(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[__name__] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show all options and exit.",
+)
+
+
+class _WithHelpAll(click.Command):
+    """A command with `--help-all`."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        return [*super().get_params(ctx), HELP_ALL]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options; what few people need, below the others and only if asked for."""
+        options = self.get_params(ctx)
+        rare = [option for option in options if isinstance(option, RareOption)]
+        common = [option for option in options if option not in rare and (rare or option is not HELP_ALL)]
+        for title, shown in (("Options", common), ("More options", rare if __name__ in ctx.meta else [])):
+            if records := [record for option in shown if (record := option.get_help_record(ctx))]:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+class Command(_WithHelpAll):
+    """A command whose help ends with examples, kept as they are written."""
+
+    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_epilog(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            for line in self.examples.strip().splitlines():
+                formatter.write(" " * formatter.current_indent + line.strip() + "\n")  # never wrapped
+
+
+class Group(_WithHelpAll, click.Group):
+    """Commands that the help lists by example, not once more by name."""
+
+
+class Number(click.ParamType[float]):
+    """A number within a range; a wrong one is told in words."""
+
+    name = "n"
+
+    def __init__(self, least: float, most: float = inf, *, whole: bool = True) -> None:
+        self.least, self.most, self.whole = least, most, whole
+
+    def convert(self, value: Any, param: click.Parameter | None, _ctx: click.Context | None) -> float:
+        try:
+            number: float = int(value) if self.whole else float(value)
+        except ValueError:
+            number = -inf
+        if not self.least <= number <= self.most or number == inf:
+            name = param.opts[-1] if param else ""
+            what = "whole number" if self.whole else "number"
+            within = f"from {self.least} to {self.most}" if self.most < inf else f"of {self.least} or more"
+            raise UsageError(f"{name} takes a {what} {within}, not {value!r}")
+        return number
