@@ -13,7 +13,7 @@ def contexts():
     top = click.Context(main, info_name="spamnb", **main.context_settings)
     yield top
     for name in main.list_commands(top):
-        command = main.get_command(top, name)
+        command = main.get_command(top, name) or main
         ctx = click.Context(command, info_name=name, parent=top)
         yield ctx
         if isinstance(command, click.Group):
