@@ -19,7 +19,7 @@ from helpers.samples import ENOUGH, ham, spam, work
 
 import spamnb as library
 
-pytest_plugins = ["helpers.tiers"]
+pytest_plugins = ["helpers.programs", "helpers.tiers"]
 
 
 def pytest_configure() -> None:

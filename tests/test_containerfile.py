@@ -10,6 +10,7 @@ import tempfile
 import pytest
 from helpers.homes import AS_A_USER, hand_over
 from helpers.paths import ROOT
+from helpers.programs import needs
 from helpers.waiting import PATIENCE, until
 
 LINES = [line.split(None, 1) for line in (ROOT / "Containerfile").read_text().splitlines() if line]
@@ -55,8 +56,7 @@ def data(spamnb):
         yield folder
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not os.getuid() and not shutil.which("setpriv"), reason="root needs setpriv")
+@needs("setpriv")
 def test_its_server_runs_and_is_healthy(spamnb, data):
     """As an ordinary user, with a folder of the test for /data."""
     path = sysconfig.get_path("scripts") + os.pathsep + os.environ["PATH"]

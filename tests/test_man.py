@@ -2,13 +2,13 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import fields
 
 import pytest
 from helpers.paths import ROOT
+from helpers.programs import needs
 from markdown_it import MarkdownIt
 
 from spamnb.imap.accounts import Account
@@ -33,8 +33,7 @@ def test_every_key_of_an_account_has_a_line():
     assert sorted(keys) == sorted(field.name for field in fields(Account) if field.name != "name")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("groff") or not shutil.which("man"), reason="man is not installed")
+@needs("man")
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_man_shows_a_page_without_warnings(name):
     shown = subprocess.run(

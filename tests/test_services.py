@@ -2,18 +2,17 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
 from helpers.paths import ROOT
+from helpers.programs import needs
 from helpers.recipes import blocks, recipe
 
 UNITS = {path: path.read_text() for path in sorted((ROOT / "systemd").glob("*/*"))}
 SERVICES = [path for path in UNITS if path.suffix == ".service"]
 MOST_EXPOSED = 2.0
-needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
 
 
 @pytest.mark.parametrize(("page", "name"), [("spamc", "spamnb"), ("milter", "spamnb-milter")])
@@ -28,8 +27,7 @@ def test_the_page_of_services_shows_the_very_units():
     assert set(shown) <= set(UNITS.values())
 
 
-@needs_systemd
-@pytest.mark.slow
+@needs("systemd-analyze")
 @pytest.mark.parametrize("scope", ["system", "user"])
 def test_systemd_finds_nothing_wrong(scope, tmp_path):
     """The program is where it is here, and the user one there is."""
@@ -49,8 +47,7 @@ def test_systemd_finds_nothing_wrong(scope, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-@needs_systemd
-@pytest.mark.slow
+@needs("systemd-analyze")
 @pytest.mark.parametrize("path", SERVICES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_service_may_do_little(path):
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", path]

@@ -16,13 +16,13 @@ from pathlib import Path
 import pytest
 from helpers.building import hatch_build
 from helpers.paths import ROOT
+from helpers.programs import needs
 
 NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "man", "spamnb")
 CACHES = shutil.ignore_patterns("__pycache__")
 ALONE = [source for source in hatch_build.core() if "spamnb" not in source.with_suffix(".pxd").read_text()]
 MODULE = min(ALONE, key=lambda source: source.stat().st_size).relative_to(ROOT)
 COMPILED = hatch_build.library(Path()).as_posix()
-needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 
 
 def copied(folder: Path) -> Path:
@@ -57,7 +57,7 @@ def wheel(tmp_path_factory):
     return built(copied(tmp_path_factory.mktemp("wheel")), SPAMNB_COMPILE="require")
 
 
-@needs_compiler
+@needs("cc")
 def test_it_is_the_same_wherever_and_whenever_it_is_built(wheel, tmp_path):
     before = os.umask(0o077)
     try:
@@ -69,7 +69,7 @@ def test_it_is_the_same_wherever_and_whenever_it_is_built(wheel, tmp_path):
     assert again.read_bytes() == wheel.read_bytes()
 
 
-@needs_compiler
+@needs("cc")
 def test_it_holds_the_program_and_nothing_else(wheel):
     files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "spamnb").rglob("*") if path.is_file()}
     with zipfile.ZipFile(wheel) as packed:
@@ -89,7 +89,7 @@ def test_it_holds_the_program_and_nothing_else(wheel):
     }
 
 
-@needs_compiler
+@needs("cc")
 def test_it_is_for_this_python_and_machine_and_runs(wheel, tmp_path):
     assert wheel.stem.endswith(sysconfig.get_platform().replace("-", "_"))
     with zipfile.ZipFile(wheel) as packed:
@@ -119,7 +119,7 @@ def test_compiling_can_be_required(tmp_path):
     assert not (tmp_path / "made").exists() or not list((tmp_path / "made").iterdir())
 
 
-@needs_compiler
+@needs("cc")
 def test_what_cython_refuses_is_quoted(tmp_path):
     """Who installs a source that Cython refuses gets it interpreted; who works on it sees why."""
     (copied(tmp_path) / MODULE).write_text("def fails(: pass\n")

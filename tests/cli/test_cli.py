@@ -5,7 +5,6 @@ import json
 import os
 import random
 import shlex
-import shutil
 import site
 import stat
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 import click
 import pytest
 from helpers.paths import ROOT
+from helpers.programs import needs
 
 import spamnb as library
 from spamnb.cli import main
@@ -478,8 +478,7 @@ def test_completion_scripts(spamnb, shell):
     assert "spamnb" in script
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
-@pytest.mark.slow
+@needs("bash")
 def test_bash_completes(spamnb):
     script = """
         source <(spamnb completion bash)

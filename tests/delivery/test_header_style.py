@@ -1,11 +1,11 @@
 """Recipes written for bogofilter or SpamAssassin find the headers they look for."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
 from helpers.passthrough import ODD
+from helpers.programs import needs
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -45,8 +45,7 @@ def test_what_the_programs_write_is_what_is_tested_for(pattern):
     assert re.search(pattern, SEEN[pattern])
 
 
-@pytest.mark.skipif(not shutil.which("bogofilter"), reason="bogofilter is not installed")
-@pytest.mark.slow
+@needs("bogofilter")
 def test_bogofilter_still_writes_so(tmp_path, mail):
     call = ["bogofilter", "-C", "-d", str(tmp_path)]
     for flag, folder in (("-n", mail.ham), ("-s", mail.spam)):

@@ -5,7 +5,6 @@ import contextlib
 import gzip
 import io
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import tarfile
 import time
 
 import pytest
+from helpers.programs import needs
 from helpers.screens import ESCAPES, on_a_terminal
 from helpers.serving import children
 from helpers.waiting import PATIENCE, pipe_to_reader, until
@@ -437,7 +437,7 @@ def stopped(shell):
     assert shell.returncode == -signal.SIGINT
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@needs("bash")
 def test_ctrl_c_ends_a_loop_of_a_shell(spamnb, own, mail, pipe):
     with (
         looping(spamnb, "train", "--jobs", "2", "--model", own, pipe, mail.spam) as shell,
@@ -446,7 +446,7 @@ def test_ctrl_c_ends_a_loop_of_a_shell(spamnb, own, mail, pipe):
         stopped(shell)
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+@needs("bash")
 @pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["classify", "-"]], ids=" ".join)
 def test_ctrl_c_ends_a_loop_of_deliveries(spamnb, command):
     with looping(spamnb, *command, stdin=subprocess.PIPE) as shell:

@@ -1,11 +1,11 @@
 """What other filters learned is carried over, and what is not is said."""
 
 import gzip
-import shutil
 import subprocess
 from contextlib import suppress
 
 import pytest
+from helpers.programs import needs
 from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -343,11 +343,10 @@ def trained(command, tmp_path, mail):
     return subprocess.run(["spamprobe", "-d", home, "export"], check=True, capture_output=True).stdout
 
 
-@pytest.mark.parametrize("command", ["bogofilter", "spamprobe"])
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command", [pytest.param(name, marks=needs(name)) for name in ("bogofilter", "spamprobe")]
+)
 def test_real_filters(spamnb, model, mail, tmp_path, command):
-    if not shutil.which(command):
-        pytest.skip(f"{command} is not installed")
     export = trained(command, tmp_path, mail)
     done = spamnb("import", "-", "--model", model, stdin=export).succeeds()
     assert done.lines[0] == f"{command}: 14 ham, 14 spam"

@@ -8,11 +8,10 @@ import pytest
 from faults import disks, failures, straced
 from faults.operations import LONG, MAILBOXES, READING, WRITING, Operation, letter
 from faults.worlds import ENVELOPE, named, state
-from helpers.failing import needs_strace
+from helpers.homes import AS_ANYBODY
+from helpers.programs import needs
 
 BOTH = WRITING | READING | {"learn much": Operation("train --spam -", stdin=LONG)}
-# Nothing is closed to root, unless he gives that up.
-AS_ANYBODY = [] if os.getuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 
 # Calls made to fail
@@ -24,7 +23,7 @@ def failed(world, name, calls, most=None):
     return [failures.at_each_call(world, BOTH[name], call, chance, most) for call in calls]
 
 
-@needs_strace
+@needs("strace")
 @pytest.mark.parametrize(
     ("name", "calls"),
     [
@@ -40,25 +39,25 @@ def test_each_call_fails(world, name, calls):
     assert all(failed(world, name, calls.split()))
 
 
-@needs_strace
+@needs("strace")
 @pytest.mark.parametrize(("name", "most"), [("learn", 4), ("pass on", 4), ("train more", 2)])
 def test_a_model_that_cannot_be_read(world, name, most):
     assert failed(world, name, ["pread"], most) == [most]
 
 
-@needs_strace
+@needs("strace")
 def test_a_model_that_cannot_be_written(world):
     assert failed(world, "train more", ["write"], most=3) == [3]
 
 
-@needs_strace
+@needs("strace")
 def test_who_judges_changes_nothing(world):
     made = straced.calls(world, READING["pass on"])
     assert made["read"]
     assert not any(made[call] for call in ("truncate", "sync", "rename", "unlink", "lock"))
 
 
-@needs_strace
+@needs("strace")
 @pytest.mark.parametrize("when", ["1", "2", "3+"])
 def test_mail_that_cannot_be_read(world, when):
     """What was read of it before is learned, but no message by half; and it can be done once more."""
@@ -127,6 +126,7 @@ def test_a_disk_mounted_read_only(world, disk, name):
     world.leave(model)
 
 
+@needs("setpriv")
 @pytest.mark.parametrize(
     ("name", "locks"),
     [

@@ -6,7 +6,7 @@ import pytest
 from faults import kills
 from faults.lives import Life
 from faults.operations import LESSONS, WRITING
-from helpers.failing import needs_strace
+from helpers.programs import needs
 
 
 @pytest.mark.parametrize("name", WRITING)
@@ -23,7 +23,7 @@ def test_killed_while_others_learn(world):
     kills.at_random(world, WRITING["forget many"], Random(2), lessons=LESSONS)
 
 
-@needs_strace
+@needs("strace")
 @pytest.mark.parametrize(
     ("name", "calls"),
     [

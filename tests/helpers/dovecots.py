@@ -5,14 +5,16 @@ import imaplib
 import os
 import pwd
 import re
+import shutil
 import signal
 import smtplib
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from helpers.homes import AS_A_USER, NOBODY, hand_over, whereabouts
+from helpers.homes import AS_A_USER, NOBODY, hand_over
 from helpers.recipes import recipe
 
 UID, GID = (NOBODY, NOBODY) if os.getuid() == 0 else (os.getuid(), os.getgid())
@@ -22,7 +24,7 @@ BASE = """
 log_path = {folder}/log
 base_dir = {folder}/run
 state_dir = {folder}/run
-protocols = imap lmtp
+protocols = {protocols}
 ssl = no
 default_internal_user = {user}
 default_internal_group = {group}
@@ -80,7 +82,8 @@ userdb static {{
 """,
 }
 HEAD = {"2.3": "", "2.4": "dovecot_config_version = 2.4.0\ndovecot_storage_version = 2.4.0\n"}
-DOVECOT = whereabouts("dovecot")
+# Also where a user's PATH does not lead.
+DOVECOT = shutil.which("dovecot", path=os.environ["PATH"] + ":/usr/sbin") or ""
 VERSION = DOVECOT and subprocess.run([DOVECOT, "--version"], capture_output=True, text=True).stdout[:3]
 
 
@@ -89,23 +92,28 @@ class DovecotProcess:
 
     process = None
 
-    def __init__(self, home, settings, password="any"):
+    def __init__(self, home, settings, password="any", protocols=("imap",)):
+        self.protocols = protocols
         self.home_path = home
         self.folder = home.parent / "dovecot"
         self.config = self.folder / "dovecot.conf"
         (self.folder / "run").mkdir(parents=True)
         names = {"user": pwd.getpwuid(UID).pw_name, "group": grp.getgrgid(GID).gr_name, "password": password}
+        names |= {"protocols": " ".join(protocols)}
         base = (HEAD[VERSION] + BASE + USERS[VERSION]).format(folder=self.folder, home=home, **names)
         self.config.write_text(base + settings)
 
-    def start(self, on=()):
+    def start(self, on=(), seconds=60):
+        (log := self.folder / "log").touch()
         hand_over(self.home_path)
         hand_over(self.folder)
         command = [*on, *AS_A_USER, DOVECOT, "-F", "-c", self.config]
-        self.process = subprocess.Popen(command, start_new_session=True)
-        deadline = time.monotonic() + 60
-        while not all((self.folder / name).exists() for name in ("imap", "lmtp")):
-            assert time.monotonic() < deadline, (self.folder / "log").read_text()
+        with log.open("ab") as file:
+            self.process = subprocess.Popen(command, start_new_session=True, stderr=file)
+        deadline = time.monotonic() + seconds
+        while not all((self.folder / name).exists() for name in self.protocols):
+            waits = self.process.poll() is None and time.monotonic() < deadline
+            assert waits, log.read_text()
             time.sleep(0.02)
 
     def __enter__(self):
@@ -114,7 +122,8 @@ class DovecotProcess:
     def __exit__(self, *_):
         """End it at once, with all it started: asked to, it takes more than a second."""
         if self.process:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
 
@@ -122,7 +131,8 @@ class Dovecot(DovecotProcess):
     """Set up as a page says, but with an /etc/dovecot and a /usr/local of its own."""
 
     def __init__(self, home):
-        super().__init__(home.path, f"!include {home.path.parent}/dovecot/etc/dovecot/conf.d/*.conf\n")
+        settings = f"!include {home.path.parent}/dovecot/etc/dovecot/conf.d/*.conf\n"
+        super().__init__(home.path, settings, protocols=("imap", "lmtp"))
         self.home = home
         (self.folder / "etc/dovecot/conf.d").mkdir(parents=True)
 

@@ -7,8 +7,6 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from helpers.waiting import PATIENCE
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -18,18 +16,11 @@ from spamnb.store.stored_model import StoredModel
 NOBODY = 65534
 AS_A_USER = [] if os.getuid() else f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups".split()
 AS_A_USER += [] if os.getuid() else ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"]
+# Nothing is closed to root, unless he gives that up.
+AS_ANYBODY = [] if os.getuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 
 # No file can grow past 400 blocks of 512 bytes: to a program, a full disk.
 ON_A_FULL_DISK = ["sh", "-c", 'trap "" XFSZ; ulimit -f 400; exec "$@"', "sh"]
-
-
-def whereabouts(program):
-    """Also where a user's PATH does not lead: servers are in /usr/sbin."""
-    return shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin")
-
-
-def needs(program):
-    return pytest.mark.skipif(not whereabouts(program), reason=f"{program} is not installed")
 
 
 def hand_over(folder):

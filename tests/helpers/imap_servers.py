@@ -9,7 +9,6 @@ with DovecotImap(without=("MOVE",)) as server:
 import http.server
 import json
 import shlex
-import shutil
 import socketserver
 import ssl
 import subprocess
@@ -24,7 +23,7 @@ from helpers.ports import answers, free_ports
 from helpers.waiting import until
 
 # Debian lets nobody install Courier beside Dovecot: .ci/run unpacks its files apart.
-COURIER = shutil.which("imapd", path="/opt/courier-imap/usr/bin") or ""
+COURIER = "/opt/courier-imap/usr/bin/imapd"
 
 
 class Introspection(http.server.BaseHTTPRequestHandler):

@@ -9,9 +9,10 @@ import subprocess
 
 import pytest
 
-from helpers.homes import NOBODY, needs
+from helpers.homes import NOBODY
 from helpers.passthrough import without_forged
 from helpers.ports import answers, free_ports
+from helpers.programs import needs
 from helpers.waiting import PATIENCE, until
 
 PROGRAMS = "/usr/lib/postfix/sbin"
@@ -70,10 +71,6 @@ needs_postfix = [
     needs("postfix"),
     pytest.mark.skipif(os.getuid() != 0, reason="only root can start Postfix"),
 ]
-needs_mounts = pytest.mark.skipif(
-    subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0,
-    reason="no mounts of one's own here",
-)
 
 
 class Postfix:
@@ -113,7 +110,10 @@ class Postfix:
         etc, run = self.folder / "etc", [f"{PROGRAMS}/master", "-d"]
         command = [*IN_PLACE, etc, *run] if self.in_place else [*run, "-c", etc]
         self.process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
-        self.wait_until(lambda: answers(self.port) and answers(self.unfiltered))
+        self.wait_until(
+            lambda: self.process.poll() is not None or (answers(self.port) and answers(self.unfiltered))
+        )
+        assert self.process.poll() is None, self.log
         return self
 
     def __exit__(self, *_):

@@ -9,10 +9,9 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from helpers.browser import BROWSER
 from helpers.program import Spamnb
@@ -23,11 +22,6 @@ from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
-
-DRIVER = shutil.which("chromedriver")
-with_selenium = pytest.mark.skipif(
-    not (BROWSER and DRIVER), reason="Chromium and chromedriver are not installed"
-)
 
 
 class Page:
@@ -134,7 +128,7 @@ def new_browser() -> Any:
     from selenium.webdriver.chrome.service import Service
 
     options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER or ""
+    options.binary_location = BROWSER
     for option in (
         "--headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic --no-first-run "
         "--disable-background-networking --disable-component-update --disable-sync --hide-scrollbars "
@@ -142,4 +136,10 @@ def new_browser() -> Any:
     ).split():
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    return webdriver.Chrome(options, Service(DRIVER))
+    return webdriver.Chrome(options, Service(shutil.which("chromedriver")))
+
+
+@cache
+def shared_browser() -> Any:
+    """The browser of all tests in this process."""
+    return new_browser()

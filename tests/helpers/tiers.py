@@ -92,5 +92,5 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if not SLOW.keys().isdisjoint(item.path.parts):
+        if item.get_closest_marker("needs") or not SLOW.keys().isdisjoint(item.path.parts):
             item.add_marker(pytest.mark.slow)

@@ -1,9 +1,9 @@
 """IMAP servers that start once; each test finds their folders empty."""
 
 import pytest
-from helpers.homes import whereabouts
 from helpers.imap_accounts import ImapHome
-from helpers.imap_servers import COURIER, CourierImap, DovecotImap
+from helpers.imap_servers import CourierImap, DovecotImap
+from helpers.programs import require
 
 
 @pytest.fixture(scope="session")
@@ -20,8 +20,8 @@ def dovecot_with(_running):
     """A Dovecot of some kind: `dovecot_with(without=("MOVE",))`."""
 
     def started(**options):
-        if not whereabouts("dovecot"):
-            pytest.skip("dovecot is not installed")
+        require("dovecot")
+        require("openssl")  # for its certificate
         return fresh(_running, DovecotImap, options)
 
     return started
@@ -34,8 +34,7 @@ def dovecot(dovecot_with):
 
 @pytest.fixture
 def courier(_running):
-    if not COURIER:
-        pytest.skip("courier-imap is not installed")
+    require("courier")
     return fresh(_running, CourierImap, {})
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgpack
 import pytest
 from fuzz.sealing import sealed_model
-from helpers.failing import failed, failing, needs_strace
+from helpers.failing import failed, failing
+from helpers.programs import needs
 from helpers.screens import on_a_terminal
 
 from spamnb.bayes.classifier import View
@@ -321,7 +322,7 @@ def test_nothing_else_beside_it(spamnb, more):
 
 
 @pytest.mark.slow
-@needs_strace
+@needs("strace")
 def test_what_cannot_be_read_is_said_and_the_rest_is_looked_at(spamnb, own, tmp_path):
     """A bad block of a disk: the read of it fails."""
     log = tmp_path / "log"

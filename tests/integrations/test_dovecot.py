@@ -3,10 +3,10 @@
 import pytest
 from helpers.dovecots import Dovecot
 from helpers.faults import every_fault
-from helpers.homes import needs
+from helpers.programs import needs
 from helpers.recipes import recipe
 
-pytestmark = needs("dovecot")
+pytestmark = needs("dovecot with lmtp and sieve")
 
 NEW = b"From: Carl <carl@example.net>\r\nSubject: xyzzy\r\n\r\nplugh, said caf\xe9\r\n"
 

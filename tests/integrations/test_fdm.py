@@ -2,10 +2,11 @@
 
 import pytest
 from helpers.contract import INBOX, Asking, Filtering
-from helpers.homes import AS_A_USER, hand_over, needs
+from helpers.homes import AS_A_USER, hand_over
+from helpers.programs import needs
 from helpers.recipes import recipe
 
-pytestmark = needs("fdm")
+pytestmark = needs("fdm", "setpriv")
 
 ACCOUNT = 'set no-received\naccount "away" maildir "%h/away"\n'
 

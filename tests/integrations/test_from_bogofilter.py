@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from helpers.homes import needs
+from helpers.programs import needs
 from helpers.recipes import PAGES, recipe
 
 PAGE = (PAGES / "from-bogofilter.md").read_text()

@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.contract import Filtering, Waiting
-from helpers.homes import needs
+from helpers.programs import needs
 from helpers.recipes import recipe
 
 pytestmark = needs("maildrop")

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from helpers.homes import ON_A_FULL_DISK, a_home, needs
+from helpers.homes import ON_A_FULL_DISK, a_home
 from helpers.letters import BIG, PLAIN, letters
 from helpers.passthrough import FORGED
 from helpers.postfixes import (
@@ -14,14 +14,14 @@ from helpers.postfixes import (
     check,
     check_unfiltered,
     halves,
-    needs_mounts,
     needs_postfix,
     verdict_in,
 )
+from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.serving import Serving
 
-pytestmark = [*needs_postfix, needs("spamc"), needs_mounts]
+pytestmark = [*needs_postfix, needs("spamc", "mounts")]
 
 MASTER = recipe("postfix", "Set up", "master.cf")
 SCRIPT = recipe("postfix", "Set up", "bash")

@@ -2,9 +2,10 @@
 
 import pytest
 from helpers.contract import INBOX, Asking, Filtering, Waiting
-from helpers.homes import ON_A_FULL_DISK, needs
+from helpers.homes import ON_A_FULL_DISK
 from helpers.letters import BIG
 from helpers.paths import ROOT
+from helpers.programs import needs
 from helpers.recipes import blocks, recipe
 
 pytestmark = needs("procmail")

@@ -3,11 +3,12 @@
 import pytest
 from helpers.contract import INBOX, JUNK, UNSURE, Asking, Filtering
 from helpers.dovecots import Dovecot
-from helpers.homes import ON_A_FULL_DISK, needs
+from helpers.homes import ON_A_FULL_DISK
 from helpers.letters import BIG, PLAIN
+from helpers.programs import needs
 from helpers.recipes import recipe
 
-pytestmark = needs("dovecot")
+pytestmark = needs("dovecot with lmtp and sieve")
 
 FILTER = "Filter, and file by the header"
 SPAMTEST = "Leave the filing to the users"

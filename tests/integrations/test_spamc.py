@@ -2,13 +2,13 @@
 
 import pytest
 from helpers.contract import INBOX, JUNK, UNSURE
-from helpers.homes import needs
 from helpers.letters import BIG, PLAIN, letters
 from helpers.passthrough import FORGED, check
+from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.serving import Serving
 
-pytestmark = [needs("procmail"), needs("spamc")]
+pytestmark = needs("procmail", "spamc")
 
 RULES = recipe("spamc", "procmail", "procmail")
 PLAIN_RULES = "MAILDIR=$HOME/Maildir\nDEFAULT=$MAILDIR/\n"

@@ -1,26 +1,10 @@
 """Mail that may not be read: no input, whether it is named or lies in a folder."""
 
-import os
-import shutil
-import subprocess
-
 import pytest
+from helpers.homes import AS_ANYBODY
+from helpers.programs import needs
 
-# What lets root read everything.
-WITHOUT = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-
-
-def cannot_deny():
-    """Say why nothing can be closed to this user, if so."""
-    if os.geteuid():
-        return ""
-    if not shutil.which("setpriv"):
-        return "needs setpriv, as root may read everything"
-    tried = subprocess.run([*WITHOUT, "true"], capture_output=True, text=True)
-    return tried.stderr.strip() if tried.returncode else ""
-
-
-pytestmark = pytest.mark.skipif(bool(cannot_deny()), reason=cannot_deny())
+pytestmark = needs("setpriv")
 
 
 @pytest.fixture
@@ -28,7 +12,7 @@ def run(spamnb):
     """The program, run as somebody to whom a file can be closed."""
 
     def run(*arguments, **options):
-        return spamnb.run([*([] if os.geteuid() else WITHOUT), spamnb.program, *arguments], **options)
+        return spamnb.run([*AS_ANYBODY, spamnb.program, *arguments], **options)
 
     return run
 

@@ -6,7 +6,8 @@ from html import escape, unescape
 from html.parser import HTMLParser
 
 import pytest
-from helpers.browser import browse, in_a_browser
+from helpers.browser import browse
+from helpers.programs import needs
 from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.bayes.classifier import View
@@ -199,7 +200,7 @@ class TestHostileMail:
 
 
 @pytest.mark.slow
-@in_a_browser
+@needs("chromium")
 @pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by escaping alone"])
 def test_no_script_runs_in_a_browser(tmp_path, taught, policy):
     text = page(taught, hostile())
@@ -237,7 +238,7 @@ FRAME = '<iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"><
 
 
 @pytest.mark.slow
-@in_a_browser
+@needs("chromium")
 @pytest.mark.parametrize("kind", ["hostile", "spam"])
 def test_it_fits_a_phone_and_can_be_read_by_keyboard(tmp_path, taught, mail, kind):
     """In frames as wide as a phone, a tablet and a desk: notes come with the focus, nothing overflows."""
@@ -263,7 +264,7 @@ onload = () => {{
 
 
 @pytest.mark.slow
-@in_a_browser
+@needs("chromium")
 def test_it_is_dark_where_the_reader_wants_that(tmp_path, spamnb, mail):
     text = escape(page(Model.open(spamnb.model), mail.messages["spam"]))
     found = {}

@@ -9,7 +9,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from helpers.browser import browse, in_a_browser
+from helpers.browser import browse
+from helpers.programs import needs
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
@@ -421,7 +422,7 @@ def test_scales():
 
 
 @pytest.mark.slow
-@in_a_browser
+@needs("chromium")
 @pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by escaping alone"])
 def test_no_script_runs_in_a_browser(tmp_path, policy):
     page = evaluation_page(hostile(), title=HOSTILE[2])
@@ -451,7 +452,7 @@ FRAME = '<iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"><
 
 
 @pytest.mark.slow
-@in_a_browser
+@needs("chromium")
 def test_nothing_overflows_and_plots_can_be_read(tmp_path):
     """In frames as wide as a phone, a tablet and a desk: a window cannot be that narrow everywhere."""
     widths, page = (360, 800, 1400), escape(evaluation_page(hostile(), title="W" * 500))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from helpers.program import Spamnb
-from helpers.reviewing import Eyes, Page, new_browser, served
+from helpers.reviewing import Eyes, Page, served, shared_browser
 
 
 class SharedPage(NamedTuple):
@@ -27,9 +27,8 @@ class SharedPage(NamedTuple):
 
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Any]:
-    driver = new_browser()
-    yield driver
-    driver.quit()
+    yield shared_browser()
+    shared_browser().quit()
 
 
 @pytest.fixture(scope="session")

@@ -6,14 +6,15 @@ import sys
 from dataclasses import replace
 
 import pytest
-from helpers.reviewing import label_in, remembered, served, with_selenium
+from helpers.programs import needs
+from helpers.reviewing import label_in, remembered, served
 from helpers.samples import ham, spam, work
 
 from spamnb.history.database import History
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 
-pytestmark = [pytest.mark.slow, with_selenium]
+pytestmark = needs("chromedriver")
 CONTROL, ENTER, ESCAPE, RIGHT = "\ue009", "\ue007", "\ue00c", "\ue014"
 
 

@@ -7,12 +7,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from helpers.reviewing import remembered, served, with_selenium
+from helpers.programs import needs
+from helpers.reviewing import remembered, served
 from helpers.samples import ham, spam
 
 from spamnb.history.database import NAME, History
 
-pytestmark = [pytest.mark.slow, with_selenium]
+pytestmark = needs("chromedriver")
 MANY = 100_000
 AXE = "const done = arguments[0]; axe.run().then(found => done(found.violations))"
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from helpers.reviewing import Eyes, remembered, served, with_selenium
+from helpers.programs import needs
+from helpers.reviewing import Eyes, remembered, served
 from helpers.samples import ham, spam
 from helpers.waiting import PATIENCE
 
@@ -142,19 +143,23 @@ def test_addresses_that_others_can_reach(spamnb, own, tmp_path):
     spamnb(*command, "--listen", "localhost:0", "--tls-cert", certificate, "--tls-key", key).fails(
         66, "cert.pem"
     )
-    if shutil.which("openssl"):
-        request = (
-            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
-        )
-        names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
-        subprocess.run([*request.split(), *names], check=True, capture_output=True)
-        tls = ("--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key)
-        with (
-            served(spamnb, "--model", own, "--history-folder", tmp_path / "history", *tls) as page,
-            Client(page.address, ssl.create_default_context(cafile=str(certificate))) as client,
-        ):
-            assert "secure" in client.enter().headers["set-cookie"].lower()
-            assert client.ask("/").status == 200
+
+
+@needs("openssl")
+def test_tls(spamnb, own, tmp_path):
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    request = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    )
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate]
+    subprocess.run([*request.split(), *names], check=True, capture_output=True)
+    tls = ("--listen", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", key)
+    with (
+        served(spamnb, "--model", own, "--history-folder", tmp_path / "history", *tls) as page,
+        Client(page.address, ssl.create_default_context(cafile=str(certificate))) as client,
+    ):
+        assert "secure" in client.enter().headers["set-cookie"].lower()
+        assert client.ask("/").status == 200
 
 
 def test_at_a_unix_socket(spamnb, own, tmp_path):
@@ -228,7 +233,7 @@ def hostile():
         yield (head + "Content-Type: text/html; charset=utf-8\n\n" + body).encode()
 
 
-@with_selenium
+@needs("chromedriver")
 def test_hostile_mail(shared, spamnb, eyes: Eyes):
     shared.renew(spamnb.model)
     for raw in hostile():  # so that the attacks are evidence, and words that decided

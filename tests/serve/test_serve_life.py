@@ -12,6 +12,7 @@ import tempfile
 import threading
 
 import pytest
+from helpers.programs import needs
 from helpers.serving import LOOPBACK, Serving, children, everything, refuses, request
 from helpers.waiting import PATIENCE, until
 
@@ -285,6 +286,7 @@ def test_root_becomes_an_ordinary_user(spamnb, serving, mail):
 ACTIVATE = 'import os, sys; os.environ["LISTEN_PID"] = str(os.getpid()); os.execvp(sys.argv[1], sys.argv[1:])'
 
 
+@needs("bash")
 def test_sockets_from_systemd(spamnb, tmp_path, mail):
     """Handed over from 3 on, by name; ready is told, and stopping too."""
     with (
@@ -314,7 +316,7 @@ def test_sockets_from_systemd(spamnb, tmp_path, mail):
             server.end()
 
 
-@pytest.mark.skipif(not shutil.which("systemd-socket-activate"), reason="systemd is not installed")
+@needs("systemd-socket-activate")
 def test_systemd_itself_hands_over(spamnb, tmp_path, mail):
     path = tmp_path / "socket"
     words = ["systemd-socket-activate", "-l", str(path), "-E", f"SPAMNB_MODEL={spamnb.model}"]

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -11,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from helpers.ports import free_ports
+from helpers.programs import needs
 from helpers.serving import Client, refuses, request
 from helpers.waiting import until
 
-pytestmark = pytest.mark.skipif(not shutil.which("spamd"), reason="spamd is not installed")
+pytestmark = needs("spamd")
 
 RULES = """
 loadplugin Mail::SpamAssassin::Plugin::Check

@@ -1,13 +1,12 @@
 """Debian's spamc, against a real server at a port and at a Unix socket."""
 
-import shutil
-
 import pytest
+from helpers.programs import needs
 from helpers.serving import LOOPBACK
 
 from spamnb.model import Model
 
-pytestmark = pytest.mark.skipif(not shutil.which("spamc"), reason="spamc is not installed")
+pytestmark = needs("spamc")
 
 
 @pytest.fixture(scope="module", params=["port", "path"])

@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.failing import failed, failing, needs_strace
+from helpers.failing import failed, failing
+from helpers.programs import needs
 
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
-pytestmark = needs_strace
+pytestmark = needs("strace")
 LESSON = b"Subject: one more\n\nviagra and casino\n"
 
 

@@ -1,0 +1,161 @@
+"""A plugin of pytest: `@needs("spamc", "procmail")` skips a test where one of these programs does not start.
+
+Each is tried when a test first needs it, once a process. Where .ci/run sets SPAMNB_MAY_LACK the test fails
+instead, unless the program is named there.
+"""
+
+import os
+import shlex
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+needs = pytest.mark.needs
+PATIENCE = 30  # seconds, on a busy machine; a start takes one at most
+
+
+# What takes more than one command to try. The helpers are imported late, as they import this module.
+
+
+@contextmanager
+def home() -> Iterator[SimpleNamespace]:
+    """An empty one that any user may enter."""
+    with tempfile.TemporaryDirectory(prefix="spamnb-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o755)
+        path = Path(folder) / "home"
+        path.mkdir()
+        yield SimpleNamespace(path=path, maildir=path / "Maildir")
+
+
+def open_page() -> None:
+    from helpers.browser import browse
+
+    with home() as there:
+        assert "<p>tried" in browse(there.path, "<p>tried", seconds=PATIENCE)
+
+
+def drive_a_browser() -> None:
+    from helpers.reviewing import shared_browser
+
+    run("chromedriver", "--version")  # or Selenium looks for one on the network
+    shared_browser().get("about:blank")
+
+
+def start_courier() -> None:
+    from helpers.imap_servers import COURIER, CourierImap
+
+    os.stat(COURIER)
+    with CourierImap() as server, server.connect():
+        pass
+
+
+def start_dovecot() -> None:
+    with running_dovecot("imap"):
+        pass
+
+
+def start_sieve() -> None:
+    with running_dovecot("imap", "lmtp") as dovecot:
+        (script := dovecot.folder / "any.sieve").write_text("keep;\n")
+        run("sievec", "-c", dovecot.config, script)
+
+
+@contextmanager
+def running_dovecot(*protocols: str) -> Iterator[Any]:
+    from helpers.dovecots import DOVECOT, DovecotProcess
+
+    run(DOVECOT or "dovecot", "--version")
+    with home() as there, DovecotProcess(there.path, "", protocols=protocols) as dovecot:
+        dovecot.start(seconds=PATIENCE)
+        yield dovecot
+
+
+def start_postfix() -> None:
+    from helpers.postfixes import Postfix
+
+    with home() as there, Postfix(there):
+        pass
+
+
+def become_others() -> None:
+    from helpers.homes import AS_A_USER, AS_ANYBODY
+
+    for rights in (AS_A_USER, AS_ANYBODY):
+        run(*rights, "true")
+
+
+def run(*command: str | Path) -> None:
+    subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+
+
+# Programs, and how each is tried: a command that ends well, or a function that raises nothing.
+STARTS: dict[str, str | Callable[[], None]] = {
+    "aerc": "aerc -v",
+    "bash": "bash -c :",
+    "bogofilter": "bogofilter -V",
+    "cc": f"cc -I{sysconfig.get_path('include')} -include Python.h -x c -fsyntax-only /dev/null",
+    "chromedriver": drive_a_browser,
+    "chromium": open_page,
+    "courier": start_courier,
+    "dovecot": start_dovecot,
+    "dovecot with lmtp and sieve": start_sieve,
+    "fdm": "fdm -nf /dev/null",
+    "maildrop": "maildrop -v",
+    "man": f"man -l {shlex.quote(str(Path(__file__).parents[2] / 'man/man1/spamnb.1'))}",
+    "mounts": "unshare --mount true",
+    "mutt": "mutt -v",
+    "neomutt": "neomutt -v",
+    "notmuch": "notmuch --version",
+    "openssl": "openssl version",
+    "postfix": start_postfix,
+    "procmail": "procmail -v",
+    "setpriv": become_others,
+    "spamc": "spamc -V",
+    "spamd": "spamd --version",
+    "spamprobe": "spamprobe -V",
+    "strace": f"strace -o {os.devnull} true",
+    "systemd-analyze": "systemd-analyze --version",
+    "systemd-socket-activate": "systemd-socket-activate --version",
+    "tmux": "tmux -V",
+}
+
+
+@cache
+def missing(name: str) -> str:
+    """Say why a program does not start, or nothing if it does."""
+    start = STARTS[name]
+    try:
+        start() if callable(start) else run(*shlex.split(start))
+    except (FileNotFoundError, PermissionError) as error:
+        return f"{error.filename} is not installed"
+    except Exception as error:
+        said = getattr(error, "stderr", None) or str(error) or repr(error)
+        return f"{name} does not start: {' '.join(said.split())[:300]}"
+    return ""
+
+
+def require(name: str) -> None:
+    """Skip the test that runs now, unless a program starts."""
+    if why := missing(name):
+        may_lack = os.environ.get("SPAMNB_MAY_LACK")
+        (pytest.skip if may_lack is None or name in may_lack.split() else pytest.fail)(why)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(*programs): skipped where one does not start; slow")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("needs"):
+        for name in marker.args:
+            require(name)
