@@ -5,7 +5,7 @@ Both use the scores that training mail gets when each message is left out of the
 
 from __future__ import annotations
 
-from math import erfc, log, sqrt
+from math import erfc, inf, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +28,8 @@ UNMET = 3.0  # of n messages none was of some kind: up to 3/n of all may be, in 
 # How far from 0 mail of an unmet kind scores, in weights of a token that was met once, and on one side only:
 # with the default smoothing 3 nats, as ham of lists and senders does that the first thirty messages lack.
 UNMET_DEVIATION = 0.65
-MISLABELLED = 0.01  # the most of a label that may be mislabelled: what is more like the other than half of it
+MOST_MISFILED = 0.5  # of a label: with more, nothing tells which of the two is the wrong one
+MOST_TURNS = 5
 SCALE = log(1 + 1 / 0.01)  # of scores by the default view
 LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
 UNLIKE_SPAM = 0.0125  # the share of spam that scores too low to be called so, even if no ham is near it
@@ -74,6 +75,7 @@ def cutoffs(
     """
     if min(len(ham), len(spam)) < FEWEST:
         return Cutoffs()
+    ham, spam = rightly_filed(ham, spam)
     lower = -Tail(-spam, -ham, scale).cutoff(spam_loss, unscored[1])
     return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss, unscored[0], scale))
 
@@ -94,9 +96,58 @@ def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: float = 1, sca
     Or would, with `growth` times as much mail (or as little): a word that only spam has then weighs
     log(growth) more.
     """
+    ham, spam = rightly_filed(ham, spam)
     ham, spam = ham - log(growth), spam + log(growth)
     cutoff = _spam_cutoff(ham, spam, ham_loss, round((growth - 1) * len(ham)), scale)
     return float(np.mean(spam >= cutoff))
+
+
+def rightly_filed(ham: Array, spam: Array) -> tuple[Array, Array]:
+    """Return the scores of ham and of spam without those of messages that look misfiled."""
+    highest_ham, lowest_spam = limits_of_rightly_filed(ham, spam)
+    return ham[ham <= highest_ham], spam[spam >= lowest_spam]
+
+
+def limits_of_rightly_filed(ham: Array, spam: Array) -> tuple[float, float]:
+    """Find the score above which ham, and the one below which spam, looks misfiled: rather the other label's.
+
+    Each depends on how the other label's rightly filed mail scores, so they are found in turns.
+    """
+    limits = inf, -inf
+    if not len(ham) or not len(spam):
+        return limits
+    for _ in range(MOST_TURNS):
+        before = limits
+        ham_left, spam_left = ham[ham <= limits[0]], spam[spam >= limits[1]]
+        # One misfiled ham overlooked makes much ham unsure; one hard ham too many left out, and ham is lost.
+        limits = _highest_of_label(ham, spam_left, 0.0), -_highest_of_label(-spam, -ham_left, 1.0)
+        if limits == before:
+            break
+    return limits
+
+
+def _highest_of_label(scores: Array, others: Array, deviations: float) -> float:
+    """Find the score above which messages of a label rather are misfiled ones of the other; infinite if none.
+
+    Misfiled messages score as the others do, so above any score lies the same share of both. A label's own
+    hard messages lie between the labels, and none among the higher half of the others: with none there, none
+    is misfiled. Else those above the lowest quarter of the others are three quarters of the misfiled ones, or
+    more by some standard `deviations`. The score is the one with the fewest mistakes: misfiled messages at
+    or below it, and own ones above it.
+    """
+    if not (scores > np.median(others)).any():
+        return inf
+    scores, others = np.sort(scores), np.sort(others)
+    quarter = float(np.quantile(others, 0.25))
+    found = np.count_nonzero(scores > quarter)
+    misfiled = (found + deviations * sqrt(found)) / 0.75
+    choices = np.append(scores[scores <= quarter], quarter)
+    above = len(scores) - np.searchsorted(scores, choices, "right")
+    misfiled_above = misfiled * (1 - np.searchsorted(others, choices, "right") / len(others))
+    mistakes = misfiled - misfiled_above + np.maximum(above - misfiled_above, 0)
+    best = float(choices[::-1][np.argmin(mistakes[::-1])])  # of equals the highest: the fewest are left out
+    kept = np.count_nonzero(scores <= best)
+    return best if kept >= max(FEWEST, (1 - MOST_MISFILED) * len(scores)) else inf
 
 
 class Tail:
@@ -110,8 +161,7 @@ class Tail:
 
     def __init__(self, scores: Array, others: Array, scale: float = SCALE) -> None:
         """Take the scores of a label, and those of the other one, which show how high scores can be."""
-        doubtful = scores > np.median(others)
-        self.scores = np.sort(scores[~doubtful] if doubtful.mean() <= MISLABELLED else scores)
+        self.scores = np.sort(scores)
         self.count = len(self.scores)
         self.unmet_deviation = UNMET_DEVIATION * scale
         self.size = min(max(FEWEST_IN_TAIL, int(TAIL_SHARE * self.count)), self.count - 1)
@@ -146,6 +196,7 @@ def calibrated(ham: Array, spam: Array) -> Calibration:
     """Fit a logistic regression of the label on the score (Platt's targets keep it from being too sure)."""
     if not len(ham) or not len(spam):
         return Calibration()
+    ham, spam = rightly_filed(ham, spam)
     score = np.concatenate((ham, spam))
     target = np.concatenate(
         (np.full(len(ham), 1 / (len(ham) + 2)), np.full(len(spam), (len(spam) + 1) / (len(spam) + 2)))

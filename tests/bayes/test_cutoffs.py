@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.bayes.classifier import Score
-from spamnb.bayes.cutoffs import FEWEST, UNLIKE_SPAM, Tail, cutoffs
+from spamnb.bayes.cutoffs import FEWEST, UNLIKE_SPAM, Tail, cutoffs, limits_of_rightly_filed, rightly_filed
 from spamnb.bayes.verdict import Cutoffs, verdict_of
 
 scores = st.lists(st.floats(-50, 50, width=32), min_size=FEWEST, max_size=60).map(np.array)
@@ -80,16 +80,55 @@ def test_the_band_narrows_as_mail_comes():
     assert widths[0] > 10 > 5 > widths[-1]
 
 
-def test_a_few_mislabelled_messages_move_little():
+def mixed(ham, spam, ham_as_spam, spam_as_ham):
+    """Both labels' scores, some of each filed under the other."""
+    return (
+        np.concatenate((ham[ham_as_spam:], spam[:spam_as_ham])),
+        np.concatenate((spam[spam_as_ham:], ham[:ham_as_spam])),
+    )
+
+
+@pytest.mark.parametrize("size", [200, 2000])
+@pytest.mark.parametrize(("ham_share", "spam_share"), [(0.0, 0.05), (0.05, 0.0), (0.025, 0.025), (0.1, 0.1)])
+def test_misfiled_messages_move_cutoffs_little(ham_share, spam_share, size):
+    """With hard ham and hard spam, which lie between the two, and keep their weight."""
     random = np.random.default_rng(2)
-    ham, spam = random.normal(-8, 2, 2000), random.normal(8, 2, 2000)
-    wrong = np.concatenate((ham, random.normal(8, 2, 4)))
-    assert cutoffs(wrong, spam).spam < cutoffs(ham, spam).spam + 0.5
+    ham, spam = (
+        random.permutation(
+            np.concatenate((random.normal(-at, 2, size), random.normal(-at / 4, 1, size // 20)))
+        )
+        for at in (8, -8)
+    )
+    right = cutoffs(ham, spam)
+    found = cutoffs(*mixed(ham, spam, round(ham_share * size), round(spam_share * size)))
+    assert found.spam == pytest.approx(right.spam, abs=1)
+    assert found.ham == pytest.approx(right.ham, abs=1)
+
+
+def test_hard_ham_is_not_taken_for_misfiled():
+    random = np.random.default_rng(3)
+    ham = np.concatenate((random.normal(-8, 2, 2000), random.uniform(0, 6, 100)))
+    spam = random.normal(8, 1, 2000)
+    assert limits_of_rightly_filed(ham, spam) == (np.inf, -np.inf)
+    assert cutoffs(ham, spam).spam > 5.5
+
+
+def test_swapped_labels_are_not_taken_for_misfiled():
+    random = np.random.default_rng(4)
+    ham, spam = random.normal(-8, 2, 100), random.normal(8, 2, 100)
+    assert limits_of_rightly_filed(spam, ham) == (np.inf, -np.inf)
+
+
+@given(scores, scores)
+def test_most_of_each_label_is_kept(ham, spam):
+    kept = rightly_filed(ham, spam)
+    for all_of_label, rest in zip((ham, spam), kept, strict=True):
+        assert len(rest) >= max(FEWEST, len(all_of_label) / 2)
 
 
 def test_a_large_loss_is_taken_by_rank():
     ham = np.linspace(-10, 10, 2000)
-    assert cutoffs(ham, np.linspace(4, 14, 2000), 0.25).spam == pytest.approx(5, abs=0.1)
+    assert cutoffs(ham, np.linspace(4, 24, 2000), 0.25).spam == pytest.approx(5, abs=0.1)
 
 
 @pytest.mark.parametrize(
