@@ -15,29 +15,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from spamnb.errors import DataError, SpamnbError, UsageError
+from spamnb.errors import SpamnbError
 from spamnb.files import printable
-from spamnb.imap.secrets import secret_of
-
-try:
-    from imapclient import IMAPClient, SocketTimeout
-    from imapclient.exceptions import CapabilityError, LoginError, ProtocolError
-except ImportError:
-    raise UsageError("`spamnb imap` needs an extra: pip install 'spamnb[imap]'") from None
+from spamnb.imap.client import BUSY, MOST_ANSWERED, MOST_FETCHED, exceptions, hide, logged_in, reason_of
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
 
 Item = TypeVar("Item")
-TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds
-LONGEST_REASON = 200  # characters of what a server says
 LISTED = 1000  # messages whose flags or sizes are asked for at once
 FETCHED = 200  # messages whose header blocks are fetched at once
 FETCHED_BYTES = 4 << 20  # of messages fetched at once
 SMALL = 64 << 10  # bytes: many such are fetched at once, few larger ones
 LARGE = 1 << 20  # bytes: of a larger message, only the text is fetched, and as much of it
+HEAD = 256 << 10  # bytes that are fetched of a header block; no more of it is read
 MOST_PARTS = 100  # of a message
-BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not the fault of who logs in
+MOST_UID, MOST_MODSEQ = (1 << 32) - 1, (1 << 63) - 1  # by RFC 3501 and 7162
 JUNK_KEYWORDS = ("$Junk", "Junk")  # of Apple Mail, K-9 and others; of Thunderbird
 HAM_KEYWORDS = ("$NotJunk", "NonJunk", "NotJunk")
 
@@ -87,6 +80,7 @@ class ImapConnection:
         self.account = account
         self.looks_only = looks_only
         self.folder = ""  # that is open
+        self.client: Any = None
         with self._explained("log in"):
             self.client = logged_in(account)
             self.capabilities = frozenset(
@@ -125,7 +119,7 @@ class ImapConnection:
     def count(self, folder: str) -> int:
         """Count the messages of a folder, without opening it."""
         with self._explained(f"look at the folder {folder}"):
-            return int(self.client.folder_status(folder, ["MESSAGES"])[b"MESSAGES"])
+            return number(self.client.folder_status(folder, ["MESSAGES"])[b"MESSAGES"])
 
     def open(self, folder: str, read_only: bool = False) -> Folder:
         self.folder = ""
@@ -137,10 +131,10 @@ class ImapConnection:
             flags = [flag.decode("ascii", "replace") for flag in answer.get(b"PERMANENTFLAGS", ())]
             opened = Folder(
                 folder,
-                int(answer[b"UIDVALIDITY"]),
-                int(answer.get(b"UIDNEXT", 0)) or self._next_uid(folder),
-                int(answer.get(b"HIGHESTMODSEQ", 0)),
-                int(answer[b"EXISTS"]),
+                number(answer[b"UIDVALIDITY"]),
+                number(answer.get(b"UIDNEXT", 0)) or self._next_uid(folder),
+                number(answer.get(b"HIGHESTMODSEQ", 0), MOST_MODSEQ),
+                number(answer[b"EXISTS"]),
                 "\\*" in flags or JUNK_KEYWORDS[0] in flags,
                 b"READ-ONLY" in answer,
             )
@@ -149,12 +143,12 @@ class ImapConnection:
 
     def _next_uid(self, folder: str) -> int:
         """Ask for what Courier does not say when it opens a folder."""
-        return int(self.client.folder_status(folder, ["UIDNEXT"])[b"UIDNEXT"])
+        return number(self.client.folder_status(folder, ["UIDNEXT"])[b"UIDNEXT"])
 
     def search(self, *criteria: str) -> list[int]:
         """Find messages of the open folder that are not deleted; their numbers in order."""
         with self._explained(f"search the folder {self.folder}"):
-            return sorted(self.client.search(["UNDELETED", *criteria]))
+            return sorted(map(number, set(self.client.search(["UNDELETED", *criteria]))))
 
     def from_uid(self, first: int, *criteria: str) -> list[int]:
         """Find the messages from a number on. The server names the last one, too, if all are below."""
@@ -169,7 +163,7 @@ class ImapConnection:
 
     def _sections(self, uids: Sequence[int], section: str) -> Iterator[tuple[int, bytes]]:
         try:
-            found = self._fetch(uids, f"BODY.PEEK[{section}]<0.{LARGE}>")
+            found = self._fetch(uids, len(uids) * HEAD, f"BODY.PEEK[{section}]<0.{HEAD}>")
         except Broken:
             raise
         except ImapError:
@@ -202,7 +196,7 @@ class ImapConnection:
 
     def _whole(self, uids: Sequence[int]) -> Iterator[Fetched]:
         try:
-            found = self._fetch(uids, "BODY.PEEK[]")
+            found = self._fetch(uids, FETCHED_BYTES, "BODY.PEEK[]")
         except Broken:
             raise
         except ImapError as error:
@@ -229,11 +223,12 @@ class ImapConnection:
         return Fetched(uid, b"", why)
 
     def _start(self, uid: int) -> bytes:
-        return text_of(self._fetch([uid], f"BODY.PEEK[]<0.{LARGE}>").get(uid, {}))
+        return text_of(self._fetch([uid], LARGE, f"BODY.PEEK[]<0.{LARGE}>").get(uid, {}))
 
     def _text_parts(self, uid: int) -> bytes:
         """Fetch header block and text parts; nothing if the message is not of several parts."""
-        answer = self._fetch([uid], "BODYSTRUCTURE", f"BODY.PEEK[HEADER]<0.{LARGE}>").get(uid, {})
+        items = ("BODYSTRUCTURE", f"BODY.PEEK[HEADER]<0.{HEAD}>")
+        answer = self._fetch([uid], MOST_FETCHED, *items).get(uid, {})  # names of parts can be of any length
         structure = answer.get(b"BODYSTRUCTURE")
         boundary = boundary_of(structure)
         if not boundary:
@@ -243,11 +238,10 @@ class ImapConnection:
             wanted = min(length, left)
             if wanted <= 0:
                 break
-            part = self._fetch([uid], f"BODY.PEEK[{section}.MIME]", f"BODY.PEEK[{section}]<0.{wanted}>").get(
-                uid
-            )
+            items = (f"BODY.PEEK[{section}.MIME]<0.{HEAD}>", f"BODY.PEEK[{section}]<0.{wanted}>")
+            part = self._fetch([uid], HEAD + wanted, *items).get(uid)
             if part:
-                mime = part.get(f"BODY[{section}.MIME]".encode()) or b"\r\n"
+                mime = part.get(f"BODY[{section}.MIME]<0>".encode()) or b"\r\n"
                 pieces += [
                     b"--",
                     boundary,
@@ -259,10 +253,11 @@ class ImapConnection:
                 left -= wanted
         return b"".join([*pieces, b"--", boundary, b"--\r\n"])
 
-    def _fetch(self, uids: Sequence[int], *items: str) -> dict[int, dict[bytes, Any]]:
-        with self._explained(f"read the folder {self.folder}"):
+    def _fetch(self, uids: Sequence[int], size: int, *items: str) -> dict[int, dict[bytes, Any]]:
+        """Fetch items of messages, at most `size` bytes of text; servers tell of other messages, too."""
+        with self._explained(f"read the folder {self.folder}", FETCHED_BYTES + size):
             found: dict[int, dict[bytes, Any]] = self.client.fetch(uids, items)
-            return {uid: found[uid] for uid in uids if uid in found}  # servers tell of others, too
+            return {uid: found[uid] for uid in uids if uid in found}
 
     def move(self, uids: Sequence[int], folder: str) -> dict[int, int]:
         """Move messages; return their new numbers, as far as the server tells."""
@@ -297,7 +292,7 @@ class ImapConnection:
         return {
             uid: flags_of(answer)
             for some in cut(uids, FETCHED)
-            for uid, answer in self._fetch(some, "FLAGS").items()
+            for uid, answer in self._fetch(some, 0, "FLAGS").items()
         }
 
     def remove(self, uids: Sequence[int]) -> None:
@@ -318,72 +313,21 @@ class ImapConnection:
             self.client.idle_done()
 
     @contextmanager
-    def _explained(self, doing: str) -> Iterator[None]:
-        """Turn whatever goes wrong into an ImapError. A server can make a client raise nearly anything."""
+    def _explained(self, doing: str, most: int = MOST_ANSWERED) -> Iterator[None]:
+        """Turn whatever goes wrong into an ImapError. A server can make a client raise nearly anything.
+
+        It may send so many bytes in answer to a command.
+        """
         try:
+            if self.client:
+                self.client._imap.most = most
             yield
         except SpamnbError:
             raise
         except Exception as error:
+            if self.client:
+                hide(error, self.client.secret)
             raise explained(error, self.account, doing) from None
-
-
-def logged_in(account: Account) -> IMAPClient:
-    """Connect and log in. A token that is refused is asked for again, once: it may have run out."""
-    try:
-        return log_in(account, secret_of(account))
-    except LoginError:
-        if not account.oauth2_token_command:
-            raise
-    return log_in(account, secret_of(account))
-
-
-def log_in(account: Account, secret: str) -> IMAPClient:
-    client = connect(account)
-    try:
-        if account.oauth2_token_command:
-            if client.has_capability("AUTH=OAUTHBEARER"):
-                client.oauthbearer_login(account.user, secret)
-            else:
-                client.oauth2_login(account.user, secret)
-        elif client.has_capability("LOGINDISABLED") or not secret.isascii():
-            client.plain_login(account.user, secret)
-        else:
-            client.login(account.user, secret)
-        client._cached_capabilities = None  # there may be more now
-    except BaseException as error:
-        with suppress(Exception):
-            client.shutdown()
-        if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, imaplib.IMAP4.abort):
-            raise LoginError(reason_of(error).replace(secret, "…")) from None
-        raise
-    return client
-
-
-def connect(account: Account) -> IMAPClient:
-    try:
-        context = (
-            None if account.tls == "none" else ssl.create_default_context(cafile=account.ca_file or None)
-        )
-    except OSError as error:
-        raise DataError(f"ca_file {account.ca_file}: {reason_of(error)}") from None
-    implicit = account.tls == "implicit"
-    client = IMAPClient(
-        account.host,
-        account.port_number,
-        ssl=implicit,
-        ssl_context=context if implicit else None,
-        timeout=TIMEOUTS,
-    )
-    client._imap.debug = 0  # or each line would be formatted for a log that nobody reads
-    if account.tls == "starttls":
-        try:
-            client.starttls(context)
-        except BaseException:
-            with suppress(Exception):
-                client.shutdown()
-            raise
-    return client
 
 
 def explained(error: Exception, account: Account, doing: str) -> ImapError:
@@ -402,11 +346,11 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
         return Broken(f"{where}: no TLS ({reason_of(error)}); check `port` and `tls`")
     if isinstance(error, TimeoutError):
         return Broken(f"{where}: no answer in time")
-    if isinstance(error, LoginError) and any(code in reason_of(error) for code in BUSY):
+    if isinstance(error, exceptions.LoginError) and any(code in reason_of(error) for code in BUSY):
         return Broken(f"{where}: busy ({reason_of(error)})")
-    if isinstance(error, LoginError):
+    if isinstance(error, exceptions.LoginError):
         return NotLoggedIn(f"{where}: login refused ({reason_of(error)}); check `user` and the password")
-    if isinstance(error, CapabilityError):
+    if isinstance(error, exceptions.CapabilityError):
         return Broken(f"{where}: {reason_of(error)}; check `tls`")
     if isinstance(error, imaplib.IMAP4.abort | OSError):
         return Broken(f"{where}: connection lost ({reason_of(error)})")
@@ -419,22 +363,9 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
         return ImapError(f"cannot {doing}: the server does not allow it ({text})")
     if "TRYCREATE" in text or "NONEXISTENT" in text:
         return ImapError(f"cannot {doing}: it is not there ({text}); `spamnb imap check` lists what is")
-    if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, ProtocolError):
+    if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, exceptions.ProtocolError):
         return ImapError(f"cannot {doing}: {text}")
     return ImapError(f"cannot {doing}: the answer makes no sense ({type(error).__name__}: {text})")
-
-
-def reason_of(error: Exception) -> str:
-    text = (
-        error.strerror
-        if isinstance(error, OSError) and error.strerror
-        else " ".join(map(text_in, error.args))
-    )
-    return printable(" ".join(text.split()))[:LONGEST_REASON]
-
-
-def text_in(argument: object) -> str:
-    return argument.decode("utf-8", "replace") if isinstance(argument, bytes) else str(argument)
 
 
 def cut(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
@@ -483,11 +414,19 @@ def text_sections(structure: Any) -> list[tuple[str, int]]:
     return found
 
 
+def number(value: Any, most: int = MOST_UID) -> int:
+    """Return a number that a server sent; one that no server can mean is an error."""
+    found = int(value)
+    if not 0 <= found <= most:
+        raise ValueError("a number out of range")
+    return found
+
+
 def numbers_in(text: bytes) -> list[int]:
     """Expand a set of numbers: b"2,5:7" is 2, 5, 6, 7."""
     found: list[int] = []
-    for piece in text.split(b","):
+    for piece in text.split(b",", LISTED):
         first, _, last = piece.partition(b":")
-        low, high = sorted((int(first), int(last or first)))
-        found += range(low, min(high, low + LISTED) + 1)
+        low, high = sorted((number(first), number(last or first)))
+        found += range(low, min(high, low + LISTED - len(found)) + 1)
     return found

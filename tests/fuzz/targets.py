@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from fuzz import file_checks, mail_checks
+from fuzz import file_checks, imap_checks, mail_checks
 from fuzz.both_forms import same
 from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
@@ -116,6 +116,7 @@ TARGETS = {
     "backup": Target(file_checks.backup, backups, 8192),
     "exports": Target(file_checks.exports, lambda: EXPORTS),
     "spamd": Target(file_checks.spamd, requests),
+    "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, 4096),
     # Compiled and interpreted, in one process.
     "same-message": Target(same("message"), mail),
     "same-head": Target(same("head"), mail),
@@ -133,6 +134,14 @@ WORDS = [
     *(b"<style>.a #b,p{color:var(--a)}</style>", b"@media (max-width:9px){", b"<p class=a id=b>"),
     *(b"<p style='display:none'>", b"<!--", b"-->", b"&#x41;", b"&nbsp;", b'<a href="', b"</table>"),
     *(b"http://", b"X-Spamnb: ham\n", b"\nFrom a@b Mon Nov 16 01:02:03 2026\n", b">From ", b"\nDate: "),
+    *(
+        b"\r\n* 1 FETCH (UID 3 ",
+        b"{4294967296}\r\n",
+        b"\0TAG OK\r\n",
+        b"* SEARCH 1",
+        b"18446744073709551616",
+        b"((",
+    ),
     *(b"CHECK SPAMC/1.5\r\n", b"PROCESS", b"Content-length: 5\r\n", b"Compress: zlib\r\n", b"TELL"),
     *(b"\xc6\x00\x00\x00\x08", b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff", b"\xdd", b"\xdf", b"\xd9\x20"),
     *(

@@ -1,0 +1,169 @@
+"""The client of imapclient, logged in, with bounds for what a server may send and no secret in any error."""
+
+from __future__ import annotations
+
+import imaplib
+import ssl
+from base64 import b64encode
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from spamnb.errors import DataError, UsageError
+from spamnb.files import printable
+from spamnb.imap.secrets import secret_of
+
+try:
+    from imapclient import IMAPClient, SocketTimeout, exceptions
+except ImportError:
+    raise UsageError("`spamnb imap` needs an extra: pip install 'spamnb[imap]'") from None
+
+if TYPE_CHECKING:
+    import socket
+
+    from spamnb.imap.accounts import Account
+
+__all__ = ["exceptions"]  # of imapclient: this module says what to do if it is missing
+
+TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds
+MOST_ANSWERED = 16 << 20  # bytes that a server may send in answer to a command; a million numbers take 8 MB
+MOST_FETCHED = 64 << 20  # bytes of fetched text at once
+LONGEST_REASON = 200  # characters of what a server says
+BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not the fault of who logs in
+TELLING = 6  # characters of a secret in a row that are never shown
+
+imaplib._MAXLINE = MOST_FETCHED  # type: ignore[attr-defined] # a search of 150,000 messages is over its 1 MB
+
+
+class BoundedConnection(imaplib.IMAP4):
+    """Connection that ends when the server sends more than was asked for: a server may announce any size."""
+
+    most = MOST_ANSWERED  # bytes in answer to the next command
+    left = MOST_ANSWERED
+
+    def __init__(self, host: str, port: int, context: ssl.SSLContext | None, timeout: float) -> None:
+        self.context = context
+        super().__init__(host, port, timeout)
+
+    def _create_socket(self, timeout: float | None) -> socket.socket:
+        plain: socket.socket = super()._create_socket(timeout)  # type: ignore[misc]
+        return self.context.wrap_socket(plain, server_hostname=self.host) if self.context else plain
+
+    def _command(self, name: str, *arguments: object) -> object:
+        self.left = self.most if self.left >= 0 else -1  # more than was asked for: no word to it any more
+        self._take(0)
+        return super()._command(name, *arguments)  # type: ignore[misc]
+
+    def read(self, size: int) -> bytes:
+        self._take(size)
+        return super().read(size)
+
+    def readline(self) -> bytes:
+        line = super().readline()
+        self._take(len(line))
+        return line
+
+    def _take(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise self.abort("the server sends more than was asked for")
+
+
+class Client(IMAPClient):  # type: ignore[misc]
+    """Client whose connection is bounded."""
+
+    secret = ""  # that it logged in with
+
+    def _create_IMAP4(self) -> BoundedConnection:  # noqa: N802 (imapclient's name)
+        context = self.ssl_context if self.ssl else None
+        return BoundedConnection(self.host, self.port, context, self._timeout.connect)
+
+
+def logged_in(account: Account) -> Client:
+    """Connect and log in. A token that is refused is asked for again, once: it may have run out."""
+    try:
+        return log_in(account, secret_of(account))
+    except exceptions.LoginError:
+        if not account.oauth2_token_command:
+            raise
+    return log_in(account, secret_of(account))
+
+
+def log_in(account: Account, secret: str) -> Client:
+    client = connect(account)
+    client.secret = secret
+    try:
+        if account.oauth2_token_command:
+            if client.has_capability("AUTH=OAUTHBEARER"):
+                client.oauthbearer_login(account.user, secret)
+            else:
+                client.oauth2_login(account.user, secret)
+        elif client.has_capability("LOGINDISABLED") or not secret.isascii():
+            client.plain_login(account.user, secret)
+        else:
+            client.login(account.user, secret)
+        client._cached_capabilities = None  # there may be more now
+    except BaseException as error:
+        with suppress(Exception):
+            client.shutdown()
+        hide(error, secret)
+        if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, imaplib.IMAP4.abort):
+            raise exceptions.LoginError(*error.args) from None
+        raise
+    return client
+
+
+def connect(account: Account) -> Client:
+    try:
+        context = (
+            None if account.tls == "none" else ssl.create_default_context(cafile=account.ca_file or None)
+        )
+    except OSError as error:
+        raise DataError(f"ca_file {account.ca_file}: {reason_of(error)}") from None
+    implicit = account.tls == "implicit"
+    client = Client(
+        account.host,
+        account.port_number,
+        ssl=implicit,
+        ssl_context=context if implicit else None,
+        timeout=TIMEOUTS,
+    )
+    client._imap.debug = 0  # or each line would be formatted for a log that nobody reads
+    if account.tls == "starttls":
+        try:
+            client.starttls(context)
+        except BaseException:
+            with suppress(Exception):
+                client.shutdown()
+            raise
+    return client
+
+
+def hide(error: BaseException, secret: str) -> None:
+    """Take away what an error says if a piece of a secret is in it: a server may repeat what it is told.
+
+    This is done before anything is shortened or made printable, which would make another of it.
+    """
+    text = said_by(error)
+    data = secret.encode()
+    forms = {secret, secret.replace("\\", r"\\").replace('"', r"\""), repr(data)[2:-1], quote(secret)}
+    # As a login has it: somewhere within what is encoded. Four letters of base64 are three bytes.
+    forms.update(b64encode(b"\0" * shift + data + b"\0" * 3)[4:-4].decode() for shift in range(3))
+    for form in forms:
+        size = min(TELLING, len(form))
+        telling = {form[at : at + size] for at in range(len(form) - size + 1)} - {""}
+        if any(text[at : at + size] in telling for at in range(len(text) - size + 1)):
+            error.args = (next((code for code in BUSY if code in text), "…"),)
+            return
+
+
+def reason_of(error: BaseException) -> str:
+    text = error.strerror if isinstance(error, OSError) and error.strerror else said_by(error)
+    return printable(" ".join(text.split()))[:LONGEST_REASON]
+
+
+def said_by(error: BaseException) -> str:
+    return " ".join(
+        argument.decode("utf-8", "replace") if isinstance(argument, bytes) else str(argument)
+        for argument in error.args
+    )

@@ -1,0 +1,120 @@
+"""Servers that lie: they may send so much and no more, numbers that can be, and no password comes back."""
+
+from base64 import b64encode
+from itertools import chain, repeat
+
+import pytest
+from helpers.imap_liars import LyingImap
+from helpers.imap_mailbox import HOST
+
+from spamnb.errors import SpamnbError
+from spamnb.imap.accounts import Account
+from spamnb.imap.connection import LISTED, ImapConnection, numbers_in
+
+pytestmark = pytest.mark.slow
+
+MB = 1 << 20
+ENDLESS = repeat(b"x" * 65536)
+
+
+@pytest.mark.parametrize(
+    ("answers", "most"),
+    [
+        ({"UID FETCH": chain([b"* 1 FETCH (UID 1 BODY[HEADER]<0> {4294967296}\r\n"], ENDLESS)}, 16 * MB),
+        ({"UID FETCH": chain([b"* 1 FETCH (UID 1 BODY[HEADER]<0> {6000000}\r\n"], ENDLESS)}, 16 * MB),
+        ({"UID FETCH": repeat(b"* 1 FETCH (UID 1 FLAGS ())\r\n" * 1000)}, 32 * MB),
+        ({"SELECT": chain([b"* OK [X {4294967296}\r\n"], ENDLESS)}, 16 * MB),
+        ({"SELECT": repeat(b"* OK nothing yet\r\n" * 1000)}, 32 * MB),
+        ({"LIST": repeat(b'* LIST () "/" {5}\r\nINBOX\r\n' * 1000)}, 32 * MB),
+        ({"": chain([b"* OK {4294967296}\r\n"], ENDLESS)}, 16 * MB),
+        ({"LOGIN": chain([b"* OK "], ENDLESS)}, 80 * MB),
+    ],
+)
+def test_a_server_may_send_what_was_asked_for_and_no_more(home, answers, most):
+    with LyingImap(answers) as server:
+        home.add(server)
+        done = home("run", "--all")
+        done.fails(75, "more than")
+    assert server.sent < most
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("UID SEARCH", b"* SEARCH 18446744073709551616\r\nTAG OK done\r\n"),
+        ("UID SEARCH", b"* SEARCH 4294967296\r\nTAG OK done\r\n"),
+        ("UID SEARCH", b"* SEARCH -1\r\nTAG OK done\r\n"),
+        ("UID SEARCH", b"* SEARCH " + b"9" * 5000 + b"\r\nTAG OK done\r\n"),
+        (
+            "SELECT",
+            b"* 1 EXISTS\r\n* OK [UIDVALIDITY 9223372036854775808] x\r\n* OK [UIDNEXT 2] x\r\nTAG OK x\r\n",
+        ),
+        (
+            "SELECT",
+            b"* 1 EXISTS\r\n* OK [UIDVALIDITY 1] x\r\n* OK [UIDNEXT 9223372036854775808] x\r\nTAG OK x\r\n",
+        ),
+    ],
+)
+def test_numbers_that_cannot_be(home, command, answer):
+    with LyingImap({command: answer}) as server:
+        home.add(server)
+        done = home("run", "--all")
+    assert done.code == 75
+    said = (done.out + done.err).decode()
+    assert "makes no sense" in said
+    assert "unexpected OverflowError" not in said
+
+
+def test_numbers_of_copies_are_bounded():
+    assert numbers_in(b"2,5:7") == [2, 5, 6, 7]
+    assert len(numbers_in(b",".join([b"1:4000000000"] * 500))) < 2 * LISTED
+    with pytest.raises(ValueError, match="range"):
+        numbers_in(b"1:99999999999999999999")
+
+
+PASSWORDS = [
+    "correct-horse",
+    "two  spaces  and three   of them",
+    'quo"ted "and" back\\slashed\\',
+    '\\"\\"\\"\\"\\"\\"',
+    "x" * 150 + "-then-it-is-cut",
+    "tab\tand\x7fmore",
+    "grüße an alle",
+    "s3",
+]
+
+
+def pieces(secret):
+    """All that would tell a part of it: six characters in a row, in any form that a login has."""
+    forms = [secret, secret.replace("\\", "\\\\").replace('"', '\\"'), " ".join(secret.split())]
+    forms.append(b64encode(b"\0jane\0" + secret.encode()).decode()[12:])
+    return {form[at : at + 6] for form in forms for at in range(max(1, len(form) - 5))} - {""}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"TAG NO I do not like LINE\r\n",
+        b"TAG NO [UNAVAILABLE] " + b"y" * 150 + b" LINE\r\n",
+        b"* BYE LINE\r\n",
+        b"LINE\r\nTAG NO\r\n",
+        b"TAG BAD what is LINE\r\n",
+    ],
+)
+def test_a_password_that_the_server_repeats_is_not_shown(answer):
+    for password in PASSWORDS:
+        with LyingImap({"LOGIN": answer, "AUTHENTICATE": answer}, password) as server:
+            account = Account("home", HOST, port=server.port, tls="none", user=server.user, password=password)
+            with pytest.raises(SpamnbError) as raised:
+                ImapConnection(account)
+        said = str(raised.value).replace("`user` and the password", "")
+        assert not [piece for piece in pieces(password) if piece in said], said
+        assert ("busy ([UNAVAILABLE]" in said) == (b"UNAVAILABLE" in answer)
+
+
+def test_a_password_is_not_shown_later_either(home):
+    with LyingImap({"LIST": b"TAG NO you said wonderland-secret\r\n"}) as server:
+        home.add(server)
+        done = home("run")
+    assert done.code == 75
+    assert b"wonder" not in done.out + done.err
