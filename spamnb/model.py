@@ -3,7 +3,7 @@
 import os
 
 from spamnb.bayes.classifier import Classifier, Score, View
-from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
+from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs, verdict_of
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
 from spamnb.reading.message import read
 from spamnb.reading.settings import REVISION, Settings
@@ -52,7 +52,7 @@ class Model:
         self.classifier = Classifier(stored, self.view)
         self.scorer: Scorer | None = None  # of a model that is held in memory
         has_cutoffs = view is None and self.view.has_cutoffs  # cutoffs hold for the model's own view only
-        self.cutoffs = cutoffs or (Cutoffs(*stored.head["cutoffs"]) if has_cutoffs else None)
+        self.cutoffs = cutoffs_of(stored, cutoffs) if cutoffs or has_cutoffs else None
         self.calibration = Calibration(*stored.head["calibration"]) if has_cutoffs else None
 
     @classmethod
@@ -71,8 +71,11 @@ class Model:
         return self.classify_features(self.features(raw))
 
     def classify_features(self, features: "Features") -> "Verdict":
+        return self.decide(self.score(features))
+
+    def score(self, features: "Features") -> Score:
         pairs = features.pairs if self.view.pairs else ()
-        return self.decide(self.classifier.score(features.tokens, features.numbers, pairs))
+        return self.classifier.score(features.tokens, features.numbers, pairs)
 
     def verdict(self, features: "Features") -> "Verdict":
         """Judge a message as `classify_features` does, maybe without the evidence, which takes time."""
@@ -82,6 +85,19 @@ class Model:
 
     def decide(self, score: "Score") -> "Verdict":
         return verdict_of(score, self.cutoffs, self.calibration)
+
+
+def cutoffs_of(stored: StoredModel, given: Cutoffs | None = None) -> Cutoffs:
+    """Return the cutoffs of a model, or those given, by its margin.
+
+    Older models of three labels or more have neither a margin nor cutoffs that were measured.
+    """
+    margin: float | None = stored.head.get("margin")
+    if given is None:
+        given = (
+            Cutoffs(*stored.head["cutoffs"]) if len(stored.labels) <= 2 or margin is not None else IMPORTED
+        )
+    return Cutoffs(given.ham, given.spam, given.contradiction, LEAST_SCORE if margin is None else margin)
 
 
 def key_of(stored: StoredModel) -> "Key | None":

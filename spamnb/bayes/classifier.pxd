@@ -2,6 +2,7 @@ cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
 cdef double GRID
+cdef int NO_LABEL
 cdef uint64_t MOST_LOGARITHMS
 
 cdef double _log(double p) except? -1
@@ -15,7 +16,7 @@ cdef class Evidence:
 
 cdef class Likelihood:
     cdef readonly object view, labels, numbers, vocabulary
-    cdef readonly int label_count
+    cdef readonly int label_count, spam_apart
     cdef readonly bint is_global, is_bernoulli, is_multinomial, is_mean_of_two
     cdef readonly double epsilon, least_evidence
     cdef public list log_denominators
@@ -25,6 +26,12 @@ cdef class Likelihood:
 
     @cython.locals(weights=list, start=Py_ssize_t, gap=double, k=Py_ssize_t)
     cpdef list strong_weights(self, row)
+    @cython.locals(count=uint64_t, rest=uint64_t, weights=list)
+    cpdef list weights_against_spam(self, row)
+    cdef list other_weights(self, row)
+    cdef list without_spam(self, values)
+    @cython.locals(k=Py_ssize_t)
+    cpdef list ranked(self, list joint, list among_others)
     @cython.locals(weights=list, epsilon=double, start=Py_ssize_t, k=Py_ssize_t)
     cpdef list weights(self, row)
     @cython.locals(numerator=double, denominator=double)
@@ -46,6 +53,6 @@ cdef class Classifier(Likelihood):
     cdef readonly object counts
 
     @cython.locals(rows=dict, found=list)
-    cpdef list evidence(self, tokens)
+    cpdef list evidence(self, tokens, bint among_others=*)
     @cython.locals(rows=dict, found=list)
-    cpdef list pair_evidence(self, pairs)
+    cpdef list pair_evidence(self, pairs, bint among_others=*)

@@ -7,12 +7,15 @@ smoothing serves the same table without retraining. All of them have one form,
 
 with x how often the token occurs (multinomial), 1 (binary, Bernoulli) or its tf·idf. Unknown tokens
 and missing numbers are left out of the sum, which is what marginalising over them gives. The default view
-takes the mean of the weights instead of their sum, and no prior.
+takes the mean of the weights instead of their sum, and no prior. By it spam is held against all other labels
+together, whatever their number, and then these against each other.
 """
 
 from __future__ import annotations
 
-from math import exp, fsum, inf, log
+from math import exp, fsum, inf, log, nan
+
+from spamnb import SPAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
 GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 MOST_LOGARITHMS = 4096  # log(n + ε) is kept for n below this
 LOG_TINY = log(1e-300)  # stands for log 0 where a mean is taken: with -inf one word would decide alone
+NO_LABEL = -1  # in place of a label's index
 GRID = 1.5 * 2**12  # floats of this size are 2⁻⁴⁰ apart, so adding and subtracting it rounds to 2⁻⁴⁰
 
 
@@ -85,7 +89,7 @@ class View:
 class Score:
     """The log-joint of each label for a message, and the evidence it rests on."""
 
-    __slots__ = ("evidence", "joint", "labels", "parts")
+    __slots__ = ("evidence", "joint", "labels", "other_evidence", "parts")
 
     def __init__(
         self,
@@ -93,19 +97,33 @@ class Score:
         joint: list[float],
         evidence: list[Evidence],
         parts: Sequence[list[float]] = (),
+        other_evidence: Sequence[Evidence] = (),
     ) -> None:
         self.labels = labels
         self.joint = joint
         self.evidence = evidence
         self.parts = parts  # what head and body add to the log-joints, where these are means
+        # Where `evidence` tells spam from the rest: what tells the other labels from each other.
+        self.other_evidence = other_evidence
 
     def of(self, label: str) -> float:
         """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
         return lead_of(self.joint, self.labels.index(label))
 
-    def contradiction(self, label: str) -> float:
-        """Return how far one part, head or body, speaks against a label."""
-        return max([-lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
+    def without(self, label: str) -> Score:
+        """Return the score of the other labels alone."""
+        k = self.labels.index(label)
+        return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
+
+    def lead_among_others(self, label: str) -> float:
+        """Return how far a label is ahead of the best other one, spam left out; NaN without such others."""
+        if label == SPAM or SPAM not in self.labels or len(self.labels) <= 2:
+            return nan
+        return self.without(SPAM).of(label)
+
+    def most_of_a_part(self, label: str) -> float:
+        """Return how far a label is ahead in one part, head or body."""
+        return max([lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
 
     @property
     def posterior(self) -> list[float]:
@@ -146,7 +164,14 @@ class Likelihood:
         self.is_global = view.smoothing == GLOBAL
         self.is_bernoulli = view.event == "bernoulli"
         self.is_multinomial = view.event == "multinomial"
-        self.is_mean_of_two = view.has_cutoffs and self.label_count == 2 and not view.numbers
+        is_mean = view.has_cutoffs and not view.numbers
+        self.is_mean_of_two = is_mean and self.label_count == 2
+        # The index of spam, where it is held against all others, taken together; else NO_LABEL.
+        self.spam_apart = (
+            totals.labels.index(SPAM)
+            if is_mean and self.label_count > 2 and SPAM in totals.labels
+            else NO_LABEL
+        )
         self.least_evidence = view.least_evidence
         self.epsilon = 0.0 if self.is_global else float(view.smoothing)
         self._log_zero = LOG_TINY if view.damping is not None else -inf
@@ -186,12 +211,39 @@ class Likelihood:
             gap -= self.log_denominators[0] - self.log_denominators[1]
             if abs(gap) < self.least_evidence - 1e-6:  # rounding changes less; most tokens are weak
                 return None
-        weights = self.weights(row)
+        weights = self.weights_against_spam(row)
         if spread(weights) >= self.least_evidence:
             for k in range(self.label_count):
                 if row[k]:
                     return weights
         return None
+
+    def weights_against_spam(self, row: Row) -> list[float]:
+        """Return the weights; where spam is apart, all other labels have that of their sum."""
+        if self.spam_apart == NO_LABEL:
+            return self.weights(row)
+        count = row[self.spam_apart]
+        rest = sum(row[: self.label_count]) - count
+        weights = [self.log_weight(self.label_count, rest, self.epsilon)] * self.label_count
+        weights[self.spam_apart] = self.log_weight(self.spam_apart, count, self.epsilon)
+        return weights
+
+    def other_weights(self, row: Row) -> list[float] | None:
+        """Return the weights if they are strong enough to tell the labels other than spam apart."""
+        weights, others = self.weights(row), self.without_spam(row)
+        return weights if any(others) and spread(self.without_spam(weights)) >= self.least_evidence else None
+
+    def without_spam(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Return the values, one a label, of all labels but spam."""
+        return [*values[: self.spam_apart], *values[self.spam_apart + 1 : self.label_count]]
+
+    def ranked(self, joint: list[float], among_others: list[float]) -> list[float]:
+        """Put each label but spam as far below the rest as it is behind the best of them."""
+        best = max(self.without_spam(among_others))
+        for k in range(self.label_count):
+            if k != self.spam_apart:
+                joint[k] += among_others[k] - best
+        return joint
 
     def weights(self, row: Row) -> list[float]:
         """Return per label log P(token | label); for Bernoulli the log of its odds of being there."""
@@ -226,7 +278,9 @@ class Likelihood:
         return logarithm
 
     def log_denominators_of(self, label_totals: list[int], vocabulary: int) -> list[float]:
-        """Return per label log(n_c + ε|V|), 0 where there is nothing."""
+        """Return per label log(n_c + ε|V|), 0 where nothing is; last the rest, if spam is apart."""
+        if self.spam_apart != NO_LABEL:
+            label_totals = [*label_totals, sum(self.without_spam(label_totals))]
         added = 1.0 if self.is_global else self.epsilon * vocabulary
         return [log(total + added) if total + added > 0 else 0.0 for total in label_totals]
 
@@ -335,19 +389,30 @@ class Classifier(Likelihood):
         if self.view.pairs:
             evidence += self.pair_evidence(pairs)
         parts: list[list[float]] = []
-        if self.view.damping is not None:
-            parts = self.averages(evidence, self.view.damping)
-            joint = [sum([part[k] for part in parts], 0.0) for k in range(self.label_count)]
-        else:
+        others: list[Evidence] = []
+        damping = self.view.damping
+        if damping is None:
             joint = self.summed_joint(evidence)
+        else:
+            parts = self.averages(evidence, damping)
+            joint = self.added(parts)
+            if self.spam_apart != NO_LABEL:
+                others = self.evidence(tokens, True)
+                if self.view.pairs:
+                    others += self.pair_evidence(pairs, True)
+                joint = self.ranked(joint, self.added(self.averages(others, damping)))
         if self.view.numbers:
             for item in self.numeric_evidence(numbers or {}):
                 evidence.append(item)
                 joint = [j + weight for j, weight in zip(joint, item.weights, strict=True)]
-        return Score(self.labels, joint, evidence, parts)
+        return Score(self.labels, joint, evidence, parts, others)
 
-    def evidence(self, tokens: Sequence[Token]) -> list[Evidence]:
-        """Return the known tokens whose weights are strong enough to count."""
+    def added(self, parts: list[list[float]]) -> list[float]:
+        """Add up per label what the parts of a message say."""
+        return [sum([part[k] for part in parts], 0.0) for k in range(self.label_count)]
+
+    def evidence(self, tokens: Sequence[Token], among_others: bool = False) -> list[Evidence]:
+        """Return the known tokens whose weights are strong enough to count, `among_others`: spam left out."""
         view, split = self.view, self.view.split_head_body
         if view.event == "gaussian":
             return []
@@ -358,7 +423,7 @@ class Classifier(Likelihood):
             row = rows.get(fingerprint)
             if row is None:
                 continue
-            weights = self.strong_weights(row)
+            weights = self.other_weights(row) if among_others else self.strong_weights(row)
             if weights is None:
                 continue
             times: float = occurrences if self.is_multinomial else 1
@@ -367,7 +432,7 @@ class Classifier(Likelihood):
             found.append(Evidence(fingerprint, row, times, weights, part if split else 0))
         return found
 
-    def pair_evidence(self, pairs: Sequence[Pair]) -> list[Evidence]:
+    def pair_evidence(self, pairs: Sequence[Pair], among_others: bool = False) -> list[Evidence]:
         """Return the known pairs whose weights are strong enough to count."""
         rows, split = self.counts.pair_rows([pair[0] for pair in pairs]), self.view.split_head_body
         found = []
@@ -375,7 +440,7 @@ class Classifier(Likelihood):
             row = rows.get(fingerprint)
             if row is None:
                 continue
-            weights = self.strong_weights(row)
+            weights = self.other_weights(row) if among_others else self.strong_weights(row)
             if weights is not None:
                 found.append(Evidence(fingerprint, row, 1, weights, part if split else 0))
         return found

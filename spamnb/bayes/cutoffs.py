@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb import SPAM
-from spamnb.bayes.verdict import Calibration, Cutoffs
+from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure
+MISFILED = 0.01  # the share of mail but spam that may get a wrong label before it is called unsure
 FEWEST = 2  # messages of each label that cutoffs need: one is left out, one is learned
 TAIL_SHARE = 0.05  # of the scores: the highest, which tell how high scores go
 FEWEST_IN_TAIL = 5
@@ -31,21 +32,55 @@ UNMET_DEVIATION = 0.65
 MOST_MISFILED = 0.5  # of a label: with more, nothing tells which of the two is the wrong one
 MOST_TURNS = 5
 SCALE = log(1 + 1 / 0.01)  # of scores by the default view
-LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
 UNLIKE_SPAM = 0.0125  # the share of spam that scores too low to be called so, even if no ham is near it
 SMALLEST_LOSS = 1e-6
 HIGHEST = 100.0  # no score is near it
-IMPORTED = Cutoffs(-0.5, 2.5)  # of imported counts, whose mail has no scores (docs/importing.md)
 
 
 def has_spam(labels: Sequence[str]) -> bool:
-    """Tell whether there are two labels, one of them spam, so that cutoffs can tell the two apart."""
-    return len(labels) == 2 and SPAM in labels
+    """Tell whether there is spam and another label, so that cutoffs can tell spam from the rest."""
+    return len(labels) > 1 and SPAM in labels
 
 
-def spam_scores(labels: Sequence[str], second_against_first: Array) -> Array:
-    """Return how far spam is ahead, of two labels of which the second one's lead is given."""
-    return second_against_first if labels.index(SPAM) else -second_against_first
+def not_spam(labels: Sequence[str]) -> str:
+    """Return what mail is called that is not spam: by its label, if there is but one beside spam."""
+    others = [label for label in labels if label != SPAM]
+    return others[0] if len(others) == 1 else "not spam"
+
+
+def spam_scores(labels: Sequence[str], joints: Array) -> Array:
+    """Return how far spam is ahead of the best other label, by log-joints [message, label]."""
+    spam = labels.index(SPAM)
+    scores: Array = joints[:, spam] - np.delete(joints, spam, axis=1).max(axis=1)
+    return scores
+
+
+def leads_among_others(labels: Sequence[str], label_indices: Array, joints: Array) -> Array:
+    """Return how far each message's label is ahead of the best other one, spam left out.
+
+    NaN for spam, and where there is but one label beside it.
+    """
+    others = joints.copy()
+    others[:, labels.index(SPAM)] = -np.inf
+    everyone = np.arange(len(joints))
+    own = others[everyone, label_indices]
+    others[everyone, label_indices] = -np.inf
+    leads = np.full(len(joints), np.nan)
+    known = (label_indices != labels.index(SPAM)) & (len(labels) > 2)
+    leads[known] = own[known] - others[known].max(axis=1)
+    return leads
+
+
+def margin(leads: Array, count: int, scale: float = SCALE) -> float:
+    """Choose how far a label must be ahead of the others, spam left out: the least that misfiles few enough.
+
+    `leads` are those of messages' own labels, some NaN; `count`: how many messages there are but spam.
+    """
+    known = np.sort(leads[~np.isnan(leads)]).astype(float)
+    if len(known) < FEWEST:
+        return LEAST_SCORE
+    behind, _ = rightly_filed(np.sort(-known), known)
+    return max(Tail(behind, known, scale).cutoff(MISFILED, count - len(behind)), LEAST_SCORE)
 
 
 def ham_and_spam(labels: Sequence[str], label_indices: Array, scores: Array) -> tuple[Array, Array]:
@@ -78,6 +113,25 @@ def cutoffs(
     ham, spam = rightly_filed(ham, spam)
     lower = -Tail(-spam, -ham, scale).cutoff(spam_loss, unscored[1])
     return Cutoffs(min(lower, -LEAST_SCORE), _spam_cutoff(ham, spam, ham_loss, unscored[0], scale))
+
+
+def measured(
+    labels: Sequence[str],
+    label_indices: Array,
+    scores: Array,
+    leads: Array,
+    ham_loss: float = HAM_LOSS,
+    scale: float = SCALE,
+) -> tuple[Cutoffs, Calibration]:
+    """Choose cutoffs, margin and calibration by what messages of known labels scored; NaN: not taken."""
+    ham, spam = ham_and_spam(labels, label_indices, scores)
+    limits = cutoffs(ham, spam, ham_loss, scale=scale)
+    if len(labels) > 2 and has_spam(labels):
+        is_spam = label_indices == labels.index(SPAM)
+        if min(len(ham), len(spam)) < FEWEST <= min(is_spam.sum(), (~is_spam).sum()):
+            limits = Cutoffs(IMPORTED.ham, IMPORTED.spam)  # learned when such mail was not scored
+        limits.margin = margin(leads, int((~is_spam).sum()), scale)
+    return limits, calibrated(ham, spam)
 
 
 def score_scale(view: View) -> float:

@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from spamnb.bayes.classifier cimport Likelihood
 
 cdef uint32_t MOST_KNOWN
+cdef int NO_LABEL
 cdef double GRID, MOST_REST, WHOLE, inf
 
 @cython.final
@@ -16,13 +17,12 @@ cdef class BulkClassifier:
     cdef const uint8_t[:] parts
     cdef double[::1] logs, log_denominators, weights
     cdef double[:, ::1] wholes, rests
-    cdef int64_t[::1] strong, certain
+    cdef int64_t[::1] strong, strong_among_others, certain
     cdef list numbers
-    cdef int label_count, count_start
+    cdef int label_count, count_start, spam_apart
     cdef bint is_plain, is_gaussian, is_tfidf, has_times, is_averaged, splits
     cdef double damping
 
-    @cython.locals(k=int)
     cpdef renew(self)
     cpdef open(self, rows)
     @cython.locals(k=int, joint=list)
@@ -40,16 +40,22 @@ cdef class BulkClassifier:
                    low=double, high=double, weight=double, total=double)
     cdef int sum_up(self, int64_t start, int64_t end, int left_out, const int32_t[::1] places,
                     int32_t[:, ::1] counts) except -1
+    @cython.locals(weights=double[::1], label_count=int, spam=int, least=double, part=uint32_t, at=int64_t, k=int,
+                   place=uint32_t, rest=uint32_t, of_spam=uint32_t, count=uint32_t, weight=double, low=double, high=double)
+    cdef int sum_apart(self, int64_t start, int64_t end, int left_out, const int32_t[::1] places,
+                       int32_t[:, ::1] counts) except -1
+    cdef double plain_weight(self, uint32_t label_index, uint32_t count) except? -1
+    cdef int column(self, int label_index) noexcept
     cdef double uncommon_weight(self, uint32_t place, uint32_t label_index, uint32_t count) except? -1
     cdef tuple row(self, uint32_t place)
     @cython.locals(rest=double, nats=double, more=double)
     cdef int add_large(self, uint32_t part, uint32_t label_index, double weight) except -1
     @cython.locals(total=double)
     cdef double joint_for(self, uint32_t label_index) except? -1
-    @cython.locals(total=double)
-    cdef double mean(self, uint32_t part, uint32_t label_index) except? -1
+    @cython.locals(total=double, strong=int64_t)
+    cdef double mean(self, uint32_t part, int label_index) except? -1
     cpdef list part_means(self)
-    cpdef list left_out_scores(self, messages, truth, lone=*)
-    @cython.locals(at=int64_t, place=uint32_t, other=uint32_t, tokens=int64_t, unique=int64_t, totals=list)
+    cpdef left_out_joints(self, messages, truth, lone=*)
+    @cython.locals(at=int64_t, k=int, tokens=int64_t, unique=int64_t, total=int64_t, totals=list)
     cdef int leave_out(self, int64_t message, uint32_t label, int64_t lone, const int32_t[::1] places,
                        int32_t[:, ::1] counts) except -1

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MOST_KNOWN = 4096  # logarithms are kept of counts below this
 MOST_REST = 4096.0  # floats below twice this are at most 2⁻⁴⁰ apart, as weights are
-NOBODY = -1  # in place of a label's index: no message is left out
+NO_LABEL = -1  # in place of a label's index
 WHOLE = 1.5 * 2.0**52  # floats of this size are 1 apart, so adding and subtracting it rounds to whole numbers
 GRID = WHOLE / UNITS_PER_NAT  # for what Likelihood.rounded does
 
@@ -86,11 +86,14 @@ class BulkClassifier:
         self.splits = view.split_head_body and self.is_averaged
         # log(n + ε) by n, for plain views.
         self.logs = np.array([self.likelihood.log_count(n, likelihood.epsilon) for n in range(MOST_KNOWN)])
-        self.log_denominators = np.zeros(self.label_count)
-        self.weights = np.zeros(self.label_count)  # of one token
+        self.spam_apart = likelihood.spam_apart
+        columns = len(likelihood.log_denominators)  # one a label; the last for all but spam, if it is apart
+        self.log_denominators = np.zeros(columns)
+        self.weights = np.zeros(columns)  # of one token
         # Sums of the strong weights of one message, by part and label: whole nats and the rest, both exact.
-        self.wholes, self.rests = np.zeros((2, self.label_count)), np.zeros((2, self.label_count))
+        self.wholes, self.rests = np.zeros((2, columns)), np.zeros((2, columns))
         self.strong = np.zeros(2, np.int64)  # how many were summed, by part
+        self.strong_among_others = np.zeros(2, np.int64)  # likewise of what tells labels but spam apart
         self.certain = np.zeros(self.label_count, np.int64)  # words that all messages of a label have
         self.renew()
 
@@ -101,8 +104,8 @@ class BulkClassifier:
 
     def renew(self) -> None:
         """Take over the totals of the likelihood."""
-        for k in range(self.label_count):
-            self.log_denominators[k] = self.likelihood.log_denominators[k]
+        for k, log_denominator in enumerate(self.likelihood.log_denominators):
+            self.log_denominators[k] = log_denominator
 
     def open(self, rows: Rows) -> None:
         """Take the messages that are scored next."""
@@ -123,9 +126,13 @@ class BulkClassifier:
     def score(self, message: int) -> Score:
         return Score(self.likelihood.labels, self.joint(message), [], self.part_means())
 
-    def joint(self, message: int, left_out: int = NOBODY) -> list[float]:
+    def joint(self, message: int, left_out: int = NO_LABEL) -> list[float]:
         """Return the log-joints of a message; if `left_out` is its label, the counts are taken without it."""
         self.wholes[:, :], self.rests[:, :], self.strong[:], self.certain[:] = 0.0, 0.0, 0, 0
+        if self.spam_apart != NO_LABEL:
+            self.sum_apart(self.starts[message], self.starts[message + 1], left_out, self.places, self.counts)
+            joint = [self.joint_for(self.column(k)) for k in range(self.label_count)]
+            return self.likelihood.ranked(joint, [self.joint_for(k) for k in range(self.label_count)])
         if self.is_plain and self.is_averaged and self.label_count == 2:
             self.sum_two(self.starts[message], self.starts[message + 1], left_out, self.places, self.counts)
         elif not self.is_gaussian:
@@ -141,7 +148,11 @@ class BulkClassifier:
         """Return what each part of the message scored last adds to the log-joints, where these are means."""
         if not self.is_averaged:
             return []
-        return [[self.mean(part, k) for k in range(self.label_count)] for part in range(2)]
+        return [[self.mean(part, self.column(k)) for k in range(self.label_count)] for part in range(2)]
+
+    def column(self, label_index: int) -> int:
+        """Return where the sum is that a label is held against spam with: where that is apart, the rest's."""
+        return label_index if self.spam_apart in (NO_LABEL, label_index) else self.label_count
 
     def sum_two(self, start: int, end: int, left_out: int, places: Any, counts: Any) -> None:
         """Do what `sum_up` does, for two labels and a mean of finite weights.
@@ -223,6 +234,43 @@ class BulkClassifier:
                 else:
                     self.add_large(part, k, weight)
 
+    def sum_apart(self, start: int, end: int, left_out: int, places: Any, counts: Any) -> None:
+        """Sum what tells spam from the rest, and what tells the other labels apart, exactly."""
+        weights, label_count, spam, part = self.weights, self.label_count, self.spam_apart, 0
+        least = self.likelihood.least_evidence
+        self.strong_among_others[:] = 0
+        for at in range(start, end):
+            place, rest, of_spam = places[at], 0, 0
+            low, high = inf, -inf
+            for k in range(label_count):
+                count = counts[place, k]
+                if k == left_out and count:
+                    count -= 1
+                weight = weights[k] = self.plain_weight(k, count)
+                if k == spam:
+                    of_spam = count
+                    continue
+                rest += count
+                low, high = min(low, weight), max(high, weight)
+            weights[label_count] = self.plain_weight(label_count, rest)
+            if self.splits:
+                part = self.parts[at]
+            if (rest or of_spam) and abs(weights[spam] - weights[label_count]) >= least:
+                self.strong[part] += 1
+                self.add_large(part, spam, weights[spam])
+                self.add_large(part, label_count, weights[label_count])
+            if rest and high - low >= least:
+                self.strong_among_others[part] += 1
+                for k in range(label_count):
+                    if k != spam:
+                        self.add_large(part, k, weights[k])
+
+    def plain_weight(self, label_index: int, count: int) -> float:
+        """Return the weight of a token by a plain view."""
+        if count < MOST_KNOWN:
+            return (self.logs[count] - self.log_denominators[label_index] + GRID) - GRID
+        return self.likelihood.log_weight(label_index, count, self.likelihood.epsilon)
+
     def uncommon_weight(self, place: int, label_index: int, count: int) -> float:
         """Return the weight of a token whose count is high, or by a view that is not plain."""
         if self.likelihood.is_global:
@@ -255,37 +303,40 @@ class BulkClassifier:
 
     def mean(self, part: int, label_index: int) -> float:
         """Return what Likelihood.averages does, for one part and one label."""
-        if not self.strong[part]:
+        strong = self.strong[part]
+        if self.spam_apart != NO_LABEL and label_index not in (self.spam_apart, self.label_count):
+            strong = self.strong_among_others[part]
+        if not strong:
             return 0.0
         total = self.wholes[part, label_index] + self.rests[part, label_index]
-        return total / (self.strong[part] + self.damping)
+        return total / (strong + self.damping)
 
-    def left_out_scores(
+    def left_out_joints(
         self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None
-    ) -> list[float]:
-        """Score messages of the table, the second label against the first, each without its own counts.
+    ) -> Array:
+        """Return the log-joints [message, label] of messages of the table, each without its own counts.
 
-        For two labels, and views that average the presence of tokens as the default one does. `truth` has
-        the label of each message of the rows that are open, `lone` how many more tokens it has that no other
-        message has.
+        For views that average the presence of tokens as the default one does. `truth` has the label of each
+        message of the rows that are open, `lone` how many more tokens it has that no other message has.
         """
         log_denominators = self.likelihood.log_denominators
-        scores = []
+        joints = []
         for message in messages:
             self.leave_out(message, truth[message], lone[message] if lone else 0, self.places, self.counts)
-            first, second = self.joint(message, truth[message])
-            scores.append(second - first)
+            joints.append(self.joint(message, truth[message]))
         self.likelihood.log_denominators = log_denominators
         self.renew()
-        return scores
+        return np.array(joints, float).reshape(-1, self.label_count)
 
     def leave_out(self, message: int, label: int, lone: int, places: Any, counts: Any) -> None:
         """Take the likelihood's denominators without a message."""
-        tokens, unique, other = lone, lone, 1 - label
+        tokens, unique = lone, lone
         for at in range(self.starts[message], self.starts[message + 1]):
-            place = places[at]
-            tokens += (counts[place, label] | counts[place, other]) > 0
-            unique += (counts[place, label] == 1) & (counts[place, other] == 0)
+            total = 0
+            for k in range(self.label_count):
+                total += counts[places[at], k]
+            tokens += total > 0
+            unique += (total == 1) & (counts[places[at], label] == 1)
         likelihood = self.likelihood
         totals = likelihood.label_totals.copy()
         totals[label] -= tokens

@@ -17,26 +17,38 @@ MOST_POINTS = 100.0
 # Nats by which head or body may speak for spam in what is called ham, else it is unsure: a spammer who knows
 # good words puts them below a head that tells. More have 0.04 % of the ham of spamassassin, 97 % of its spam.
 CONTRADICTION = 1.0
+LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
 
 
 class Cutoffs:
     """Two limits: a score up to `ham` is ham, from `spam` on it is spam, and between the two it is unsure.
 
-    So is what would be ham if its head or its body speaks for spam by more than `contradiction`.
+    So is what would be ham if its head or its body speaks for spam by more than `contradiction`. Of several
+    labels that are not spam, one has to be ahead of the others by `margin`.
     """
 
-    __slots__ = ("contradiction", "ham", "spam")
+    __slots__ = ("contradiction", "ham", "margin", "spam")
 
-    def __init__(self, ham: float = -inf, spam: float = inf, contradiction: float = CONTRADICTION) -> None:
+    def __init__(
+        self,
+        ham: float = -inf,
+        spam: float = inf,
+        contradiction: float = CONTRADICTION,
+        margin: float = LEAST_SCORE,
+    ) -> None:
         self.ham = ham
         self.spam = spam
         self.contradiction = contradiction
+        self.margin = margin
 
     def verdict(self, score: float, ham: str = HAM) -> str:
         """Return the verdict for a score; `ham` is the label of what is not spam."""
         if score >= self.spam and score != self.ham:
             return SPAM
         return ham if score <= self.ham else UNSURE
+
+
+IMPORTED = Cutoffs(-0.5, 2.5)  # of counts whose mail has no scores (docs/importing.md)
 
 
 class Calibration:
@@ -103,26 +115,28 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
 
 
 def verdict_of(score: "Score", cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
-    """Decide on a score: by cutoffs where they are given and there is ham and spam, else by the best label.
+    """Decide on a score: by cutoffs where they are given and there is spam, else by the best label.
 
     Score and probability are those of spam, wherever there is such a label; else those of the best label.
     """
     labels, label = score.labels, score.best
     scored_label = SPAM if SPAM in labels else label
     value = min(max(score.of(scored_label), -LARGEST), LARGEST)
-    ham_or_spam = len(labels) == 2 and SPAM in labels
-    if calibration and ham_or_spam:
+    has_spam = len(labels) > 1 and SPAM in labels
+    if calibration and has_spam:
         spam = calibration.probability(value)
-        shares = [spam if label == SPAM else 1 - spam for label in labels]
+        others = iter(score.without(SPAM).posterior)
+        shares = [spam if label == SPAM else (1 - spam) * next(others) for label in labels]
     else:
         shares = score.posterior
     probabilities = dict(zip(labels, shares, strict=True))
-    cutoffs = cutoffs if ham_or_spam else None
+    cutoffs = cutoffs if has_spam else None
     if len(labels) > 1 and max(score.joint) == min(score.joint):
         label = UNSURE  # nothing tells the labels apart, or none can be: the zero-frequency problem
     elif cutoffs:
-        ham = labels[1 - labels.index(SPAM)]
+        ham = score.without(SPAM).best
         label = cutoffs.verdict(value, ham)
-        if label == ham and score.contradiction(ham) > cutoffs.contradiction:
+        contradiction, lead = score.most_of_a_part(SPAM), score.lead_among_others(ham)
+        if label == ham and (contradiction > cutoffs.contradiction or lead < cutoffs.margin):
             label = UNSURE
     return Verdict(label, value, probabilities[scored_label], probabilities, score.evidence, cutoffs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.cutoffs import calibrated, cutoffs, ham_and_spam, has_spam, score_scale, spam_scores
+from spamnb.bayes.cutoffs import has_spam, leads_among_others, measured, score_scale, spam_scores
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
@@ -118,9 +118,10 @@ def cutoffs_and_calibration(
     if not counts.view.has_cutoffs or not has_spam(corpus.labels):
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
-    scores = spam_scores(corpus.labels, np.array(counts.left_out_scores(messages.tolist()), np.float32))
-    ham, spam = ham_and_spam(corpus.labels, corpus.truth[messages], scores)
-    return cutoffs(ham, spam, scale=score_scale(counts.view)), calibrated(ham, spam)
+    joints, truth = counts.left_out_joints(messages.tolist()), corpus.truth[messages]
+    scores = spam_scores(corpus.labels, joints).astype(np.float32)
+    leads = leads_among_others(corpus.labels, truth, joints).astype(np.float32)
+    return measured(corpus.labels, truth, scores, leads, scale=score_scale(counts.view))
 
 
 def assign_folds(corpus: Corpus, folds: int, seed: int, group_duplicates: bool = False) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from spamnb import SPAM
 from spamnb.bayes.classifier import Score
-from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam, score_scale
+from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam, margin, score_scale
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.protocol import OnlineProtocol
@@ -82,7 +82,7 @@ def judge_online(
         verdict, label = verdict_of(score, rule.cutoffs, rule.calibration), labels[truth[message]]
         is_learned = protocol.learns(len(messages), verdict.label == label, rule.lead(score, verdict, label))
         if is_learned or protocol.name == "on-error":  # who corrects wrong verdicts has confirmed the others
-            rule.note(truth[message], verdict.score)
+            rule.note(truth[message], verdict.score, score.lead_among_others(label))
         if is_learned:
             counts.learn(message)
         messages.append(message)
@@ -98,7 +98,7 @@ class DecisionRule:
     """Decide on a score by cutoffs and calibration, which are set from the scores before it as training does.
 
     Each score was taken before its message was learned, so no message needs to be left out of the counts.
-    A textbook's view has neither, nor have labels other than ham and spam: there the likeliest label wins.
+    A textbook's view has neither, nor have labels without spam: there the likeliest label wins.
     """
 
     def __init__(self, labels: tuple[str, ...], view: View) -> None:
@@ -109,27 +109,34 @@ class DecisionRule:
         self.calibration = Calibration() if by_score else None
         self.truth: list[int] = []
         self.scores: list[float] = []
+        self.leads: list[float] = []  # of labels but spam
         self.due = 1.0  # the number of scores at which cutoffs are set next
 
-    def note(self, truth: int, score: float) -> None:
-        """Add a score and its true label; set cutoffs anew when there are enough new ones."""
+    def note(self, truth: int, score: float, lead: float) -> None:
+        """Add a score, its true label and how far that was ahead; set cutoffs anew when enough are new."""
         if self.cutoffs is None:
             return
         self.truth.append(truth)
         self.scores.append(score)
+        if lead == lead:
+            self.leads.append(lead)
         if len(self.scores) >= self.due:
             self.due = GROWTH * len(self.scores)
             truths, scores = np.array(self.truth), np.array(self.scores)
             is_spam = truths == self.labels.index(SPAM)
             (ham, early_ham), (spam, early_spam) = latest(scores[~is_spam]), latest(scores[is_spam])
             self.cutoffs = cutoffs(ham, spam, unscored=(early_ham, early_spam), scale=self.scale)
+            self.cutoffs.margin = margin(latest(np.array(self.leads))[0], len(self.leads), self.scale)
             self.calibration = calibrated(ham, spam)
 
     def lead(self, score: Score, verdict: Verdict, label: str) -> float:
         """How far a score is beyond the cutoff for a label; without cutoffs, how far the label is ahead."""
         if self.cutoffs is None:
             return score.of(label)
-        return verdict.score - self.cutoffs.spam if label == SPAM else self.cutoffs.ham - verdict.score
+        if label == SPAM:
+            return verdict.score - self.cutoffs.spam
+        beyond_ham, lead = self.cutoffs.ham - verdict.score, score.lead_among_others(label)
+        return min(lead - self.cutoffs.margin, beyond_ham) if lead == lead else beyond_ham
 
     @property
     def cutoff_pair(self) -> tuple[float, float] | None:

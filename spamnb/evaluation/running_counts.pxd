@@ -23,7 +23,7 @@ cdef class RunningCounts:
     cdef BulkClassifier scorer
 
     cpdef score(self, int64_t message)
-    cpdef list left_out_scores(self, messages)
+    cpdef left_out_joints(self, messages)
     cdef refresh(self)
     @cython.locals(k=int, count=int64_t, words_by_count=dict)
     cdef list words_by_count(self)

@@ -86,10 +86,10 @@ class RunningCounts:
         self.refresh()
         return self.scorer.score(message)
 
-    def left_out_scores(self, messages: Sequence[int]) -> list[float]:
-        """Score learned messages, each by the counts of the others, the second label against the first."""
+    def left_out_joints(self, messages: Sequence[int]) -> Array:
+        """Return the log-joints [message, label] of learned messages, each by the counts of the others."""
         self.refresh()
-        return self.scorer.left_out_scores(messages, self.truth, self.lone)
+        return self.scorer.left_out_joints(messages, self.truth, self.lone)
 
     def refresh(self) -> None:
         """Derive from the counts what judges."""

@@ -3,8 +3,8 @@
 The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
 between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token or,
 in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (fingerprint, day, messages),
-`m` for a message (digest, label's index, score). The last line, `end`, holds the SHA-256 of all lines before
-it: a backup that was cut short or changed is refused.
+`m` for a message (digest, label's index, score, and of three labels or more its lead). The last line, `end`,
+holds the SHA-256 of all lines before it: a backup that was cut short or changed is refused.
 """
 
 import json
@@ -32,7 +32,7 @@ from spamnb.training.replacing import removed_at_end, replace_model
 from spamnb.training.train import replaceable
 
 FIRST_LINE = "spamnb export 1"
-COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration")  # of a model's head
+COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", "margin")  # of a model's head
 END = "end"
 DAMAGED = "not what spamnb export wrote, or damaged"
 CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"
@@ -58,7 +58,7 @@ def sealed(lines: Iterable[str]) -> Iterator[str]:
 def _content(path: str) -> Iterator[str]:
     stored = StoredModel.open(path)
     table = load_table(stored).clipped()
-    head = {name: stored.head[name] for name in COPIED_FIELDS}
+    head = {name: stored.head[name] for name in COPIED_FIELDS if name in stored.head}
     head |= {"labels": table.labels, "messages": table.messages, "numbers": table.numbers}
     yield FIRST_LINE
     yield json.dumps(head, ensure_ascii=False)
@@ -76,9 +76,10 @@ def _content(path: str) -> Iterator[str]:
     for fingerprint, row in zip(table.fingerprints[~words].tolist(), counts[~words].tolist(), strict=True):
         yield "\t".join(("p", f"{fingerprint:016x}", *map(str, row)))
     learned = table.learned
-    columns = (learned.digests.tolist(), learned.labels.tolist(), learned.scores.tolist())
-    for digest, label, score in zip(*columns, strict=True):
-        yield f"m\t{digest:016x}\t{label}\t{score!r}"
+    taken = [learned.scores, learned.leads] if len(table.labels) > 2 else [learned.scores]
+    columns = (learned.digests.tolist(), learned.labels.tolist(), *(each.tolist() for each in taken))
+    for digest, label, *scores in zip(*columns, strict=True):
+        yield "\t".join((f"m\t{digest:016x}\t{label}", *map(repr, scores)))
 
 
 def is_export(lines: Lines) -> bool:
@@ -124,7 +125,7 @@ def _parse(lines: Lines) -> tuple[CountTable, dict[str, Any]]:
         reader = _BackupReader(head["labels"], bool(head["settings"].get("keyed")))
         for line in rest:
             reader.add(line)
-        about = {name: head[name] for name in COPIED_FIELDS}
+        about = {name: head[name] for name in COPIED_FIELDS if name != "margin" or name in head}
         return reader.table(tuple(head["messages"]), head["numbers"]), about
     except MALFORMED as error:
         raise lines.error(DAMAGED) from error
@@ -157,7 +158,7 @@ class _BackupReader:
         self.counts: list[list[int]] = []
         self.pairs: list[int] = []
         self.pair_counts: list[list[int]] = []
-        self.learned: list[tuple[int, int, float]] = []  # digest, label's index, score
+        self.learned: list[tuple[int, int, float, float]] = []  # digest, label's index, score, lead
 
     def add(self, line: str) -> None:
         label_count = len(self.labels)
@@ -171,10 +172,10 @@ class _BackupReader:
             day, *messages = _parse_counts(fields[1:], 1 + label_count)
             self.pair_counts.append([day, day, *messages, *[0] * label_count])
         elif kind == "m":
-            digest, label, score = fields
+            digest, label, score, lead = fields if label_count > 2 and len(fields) > 3 else (*fields, "nan")
             if int(label) >= label_count:
                 raise ValueError(label)
-            self.learned.append((int(digest, 16), int(label), float(score)))
+            self.learned.append((int(digest, 16), int(label), float(score), float(lead)))
         else:
             raise ValueError(kind)
 
@@ -188,7 +189,7 @@ class _BackupReader:
         order = stable_order(fingerprints)
         texts = [] if self.keyed else [token.encode() for token in self.tokens]
         texts += [b""] * (len(fingerprints) - len(texts))
-        digests, labels, scores = zip(*self.learned, strict=True) if self.learned else ((), (), ())
+        learned = zip(*self.learned, strict=True) if self.learned else ((), ())
         return CountTable(
             self.labels,
             messages,
@@ -199,7 +200,7 @@ class _BackupReader:
             counts[2 + label_count :, order].astype(np.int32),
             counts[0, order].astype(np.uint16),
             counts[1, order].astype(np.uint16),
-            LearnedMessages.of(digests, labels, scores),
+            LearnedMessages.of(*learned),
         )
 
 

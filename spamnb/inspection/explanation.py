@@ -1,7 +1,7 @@
 """Explain a verdict as a sum that can be checked by hand.
 
 Of two labels, one spam, the score is how far spam is ahead. Of more, what is explained is how far the verdict
-is ahead of the runner-up. Either way that lead is a sum over the evidence:
+is ahead of the runner-up; if one of them is spam, how far that is ahead. The lead is a sum over the evidence:
 
     lead = prior + absent words + Σ adds,   adds = weight · times      (the textbooks' models)
                                             adds = weight / divisor    (where the mean is taken)
@@ -10,11 +10,12 @@ is ahead of the runner-up. Either way that lead is a sum over the evidence:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spamnb import SPAM
+from spamnb import SPAM, UNSURE
 from spamnb.bayes.classifier import Evidence, Score, View
+from spamnb.bayes.cutoffs import has_spam
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.inspection.flips import Flip, find_flips
@@ -119,8 +120,27 @@ class Explanation(NamedTuple):
 
     @property
     def cutoffs(self) -> Cutoffs | None:
-        """The cutoffs that decide; None for more than two labels, where the likeliest wins."""
-        return self.model.cutoffs if len(self.model.labels) == 2 and SPAM in self.model.labels else None
+        """The cutoffs that decide; None where the likeliest label wins."""
+        return self.model.cutoffs if has_spam(self.model.labels) else None
+
+    @property
+    def is_about_spam(self) -> bool:
+        """Whether the evidence is for or against spam, and not for one of several other labels."""
+        return SPAM in self.sides
+
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """The leads at which the verdict changes."""
+        if self.cutoffs is None:
+            return ()
+        margin = self.cutoffs.margin
+        return (self.cutoffs.ham, self.cutoffs.spam) if self.is_about_spam else (-margin, margin)
+
+    @property
+    def is_unsure_which(self) -> bool:
+        """Whether it is no spam, and no other label is far enough ahead."""
+        lead = abs(self.lead) if not self.is_about_spam else inf
+        return self.verdict.label == UNSURE and self.cutoffs is not None and lead < self.cutoffs.margin
 
     @property
     def is_finite(self) -> bool:
@@ -131,7 +151,8 @@ class Explanation(NamedTuple):
     @property
     def weak(self) -> list[WeakToken]:
         """The tokens too weak to count, strongest first."""
-        weights = self.model.classifier.weights
+        classifier = self.model.classifier
+        weights = classifier.weights_against_spam if self.is_about_spam else classifier.weights
         weak = [
             WeakToken(token, row, difference(weights(row), self.toward, self.against))
             for token, row in self.weak_rows.items()
@@ -144,6 +165,7 @@ class Explanation(NamedTuple):
             "path": path,
             **self.verdict.as_map(),
             "cutoffs": [self.cutoffs.ham, self.cutoffs.spam] if self.cutoffs else None,
+            **({"margin": self.cutoffs.margin} if self.cutoffs and len(self.model.labels) > 2 else {}),
             "toward": self.sides[1],
             "against": self.sides[0],
             "lead": self.lead,
@@ -199,20 +221,21 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     features = model.tokenizer.features(message)
     classifier, view = model.classifier, model.view
     pairs = features.pairs if view.pairs else []
-    score = classifier.score(features.tokens, features.numbers, pairs)
+    score = model.score(features)
     verdict = model.decide(score)
     toward, against = compared_labels(score, verdict)
     lead = difference(score.joint, toward, against)
     prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
     background = difference(classifier.score([]).joint, toward, against)
-    words, numbers = score.evidence, score.evidence[:0]
+    words = evidence_between(score, toward, against)
+    numbers = words[:0]
     if view.numbers:
         measured = len(classifier.numeric_evidence(features.numbers))
         words, numbers = words[: len(words) - measured], words[len(words) - measured :]
     reasons, part_sums = sum_evidence(view, words, features, toward, against)
     changes: list[Flip] = []
     if toward != against and isfinite(lead) and all(isfinite(part.adds) for part in part_sums):
-        changes = find_flips(model, reasons, score, verdict, toward, against)
+        changes = find_flips(model, features, reasons, score, verdict, toward, against)
     if numbers:
         reasons += numeric_reasons(numbers, toward, against)
         total = sum(reason.adds for reason in reasons[len(words) :])
@@ -249,11 +272,14 @@ def compared_labels(score: Score, verdict: Verdict) -> tuple[int, int]:
     labels, joint = score.labels, score.joint
     if len(labels) == 1:
         return 0, 0
-    if len(labels) == 2 and SPAM in labels:
-        spam = labels.index(SPAM)
-        return spam, 1 - spam
-    ranked = sorted(range(len(joint)), key=lambda k: (labels[k] != verdict.label, -joint[k]))
-    return ranked[0], ranked[1]
+    first, second, *_ = sorted(range(len(joint)), key=lambda k: (labels[k] != verdict.label, -joint[k]))
+    return (second, first) if labels[second] == SPAM else (first, second)
+
+
+def evidence_between(score: Score, toward: int, against: int) -> Sequence[Evidence]:
+    """The evidence that tells two labels apart."""
+    is_about_spam = SPAM in (score.labels[toward], score.labels[against])
+    return score.evidence if is_about_spam or not score.other_evidence else score.other_evidence
 
 
 def difference(values: Sequence[float], toward: int, against: int) -> float:
@@ -305,10 +331,10 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
 def deciding_words(model: Model, raw: bytes, label: str, most: int = 3) -> list[str]:
     """The evidence that speaks most for a label; for one that is not compared, as unsure, the strongest."""
     features = model.features(raw)
-    pairs = features.pairs if model.view.pairs else ()
-    score = model.classifier.score(features.tokens, features.numbers, pairs)
+    score = model.score(features)
     toward, against = compared_labels(score, model.decide(score))
-    reasons, _ = sum_evidence(model.view, score.evidence, features, toward, against)
+    words = evidence_between(score, toward, against)
+    reasons, _ = sum_evidence(model.view, words, features, toward, against)
     sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)
     reasons.sort(key=lambda reason: -(sign * reason.adds or abs(reason.adds)))
     return [reason.token for reason in reasons[:most] if sign * reason.adds >= 0]

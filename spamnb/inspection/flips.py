@@ -11,6 +11,7 @@ from spamnb.bayes.classifier import Score
 from spamnb.bayes.verdict import Verdict
 from spamnb.inspection.reason import Reason
 from spamnb.model import Model
+from spamnb.reading.features import Features
 
 ROUNDING = 1e-9  # nats: a lead up to this is rounding, not evidence
 
@@ -39,7 +40,13 @@ class Removal(NamedTuple):
 
 
 def find_flips(
-    model: Model, reasons: Sequence[Reason], score: Score, verdict: Verdict, toward: int, against: int
+    model: Model,
+    features: Features,
+    reasons: Sequence[Reason],
+    score: Score,
+    verdict: Verdict,
+    toward: int,
+    against: int,
 ) -> list[Flip]:
     """Find the fewest tokens to leave out for each other verdict in reach; all weights are finite."""
     damping = model.view.damping
@@ -47,7 +54,8 @@ def find_flips(
     parts = [[reason for reason in reasons if reason.evidence.part == part] for part in (0, 1)]
     weakened: dict[int, list[WeakenedPart]] = {}
     found: dict[str, Flip] = {}
-    for sign, bound in bounds(model, verdict.label):
+    is_about_spam = SPAM in (score.labels[toward], score.labels[against])
+    for sign, bound in bounds(model, verdict.label, is_about_spam):
         if sign not in weakened:
             weakened[sign] = [weaken_part(part, damping, sign) for part in parts]
         first, second = weakened[sign]
@@ -59,7 +67,8 @@ def find_flips(
                     for lead in (removal.lead, *removal.part_leads)
                 )
             else:
-                joint, means = joint_without(parts, removal.removed, damping, score.joint), []
+                without = score_without(model, features, removal)
+                joint, means = without.joint, list(without.parts)
             now = model.decide(Score(score.labels, without_rounding(joint), [], means if score.parts else ()))
             tokens = [reason.token for part in removal.removed for reason in part]
             found.setdefault(now.label, Flip(now.label, now.score, tokens))
@@ -72,11 +81,14 @@ def without_rounding(joint: list[float]) -> list[float]:
     return joint if max(joint) - min(joint) > ROUNDING else [0.0 for _ in joint]
 
 
-def bounds(model: Model, label: str) -> list[tuple[int, float]]:
+def bounds(model: Model, label: str, is_about_spam: bool) -> list[tuple[int, float]]:
     """For each other verdict (sign, bound): a message gets it once sign · lead is no more than the bound."""
-    cutoffs, labels = model.cutoffs, model.labels
-    if not cutoffs or len(labels) > 2 or SPAM not in labels:
+    cutoffs = model.cutoffs
+    if not cutoffs or SPAM not in model.labels:
         return [] if label == UNSURE else [(1, 0.0)]
+    if not is_about_spam:
+        first = (-1, -cutoffs.margin) if label == UNSURE else (1, nextafter(cutoffs.margin, -inf))
+        return [first, (1, -cutoffs.margin)]
     ham, spam = cutoffs.ham, cutoffs.spam
     if label == UNSURE:
         return [(1, ham), (-1, -spam)]
@@ -125,29 +137,9 @@ def fewest_removals(first: WeakenedPart, second: WeakenedPart, lead: float, boun
     return Removal(removed, rest + sum(leads), leads)
 
 
-def joint_without(
-    parts: Sequence[list[Reason]],
-    removed: Sequence[list[Reason]],
-    damping: float | None,
-    joint: Sequence[float],
-) -> list[float]:
-    """The log-joint of each label when tokens of each part are removed."""
-    now = list(joint)
-    for part, gone in zip(parts, removed, strict=True):
-        for k in range(len(now)) if gone else ():
-            whole = label_weight(part, k)
-            now[k] -= part_score(whole, len(part), damping)
-            now[k] += part_score(whole - label_weight(gone, k), len(part) - len(gone), damping)
-    return now
-
-
-def label_weight(reasons: list[Reason], label_index: int) -> float:
-    """The weight of evidence for one label."""
-    return sum([reason.evidence.weights[label_index] * reason.evidence.times for reason in reasons])
-
-
-def part_score(total: float, tokens: int, damping: float | None) -> float:
-    """The score of a part: the sum of its evidence, or the mean with `damping` more tokens of no weight."""
-    if damping is None:
-        return total
-    return total / (tokens + damping) if tokens else 0.0
+def score_without(model: Model, features: Features, removal: Removal) -> Score:
+    """Score a message without some of its tokens and pairs."""
+    gone = {reason.evidence.feature for part in removal.removed for reason in part}
+    tokens = [token for token in features.tokens if token[0] not in gone]
+    pairs = [pair for pair in features.pairs if pair[0] not in gone] if model.view.pairs else []
+    return model.classifier.score(tokens, features.numbers, pairs)

@@ -158,6 +158,7 @@ class ModelSummary:
     settings: dict[str, Any]
     view: dict[str, Any]
     cutoffs: list[float] | None
+    margin: float | None  # how far one of several labels but spam must be ahead; None with fewer
     ham_loss: float  # the share of ham that the cutoffs may lose
     own_mail: OwnMail | None
     last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
@@ -200,6 +201,7 @@ class ModelSummary:
             settings,
             model.view.as_map(),
             [model.cutoffs.ham, model.cutoffs.spam] if model.cutoffs and has_spam(stored.labels) else None,
+            model.cutoffs.margin if model.cutoffs and "margin" in stored.head else None,
             stored.head["ham_loss"],
             own_mail,
             *token_days(days),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
+from spamnb.bayes.cutoffs import not_spam
 from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.flips import Flip
 from spamnb.inspection.reason import Reason
@@ -93,8 +94,11 @@ def cutoffs(why: Explanation) -> str:
         return "the likeliest label wins"
     if not isfinite(why.cutoffs.spam):
         return "too little mail was learned to decide"
-    against, toward = why.sides
-    return f"{against} up to {signed(why.cutoffs.ham)}, {toward} from {signed(why.cutoffs.spam)} on"
+    other, limits = not_spam(why.model.labels), why.cutoffs
+    said = f"{other} up to {signed(limits.ham)}, spam from {signed(limits.spam)} on"
+    return said + (
+        f"; another label if {signed(why.cutoffs.margin)} ahead" if len(why.model.labels) > 2 else ""
+    )
 
 
 def waterfall_section(why: Explanation) -> Markup | None:
@@ -127,7 +131,7 @@ def waterfall(why: Explanation) -> Markup:
     sums = [0.0]
     for step in rows:
         sums.append(sums[-1] + step.adds)
-    marks = [cut for cut in (why.cutoffs.ham, why.cutoffs.spam) if abs(cut) < 1e6] if why.cutoffs else []
+    marks = [cut for cut in why.limits if abs(cut) < 1e6]
     x = fitting_scale([*sums, *marks])
     bottom = TOP + ROW * (len(rows) + 1)
     against, toward = why.sides

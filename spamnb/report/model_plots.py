@@ -4,6 +4,7 @@ import re
 from math import log10
 
 from spamnb import SPAM
+from spamnb.bayes.cutoffs import not_spam
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.inspection.model_summary import LARGEST_WEIGHT, WEIGHT_STEP, ModelCurves, TellingToken
 from spamnb.report.elements import Markup, element, joined, sheet
@@ -187,7 +188,7 @@ def scores(model: ModelCurves) -> Markup:
     if not len(model.ham) and not len(model.spam):
         why = "Scores are kept by models of ham and spam, once they have learned enough."
         return drawing("scores", "Scores", why, text(WIDTH / 2, HEIGHT / 2, why, class_="small"))
-    ham = next(label for label in summary.labels if label != SPAM)
+    ham = not_spam(summary.labels)
     cutoffs = (summary.cutoffs[0], summary.cutoffs[1]) if summary.cutoffs else None
     plot, _beyond = histogram(
         ScoreGroup(ham, model.ham, HAM_COLOUR), ScoreGroup(SPAM, model.spam, SPAM_COLOUR), cutoffs

@@ -34,6 +34,7 @@ def change(
     pairs: "Sequence[int]",
     numbers: "Mapping[str, int | float]",
     score: float,
+    lead: float,
 ) -> "dict[str, Any]":
     """Return the fields of a record; a token is given by its fingerprint, occurrences and text."""
     if stored.head["settings"]["closed"]:
@@ -54,6 +55,7 @@ def change(
         "pairs": _column(8, pairs),
         "numbers": numbers,
         "score": score,
+        **({"lead": lead} if lead == lead else {}),  # no label has a lead where there are two
     }
 
 
@@ -73,6 +75,7 @@ def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, A
         list(record.pairs),
         record.numbers,
         record.score,
+        record.lead,
     )
 
 

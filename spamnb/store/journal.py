@@ -12,6 +12,7 @@ behind it.
 
 import os
 from binascii import crc32  # zlib's, without loading zlib
+from math import nan
 
 from spamnb.errors import InputOutputError
 from spamnb.files import complain, sync_folder, write_all
@@ -48,6 +49,7 @@ class JournalRecord:
         "digest",
         "end",
         "fingerprints",
+        "lead",
         "length",
         "new_pairs",
         "new_tokens",
@@ -72,6 +74,7 @@ class JournalRecord:
         self.new_tokens: int = fields["new_tokens"]
         self.new_pairs: int = fields["new_pairs"]
         self.score: float = fields["score"]
+        self.lead: float = fields.get("lead", nan)
         self.length = sum(self.occurrences)  # tokens, each as often as it occurs
         self.move_from(fields["before"], labels)
 

@@ -83,6 +83,9 @@ class StoredModel:
     def column(self, name: str) -> Column:
         return self._columns[name]
 
+    def has_column(self, name: str) -> bool:
+        return name in self._columns
+
     @property
     def count_bytes(self) -> int:
         return self.column("tokens").size + self.column("pairs").size

@@ -1,4 +1,4 @@
-"""The messages that a model learned: their digests, their labels, and how each scored without itself."""
+"""The messages that a model learned: their digests, their labels, and how each was judged without itself."""
 
 from __future__ import annotations
 
@@ -18,22 +18,27 @@ NOT_LEARNED = -1  # in place of a label index
 
 @dataclass(frozen=True, eq=False)
 class LearnedMessages:
-    """Messages by their sorted digests. A score is by the other mail alone; NaN where it was not taken."""
+    """Messages by their sorted digests. Scores and leads are by the other mail alone; NaN where not taken."""
 
     digests: Array
     labels: Array  # label indices
     scores: Array
+    leads: Array  # how far a message's label was ahead of the others, spam left out
 
     @classmethod
     def of(
-        cls, digests: Sequence[int], labels: Sequence[int], scores: Sequence[float] | None = None
+        cls,
+        digests: Sequence[int] | Array,
+        labels: Sequence[int] | Array,
+        scores: Sequence[float] | None = None,
+        leads: Sequence[float] | None = None,
     ) -> LearnedMessages:
         order = np.argsort(np.array(digests, np.uint64), kind="stable")
-        values = np.full(len(digests), np.nan) if scores is None else np.array(scores)
+        taken = [np.full(len(order), np.nan) if each is None else np.array(each) for each in (scores, leads)]
         return cls(
             np.array(digests, np.uint64)[order],
             np.array(labels, np.int8)[order],
-            values.astype(np.float32)[order],
+            *(each.astype(np.float32)[order] for each in taken),
         )
 
     @classmethod
@@ -53,7 +58,9 @@ class LearnedMessages:
             data = own.file.read(own.at + first * own.width, (end - first) * own.width)
             return np.frombuffer(data, f"<{own.kind}")
 
-        in_file = cls(column("digests"), column("digest_labels").astype(np.int8), column("digest_scores"))
+        scores = column("digest_scores")
+        leads = column("digest_leads") if stored.has_column("digest_leads") else np.full_like(scores, np.nan)
+        in_file = cls(column("digests"), column("digest_labels").astype(np.int8), scores, leads)
         later = [entry for entry in stored.journal.records if entry.digest in within]
         return merge_learned([in_file, *(cls.of_entry(entry, stored.labels) for entry in later)]).remaining()
 
@@ -61,7 +68,7 @@ class LearnedMessages:
     def of_entry(cls, entry: JournalRecord, labels: Sequence[str]) -> LearnedMessages:
         """Make a list of the one message that a journal record is about."""
         label_index = NOT_LEARNED if entry.after is None else labels.index(entry.after)
-        return cls.of([entry.digest], [label_index], [entry.score])
+        return cls.of([entry.digest], [label_index], [entry.score], [entry.lead])
 
     def __len__(self) -> int:
         return len(self.digests)
@@ -75,7 +82,7 @@ class LearnedMessages:
 
     def chosen(self, which: Array) -> LearnedMessages:
         """Choose messages by a mask."""
-        return LearnedMessages(self.digests[which], self.labels[which], self.scores[which])
+        return LearnedMessages(self.digests[which], self.labels[which], self.scores[which], self.leads[which])
 
     def label_index(self, digest: int) -> int:
         wanted = np.uint64(digest)  # numpy before 1.25 would compare with an int as floats, of 53 bits
@@ -95,13 +102,14 @@ class LearnedMessages:
     def keyed(self, key: Key) -> LearnedMessages:
         """Replace digests by those that a model with this key has."""
         digests = key.digests(self.digests.tolist())
-        return LearnedMessages.of(digests, self.labels.tolist(), self.scores.tolist())
+        return LearnedMessages.of(digests, self.labels, self.scores.tolist(), self.leads.tolist())
 
-    def scored(self, digests: Array, scores: Array) -> LearnedMessages:
-        """Replace the scores of some of the messages."""
-        renewed = self.scores.copy()
-        renewed[np.searchsorted(self.digests, digests)] = scores
-        return replace(self, scores=renewed)
+    def scored(self, digests: Array, scores: Array, leads: Array) -> LearnedMessages:
+        """Replace the scores and leads of some of the messages."""
+        places = np.searchsorted(self.digests, digests)
+        renewed = replace(self, scores=self.scores.copy(), leads=self.leads.copy())
+        renewed.scores[places], renewed.leads[places] = scores, leads
+        return renewed
 
 
 NOTHING_LEARNED = LearnedMessages.of([], [])
@@ -117,4 +125,5 @@ def merge_learned(lists: Sequence[LearnedMessages]) -> LearnedMessages:
     order = order[last]
     labels = np.concatenate([each.labels for each in lists])
     scores = np.concatenate([each.scores for each in lists])
-    return LearnedMessages(digests[last], labels[order], scores[order])
+    leads = np.concatenate([each.leads for each in lists])
+    return LearnedMessages(digests[last], labels[order], scores[order], leads[order])

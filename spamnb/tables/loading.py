@@ -19,9 +19,9 @@ from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 def load_table(stored: StoredModel) -> CountTable:
     """Load the whole of a model file, its checksums verified, and add its journal."""
     column = _read_columns(stored)
-    learned = LearnedMessages(
-        column["digests"], column["digest_labels"].astype(np.int8), column["digest_scores"]
-    )
+    scores = column["digest_scores"]
+    leads = column.get("digest_leads", np.full_like(scores, np.nan))
+    learned = LearnedMessages(column["digests"], column["digest_labels"].astype(np.int8), scores, leads)
     base = replace(_table_of(stored, column), learned=learned)
     return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.records)])
 

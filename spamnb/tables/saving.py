@@ -119,7 +119,7 @@ def save(
         "first_days": "H",
         "pair_days": "H",
     }
-    small = {**_histogram(whole), **_digests(learned)}
+    small = {**_histogram(whole), **_digests(learned, label_count)}
     kinds |= {name: _kind(column) for name, column in small.items()}
     bits, pair_bits = _bits(whole.vocabulary), _bits(whole.pair_vocabulary)
     entries = {
@@ -161,7 +161,7 @@ def save(
                 writer.add(columns)
             if scored:
                 learned, found = scored()
-                small |= _digests(learned)
+                small |= _digests(learned, label_count)
                 head |= found
             writer.add(small)
             writer.add_directories()
@@ -182,12 +182,13 @@ def _histogram(totals: Totals) -> dict[str, Array]:
     return {**columns, "histogram.tokens": _narrow(totals.pattern_tokens)}
 
 
-def _digests(learned: LearnedMessages) -> dict[str, Array]:
-    return {
+def _digests(learned: LearnedMessages, label_count: int) -> dict[str, Array]:
+    columns = {
         "digests": learned.digests.astype("<u8"),
         "digest_labels": learned.labels.astype("u1"),
         "digest_scores": learned.scores.astype("<f4"),
     }
+    return {**columns, "digest_leads": learned.leads.astype("<f4")} if label_count > 2 else columns
 
 
 def _narrow(column: Array) -> Array:

@@ -100,11 +100,7 @@ class KnownMessages:
             outcomes[messages[before == label_index]] = result
         for result, number in Counter(outcomes.tolist()).items():
             summary.count(label, result, number)
-        self._note(
-            LearnedMessages(
-                digests, np.full(len(digests), target, np.int8), np.full(len(digests), np.nan, np.float32)
-            )
-        )
+        self._note(LearnedMessages.of(digests, np.full(len(digests), target)))
         moved = np.flatnonzero(before != target)
         self.changed |= bool(len(moved))
         steps = [

@@ -46,12 +46,15 @@ def learn(path: str | os.PathLike[str], raw: bytes, label: str | None, is_correc
         # How the model judges the message before it learns it: cutoffs are set by such scores.
         count = stored.messages[stored.labels.index(label)] if label is not None else 0
         is_fair = result == LEARNED and not (is_correction and count >= ENOUGH_FAIR)
-        score = model.classify_features(features).score if is_fair else nan
+        score = lead = nan
+        if is_fair and label is not None:
+            found = model.score(features)
+            score, lead = model.decide(found).score, found.lead_among_others(label)
         texts = {} if stored.keyed else features.texts
         tokens = sorted([(token, times, texts.get(token, "")) for token, times, _ in features.tokens])
         pairs = sorted([pair for pair, _ in features.pairs])
         day = today()
-        record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score)
+        record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score, lead)
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
         except OSError as error:

@@ -8,7 +8,7 @@ import numpy as np
 
 from spamnb.arrays import places_among, sorted_distinct
 from spamnb.bayes.classifier import Likelihood
-from spamnb.bayes.cutoffs import has_spam, spam_scores
+from spamnb.bayes.cutoffs import has_spam, leads_among_others, spam_scores
 from spamnb.bayes.scoring import BulkClassifier, counts_by_token
 from spamnb.training.batches import SampledMessages
 
@@ -100,9 +100,9 @@ class Sample:
         classifier = BulkClassifier(Likelihood(totals, view), found[0])
         for piece, classifier.counts in zip(pieces, found, strict=True):
             classifier.open(piece.rows)
-            left_out = classifier.left_out_scores(range(len(piece.rows)), piece.labels.tolist())
-            scores = spam_scores(labels, np.array(left_out))
-            learned = learned.scored(piece.digests, scores)
+            joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
+            leads = leads_among_others(labels, piece.labels, joints)
+            learned = learned.scored(piece.digests, spam_scores(labels, joints), leads)
         return learned
 
 

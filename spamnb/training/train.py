@@ -11,8 +11,8 @@ import numpy as np
 from spamnb import HAM, SPAM
 from spamnb.arrays import Array, split_by_shard
 from spamnb.bayes.classifier import View
-from spamnb.bayes.cutoffs import HAM_LOSS, IMPORTED, calibrated, cutoffs, ham_and_spam, score_scale
-from spamnb.bayes.verdict import Calibration
+from spamnb.bayes.cutoffs import HAM_LOSS, has_spam, measured, score_scale
+from spamnb.bayes.verdict import IMPORTED, Calibration
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.lock import TRAINING, Lock
@@ -191,11 +191,12 @@ def write_shards(
         messages = sample.scored(learned, labels, view, whole, counts) if sample else learned
         limits, calibration = IMPORTED, Calibration()
         if not settings.closed:
-            ham, spam = ham_and_spam(labels, messages.labels, messages.scores)
-            limits, calibration = cutoffs(ham, spam, ham_loss, scale=score_scale(view)), calibrated(ham, spam)
+            columns = messages.labels, messages.scores, messages.leads
+            limits, calibration = measured(labels, *columns, ham_loss, score_scale(view))
         return messages, {
             "cutoffs": [limits.ham, limits.spam],
             "calibration": [calibration.slope, calibration.intercept],
+            **({"margin": limits.margin} if "margin" in about else {}),
         }
 
     about = {
@@ -205,6 +206,7 @@ def write_shards(
         "ham_loss": ham_loss,
         "cutoffs": [0.0, 0.0],  # until they are known
         "calibration": [0.0, 0.0],
+        **({"margin": 0.0} if has_spam(labels) and len(labels) > 2 else {}),
     }
     with beside(scored) as result:
         new = save(path, shards, learned, about, totals, map_shards, result)

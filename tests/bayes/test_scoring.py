@@ -1,5 +1,7 @@
 """One message, many at once, left out, online: the same score to the last bit, by every view of any table."""
 
+from dataclasses import replace
+
 import numpy as np
 from helpers.generated import examples_times
 from helpers.simple_table import SimpleTable
@@ -7,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import MISSING, Rows
-from spamnb.bayes.classifier import GLOBAL, Classifier, Score, View
+from spamnb.bayes.classifier import GLOBAL, Classifier, View
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.running_counts import RunningCounts
 
 WORDS, PAIRS = range(12), range(12, 18)  # places in the vocabulary
+LABELS = ("ham", "spam"), ("ham", "news", "spam"), ("spam", "ham", "home", "news", "work")
 SMOOTHINGS = (0.0, 1e-300, 0.01, 0.3, 1.0, GLOBAL)
 
 messages = st.fixed_dictionaries(
@@ -98,7 +101,7 @@ def one_by_one(corpus, view, learned, message):
     return Classifier(counts, view).score(*features(corpus, message)).joint
 
 
-@given(st.sampled_from([("ham", "spam"), ("ham", "news", "spam")]).flatmap(questions), st.randoms())
+@given(st.sampled_from(LABELS).flatmap(questions), st.randoms())
 @examples_times(2)
 def test_many_at_once(question, chance):
     corpus, view = question
@@ -108,20 +111,34 @@ def test_many_at_once(question, chance):
     assert together == [one_by_one(corpus, view, learned, message) for message in range(len(corpus))]
 
 
-@given(corpora(("ham", "spam")), averaging_views())
+@given(st.sampled_from(LABELS).flatmap(corpora), averaging_views())
 @examples_times(2)
 def test_left_out(corpus, view):
     table = corpus.table(np.ones(len(corpus), bool))
     classifier = BulkClassifier.of(table, view)
     everyone = range(len(corpus))
     expected = [one_by_one(corpus, view, [n for n in everyone if n != left], left) for left in everyone]
-    scores = [Score(corpus.labels, joint, []).of("spam") for joint in expected]
     classifier.open(corpus.rows)
-    assert classifier.left_out_scores(everyone, corpus.truth.tolist()) == scores
+    assert classifier.left_out_joints(everyone, corpus.truth.tolist()).tolist() == expected
     assert (classifier.joints(corpus.rows) == BulkClassifier.of(table, view).joints(corpus.rows)).all()
 
 
-@given(st.sampled_from([("ham", "spam"), ("ham", "news", "spam")]).flatmap(questions))
+@given(corpora(("home", "spam", "news", "work")), averaging_views())
+@examples_times(2)
+def test_spam_against_the_rest(corpus, view):
+    """To split ham into several labels changes neither the score of spam nor that of a part."""
+    joined = replace(corpus, labels=("ham", "spam"), truth=(corpus.truth == 1).astype(np.int8))
+    everyone = np.ones(len(corpus), bool)
+    for score, of_two in zip(
+        BulkClassifier.of(corpus.table(everyone), view).scores(corpus.rows),
+        BulkClassifier.of(joined.table(everyone), view).scores(corpus.rows),
+        strict=True,
+    ):
+        assert score.of("spam") == of_two.of("spam")
+        assert score.most_of_a_part("spam") == of_two.most_of_a_part("spam")
+
+
+@given(st.sampled_from(LABELS).flatmap(questions))
 @examples_times(2)
 def test_online(question):
     corpus, view = question

@@ -1,5 +1,6 @@
 """The online protocols: each message judged by what was learned before it, and by nothing else."""
 
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -226,9 +227,19 @@ class TestCutoffs:
         given, _ = judge_online(corpus, self.ORDER, view=DEFAULT_VIEW)
         assert given.cutoffs == judge_online(corpus, self.ORDER)[0].cutoffs is not None
 
-    def test_other_labels_have_none(self, corpus_of):
-        corpus = corpus_of(some_mail(("home", "spam", "work"), 20))
-        judged, _ = judge_online(corpus, np.random.default_rng(7).permutation(60))
+    def test_three_labels(self, corpus_of):
+        """Cutoffs of spam against the rest are the same for two labels and three."""
+        labels, order = ("ham", "spam", "work"), np.random.default_rng(7).permutation(60)
+        corpus = corpus_of(some_mail(labels, 20))
+        joined = replace(corpus, labels=("ham", "spam"), truth=(corpus.truth == 1).astype(np.int8))
+        three, two = judge_online(corpus, order)[0], judge_online(joined, order)[0]
+        assert three.cutoffs == two.cutoffs is not None
+        assert three.score.tolist() == two.score.tolist()
+        assert (three.verdict[: 2 * FEWEST] < 0).all()
+
+    def test_labels_without_spam_have_none(self, corpus_of):
+        corpus = corpus_of(some_mail(("home", "work"), 20))
+        judged, _ = judge_online(corpus, np.random.default_rng(7).permutation(40))
         assert (judged.verdict[: 2 * FEWEST] >= 0).any()
         assert judged.cutoffs is None
 

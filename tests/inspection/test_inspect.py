@@ -99,11 +99,11 @@ class TestSummary:
     def test_three_labels(self, spamnb, three):
         known = spamnb("inspect", "--json", "--model", three).succeeds().json
         assert known["labels"] == ["ham", "spam", "work"]
-        assert known["cutoffs"] is None
+        assert known["cutoffs"][0] < 0 < known["cutoffs"][1]
         assert known["telling"]["work"][0]["messages"][2] == 14
         text = spamnb("inspect", "--model", three).succeeds().out.decode()
         assert "most telling of work" in text
-        assert "the verdict is the likeliest label" in text
+        assert "not spam up to" in text
 
     def test_a_damaged_column_is_noticed(self, spamnb, own):
         """A delivery reads too little of the file to see it; here all of it is read."""
@@ -224,13 +224,14 @@ class TestMessage:
     def test_three_labels(self, spamnb, three, mail):
         run = ("inspect", "--model", three, "-")
         why = spamnb(*run, "--json", stdin=mail.messages["work"]).succeeds().json
-        assert (why["verdict"], why["toward"]) == ("work", "work")
+        assert (why["verdict"], why["toward"], why["against"]) == ("work", "spam", "work")
         assert set(why["evidence"][0]["messages"]) == {"ham", "spam", "work"}
         assert sum(one["adds"] for one in why["evidence"]) == pytest.approx(why["lead"])
         text = spamnb(*run, stdin=mail.messages["work"]).succeeds().out.decode()
         assert text.startswith("work: score")
         assert "in work" in text
-        assert f"work ahead of {why['against']} by" in text
+        assert "cutoffs: not spam up to" in text
+        assert f"; of other labels, one that is ahead by {why['margin']:.4f}\n" in text
 
     def test_nothing_of_a_message_reaches_a_terminal_raw(self, spamnb):
         """Escapes, controls, what turns writing round: in headers, text, names and attachments."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spamnb.bayes.classifier import Evidence, View
 from spamnb.inspection.explanation import explain, hidden_words, ignored_headers, ignored_parts
-from spamnb.inspection.flips import fewest_removals, part_score, weaken_part
+from spamnb.inspection.flips import fewest_removals, weaken_part
 from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections
 from spamnb.inspection.reason import Reason, place_of
 from spamnb.model import Model
@@ -100,6 +100,13 @@ def reason(weight, part, many, damping):
 weights = st.lists(st.floats(-12, 12).map(lambda x: round(x, 2)), max_size=5)
 
 
+def mean(total, tokens, damping):
+    """The sum of the evidence of a part, or the mean with `damping` more tokens of no weight."""
+    if damping is None:
+        return total
+    return total / (tokens + damping) if tokens else 0.0
+
+
 @given(weights, weights, st.sampled_from([None, 0.0, 4.0]), st.floats(-3, 3), st.sampled_from([1, -1]))
 def test_no_smaller_set_of_tokens_would_do(head, body, damping, bound, sign):
     """Against all subsets there are."""
@@ -107,7 +114,7 @@ def test_no_smaller_set_of_tokens_would_do(head, body, damping, bound, sign):
 
     def lead(kept):
         return sign * sum(
-            part_score(sum(one.weight for one in kept if one.evidence.part == part), count, damping)
+            mean(sum(one.weight for one in kept if one.evidence.part == part), count, damping)
             for part in (0, 1)
             for count in [sum(one.evidence.part == part for one in kept)]
         )

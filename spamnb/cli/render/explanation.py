@@ -7,6 +7,7 @@ from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 from spamnb import SPAM, UNSURE
+from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.terminal import (
     bar,
     bar_heading,
@@ -137,10 +138,13 @@ def cutoffs_line(why: Explanation) -> str:
         return "the likeliest label: " + listed([f"{label} {share:.4f}" for label, share in shares], LISTED)
     if not isfinite(why.cutoffs.spam):
         return "too little mail was learned for cutoffs: all is unsure"
-    ham, spam = why.sides
-    said = f"cutoffs: {ham} up to {why.cutoffs.ham:.4f}, {spam} from {why.cutoffs.spam:.4f} on"
+    other, limits = not_spam(why.model.labels), why.cutoffs
+    said = f"cutoffs: {other} up to {limits.ham:.4f}, spam from {limits.spam:.4f} on"
+    if len(why.model.labels) > 2:
+        said += f"; of other labels, one that is ahead by {why.cutoffs.margin:.4f}"
     if why.verdict.label == UNSURE and why.verdict.score <= why.cutoffs.ham:
-        said += f"; unsure, for its head or its body speaks for {spam}"
+        reason = "no other label is" if why.is_unsure_which else "its head or its body speaks for spam"
+        said += f"; unsure, for {reason}"
     return said
 
 

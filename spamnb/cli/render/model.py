@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spamnb import SPAM
+from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.notices import key_location
 from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, print_json, show, signed, table
 from spamnb.errors import DataError
@@ -77,18 +78,21 @@ def cutoffs(known: ModelSummary) -> str:
     ham, spam = known.cutoffs
     if not isfinite(spam):
         return "none yet, too little mail: all is unsure"
-    other = next(label for label in known.labels if label != SPAM)
+    other = not_spam(known.labels)
     loss = f"set for {100 * known.ham_loss:g} % of {other} lost"
     if known.settings.get("closed"):
         loss = "those of imported counts"
-    return f"{other} up to {ham:.4f}, {SPAM} from {spam:.4f} on, between them unsure; {loss}"
+    said = f"{other} up to {ham:.4f}, {SPAM} from {spam:.4f} on, between them unsure; {loss}"
+    return (
+        said if known.margin is None else f"{said}; of other labels, one that is ahead by {known.margin:.4f}"
+    )
 
 
 def own_mail(known: ModelSummary) -> str:
     """Say how the cutoffs do on the mail learned, each message judged by the others."""
     own = known.own_mail
     assert own
-    other = next(label for label in known.labels if label != SPAM)
+    other = not_spam(known.labels)
     return (
         f"each message judged by the others: {part(own.ham_lost, own.ham)} {other} lost, "
         f"{part(own.spam_missed, own.spam)} {SPAM} missed, "
