@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from spamnb.bayes.classifier import View as View
     from spamnb.bayes.verdict import Verdict as Verdict
     from spamnb.errors import SpamnbError as SpamnbError
+    from spamnb.library import learn as learn
     from spamnb.library import train as train
     from spamnb.model import Model as Model
     from spamnb.reading.settings import Settings as Settings
     from spamnb.tables.count_table import CountTable as CountTable
-    from spamnb.training.learn import learn as learn
 
 __version__ = "0.1.0"
 HAM, SPAM, UNSURE = "ham", "spam", "unsure"  # labels of messages, and the verdict between them
@@ -39,7 +39,7 @@ _HOMES = {
     "SpamnbError": "spamnb.errors",
     "Verdict": "spamnb.bayes.verdict",
     "View": "spamnb.bayes.classifier",
-    "learn": "spamnb.training.learn",
+    "learn": "spamnb.library",
     "train": "spamnb.library",
 }
 __all__ = list(_HOMES)

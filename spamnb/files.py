@@ -80,6 +80,11 @@ def default_model() -> str:
     return os.environ.get("SPAMNB_MODEL") or os.path.join(data_folder(), "spamnb", "model.msgpack")
 
 
+def model_file(path: str) -> str:
+    """Path of the file that a link leads to: the journal of a model, its lock and its key lie beside that."""
+    return os.path.realpath(path) if os.path.islink(path) else path
+
+
 def data_folder() -> str:
     """Folder $XDG_DATA_HOME, else ~/.local/share."""
     folder = xdg_folder("XDG_DATA_HOME", ".local", "share")

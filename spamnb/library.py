@@ -1,4 +1,4 @@
-"""Training for `import spamnb`; all else that it offers has its home elsewhere."""
+"""Training and learning for `import spamnb`; all else that it offers has its home elsewhere."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def train(
     those below a path whose names speak against its label (Trash, Drafts …) are left out. Without yes, a run
     that would move nearly all of a label to another one is refused: folders may have been swapped.
     """
+    from spamnb.files import model_file
     from spamnb.mailboxes.sources import check
     from spamnb.training import train as training
     from spamnb.workers.local import LocalPool
@@ -43,7 +44,7 @@ def train(
     named = {label: [os.fspath(one) for one in paths] for label, paths in sources.items()}
     check([one for paths in named.values() for one in paths])
     return training.train(
-        os.fspath(path),
+        model_file(os.fspath(path)),
         named,
         settings,
         view=view,
@@ -55,3 +56,14 @@ def train(
         yes=yes,
         pool=LocalPool(jobs),
     )
+
+
+def learn(path: Path, raw: bytes, label: str | None, is_correction: bool = False) -> str:
+    """Learn a message under a label, or forget it (None). When this returns, the change is on disk.
+
+    A correction was chosen for being hard to judge: cutoffs are not set by its score, if there are others.
+    """
+    from spamnb.files import model_file
+    from spamnb.training import learn as learning
+
+    return learning.learn(model_file(os.fspath(path)), raw, label, is_correction)

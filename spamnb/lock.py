@@ -34,8 +34,7 @@ class Lock:
         self.created: list[str] = []  # what was missing before: the file, then its folders, innermost first
 
     def __enter__(self) -> None:
-        if os.path.isdir(self.model):
-            raise CannotCreate(f"{self.model}: a folder; {NAME_ANOTHER_FILE}")
+        check_place(self.model)
         self.created = missing_paths(self.path)
         deadline = time.monotonic() + self.patience
         while not self._try_lock():
@@ -80,6 +79,13 @@ class Lock:
                 (os.unlink if path == self.path else os.rmdir)(path)
             except OSError:
                 return  # not there, or a folder with something in it by now
+
+
+def check_place(model: str) -> None:
+    """Refuse a place where something is that is no regular file: a folder, a device, a pipe."""
+    if os.path.exists(model) and not os.path.isfile(model):
+        what = "a folder" if os.path.isdir(model) else "not a regular file"
+        raise CannotCreate(f"{model}: {what}; {NAME_ANOTHER_FILE}")
 
 
 def missing_paths(path: str) -> list[str]:

@@ -5,6 +5,7 @@ import os
 from spamnb.bayes.classifier import Classifier, Score, View
 from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs, verdict_of
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
+from spamnb.files import model_file
 from spamnb.reading.message import read
 from spamnb.reading.settings import REVISION, Settings
 from spamnb.reading.tokenizer import Tokenizer
@@ -61,7 +62,7 @@ class Model:
     ) -> "Model":
         if os.path.isdir(path):
             raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
-        return cls(StoredModel.open(os.fspath(path)), view, cutoffs)
+        return cls(StoredModel.open(model_file(os.fspath(path))), view, cutoffs)
 
     def features(self, raw: bytes, spare: "Features | None" = None) -> "Features":
         """Return the features of a message that the view has a use for; put into `spare`, if there is one."""

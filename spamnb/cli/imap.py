@@ -16,7 +16,7 @@ from spamnb.cli.options import Command, Decorated, jobs_option, json_option, pat
 from spamnb.cli.progress import progress
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
-from spamnb.files import complain, printable, write_stderr
+from spamnb.files import complain, model_file, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -314,7 +314,7 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
 
 
 def model_of(account: Account, named: str | None) -> str:
-    return named or os.path.expanduser(account.model) or model_path()
+    return model_file(named or os.path.expanduser(account.model) or model_path())
 
 
 @contextmanager

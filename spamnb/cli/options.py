@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from spamnb.cli.help import Number, rare_option
 from spamnb.configuration.current import model_path
 from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
+from spamnb.files import model_file
 
 if TYPE_CHECKING:
     from spamnb.model import Model
@@ -171,20 +172,26 @@ def _check_local(_ctx: click.Context, _option: click.Parameter, path: str) -> st
     return path
 
 
+def _resolved(ctx: click.Context, option: click.Parameter, path: str) -> str:
+    return model_file(_check_local(ctx, option, path))
+
+
 def read_by(parse: Callable[..., int], least: int) -> Callable[..., int]:
     """Make the callback of an option whose value is a text, to be read by a function of quantities."""
     return lambda _ctx, option, text: parse(text, option.opts[-1], least)
 
 
 path_type = click.Path(readable=False)  # nothing is checked yet, but shells complete it
-model_option = click.option(
+_model_option = partial(
+    click.option,
     "--model",
     type=path_type,
-    callback=_check_local,
     metavar="PATH",
     default=model_path,
     help="Model file, if not $SPAMNB_MODEL or the configured one.",
 )
+model_option = _model_option(callback=_resolved)
+served_model_option = _model_option(callback=_check_local)  # a link may lead elsewhere while a server runs
 jobs_option = rare_option(
     "--jobs", type=Number(1, 1024), help="Number of processes; by default one for each core."
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.files import complain, write_all
+from spamnb.lock import check_place
 from spamnb.store.stored_model import SIGNATURE
 
 OUTPUT = "-"  # in place of a file: standard output, and then nothing else goes there
@@ -44,6 +45,7 @@ def _create_and_remove(path: str) -> None:
 
 def check_replaceable(path: str) -> None:
     """Refuse to replace what is no model and not empty: a slip of the finger must not cost a mailbox."""
+    check_place(path)
     try:
         with open(path, "rb") as file:
             head = file.read(64)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from spamnb.cli.help import Number, rare_option
-from spamnb.cli.options import Command, history_options, model_option, path_type, read_by
+from spamnb.cli.options import Command, history_options, path_type, read_by, served_model_option
 from spamnb.configuration.current import HEADER_STYLES, load
 from spamnb.configuration.quantities import parse_size
 from spamnb.delivery import open_history
@@ -33,7 +33,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
     f"{DEFAULT_ADDRESS}, with --milter {DEFAULT_MILTER_ADDRESS}.",
 )
 @rare_option("--workers", type=Number(1, 1024), help="Number of processes; by default one for each core.")
-@model_option
+@served_model_option
 @click.option("--user-models", type=path_type, metavar="DIR", help="Use DIR/USER/model.msgpack if it exists.")
 @click.option("--allow-tell", is_flag=True, help="Let anyone who can connect teach the model.")
 @click.option(

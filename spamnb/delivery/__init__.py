@@ -18,7 +18,7 @@ from spamnb.errors import (
     SpamnbError,
     UsageError,
 )
-from spamnb.files import STDIN, STDOUT, printable, read_all, write_all
+from spamnb.files import STDIN, STDOUT, model_file, printable, read_all, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class ClassifyCommand:
         if header_style and not passthrough:
             raise UsageError("--header-style is about the header that -p adds")
         self.configuration = load()
-        self.model = model or model_path(self.configuration)
+        self.model = model_file(model or model_path(self.configuration))
         self.header_style = header_style or self.configuration["header_style"]
         self.syslog = syslog or self.configuration["syslog"]
         self.passthrough = passthrough
@@ -167,7 +167,7 @@ class LearnCommand:
 
     def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
         self.label = label
-        self.model = model or model_path(load())
+        self.model = model_file(model or model_path(load()))
         self.forget = forget
 
     @property

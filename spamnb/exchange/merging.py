@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
+from spamnb.files import model_file
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored_model import StoredModel
@@ -57,9 +58,10 @@ def merge(
 
     `progress` is called with numbers of bytes that add up to three times those of all models.
     """
+    out = model_file(out)
     with Lock(out, kind=TRAINING):
         before = replaceable(out) if fresh else existing(out)
-        opened = {location(out): before} if before else {}
+        opened = {os.path.realpath(out): before} if before else {}
         models = [open_once(path, opened) for path in paths]
         base_model = open_once(base, opened) if base else None
         everything = [*([base_model] if base_model else []), *models]
@@ -94,17 +96,12 @@ def merge(
     return total.merged
 
 
-def location(path: str) -> str:
-    """Path by which a model is known; a link to a model has a journal of its own, so it is not followed."""
-    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-
-
 def open_once(path: str, opened: dict[str, StoredModel]) -> StoredModel:
     """Open a model, once even if it is input and output: what it learns meanwhile is carried over once."""
-    key = location(path)
+    key = os.path.realpath(path)
     if key not in opened:
         try:
-            opened[key] = StoredModel.open(path)
+            opened[key] = StoredModel.open(model_file(path))
         except NoModel as error:
             raise NoInput(f"{path}: no such model") from error
     return opened[key]

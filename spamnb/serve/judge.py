@@ -12,7 +12,7 @@ from spamnb.configuration.current import Configuration, load
 from spamnb.delivery.fast_scorer import hold
 from spamnb.delivery.history_log import HistoryLog
 from spamnb.errors import ModelError, SpamnbError
-from spamnb.files import complain
+from spamnb.files import complain, model_file
 from spamnb.model import Model
 from spamnb.reading.features import Features
 from spamnb.serve.metrics import Counters
@@ -102,16 +102,20 @@ class Judge:
 class ReloadingModel:
     """A model that is reopened when its file or its journal has changed; if that fails, it stays as it was.
 
-    The shared model is held in memory, and may be a link to its file. Models of users are many, and in
-    folders where users may write: they are read from the disk, and must not be links.
+    The shared model is held in memory, and may be a link, which may lead elsewhere some day. Models of users
+    are many, and in folders where users may write: they are read from the disk, and must not be links.
     """
 
     def __init__(self, path: str, shared: bool = True) -> None:
-        self.path = path
+        self.named_path = path
         self.shared = shared
         self.stamp: Stamp | None = None
         self.last_error = ""
         self._model: Model | None = None
+
+    @property
+    def path(self) -> str:
+        return model_file(self.named_path) if self.shared else self.named_path
 
     def current(self) -> Model:
         stamp = self._stamp()

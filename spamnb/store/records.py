@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from binascii import crc32  # zlib's, without loading zlib
+from stat import S_ISREG
 
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
 
@@ -34,8 +35,10 @@ class File:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # not to wait at a pipe
         status = os.fstat(self.handle)
+        if not S_ISREG(status.st_mode):
+            raise ModelError(path, "not a regular file; name another file with --model")
         self.inode = status.st_ino
         self.size = status.st_size
 

@@ -24,12 +24,11 @@ ENOUGH_FAIR = 100
 TOO_LONG = 8 * journal.FOLD_LIMIT  # bytes: no process came to fold it, so this one does
 
 
-def learn(path: str | os.PathLike[str], raw: bytes, label: str | None, is_correction: bool = False) -> str:
+def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False) -> str:
     """Learn a message under a label, or forget it (None). When this returns, the change is on disk.
 
     A correction was chosen for being hard to judge: cutoffs are not set by its score, if there are others.
     """
-    path = os.fspath(path)
     message = read(raw)
     with Lock(path):
         stored = StoredModel(path)

@@ -1,0 +1,121 @@
+"""A model behind a link is one model, whoever names it; what is no file at all is never replaced."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+import spamnb as library
+from spamnb.files import model_file
+from spamnb.serve.judge import ReloadingModel
+from spamnb.store.stored_model import StoredModel
+
+MORE = b"Subject: one more\n\nviagra\n"
+
+
+@pytest.fixture
+def link(own, tmp_path):
+    """A link to a link to the model, in a folder of its own."""
+    folder = tmp_path / "links"
+    folder.mkdir()
+    (folder / "near").symlink_to("far")
+    (folder / "far").symlink_to(own)
+    return folder / "near"
+
+
+CHANGES = [
+    "train --spam -",
+    "train --forget -",
+    "train --jobs 1 --ham-loss 2% HAM SPAM",
+    "train --jobs 1 --fresh HAM SPAM",
+    "train --jobs 1 --keyed --fresh HAM SPAM",
+    "prune --older-than 0d --rarer-than 9",
+    "import --fresh BACKUP",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_changed_by_a_link_is_changed_in_the_file(spamnb, mail, own, link, tmp_path, change):
+    backup = tmp_path / "backup"
+    backup.write_bytes(spamnb("export", "--model", own).succeeds().out)
+    places = {"HAM": mail.ham, "SPAM": mail.spam, "BACKUP": str(backup)}
+    words = [places.get(word, word) for word in change.split()]
+    spamnb("train", "--spam", "-", "--model", own, stdin=MORE + b"known").succeeds()
+    before = StoredModel.open(own)
+    spamnb(*words, "--model", link, stdin=MORE + b"known" * ("forget" in change)).succeeds()
+    assert sorted(os.listdir(link.parent)) == ["far", "near"]
+    assert link.is_symlink()
+    after = StoredModel.open(own)
+    assert (after.generation, after.journal.size) != (before.generation, before.journal.size)
+    assert spamnb("inspect", "--check", "--model", link).succeeds()
+    told = [spamnb("classify", "--model", path, stdin=MORE).succeeds().out for path in (own, link)]
+    assert told[0] == told[1]
+
+
+def test_a_link_that_leads_nowhere_yet_leads_to_the_new_model(spamnb, tmp_path):
+    (tmp_path / "link").symlink_to("model")
+    spamnb(
+        "train", "--spam", "-", stdin=MORE, env=spamnb.environment | {"SPAMNB_MODEL": str(tmp_path / "link")}
+    )
+    assert (tmp_path / "link").is_symlink()
+    assert StoredModel.open(str(tmp_path / "model")).messages == [0, 1]
+
+
+def test_models_are_merged_by_links(spamnb, own, link, tmp_path):
+    spamnb("train", "--spam", "-", "--model", own, stdin=MORE).succeeds()
+    (tmp_path / "out").symlink_to("sum")
+    spamnb("merge", tmp_path / "out", link).succeeds()
+    assert StoredModel.open(str(tmp_path / "sum")).messages == StoredModel.open(own).messages
+    assert (tmp_path / "out").is_symlink()
+
+
+def test_the_library_follows_links(own, link, mail):
+    assert library.learn(link, MORE, "spam") == "learned"
+    assert Path(own + ".journal").exists()
+    assert library.Model.open(link).stored.path == model_file(str(link)) == own
+    library.train(link, {"ham": [mail.ham]}, jobs=1, ham_loss=0.01)
+    assert StoredModel.open(own).head["ham_loss"] == 0.01
+    assert link.is_symlink()
+
+
+def test_a_server_notices_that_a_link_leads_elsewhere(spamnb, own, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(own)
+    served = ReloadingModel(str(link))
+    assert served.current().stored.path == own
+    link.unlink()
+    link.symlink_to(spamnb.model)
+    assert served.current().stored.path == spamnb.model
+
+
+WRITERS = [
+    "train --fresh HAM SPAM",
+    "train HAM SPAM",
+    "train --spam -",
+    "tune --fresh HAM SPAM",
+    "merge",
+    "import --fresh BACKUP",
+    "prune",
+]
+
+
+@pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_is_refused_and_stays(spamnb, mail, own, tmp_path, command, kind):
+    place = tmp_path / "place"
+    try:
+        os.mkfifo(place) if kind == "pipe" else os.mknod(place, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("only root can make a device")
+    before = place.stat()
+    backup = tmp_path / "backup"
+    backup.write_bytes(spamnb("export", "--model", own).succeeds().out)
+    places = {"HAM": mail.ham, "SPAM": mail.spam, "BACKUP": str(backup)}
+    words = [places.get(word, word) for word in command.split()]
+    to = [place, own] if words[0] == "merge" else ["--model", place]
+    done = spamnb(*words, *to, stdin=MORE)
+    done.fails(73, "not a regular file", "--model")
+    assert b"--fresh" not in done.err
+    spamnb("classify", "--model", place, stdin=MORE).fails(65, "not a regular file")
+    assert (place.stat().st_mode, place.stat().st_ino) == (before.st_mode, before.st_ino)
