@@ -51,6 +51,12 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
+def announce_stdin(what: str) -> None:
+    """Say what is waited for, where standard input is a terminal: else nothing would seem to happen."""
+    if os.isatty(STDIN):
+        complain(f"waiting for {what} on standard input; Ctrl-D ends it")
+
+
 def read_all(handle: int) -> bytes:
     pieces = []
     while piece := os.read(handle, 1 << 20):

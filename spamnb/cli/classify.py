@@ -160,7 +160,7 @@ def judgements(
 def names_on_stdin(missing: list[Unreadable]) -> tuple[str, ...]:
     """Read paths, a line each; what is not there, as a message filed elsewhere since, goes to `missing`."""
     found = []
-    for name in filter(None, map(os.fsdecode, read_stdin().split(b"\n"))):
+    for name in filter(None, map(os.fsdecode, read_stdin("paths").split(b"\n"))):
         try:
             check([name])
             found.append(name)

@@ -25,7 +25,7 @@ from spamnb.cli.options import (
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
 from spamnb.cli.progress import announce_tried
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.cli.render.terminal import paths_and_reasons, print_json
+from spamnb.cli.render.terminal import paths_and_reasons, print_json, print_json_lines
 from spamnb.errors import UsageError
 from spamnb.evaluation.protocol import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
 from spamnb.mailboxes.labelled import read_index
@@ -246,7 +246,7 @@ def compare_settings(
     )
     found = list(announce_tried(results))
     if as_json:
-        print_json([result.as_map() for result in found])
+        print_json_lines(result.as_map() for result in found)
     else:
         show_comparison(found, f"{folds.count} folds")
 

@@ -13,7 +13,7 @@ import click
 from spamnb.cli.help import Number
 from spamnb.cli.options import Command, history_days_option, history_size_option, json_option, path_type
 from spamnb.cli.progress import progress
-from spamnb.cli.render.terminal import cut_text, print_json, show, table
+from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, show, table
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.delivery import history_limits
@@ -84,7 +84,7 @@ def history(
             opened.gather(step)
         found = opened.entries("time", verdict=verdict, text=" ".join(words), since=start, limit=limit)
     if as_json:
-        print_json([entry._asdict() for entry in found])
+        print_json_lines(entry.as_map() for entry in found)
     elif not sys.stdout.isatty():
         for entry in found:
             click.echo("\t".join(cells(entry, "%Y-%m-%dT%H:%M:%S%z")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ import click
 from spamnb.cli.help import Group, Number, rare_option
 from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
 from spamnb.cli.progress import progress
+from spamnb.cli.render.terminal import print_json_lines
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
 from spamnb.files import complain, model_file, printable, write_stderr
@@ -173,7 +173,7 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
 
     code = for_each(account, config, look)
     if as_json:
-        print(json.dumps(found, indent=2))
+        print_json_lines(found)
         return code
     for facts in found:
         print(f"{facts['account']}: {facts['server']}, TLS {facts['tls']}")
@@ -225,7 +225,7 @@ def train(
                 summary = mail.run(path, jobs, yes, step)
         sources = {label: [folder.name] for label, folder, _ in mail.wanted}
         if as_json:
-            print(json.dumps({"account": one.name, "model": path, **as_map(summary, sources)}))
+            print_json_lines([{"account": one.name, "model": path, **as_map(summary, sources)}])
         else:
             names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
             print(f"{one.name}: {len(mail):,} new messages in {names}", flush=True)
@@ -351,7 +351,7 @@ def print_event(event: Event, as_json: bool, private: bool) -> None:
         facts = event.as_map()
         if private:
             facts = {name: value for name, value in facts.items() if name not in ("sender", "subject")}
-        print(json.dumps(facts), flush=True)
+        print_json_lines([facts])
         return
     place = f"{event.account}/{event.folder}" + (f"/{event.uid}" if event.uid else "")
     if event.failed:

@@ -16,7 +16,7 @@ from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.errors import DataError, NoInput
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.formats import FORMATS
-from spamnb.files import STDIN
+from spamnb.files import STDIN, announce_stdin
 from spamnb.mailboxes.sources import read
 from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
@@ -78,6 +78,8 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
 
 def blocks(path: str) -> Iterator[bytes]:
     """Read a file, compressed or not, or standard input."""
+    if path == "-":
+        announce_stdin("an export")
     try:
         yield from decompressed(blocks_of(partial(os.read, STDIN)) if path == "-" else read(path))
     except OSError as error:

@@ -18,7 +18,7 @@ from spamnb.errors import (
     SpamnbError,
     UsageError,
 )
-from spamnb.files import STDIN, STDOUT, model_file, printable, read_all, write_all
+from spamnb.files import STDIN, STDOUT, announce_stdin, model_file, printable, read_all, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -270,7 +270,8 @@ def read_message_file(path: str) -> bytes | None:
     return raw if colon and name.replace(b"-", b"").isalnum() and not is_tar else None
 
 
-def read_stdin() -> bytes:
+def read_stdin(what: str = "a message") -> bytes:
+    announce_stdin(what)
     try:
         return read_all(STDIN)
     except OSError as error:

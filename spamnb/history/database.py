@@ -109,6 +109,10 @@ class Entry(NamedTuple):
     ham_cutoff: float | None = None
     spam_cutoff: float | None = None
 
+    def as_map(self) -> dict[str, Any]:
+        """Fields as JSON has them: a number of 64 bits is a text, as many programs would round it."""
+        return {**self._asdict(), "digest": str(self.digest)}
+
     @property
     def cursor(self) -> str:
         """Place in the list that it was read from, for `History.entries(after=…)`."""

@@ -13,6 +13,7 @@ import sys
 from itertools import accumulate, groupby
 
 from spamnb.errors import DataError, NoInput
+from spamnb.files import announce_stdin
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import MessageFiles, NumberedMessages, RawMessage, ReadMessages, file_messages
 from spamnb.mailboxes.folders import FolderWalk, head_of, in_maildir
@@ -25,6 +26,7 @@ from spamnb.mailboxes.streams import ByteStream, blocks_of, decompressor_for, ga
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from spamnb.mailboxes.stores import Store
 
@@ -231,8 +233,10 @@ def _read_in_order(store: Store, path: str, size: int) -> Iterator[ReadMessages]
 
 def _standard_input() -> RawMessage | Unreadable:
     """Read one message, whatever lines it holds: an mbox on standard input is not split."""
+    announce_stdin("a message")
     try:
-        stream = ByteStream(blocks_of(sys.stdin.buffer.read))
+        buffer: Any = sys.stdin.buffer
+        stream = ByteStream(blocks_of(buffer.read1))  # `read` would wait for a second Ctrl-D
     except AttributeError:
         return Unreadable("-", "no standard input")
     data = gather(stream, mbox.MAX_MESSAGE)[: mbox.MAX_MESSAGE]

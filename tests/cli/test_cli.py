@@ -404,7 +404,7 @@ def test_classifying_uses_the_settings_of_the_model(spamnb, mail, tmp_path):
         one = spamnb(*judge, stdin=b"Subject: cheap pills\n\nplugh\n").succeeds().json
         assert (one["score"] > 1) == (not options)
     spamnb("train", "--fresh", "--model", model, "--ngrams", "2", mail.ham, mail.spam).succeeds()
-    known = spamnb("inspect", "--json", "--model", model, "--token", "viagra now").succeeds().json
+    known = spamnb("inspect", "--json", "--model", model, "--token", "viagra now").succeeds().json_lines
     assert known[0]["messages"]["spam"] == 13
 
 

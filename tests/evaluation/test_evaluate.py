@@ -244,7 +244,9 @@ def right_verdicts(figures):
 
 
 def test_compare_alone_is_the_evaluation(spamnb, mail, judged):
-    (one,) = spamnb("evaluate", "--json", "--folds", "2", "--compare", "default", mail.ham, mail.spam).json
+    (one,) = spamnb(
+        "evaluate", "--json", "--folds", "2", "--compare", "default", mail.ham, mail.spam
+    ).json_lines
     assert one["confusion"] == judged.json["confusion"]
     assert one["one_minus_auc_percent"] == judged.json["one_minus_auc_percent"]
 

@@ -37,6 +37,10 @@ class Done:
     def json(self) -> Any:
         return json.loads(self.out)
 
+    @property
+    def json_lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
     def succeeds(self, code: int = 0) -> Done:
         assert (self.code, self.err) == (code, b"")
         return self

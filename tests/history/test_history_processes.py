@@ -248,7 +248,7 @@ def test_the_command(spamnb, mail, tmp_path):
     rows = [line.split("\t") for line in spamnb("history", env=env).succeeds().lines]
     assert [row[1] for row in rows] == ["unsure", "spam", "ham"]
     assert {len(row) for row in rows} == {5}
-    described = spamnb("history", "--json", "--limit", "2", env=env).succeeds().json
+    described = spamnb("history", "--json", "--limit", "2", env=env).succeeds().json_lines
     assert [entry["verdict"] for entry in described] == ["unsure", "spam"]
     assert described[1]["subject"] == rows[1][4] != ""
     word = rows[1][4].split()[0]

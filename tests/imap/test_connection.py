@@ -33,7 +33,7 @@ def test_tls_and_starttls(dovecot, secure):
         home = secure(**values)
         dovecot.append("INBOX", spam(99))
         home.run()
-        assert home("check", "--json").succeeds().json[0]["tls"] == values.get("tls", "implicit")
+        assert home("check", "--json").succeeds().json_lines[0]["tls"] == values.get("tls", "implicit")
     assert len(dovecot.contents()["Junk"]) == 2
 
 
@@ -83,7 +83,7 @@ def test_tokens_are_refreshed_when_refused(dovecot_with, home, only):
     times = home.path / "times"
     command = f'echo x >> {times}; [ "$(wc -l < {times})" -gt 1 ] && echo {TOKEN} || echo old'
     home.change(server, password_file=None, oauth2_token_command=command)
-    assert home("check", "--json").succeeds().json[0]["can"]["IDLE"]
+    assert home("check", "--json").succeeds().json_lines[0]["can"]["IDLE"]
     assert times.read_text() == "x\nx\n"
 
 

@@ -48,7 +48,7 @@ def test_from_nothing_to_a_filtered_mailbox(server, home):
     where = ["--host", "127.0.0.1", "--port", str(server.port), "--tls", "none", "--user", server.user]
     home("setup", *where, "--way", "file", "--secret", str(home.password_file)).succeeds()
     before = server.contents()
-    facts = only(home("check", "--json").succeeds().json)
+    facts = only(home("check", "--json").succeeds().json_lines)
     roles = {folder["is"]: folder["folder"] for folder in facts["folders"]}
     assert (roles["junk"], facts["can"]["MOVE"]) == (junk, server.prefix == "")
     assert {"folder": archive, "is": "ham", "messages": ENOUGH} in facts["folders"]

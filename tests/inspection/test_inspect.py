@@ -90,7 +90,7 @@ class TestSummary:
         assert known["journal_size"] > 0
         assert "1 messages since" in spamnb("inspect", "--model", own).succeeds().out.decode()
         plugh, casino = (
-            spamnb("inspect", "--json", "--model", own, "--token", "plugh", "casino").succeeds().json
+            spamnb("inspect", "--json", "--model", own, "--token", "plugh", "casino").succeeds().json_lines
         )
         assert (plugh["messages"], casino["messages"]) == ({"ham": 0, "spam": 1}, {"ham": 0, "spam": 14})
         assert plugh["first_seen"] == plugh["last_seen"] == known["last_learned"]
@@ -363,7 +363,7 @@ class TestStandardOutput:
 
 class TestTokens:
     def test_as_json(self, spamnb):
-        (known,) = spamnb("inspect", "--json", "--token", "viagra").succeeds().json
+        (known,) = spamnb("inspect", "--json", "--token", "viagra").succeeds().json_lines
         assert known["known"]
         assert known["messages"] == {"ham": 0, "spam": 13}
         assert known["probabilities"]["spam"] > known["probabilities"]["ham"] > 0
@@ -385,7 +385,7 @@ class TestTokens:
     def test_near_spellings_and_other_places(self, spamnb, own):
         words = b"Subject: viagra\n\nv1agra viagra! vlagr diagram viaggra tadalafil\n"
         spamnb("train", "--spam", "-", "--model", own, stdin=words).succeeds()
-        (known,) = spamnb("inspect", "--json", "--model", own, "--token", "viagra").succeeds().json
+        (known,) = spamnb("inspect", "--json", "--model", own, "--token", "viagra").succeeds().json_lines
         near = [one["token"] for one in known["near"]]
         assert sorted(near[:3]) == ["v1agra", "viaggra", "viagra!"]
         assert sorted(near[3:]) == ["diagram", "vlagr"]
@@ -399,7 +399,7 @@ class TestTokens:
         assert both.err == b"spamnb: plugh: no learned message has this token\n"
         assert b"92.86 %" in both.out
         told = spamnb("inspect", "--json", "--token", "plugh")
-        assert (told.code, told.json[0]["known"]) == (65, False)
+        assert (told.code, told.json_lines[0]["known"]) == (65, False)
 
     def test_what_a_terminal_would_obey(self, spamnb):
         done = spamnb("inspect", "--token", "a\x1b[31m\nb")
@@ -409,7 +409,7 @@ class TestTokens:
     def test_a_word_as_it_is_written(self, spamnb):
         """People ask for Viagra; the tokenizer folds case. What it does not know is called as it was."""
         asked = ("Viagra", "Subject:Cheap", "Plugh")
-        known = spamnb("inspect", "--json", *(f"--token={word}" for word in asked)).json
+        known = spamnb("inspect", "--json", *(f"--token={word}" for word in asked)).json_lines
         assert [one["token"] for one in known] == ["viagra", "subject:cheap", "Plugh"]
         assert [one["known"] for one in known] == [True, True, False]
 
@@ -418,7 +418,7 @@ class TestTokens:
         why = spamnb("inspect", "--json", f"{mail.spam}/03").succeeds().json
         pairs = {one["token"]: one for one in why["evidence"] if " " in one["token"]}
         assert any(token.startswith("subject:") for token in pairs)
-        known = spamnb("inspect", "--json", *(f"--token={pair}" for pair in pairs)).succeeds().json
+        known = spamnb("inspect", "--json", *(f"--token={pair}" for pair in pairs)).succeeds().json_lines
         for own, told in zip(pairs.values(), known, strict=True):
             assert own["messages"] == told["messages"]
             assert own["weight"] == pytest.approx(told["weights"]["spam"])
@@ -434,7 +434,7 @@ class TestTokens:
 
     def test_three_labels(self, spamnb, three):
         run = ("inspect", "--json", "--model", three, "--token", "subject:deadline")
-        (known,) = spamnb(*run).succeeds().json
+        (known,) = spamnb(*run).succeeds().json_lines
         assert known["messages"] == {"ham": 0, "spam": 0, "work": 14}
         assert known["weights"]["work"] > 0 > known["weights"]["ham"]
 

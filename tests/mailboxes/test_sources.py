@@ -476,6 +476,7 @@ def test_importing_it_loads_no_slow_module():
         "itertools",
         "spamnb",
         "spamnb.errors",
+        "spamnb.files",
         "spamnb.mailboxes",
         "spamnb.mailboxes.chunks",
         "spamnb.mailboxes.folders",

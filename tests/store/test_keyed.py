@@ -267,12 +267,14 @@ def test_a_token_and_a_message_are_told_by_their_words(spamnb, both, mail):
     """By the word, or by the number that is shown of it; a message shows its own words."""
     keyed = both[1]
     shown, told = (
-        spamnb("inspect", "--json", "--model", path, "--token", "viagra", "Subject:Cheap").succeeds().json
+        spamnb("inspect", "--json", "--model", path, "--token", "viagra", "Subject:Cheap")
+        .succeeds()
+        .json_lines
         for path in both
     )
     assert [one | {"near": []} for one in shown] == told
     top = spamnb("inspect", "--json", "--model", keyed).succeeds().json["telling"]["spam"][0]
-    asked = spamnb("inspect", "--json", "--model", keyed, "--token", top["token"]).succeeds().json[0]
+    asked = spamnb("inspect", "--json", "--model", keyed, "--token", top["token"]).succeeds().json_lines[0]
     assert [*asked["messages"].values()] == top["messages"]
     spamnb("inspect", "--model", keyed, "--token", "viagr").fails(65, "viagr")
     raw = mail.messages["spam"]

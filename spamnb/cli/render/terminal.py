@@ -29,10 +29,19 @@ def fact_lines(facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
     yield grid
 
 
-def print_json(value: Any) -> None:
+def print_json(value: dict[str, Any]) -> None:
+    """Print the whole answer of a command: one object."""
     import json
 
     print(json.dumps(infinity_as_null(value), indent=2, allow_nan=False))
+
+
+def print_json_lines(values: Iterable[Any]) -> None:
+    """Print any number of like things: an object on a line each."""
+    import json
+
+    for value in values:
+        print(json.dumps(infinity_as_null(value), allow_nan=False), flush=True)
 
 
 def infinity_as_null(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.cli.render.terminal import fact_lines, print_json, show, signed, table
+from spamnb.cli.render.terminal import fact_lines, print_json_lines, show, signed, table
 from spamnb.errors import DataError
 from spamnb.files import complain, printable
 from spamnb.inspection.token_lookup import OtherToken, TokenFacts
@@ -22,7 +22,7 @@ NO_WORDS = "unknown: this model keeps no words"
 def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int:
     """Show the tokens that are known; complain of the others."""
     if as_json:
-        print_json([token.as_map() for token in found])
+        print_json_lines(token.as_map() for token in found)
     for token in found:
         if token.known and not as_json:
             show(

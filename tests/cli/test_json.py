@@ -1,0 +1,66 @@
+"""`--json` by one rule: an object; of any number of like things, an object on a line each."""
+
+import json
+
+import pytest
+
+from spamnb.delivery.history_log import digest_of
+
+OBJECTS = [
+    "train --dry-run HAM SPAM",
+    "evaluate --folds 2 HAM SPAM",
+    "inspect",
+    "inspect HAM/03",
+    "inspect --sample spam --seed 3",
+    "inspect --diff MODEL",
+    "inspect --check",
+    "tune --folds 2 --dry-run HAM SPAM",
+    "prune --dry-run",
+    "history --prune",
+    "config",
+]
+LINES = [
+    "classify HAM/03 SPAM/03",
+    "classify --jobs 1 HAM",
+    "history",
+    "inspect --token viagra subject:cheap",
+    "evaluate --folds 2 --compare default --compare smoothing=1 HAM SPAM",
+]
+
+
+@pytest.fixture(scope="module")
+def answers(spamnb, mail, tmp_path_factory):
+    environment = spamnb.environment | {"XDG_STATE_HOME": str(tmp_path_factory.mktemp("state"))}
+    for kind in ("ham", "spam"):
+        spamnb("classify", "--history", stdin=mail.messages[kind], env=environment).succeeds()
+
+    def ask(command):
+        for name, place in (("HAM", mail.ham), ("SPAM", mail.spam), ("MODEL", spamnb.model)):
+            command = command.replace(name, place)
+        return spamnb(*command.split(), "--json", env=environment)
+
+    return ask
+
+
+def numbers_in(value):
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from numbers_in(item)
+    elif isinstance(value, int):
+        yield value
+
+
+@pytest.mark.parametrize("command", OBJECTS + LINES)
+def test_one_object_or_one_a_line(answers, command):
+    out = answers(command).succeeds().out.decode()
+    texts = out.splitlines() if command in LINES else [out]
+    assert len(texts) > 1 or command in OBJECTS
+    for text in texts:
+        found = json.loads(text)
+        assert isinstance(found, dict)
+        assert all(abs(number) < 1 << 53 for number in numbers_in(found))  # others round what is larger
+
+
+def test_a_digest_is_told_to_the_last_bit(answers, mail):
+    told = [one["digest"] for one in answers("history").succeeds().json_lines]
+    assert told == [str(digest_of(mail.messages[kind])) for kind in ("spam", "ham")]

@@ -1,0 +1,45 @@
+"""Standard input that is a terminal: it is said what is waited for, and nothing elsewhere."""
+
+import os
+import pty
+import subprocess
+
+import pytest
+
+END = b"\x04"  # Ctrl-D
+WAITING = {
+    "classify": "a message",
+    "classify -": "a message",
+    "classify -b": "paths",
+    "train --spam -": "a message",
+    "train --dry-run --spam -": "a message",
+    "inspect -": "a message",
+    "import --fresh -": "an export",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", WAITING)
+def test_who_waits_at_a_terminal_says_for_what(spamnb, own, command):
+    ours, theirs = pty.openpty()
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [spamnb.program, *command.split(), "--model", own],
+        stdin=theirs,
+        stdout=pipe,
+        stderr=pipe,
+        env=spamnb.environment,
+    ) as running:
+        os.close(theirs)
+        assert running.stderr
+        said = running.stderr.readline().decode()
+        assert said == f"spamnb: waiting for {WAITING[command]} on standard input; Ctrl-D ends it\n"
+        os.write(ours, b"Subject: hello\n\nhello\n" + END)
+        _, more = running.communicate(timeout=60)
+    os.close(ours)
+    assert b"waiting" not in more
+
+
+@pytest.mark.parametrize("command", ["classify", "classify -", "train --spam -", "inspect -"])
+def test_a_pipe_or_a_file_is_read_in_silence(spamnb, own, command):
+    spamnb(*command.split(), "--model", own, stdin=b"Subject: hello\n\nhello\n").succeeds()
