@@ -224,7 +224,7 @@ def test_compare(spamnb, mail):
     names = ["event=bernoulli,smoothing=0.1", "default", "ngrams=2"]
     options = ["evaluate", "--folds", "2", mail.ham, mail.spam]
     options += [option for name in names for option in ("--compare", name)]
-    found = spamnb(*options, "--json").succeeds().json
+    found = spamnb(*options, "--json").succeeds().json_lines
     assert [one["name"] for one in found] == names
     assert [one["against_first"]["verdicts_p"] is None for one in found] == [True, False, False]
     for one in found:
