@@ -108,7 +108,8 @@ class Serving(Client):
             sockets = [line.split() for line in file][1:]
         if host == "unix":
             return any(socket[5] in ("02", "03") and socket[-1] == port for socket in sockets)
-        return any(socket[1].endswith(f":{int(port):04X}") and socket[3] == "01" for socket in sockets)
+        established = ("01", "08")  # the client may have said all
+        return any(socket[1].endswith(f":{int(port):04X}") and socket[3] in established for socket in sockets)
 
     def end_when_asked(self):
         """Stand still, so that who asks waits for the answer; then die."""

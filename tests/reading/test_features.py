@@ -307,7 +307,7 @@ FLOODS = {
 def test_a_flood_stays_within_bounds(flood, ngrams):
     start = time.process_time()
     found = tokens(flood, ngrams=ngrams)
-    assert time.process_time() - start < 5  # quadratic time would be minutes
+    assert time.process_time() - start < 30  # quadratic time would be minutes
     assert sum(found.values()) <= MOST_TOKENS
 
 

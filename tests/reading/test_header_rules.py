@@ -333,7 +333,7 @@ def test_a_flood_of_addresses():
     for name in [*ADDRESSED, "received", "subject", "x-other", "references", "date"]:
         start = time.process_time()
         found = tokens(name, value)
-        assert time.process_time() - start < 1
+        assert time.process_time() - start < 30
         assert len(found) <= 3 * MOST_HEADER_WORDS
 
 

@@ -140,7 +140,7 @@ def test_hostile_values_take_linear_time(value: str) -> None:
     start = time.process_time()
     parameters(value)
     readable_value(value)
-    assert time.process_time() - start < 1  # quadratic: minutes
+    assert time.process_time() - start < 30  # quadratic: minutes
 
 
 @given(st.text(st.characters(max_codepoint=255)))

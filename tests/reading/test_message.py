@@ -343,7 +343,7 @@ def test_hostile_mail_takes_linear_time(raw: bytes) -> None:
     start = time.process_time()
     read(raw)
     digest(read(raw))
-    assert time.process_time() - start < 2  # each takes under 0.3 s; quadratic, minutes
+    assert time.process_time() - start < 30  # each takes under 0.3 s; quadratic, minutes
 
 
 pieces = st.sampled_from(

@@ -118,5 +118,5 @@ def test_long_headers_are_read_in_linear_time(piece):
     value = piece * (1_000_000 // len(piece))
     start = time.process_time()
     found = tokens(*[(name, value) for name in ("from", "reply-to", "to", "authentication-results")])
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 30  # quadratic: hours
     assert all(len(token) < 200 for token in found)

@@ -488,7 +488,7 @@ FLOODS = {
 def test_a_flood_ends_soon(flood):
     start = time.process_time()
     words = Settings(ngrams=1).words().of(flood)
-    assert time.process_time() - start < 5  # quadratic time would be minutes
+    assert time.process_time() - start < 30  # quadratic time would be minutes
     assert len(words) <= MOST_WORDS
     assert max(map(len, words), default=0) <= LONGEST_WORD
 

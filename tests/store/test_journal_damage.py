@@ -271,11 +271,11 @@ def test_a_search_ends_in_time(start, generation):
     many, sound = 2 << 20, journal_of(start[0]).read_bytes()
     begun = time.process_time()
     found = Journal.of(b"\x93" + bait * (many // len(bait)) + sound, generation, LABELS)
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < 30
     assert found.damaged[0][0] == 0
     begun = time.process_time()
     found = Journal.of(b"\x93" + b"\x92" * many + sound, generation, LABELS)
-    assert time.process_time() - begun < 10
+    assert time.process_time() - begun < 30
     assert found.damaged == [(0, many + 1)]
     assert len(found.records) == len(LESSONS)
 
