@@ -36,8 +36,7 @@ def passed_through(
         return raw[:start] + added + newline + raw[start:]  # without a header, all is body, and must stay so
     end = header_end(raw, start)
     block = raw[start:end]
-    for name in header_names(style, header):
-        block = without_fields(name, block)
+    block = without_fields(header_names(style, header), block)
     return raw[:start] + added + with_tag(block, tag, newline) + raw[end:]
 
 
@@ -116,13 +115,28 @@ def field_starts(name: bytes, block: bytes) -> "Iterator[int]":
         at = lower.find(name, at + 1)
 
 
-def without_fields(name: bytes, block: bytes) -> bytes:
-    """Remove every field of a name from a header block, its continuation lines included."""
-    kept, done = [], 0
-    for at in field_starts(name, block):
-        end = block.find(b"\n", at) + 1 or len(block)
-        while block[end : end + 1] in (b" ", b"\t"):
-            end = block.find(b"\n", end) + 1 or len(block)
-        kept.append(block[done:at])
-        done = end
-    return b"".join(kept) + block[done:]
+def without_fields(names: "tuple[bytes, ...]", block: bytes) -> bytes:
+    """Remove every field of some names from a header block, its continuation lines included.
+
+    A bare carriage return ends a line for some readers, who then see a header of ours that others see within
+    another: it is removed from there, with the carriage return before it. It is none behind an empty line.
+    """
+    lower = [name.lower() for name in names]
+    text = block.lower()
+    if not any(name in text for name in lower):
+        return block
+    kept: list[bytes] = []
+    dropping = after_return = empty_seen = False
+    for line in block.splitlines(keepends=True):
+        end = b"\r\n" if line.endswith(b"\r\n") else line[-1:] if line.endswith((b"\r", b"\n")) else b""
+        if not line.startswith((b" ", b"\t")):
+            name, colon, _ = line.partition(b":")
+            is_field = bool(colon) and not (after_return and empty_seen)
+            dropping = is_field and name.rstrip(b" \t").lower() in lower
+        if not dropping:
+            kept.append(line)
+        elif kept and kept[-1].endswith(b"\r"):  # what is before it ends where it ends
+            kept[-1] = kept[-1][:-1] + end
+        after_return = end == b"\r"
+        empty_seen = empty_seen or line == end
+    return b"".join(kept)

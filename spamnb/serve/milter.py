@@ -1,8 +1,8 @@
 """The milter protocol: a mail server shows each message before accepting it, and is told what to do.
 
-kilter reads and writes the packets, and checks that we keep to what was agreed with the server. But the names
-that clients give themselves are read here: kilter accepts only valid host names in letters, and the mail of a
-client that says `HELO xn--a` would go unfiltered.
+kilter reads and writes the packets, and checks that we keep to what was agreed with the server. But names
+that strangers choose, of hosts and of headers, are read here: kilter accepts only valid ones in ASCII, and
+the mail of a client that says `HELO xn--a` would go unfiltered.
 """
 
 from collections.abc import Callable, Generator
@@ -10,7 +10,7 @@ from time import perf_counter
 
 from spamnb import SPAM
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.passthrough import header_fields, header_names
+from spamnb.delivery.passthrough import header_fields, header_names, without_fields
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.judge import Judge
@@ -59,6 +59,7 @@ MOST_FORGED = 1000  # headers of our names in a message: to remove one, Postfix 
 MOST_HELD = 4  # all sessions of a worker may hold this many times the bytes that one message may have
 LOOKS_LIKE_SPAM = ReplyCode(b"550 5.7.1 This message looks like spam\0")
 TOO_MANY_FORGED = ReplyCode(b"550 5.7.1 Too many headers that only a spam filter writes\0")
+HIDDEN_HEADER = ReplyCode(b"550 5.7.1 A header within a header, behind a bare carriage return\0")
 
 
 class ReceivedHeader:
@@ -148,20 +149,29 @@ class MilterMessage:
 
     def __init__(self, milter: Milter) -> None:
         self.milter = milter
-        names = header_names(milter.options.header_style, milter.options.header)
-        self.forged = {name.decode().lower(): 0 for name in names}  # how many headers of our names it has
+        self.names = header_names(milter.options.header_style, milter.options.header)
+        self.forged = {name.lower(): 0 for name in self.names}  # how many headers of our names it has
+        self.hides_header = False  # of our names, within another
         self.subject: bytes | None = None
         self.too_large = False
         self.size = 0
         self.head: list[bytes] = []
         self.body: list[bytes] = []
 
-    def add_header(self, name: str, value: bytes) -> None:
-        if name.lower() in self.forged:
-            self.forged[name.lower()] += 1
-        if self.subject is None and name.lower() == "subject":
+    def read_header(self, content: bytes) -> None:
+        """Read a header packet: a name, which may have blanks behind it, and a value."""
+        written, name_end, value = content.partition(b"\0")
+        value, value_end, rest = value.partition(b"\0")
+        if not name_end or not value_end or rest:
+            raise ValueError("a header that is none")
+        name = written.rstrip(b" \t").lower()
+        if name in self.forged:
+            self.forged[name] += 1
+        elif b"\r" in value and without_fields(self.names, b"a:" + value) != b"a:" + value:
+            self.hides_header = True
+        if self.subject is None and name == b"subject":
             self.subject = value
-        self._keep(self.head, b"%s:%s\n" % (name.encode(), value))
+        self._keep(self.head, b"%s:%s\n" % (written, value))
 
     def add_body(self, body: bytes) -> None:
         self._keep(self.body, body)
@@ -190,7 +200,7 @@ class MilterMessage:
     def removals(self) -> list[FilterMessage]:
         """Removals of forged headers, the last first: so the numbers of the others do not change."""
         forged = ((name, number) for name, count in self.forged.items() for number in range(count, 0, -1))
-        return [ChangeHeader(number, name, b"") for name, number in forged]
+        return [ChangeHeader(number, name.decode(), b"") for name, number in forged]
 
 
 class Session:
@@ -202,16 +212,17 @@ class Session:
         self.protocol = FilterProtocol()
         self.received = ReceivedHeader()
         self.message = MilterMessage(milter)
-        self.client_packets: dict[int, Callable[[bytes], None]] = {
+        self.packets_read_here: dict[int, Callable[[bytes], None]] = {
             Macro.ident: self.received.read_macros,
             Helo.ident: self.received.read_helo,
             EnvelopeRecipient.ident: self.received.read_recipient,
             Connect.ident: lambda _: None,  # a macro tells the client's name and address, too
+            Header.ident: lambda content: self.message.read_header(content),
         }
 
     def answer(self, packet: bytes) -> bytes:
         """Answer to a packet; empty for most."""
-        if read := self.client_packets.get(packet[LENGTH_SIZE]):
+        if read := self.packets_read_here.get(packet[LENGTH_SIZE]):
             read(packet[LENGTH_SIZE + 1 :])
             return b""
         buffer = SimpleBuffer(len(packet))
@@ -219,8 +230,6 @@ class Session:
         match next(self.protocol.read_from(buffer)):
             case Negotiate() as offer:
                 return self._encoded([negotiated(offer)])
-            case Header(name, value):
-                self.message.add_header(name, bytes(value))
             case Body() as body:
                 self.message.add_body(bytes(body.content))
             case EndOfMessage() as last:
@@ -242,6 +251,9 @@ class Session:
         if sum(self.message.forged.values()) > MOST_FORGED:
             self.milter.record_error(REFUSED, "a message has too many forged headers")
             return [TOO_MANY_FORGED]
+        if self.message.hides_header:
+            self.milter.record_error(REFUSED, "a message hides a forged header in another")
+            return [HIDDEN_HEADER]
         removals = self.message.removals()
         if self.message.too_large:  # no reason to try again later: it stays too large
             self.milter.record_error(REFUSED, "a message is too large to be judged")

@@ -9,6 +9,7 @@ from email.utils import getaddresses
 
 from fuzz.folders import new_folder
 from fuzz.memories import forget
+from helpers.passthrough import without_forged
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import STYLES, passed_through
@@ -53,7 +54,7 @@ def reader(data: bytes) -> None:
     # A bare carriage return ends a line only where no line feed does, so a header of ours may change what it
     # is; and behind a header two dashes begin a part, at the very start they begin a name.
     plain = b"\r" not in data.replace(b"\r\n", b"") and not data.startswith(b"--")
-    unforged = without_fields(data, STYLES["spamnb"][0]) == data
+    unforged = without_forged(data, STYLES["spamnb"][0]) == data
     if message.has_headers and plain and unforged:
         assert digest(read(passed_through(data, VERDICT))) == same
 
@@ -169,26 +170,4 @@ def passthrough(data: bytes) -> None:
         behind, message = lines[len(ours)], data[len(envelope) :]
         all_body = behind.removeprefix(b"\r").removeprefix(b"\n") == message and behind != message
         assert out.startswith(envelope)
-        assert all_body or behind == without_fields(message, names)
-
-
-def without_fields(message: bytes, names: tuple[bytes, ...]) -> bytes:
-    """A message less the headers of some names: line by line, as slowly as it is plain."""
-    kept, in_header, dropping = [], True, False
-    lower = [name.lower() for name in names]
-    for line in lines_of(message):
-        if line in (b"\n", b"\r\n"):
-            in_header = False
-        if in_header and line[:1] not in (b" ", b"\t"):
-            name, colon, _ = line.partition(b":")
-            dropping = bool(colon) and name.rstrip(b" \t").lower() in lower
-        if not (in_header and dropping):
-            kept.append(line)
-    return b"".join(kept)
-
-
-def lines_of(data: bytes) -> list[bytes]:
-    """With their ends, which are line feeds only."""
-    lines = [line + b"\n" for line in data.split(b"\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines
+        assert all_body or behind == without_forged(message, names)

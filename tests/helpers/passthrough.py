@@ -1,5 +1,7 @@
 """Odd and hostile messages, and a check that one comes out as it went in but for the header of a verdict."""
 
+import re
+
 OURS = b"X-Spamnb: "
 
 
@@ -72,6 +74,12 @@ ODD = {
     "forged, folded to the end": b"Subject: x\nX-Spamnb: ham;\n score=1",
     "forged, space before the colon": b"Subject: x\nX-Spamnb : ham\nX-Spamnb\t: ham\n\nbody\n",
     "forged, far colon": b"Subject: x\nX-Spamnb" + b" " * 200 + b": ham\n\nbody\n",
+    "forged, behind a bare CR": b"Subject: a\rX-Spamnb: ham\nTo: a\n\nbody\n",
+    "forged, behind a bare CR, CRLF": b"Subject: a\rX-Spamnb: ham\r\nTo: a\r\n\r\nbody\r\n",
+    "forged, bare CRs all around": b"A: b\rX-Spamnb: ham\r c\rD: e\rx-spamnb:\n\nbody\n",
+    "forged, only CR": FORGED + b"\rSubject: a\r" + FORGED + b"\rTo: b\r\r" + FORGED + b"\rbody\r",
+    "forged, bare CR and blanks": b"Subject: a\rX-Spamnb \t: ham\nTo: a\n\nbody\n",
+    "forged, before a bare CR": b"X-Spamnb: ham\rSubject: a\nTo: b\n\nbody\n",
     "forged, empty": b"X-Spamnb:\nSubject: x\n\nbody\n",
     "forged, without a body": b"Subject: x\n" + FORGED,
     "a longer name": b"X-Spamnb-Extra: kept\nSubject: x\nX-Spamnbs: kept\n\nbody\n",
@@ -88,27 +96,27 @@ ODD = {
 }
 
 
-def lines_of(data: bytes) -> list[bytes]:
-    return (
-        data.split(b"\n")
-        if not data
-        else [line + b"\n" for line in data.split(b"\n")[:-1]]
-        + [rest for rest in [data.rpartition(b"\n")[2]] if rest]
-    )
+def without_forged(raw: bytes, names: tuple[bytes, ...] = (b"X-Spamnb",)) -> bytes:
+    """The message less every header of our names: line by line, as slowly as it is plain.
 
-
-def without_forged(raw: bytes) -> bytes:
-    """The message less every header of our name: line by line, as slowly as it is plain."""
-    kept, in_header, dropping = [], True, False
-    for line in lines_of(raw):
-        if line in (b"\n", b"\r\n"):
-            in_header = False
-        if in_header and line[:1] not in (b" ", b"\t"):
-            name, colon, _ = line.partition(b":")
-            dropping = bool(colon) and name.rstrip(b" \t").lower() == b"x-spamnb"
-        if not (in_header and dropping):
-            kept.append(line)
-    return b"".join(kept)
+    A bare carriage return ends a line, too, but none is left where it stood before a header that is removed.
+    """
+    lower = [name.lower() for name in names]
+    head = b"" if raw.startswith((b"\n", b"\r\n")) else re.split(rb"(?<=\n)\r?\n", raw, maxsplit=1)[0]
+    pieces = re.split(rb"(\r\n|\r|\n)", head)
+    lines = [[*pair] for pair in zip(pieces[::2], [*pieces[1::2], b""], strict=True)]
+    kept: list[list[bytes]] = []
+    dropping, before, is_body = False, b"\n", False  # for who ends lines at a carriage return
+    for text, end in lines:
+        if text[:1] not in (b" ", b"\t"):
+            ours = b":" in text and text.partition(b":")[0].rstrip(b" \t").lower() in lower
+            dropping = ours and (before != b"\r" or not is_body)
+        if dropping and kept and kept[-1][1] == b"\r":
+            kept[-1][1] = end
+        if not dropping:
+            kept.append([text, end])
+        before, is_body = end, is_body or not text
+    return b"".join(text + end for text, end in kept) + raw[len(head) :]
 
 
 def check(raw: bytes, out: bytes) -> None:

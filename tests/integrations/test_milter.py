@@ -2,6 +2,7 @@
 
 import smtplib
 from concurrent.futures import ThreadPoolExecutor
+from email import message_from_bytes
 
 import pytest
 from helpers.homes import a_home
@@ -104,6 +105,19 @@ def test_a_forged_header_deceives_nobody(postfix, mail):
     assert halves(delivered)[1] == mail.messages["spam"] + FORGED + b"\n"
     with pytest.raises(smtplib.SMTPDataError, match="550"):
         postfix.send((FORGED + b"\n") * 1001 + mail.messages["spam"])
+
+
+def test_a_header_within_a_header_deceives_nobody(postfix):
+    """Sent as it is: smtplib would make a line end of the carriage return. Postfix makes a space of it."""
+    with postfix.connect() as client:
+        client.mail(SENDER)
+        client.rcpt(RECIPIENT)
+        client.docmd("DATA")
+        client.send(b"Subject: a\rX-Spamnb: ham\r\nX-Spamnb : ham\r\n\r\nbody\r\n.\r\n")
+        client.getreply()
+    (delivered,) = postfix.delivered()
+    assert len(message_from_bytes(delivered).get_all("X-Spamnb") or ()) == 1
+    assert b"X-Spamnb :" not in delivered
 
 
 def test_headers_of_another_filter(idle, mail):

@@ -112,6 +112,26 @@ def test_forged_headers_are_removed_from_the_last_on(server, mail):
     assert server.counted(REFUSED) == 1
 
 
+def test_a_forged_header_with_blanks_behind_its_name_is_removed(server, mail):
+    forged = b"X-Spamnb : ham\nx-spamnb\t : ham\n" + mail.messages["ham"]
+    assert server.says(HELLO, message(forged)).startswith(removed(2) + removed(1))
+
+
+def test_a_forged_header_behind_a_bare_carriage_return_is_refused(server, mail):
+    for forged in (b"Subject: a\rX-Spamnb: ham\n", b"A: b\r c\rx-spamnb \t: ham\n"):
+        heard = server.says(HELLO, message(forged + mail.messages["ham"]), message(mail.messages["spam"]))
+        assert heard[4:].startswith(b"y550 5.7.1 ")
+        assert b" spam; score=" in heard  # the session goes on
+    for harmless in (b"A: b\rc\n", b"A: b\r X-Spamnb: c\n", b"A: X-Spamnb: ham\n", b"A: b\rX-Spamnbs: c\n"):
+        assert b" ham; score=" in server.says(HELLO, message(harmless + mail.messages["ham"]))
+
+
+def test_names_of_headers_may_be_of_any_bytes(server, mail):
+    heard = server.says(HELLO, message(b"Subj\xe9ct: x\n\xff: y\n" + mail.messages["spam"]))
+    assert heard[4:].startswith(b"i\0\0\0\0X-Spamnb\0 spam; score=")
+    assert heard.endswith(CONTINUE)
+
+
 def test_a_message_left_is_forgotten(server, mail):
     said = HELLO + message(FORGED + b"\n" + mail.messages["spam"], end=b"") + packet(b"A")
     heard = server.says(said, message(mail.messages["ham"]))
@@ -171,7 +191,7 @@ STRANGE = {
     "an unknown packet": offer() + packet(b"?", b"x"),
     "an answer": offer() + packet(b"c"),
     "half a header": offer() + packet(b"L", b"Subject"),
-    "a header name that is none": offer() + packet(b"L", b"Subj\xe9ct\0x\0"),
+    "too much for a header": offer() + packet(b"L", b"Subject\0x\0y\0"),
     "data where there is none": offer() + packet(b"N", b"x"),
     "an end without a beginning": END,
     "a huge packet": offer() + struct.pack("!L", 1 << 30),
