@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.cli.help import Number
-from spamnb.cli.options import Command, history_days_option, history_size_option, json_option, path_type
+from spamnb.cli.options import (
+    Command,
+    history_days_option,
+    history_folder_option,
+    history_size_option,
+    json_option,
+)
 from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, show, table
 from spamnb.configuration.current import load
@@ -43,12 +49,7 @@ EMPTY = "nothing yet; run `spamnb classify` or `spamnb serve` with --history"
 @click.option("--prune", is_flag=True, help="Remove messages beyond the days and size to keep.")
 @history_days_option
 @history_size_option
-@click.option(
-    "--folder",
-    type=path_type,
-    metavar="PATH",
-    help="Folder of the history, if not spamnb/history in the XDG state folder.",
-)
+@history_folder_option
 @json_option
 def history(
     words: tuple[str, ...],
@@ -58,7 +59,7 @@ def history(
     prune: bool,
     history_days: str | None,
     history_size: str | None,
-    folder: str | None,
+    history_folder: str | None,
     as_json: bool,
 ) -> None:
     """Show recent verdicts, latest first; with WORDs, only mail that has them all in sender or subject.
@@ -71,9 +72,9 @@ def history(
     if (history_days or history_size) and not prune:
         raise UsageError("--history-days and --history-size need --prune")
     start = None if since is None else parse_since(since)
-    if folder and not os.path.isdir(folder):
-        raise NoInput(f"{folder}: no such folder")
-    with History.open(folder) as opened:
+    if history_folder and not os.path.isdir(history_folder):
+        raise NoInput(f"{history_folder}: no such folder")
+    with History.open(history_folder) as opened:
         if prune:
             days, size = history_limits(history_days, history_size, load())
             removed = opened.prune(parse_days(days), parse_size(size))

@@ -14,7 +14,7 @@ from spamnb import UNSURE
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.cli.help import Command as Command
-from spamnb.cli.help import Number, rare_option
+from spamnb.cli.help import Number, RenamedOption, rare_option
 from spamnb.configuration.current import model_path
 from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
@@ -218,6 +218,14 @@ history_days_option = rare_option(
 )
 history_size_option = rare_option(
     "--history-size", metavar="SIZE", help=f"Space for the history, e.g. 2GB; {SIZE} by default."
+)
+history_folder_option = click.option(
+    "--history-folder",
+    cls=RenamedOption,
+    old_names=("--folder",),
+    type=path_type,
+    metavar="PATH",
+    help="Folder of the history, if not spamnb/history in the XDG state folder.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from spamnb.cli.help import Number, rare_option
-from spamnb.cli.options import Command, model_option, path_type
+from spamnb.cli.options import Command, history_folder_option, model_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
 from spamnb.errors import UsageError
@@ -37,12 +37,7 @@ MISSING = "the review page needs two more packages: pip install spamnb[review]"
 )
 @rare_option("--tls-cert", type=path_type, metavar="FILE", help="TLS certificate, for --listen.")
 @rare_option("--tls-key", type=path_type, metavar="FILE", help="Key of the certificate.")
-@click.option(
-    "--history-folder",
-    type=path_type,
-    metavar="DIR",
-    help="Folder of the history, if not spamnb/history in the XDG state folder.",
-)
+@history_folder_option
 def review(
     paths: tuple[str, ...],
     no_browser: bool,

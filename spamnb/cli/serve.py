@@ -36,6 +36,11 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 @served_model_option
 @click.option("--user-models", type=path_type, metavar="DIR", help="Use DIR/USER/model.msgpack if it exists.")
 @click.option("--allow-tell", is_flag=True, help="Let anyone who can connect teach the model.")
+@rare_option(
+    "--allow-network",
+    is_flag=True,
+    help="Let --listen and --metrics take addresses that other machines reach: no password, no encryption.",
+)
 @click.option(
     "--header-style",
     type=click.Choice(HEADER_STYLES),
@@ -76,7 +81,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 )
 @click.option("--reject", is_flag=True, help="With --milter: refuse spam.")
 @history_options
-@click.option("--quiet", is_flag=True, help="Do not log each message on standard error.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not log each message on standard error.")
 def serve(**options: Any) -> None:
     """Keep the model in memory and answer spamc, or anything else that speaks SpamAssassin's protocol.
 

@@ -27,10 +27,11 @@ from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_percentage
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
-from spamnb.errors import UsageError
+from spamnb.errors import DataError, UsageError
 from spamnb.files import complain, printable
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check
+from spamnb.model import settings_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.workers import open_pool
 
@@ -48,6 +49,7 @@ spamnb train --label work=work.mbox --label family=family.mbox.gz --fresh
 spamnb train --ham inbox.mbox:3
 spamnb train --forget message archive.mbox
 spamnb train --ham-loss 0.05% ham/ spam/
+spamnb train --ham-loss 0.5%
 spamnb train s3://bucket/ham/ 's3://bucket/spam*.mbox.gz'
 spamnb train --keyed --fresh ham/ spam/
 spamnb train --dry-run --verbose ham/ spam/
@@ -121,16 +123,21 @@ def train(
     Adds to an existing model. A message learned before changes nothing; learned under another label, it
     moves. If nearly all mail of a label would move, as when folders are swapped, nothing is changed without
     --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and may be on any store that fsspec reaches.
+
+    --ham-loss without mail sets the cutoffs of an existing model anew.
     """
-    sources = sources_by_label(folders, ham, spam, label, ANY_LABEL if forget else None)
     view = parse_view(view_settings)
+    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or dry_run
+    has_mail = folders or ham or spam or label
+    if ham_loss is not None and not (has_mail or special or forget or verbose or all_folders):
+        return set_ham_loss(model, parse_percentage(ham_loss), quiet, as_json)
+    sources = sources_by_label(folders, ham, spam, label, ANY_LABEL if forget else None)
     if fresh and forget:
         raise UsageError("--fresh and --forget cannot be combined: a new model has nothing to forget")
     if quiet + as_json + verbose > 1:
         raise UsageError("--quiet, --json and --verbose cannot be combined")
     message = LearnCommand(next(iter(sources)), model, forget)
-    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or ham_loss or dry_run
-    if list(sources.values()) == [["-"]] and not special and message.fits_journal:
+    if list(sources.values()) == [["-"]] and not (special or ham_loss) and message.fits_journal:
         if not as_json and not quiet and not verbose:
             return message.run()
         from spamnb.training.known_messages import Summary
@@ -189,6 +196,22 @@ def train(
     return code
 
 
+def set_ham_loss(model: str, ham_loss: float, quiet: bool, as_json: bool) -> int:
+    """Set the cutoffs of a model anew, by the scores that it keeps of the mail it has learned."""
+    from spamnb.training.known_messages import Summary
+    from spamnb.training.train import train as change
+    from spamnb.workers.local import LocalPool
+
+    if settings_of(StoredModel.open(model)).closed:
+        raise DataError(f"{model}: imported, so it keeps no scores to set cutoffs by")
+    change(model, {}, pool=LocalPool(1), ham_loss=ham_loss)
+    if as_json:
+        print_json({"model": model, "ham_loss": ham_loss, **as_map(Summary(), {})})
+    elif not quiet:
+        show_model(model)
+    return 0
+
+
 def accepted_loss(text: str | None) -> float | None:
     """Read how much ham may be lost, asked for here or configured; None for as much as the model has it."""
     found = load()["ham_loss"] if text is None else text
@@ -231,6 +254,11 @@ def show_summary(summary: Summary, sources: Sources, model: str, dry_run: bool =
     if dry_run:
         click.echo("a dry run: nothing was changed")
         return
+    show_model(model)
+
+
+def show_model(model: str) -> None:
+    """Say where a model is, and how much spam it catches."""
     for line in model_location(model):
         click.echo(line)
     from spamnb.inspection.standing import standing  # which needs numpy

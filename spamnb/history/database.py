@@ -147,7 +147,7 @@ class History:
             database = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
             return cls(folder, database)
         except OSError as error:
-            raise NoInput(f"{path}: {error.strerror}; name another folder with --folder") from error
+            raise NoInput(f"{path}: {error.strerror}; name another folder with --history-folder") from error
         except sqlite3.Error as error:
             raise failure(folder, error) from error
 

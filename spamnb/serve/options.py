@@ -18,6 +18,7 @@ class Options:
     workers: int = 1
     user_models: str | None = None
     allow_tell: bool = False
+    allow_network: bool = False  # whether to listen where other machines can connect
     header_style: str = "spamnb"
     header: str = "X-Spamnb"
     subject_tag: str = ""

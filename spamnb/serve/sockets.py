@@ -15,13 +15,17 @@ FIRST_FROM_SYSTEMD = 3  # number of the first file handle that systemd passes on
 METRICS = "metrics"  # FileDescriptorName= of the socket for metrics, in systemd's settings
 
 
-def listen(address: str) -> list[socket.socket]:
-    """Listen at HOST:PORT (of this machine), unix:PATH or PATH; at localhost:PORT for IPv4 and IPv6."""
+def listen(address: str, allow_network: bool = False) -> list[socket.socket]:
+    """Listen at HOST:PORT, unix:PATH or PATH; at localhost:PORT for IPv4 and IPv6."""
     try:
         if path := unix_path(address):
             return [_unix(path)]
         host, port = host_and_port(address)
-        return [_tcp(host, port)] if host != LOCALHOST else _tcp_both(port)
+        if host == LOCALHOST:
+            return _tcp_both(port)
+        if not allow_network:
+            check_local(host, address)
+        return [_tcp(host, port) for host in addresses_of(host)]
     except OSError as error:
         hint = "; ports below 1024 are root's, or systemd's" if isinstance(error, PermissionError) else ""
         raise CannotCreate(f"cannot listen at {address}: {error.strerror}{hint}") from error
@@ -34,15 +38,25 @@ def unix_path(address: str) -> str | None:
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """Parse an address, which must be of this machine: who can connect can ask, and there is no password."""
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not (host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
         raise UsageError(f"{address}: not an address; HOST:PORT or unix:PATH")
+    return host, int(port)
+
+
+def check_local(host: str, address: str) -> None:
+    """Refuse an address that others can reach: who can connect can ask, and there is no password."""
     with contextlib.suppress(ValueError):
-        if host == LOCALHOST or ipaddress.ip_address(host).is_loopback:
-            return host, int(port)
-    raise UsageError(f"{address}: not on this machine; listen at localhost, 127.0.0.1, ::1 or unix:PATH")
+        if ipaddress.ip_address(host).is_loopback:
+            return
+    raise UsageError(f"{address}: only local addresses are allowed (or --allow-network)")
+
+
+def addresses_of(host: str) -> list[str]:
+    """Look up the addresses that a name has."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 def _tcp_both(port: int) -> list[socket.socket]:

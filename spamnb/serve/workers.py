@@ -77,10 +77,10 @@ class Server:
         default = DEFAULT_MILTER_ADDRESS if self.options.milter else DEFAULT_ADDRESS
         addresses = self.options.listen or (() if self.listeners else (default,))
         for address in addresses:
-            self.created += sockets.listen(address)
+            self.created += sockets.listen(address, self.options.allow_network)
         self.listeners += self.created
         if self.options.metrics:
-            created = sockets.listen(self.options.metrics)
+            created = sockets.listen(self.options.metrics, self.options.allow_network)
             self.metrics_listeners += created
             self.created += created
 

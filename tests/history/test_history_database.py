@@ -246,4 +246,4 @@ def test_a_damaged_database_is_told_in_a_line(spamnb, folder):
     os.mkdir(folder)
     with open(os.path.join(folder, NAME), "wb") as file:
         file.write(b"x" * 10_000)
-    spamnb("history", "--folder", folder).fails(74, NAME, "remove it")
+    spamnb("history", "--history-folder", folder).fails(74, NAME, "remove it")

@@ -67,8 +67,11 @@ def test_the_server_loads_nothing_heavy(spamnb):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--listen", "192.0.2.1:783"], 64, "not on this machine"),
-        (["--listen", "example.org:783"], 64, "not on this machine"),
+        (["--listen", "192.0.2.1:783"], 64, "only local addresses are allowed (or --allow-network)"),
+        (["--listen", "0.0.0.0:783"], 64, "only local addresses are allowed (or --allow-network)"),
+        (["--metrics", "[::]:783"], 64, "only local addresses are allowed (or --allow-network)"),
+        (["--listen", "192.0.2.1:783", "--allow-network"], 73, "cannot listen at 192.0.2.1:783"),
+        (["--listen", "example.org:783"], 64, "only local addresses are allowed"),
         (["--listen", "783"], 64, "not an address"),
         (["--listen", "localhost:99999"], 64, "not an address"),
         (["--listen", "unix:/nosuch/folder/socket"], 73, "cannot listen at unix:/nosuch"),
@@ -83,6 +86,13 @@ def test_what_cannot_be_served(spamnb, arguments, code, words):
     assert done.code == code
     assert words in done.err.decode()
     assert done.err.decode().splitlines()[-1].startswith("spamnb: ")
+
+
+def test_other_machines_are_answered_if_that_is_allowed(serving, mail):
+    server = serving(listen=("0.0.0.0:0",), allow_network=True)
+    port = server.address.rpartition(":")[2]
+    answer = server.ask(request("CHECK", mail.messages["spam"]), address=f"127.0.0.1:{port}")
+    assert answer.startswith(OK)
 
 
 def test_a_socket_in_use(serving, spamnb, tmp_path, mail):
