@@ -1,7 +1,6 @@
 PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
-LOCK = requirements-dev.txt
 # Lines are counted of interpreted code, by sys.monitoring, which Python 3.11 has not: its tracer makes the fast tests
 # 1.9 times as slow.
 MONITORS = $(shell $(BIN)/python -c "import sys; print('yes' * hasattr(sys, 'monitoring'))")
@@ -12,12 +11,12 @@ DEMO = .demo/model.msgpack
 HAM = --ham $(CORPUS)/ham.mbox.xz --ham $(CORPUS)/hard-ham.mbox.xz
 SPAM = --spam $(CORPUS)/spam.mbox.xz
 unexport PYTHONDONTWRITEBYTECODE  # each of some thousand starts of spamnb would compile its commands anew
-.PHONY: help env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit clean
+.PHONY: help install env lock demo review screenshots test test-fast test-interpreted test-pythons lint golden man bench bench-serve bench-cluster bench-imap accuracy ablation attacks growth soak fuzz dist dist-test release docs deb deb-test audit clean
 
 help:  ## what can be made
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*##/\t/' | expand -t 15
 
-demo: env  ## from nothing to a trained model, a verdict and the table
+demo: install  ## from nothing to a trained model, a verdict and the table
 	@echo '$$ spamnb train ham spam'
 	@$(BIN)/spamnb train --fresh --model $(DEMO) $(HAM) $(SPAM)
 	@echo; echo '$$ spamnb classify < message'
@@ -147,22 +146,31 @@ deb-test: deb  ## the package in a fresh root of Debian (debootstrap, as root, s
 audit: env  ## known vulnerabilities of what is installed
 	.ci/audit
 
-env: $(VENV)/.ready  ## the environment, and the core compiled anew where its source has changed
+install: $(VENV)/.installed  ## what spamnb needs to run, and the core compiled anew where its source has changed
 	@$(BIN)/python hatch_build.py
 
-# No setuptools, and none of coverage's own start: their .pth files are read at every start of Python.
-$(VENV)/.ready: pyproject.toml $(LOCK)
+# No setuptools: its .pth file is read at every start of Python.
+$(VENV)/.installed: pyproject.toml requirements.txt
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install -q --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install -q --require-hashes -r requirements.txt
 	$(BIN)/python -m pip uninstall -q -y setuptools
-	rm -f $(VENV)/lib/python3.*/site-packages/a1_coverage.pth
 	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-lock: env  ## the versions that `make env` installs, anew where pyproject.toml asks for others: ARGS=--upgrade for all
+env: install $(VENV)/.ready  ## all that tests, checks and figures need beside it
+
+# None of coverage's own start, for the same reason.
+$(VENV)/.ready: $(VENV)/.installed requirements-dev.txt
+	$(BIN)/python -m pip install -q --require-hashes -r requirements-dev.txt
+	rm -f $(VENV)/lib/python3.*/site-packages/a1_coverage.pth
+	@touch $@
+
+lock: env  ## the versions that are installed, anew where pyproject.toml asks for others: ARGS=--upgrade for all
 	$(BIN)/python -m pip install -q --group lock
-	$(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --all-extras --group dev \
-		--generate-hashes --no-header --no-annotate -o $(LOCK) $(ARGS)
+	$(call PIN,requirements.txt,--group build)
+	$(call PIN,requirements-dev.txt,--all-extras --group dev --constraints requirements.txt)
+PIN = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate -o $(1) $(2) $(ARGS)
 
 clean:  ## remove what was made
 	find spamnb -name '*.so' -delete
