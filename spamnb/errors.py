@@ -13,6 +13,7 @@ SpamnbError            75  anything unexpected: try again
 """
 
 WHAT_TO_DO = "restore it from a backup, or train anew with --fresh"  # about a damaged model
+EMPTY_INPUT = "-: standard input is empty; a message has text"
 
 
 class SpamnbError(Exception):

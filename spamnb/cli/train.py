@@ -27,10 +27,12 @@ from spamnb.cli.render.terminal import paths_and_reasons, print_json
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_percentage
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
+from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import DataError, UsageError
 from spamnb.files import complain, printable
+from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.labelled import size_of
-from spamnb.mailboxes.sources import check
+from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.model import settings_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.workers import open_pool
@@ -137,18 +139,22 @@ def train(
     if quiet + as_json + verbose > 1:
         raise UsageError("--quiet, --json and --verbose cannot be combined")
     message = LearnCommand(next(iter(sources)), model, forget)
-    if list(sources.values()) == [["-"]] and not (special or ham_loss) and message.fits_journal:
+    paths = [path for of_label in sources.values() for path in of_label]
+    check(paths)
+    alone = None
+    if len(paths) == 1 and not (special or ham_loss) and message.fits_journal:
+        alone = only_message(paths[0])
+    if alone:
+        raw, index = alone
         if not as_json and not quiet and not verbose:
-            return message.run()
+            return message.run(raw)
         from spamnb.training.known_messages import Summary
 
-        result = message.learn()
+        result = message.learn(raw)
         summary = Summary({message.label: {result: 1}})
         if verbose:
-            click.echo(f"{result}\t-")
+            print_outcome(result, paths[0], index)
     else:
-        paths = [path for of_label in sources.values() for path in of_label]
-        check(paths)
         if fresh and not dry_run:
             check_replaceable(model)
         older = 0 if fresh or dry_run or quiet else older_revision(model)
@@ -218,6 +224,14 @@ def accepted_loss(text: str | None) -> float | None:
     return parse_percentage(found) if found or text is not None else None
 
 
+def only_message(path: str) -> tuple[bytes, int | None] | None:
+    """Read the only message at a path, also if it is one of a mailbox, named by its number."""
+    if not split_number(path)[0]:
+        return read_only_message(path)
+    found = next(messages([path]))
+    return (found.data, None) if isinstance(found, RawMessage) else None
+
+
 def parse_view(text: str | None) -> View | None:
     """Read `NAME=VALUE,…`; the tokenizer's settings have options of their own."""
     if text is None:
@@ -242,7 +256,11 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
 def print_outcomes(batch: Counted, outcomes: Sequence[str]) -> None:
     """Print the outcome and the name of each message."""
     for (path, index), result in zip(batch.whole().names, outcomes, strict=True):
-        click.echo(f"{result}\t{printable(path)}" + ("" if index is None else f":{index}"))
+        print_outcome(result, path, index)
+
+
+def print_outcome(result: str, path: str, index: int | None) -> None:
+    click.echo(f"{result}\t{printable(path)}" + ("" if index is None else f":{index}"))
 
 
 def show_summary(summary: Summary, sources: Sources, model: str, dry_run: bool = False) -> None:

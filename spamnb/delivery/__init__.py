@@ -5,14 +5,12 @@ command line's libraries; they parse calls with other options, and then come her
 `__future__` would take 0.2 ms, so hints are quoted where they need it.
 """
 
-import os
-
 from spamnb import HAM, SPAM, UNSURE
 from spamnb.configuration.current import HEADER_STYLES, Configuration, load, model_path
+from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import (
     CannotCreate,
     InputOutputError,
-    NoInput,
     NoModel,
     ReaderGone,
     SpamnbError,
@@ -37,9 +35,6 @@ FLAGS = {
     "--history": "history",
     "--syslog": "syslog",
 }
-MAX_FILE = 64 << 20  # bytes; of a larger file, only as many are judged
-MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
-TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -80,7 +75,7 @@ class ClassifyCommand:
         self.json = json
         self.history = open_history(history, history_days, history_size, self.configuration)
 
-    def run(self, path: str = "-", raw: bytes | None = None) -> int:
+    def run(self, path: str = "-", raw: bytes | None = None, index: int | None = None) -> int:
         """Judge a message: that on standard input, or one from a file, which has been read."""
         from spamnb.model import Model
 
@@ -92,8 +87,8 @@ class ClassifyCommand:
             verdict = verdict_without_model(self.configuration, raw)
             if verdict is None:
                 raise
-            return self.answer(verdict, raw, path)
-        return self.classify(model, raw, path)
+            return self.answer(verdict, raw, path, index)
+        return self.classify(model, raw, path, index)
 
     def classify(self, model: "Model", raw: bytes, path: str = "-", index: int | None = None) -> int:
         return self.answer(self.configuration.decide(model.classify(raw), raw), raw, path, index)
@@ -163,11 +158,12 @@ ANY_LABEL = "messages"  # in place of a label: to forget a message, none is need
 
 
 class LearnCommand:
-    """`spamnb train --ham|--spam|--label NAME= - [--model PATH]`, or `spamnb train --forget -`."""
+    """`spamnb train --ham|--spam|--label NAME= FILE|- [--model PATH]`, or `spamnb train --forget FILE|-`."""
 
     def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
         self.label = label
-        self.model = model_file(model or model_path(load()))
+        self.configuration = load()
+        self.model = model_file(model or model_path(self.configuration))
         self.forget = forget
 
     @property
@@ -182,26 +178,26 @@ class LearnCommand:
         except SpamnbError:
             return True  # learning will report what is wrong
 
-    def run(self) -> int:
-        write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[self.learn()]}\n".encode())
+    def run(self, raw: bytes) -> int:
+        write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[self.learn(raw)]}\n".encode())
         return 0
 
-    def learn(self) -> str:
+    def learn(self, raw: bytes) -> str:
         """Learn or forget the message, in a new model if there is none; return the outcome."""
         from spamnb.training.learn import learn
 
-        raw = read_stdin()
-        if not raw.strip():
-            raise NoInput("-: standard input is empty; a message has text")
         if self.forget:
             return learn(self.model, raw, None)
         try:
             return learn(self.model, raw, self.label)
         except NoModel:
+            from spamnb.configuration.quantities import parse_percentage
             from spamnb.training.train import create
 
+            configured = self.configuration["ham_loss"]
+            ham_loss = parse_percentage(configured) if configured else None
             try:
-                create(self.model, self.label)
+                create(self.model, self.label, ham_loss=ham_loss)
             except CannotCreate as error:
                 raise CannotCreate(f"{error}; the message was not learned") from error
             return learn(self.model, raw, self.label)
@@ -210,7 +206,8 @@ class LearnCommand:
 def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
     """Function that runs the delivery asked for; None if the arguments ask for anything else."""
     command, rest = arguments[0] if arguments else "", list(arguments[1:])
-    model = label = style = path = days = size = None
+    model = style = path = days = size = None
+    label = ANY_LABEL
     flags = {}
     while rest:
         word = rest.pop(0)
@@ -228,11 +225,11 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
             size = rest.pop(0)
         elif command == "classify" and not word.startswith("-") and path is None:
             path = word
-        elif command == "train" and word in ("--ham", "--spam") and rest[:1] == ["-"] and label is None:
+        elif command == "train" and word in ("--ham", "--spam") and rest and path is None:
             label = word.removeprefix("--")
-            rest.pop(0)
-        elif command == "train" and word == "-" and label is None:
-            label = ANY_LABEL
+            path = rest.pop(0)
+        elif command == "train" and (word == "-" or not word.startswith("-")) and path is None:
+            label, path = ANY_LABEL, word
         elif command == "train" and word == "--forget":
             flags["forget"] = True
         else:
@@ -241,33 +238,15 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
         classify = ClassifyCommand(model, header_style=style, history_days=days, history_size=size, **flags)
         if path is None:
             return classify.run
-        raw = read_message_file(path)
-        return None if raw is None or "://" in classify.model else lambda: classify.run(path, raw)
-    if command == "train" and label is not None and (label != ANY_LABEL or "forget" in flags):
+        if "://" not in classify.model and (found := read_only_message(path, classify.passthrough)):
+            raw, index = found
+            return lambda: classify.run(path, raw, index)
+    if command == "train" and path is not None and (label != ANY_LABEL or "forget" in flags):
         learn = LearnCommand(label, model, **flags)
-        return learn.run if learn.fits_journal else None
+        if learn.fits_journal and (found := read_only_message(path)):
+            raw, _ = found
+            return lambda: learn.run(raw)
     return None
-
-
-def read_message_file(path: str) -> bytes | None:
-    """Read a file that is plainly one message: it begins with a header field.
-
-    None if it is a mailbox, compressed, an archive, a folder, remote, missing … or a message without headers:
-    the command line looks closer, and says what is wrong.
-    """
-    try:
-        if "://" in path or not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
-            return None
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            raw = read_all(handle)
-        finally:
-            os.close(handle)
-    except (OSError, ValueError):
-        return None
-    name, colon, _ = raw[:MAX_FIELD_NAME].partition(b":")
-    is_tar = b"\0" in raw[:TAR_HEADER]
-    return raw if colon and name.replace(b"-", b"").isalnum() and not is_tar else None
 
 
 def read_stdin(what: str = "a message") -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spamnb.errors import NoInput
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.folders import in_maildir
-from spamnb.mailboxes.not_mail import not_mail
+from spamnb.mailboxes.not_mail import no_message, not_mail
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.streams import ByteStream, chain, decompressed, drop_incomplete, gather
 
@@ -28,18 +28,19 @@ class RawMessage:
 
 
 class MessageFiles:
-    """Files of a store, opened when their messages are asked for."""
+    """Files of a store, all `named` by the user or all met in folders, opened when messages are asked for."""
 
-    __slots__ = ("paths", "size", "store")
+    __slots__ = ("named", "paths", "size", "store")
 
-    def __init__(self, store: Store, paths: list[str], size: int) -> None:
+    def __init__(self, store: Store, paths: list[str], size: int, named: bool = False) -> None:
         self.store = store
         self.paths = paths
         self.size = size
+        self.named = named
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
         for path, blocks in self.store.read_each(self.paths):
-            yield from file_messages(self.store, path, blocks)
+            yield from file_messages(self.store, path, blocks, self.named)
 
 
 class NumberedMessages:
@@ -56,7 +57,7 @@ class NumberedMessages:
     def messages(self) -> Iterator[RawMessage | Unreadable]:
         missing = set(self.numbers)
         count = 0
-        for item in file_messages(self.store, self.path, self.store.read(self.path)):
+        for item in file_messages(self.store, self.path, self.store.read(self.path), named=True):
             if isinstance(item, Unreadable):
                 yield item
                 return
@@ -88,12 +89,16 @@ class ReadMessages:
         yield from self.items
 
 
-def file_messages(store: Store, path: str, blocks: Iterator[bytes]) -> Iterator[RawMessage | Unreadable]:
-    """Yield the messages of one file."""
+def file_messages(
+    store: Store, path: str, blocks: Iterator[bytes], named: bool
+) -> Iterator[RawMessage | Unreadable]:
+    """Yield the messages of one file. One that was `named` is read whatever is in it, but for archives."""
     stream = ByteStream(decompressed(blocks))
     head = gather(stream, mbox.MAX_ENVELOPE)
     envelope = mbox.is_envelope(head)
-    reason = "" if envelope else not_mail(path, head)
+    reason = ""
+    if not envelope and path != "-":
+        reason = not_mail(path, head) or ("" if named else no_message(head))
     if reason:
         yield PassedOver(path, reason)
         return

@@ -1,6 +1,7 @@
-"""Files that lie among mail and hold none that could be read: archives, and what Thunderbird keeps beside it.
+"""Files that lie among mail and hold none: archives, what Thunderbird keeps beside it, pictures, data.
 
-Their first bytes tell. Bytes that could also begin a message count only with the ending of the name.
+Their first bytes tell. Bytes that could also begin a message count only with the ending of the name. What
+begins with a header field is mail, whatever comes then; so is a text without one, as it is all body.
 """
 
 from __future__ import annotations
@@ -22,6 +23,18 @@ SETTINGS_STARTS = (
     b"# POP3 State File",  # popstate.dat
     b"\xfe\xed\xfa\xce",  # training.dat
 )
+BINARY = "a binary file"
+JSON = "JSON"
+PDF = b"%PDF-"  # which may begin with text; programs, pictures, sound have a NUL near their start
+# Control characters that are in no text: not those of tabs, lines and pages, nor ESC, SO and SI, which change
+# character sets (ISO-2022-JP, -KR), nor BEL, BS and the DOS end of file.
+NO_TEXT = bytes({*range(32), 127} - {*b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"})
+FEW_NO_TEXT, MOST_NO_TEXT = (
+    2,
+    0.02,
+)  # how many, and what share of bytes, a text may have; random ones have 0.086
+MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
+LOOK = 1000  # bytes
 TAR_HEADER = 512  # bytes
 TAR_CHECKSUM = slice(148, 156)
 # Name endings of such files. Other remote files are not checked: to read their first bytes costs a request.
@@ -45,6 +58,39 @@ def not_mail(path: str, head: bytes) -> str:
     if ending == ".dat" and head.startswith(SETTINGS_STARTS):
         return SETTINGS
     return ""
+
+
+def no_message(head: bytes) -> str:
+    """Say what a file that begins with `head` is, if it is met among mail and plainly is no message; else "".
+
+    >>> no_message(b'{"name": "spamnb"}'), no_message(b"[Subject] hello"), no_message(b"a: \\0")
+    ('JSON', '', '')
+    """
+    head = head[:LOOK]
+    if _is_json(head):
+        return JSON
+    name, colon, _ = head[:MAX_FIELD_NAME].partition(b":")
+    if colon and name.isascii() and name.decode().isprintable() and b" " not in name:
+        return ""
+    no_text = len(head) - len(head.translate(None, NO_TEXT))
+    if head.startswith(PDF) or b"\0" in head or no_text > max(FEW_NO_TEXT, MOST_NO_TEXT * len(head)):
+        return BINARY
+    return ""
+
+
+def _is_json(head: bytes) -> bool:
+    """Whether it begins as an object or an array of values, no text in brackets."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    while start.startswith(b"["):
+        start = start[1:].lstrip()
+        if start.startswith(b'"'):
+            return _after_string(start).startswith((b",", b"]"))
+    return start.startswith(b"{") and _after_string(start[1:].lstrip()).startswith(b":")
+
+
+def _after_string(text: bytes) -> bytes:
+    """What follows a string in quotes; nothing if there is none."""
+    return text[1:].partition(b'"')[2].lstrip() if text.startswith(b'"') else b""
 
 
 def _is_tar(head: bytes) -> bool:

@@ -1,8 +1,8 @@
 """Find mail: paths become raw messages, or chunks that other processes turn into messages.
 
 A path is a Maildir, a folder of message files, an mbox, a message, a named pipe, the address of any of them
-elsewhere (s3://bucket/folder/), one message of an mbox by its number (box.mbox:3), or `-` for one message on
-standard input; any file may be compressed. What a file is, its first bytes tell, never its name. Nothing
+elsewhere (s3://bucket/folder/), one message of an mbox by its number (box.mbox:3), or `-` for a message or an
+mbox on standard input; any may be compressed. What a file is, its first bytes tell, never its name. Nothing
 holds a mailbox in memory: large ones go out as byte ranges, or, if compressed or piped, message by message.
 """
 
@@ -12,7 +12,7 @@ import os
 import sys
 from itertools import accumulate, groupby
 
-from spamnb.errors import DataError, NoInput
+from spamnb.errors import EMPTY_INPUT, DataError, NoInput
 from spamnb.files import announce_stdin
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import MessageFiles, NumberedMessages, RawMessage, ReadMessages, file_messages
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from spamnb.mailboxes.stores import Store
 
+FoundFile = tuple[str, int, bool]  # path, bytes or STREAM, and whether the user named it
 # A piece of work, cheap to send; `size` is its bytes on disk.
 Chunk = MessageFiles | NumberedMessages | MailboxRange | ReadMessages
 
@@ -143,20 +144,22 @@ def chunks(
                 files = MessageFiles(store, [], 0)
             yield from _chunks_of(store, item, size, max_packed)
             continue
-        if files.paths and (files.store is not store or files.size >= size or len(files.paths) >= MAX_FILES):
+        path, length, named = item
+        is_full = files.size >= size or len(files.paths) >= MAX_FILES
+        if files.paths and (files.store is not store or files.named is not named or is_full):
             yield files
             files = MessageFiles(store, [], 0)
-        files.store = store
-        files.paths.append(item[0])
-        files.size += item[1]
+        files.store, files.named = store, named
+        files.paths.append(path)
+        files.size += length
     if files.paths:
         yield files
 
 
 def _files(
     paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]
-) -> Iterator[tuple[Store, tuple[str, int] | NumberedMessages | Unreadable]]:
-    """Yield store, and path and size, of each file below some paths; or numbered messages, or a failure."""
+) -> Iterator[tuple[Store, FoundFile | NumberedMessages | Unreadable]]:
+    """Yield the store of each file below some paths, and the file; or numbered messages, or a failure."""
     paths, without = list(paths), list(without)
     walks: dict[Store, FolderWalk] = {}
     for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
@@ -167,14 +170,14 @@ def _files(
         for *_, path in named:
             store = store_for(path)
             if path == "-":
-                yield store, (path, STREAM)
+                yield store, (path, STREAM, True)
                 continue
             if store not in walks:
                 named_here = [other for other in paths if other != "-" and store_for(other) is store]
                 without_here = [other for other in without if store_for(other) is store]
                 walks[store] = FolderWalk(store, named_here, without_here, leave_out)
             for found in walks[store].files(path):
-                yield store, found
+                yield store, found if isinstance(found, Unreadable) else (*found, found[0] == path)
 
 
 def _size(path: str) -> int:
@@ -186,42 +189,39 @@ def _size(path: str) -> int:
 
 
 def _chunks_of(
-    store: Store, item: tuple[str, int] | NumberedMessages | Unreadable, size: int, max_packed: int
+    store: Store, item: FoundFile | NumberedMessages | Unreadable, size: int, max_packed: int
 ) -> Iterable[Chunk]:
     """Chunks of a file that is not put together with others."""
     if isinstance(item, Unreadable):
         return (ReadMessages([item], 0),)
     if isinstance(item, NumberedMessages):
         return (item,)
-    path, length = item
+    path, length, named = item
     if length == STREAM:
-        return _read_in_order(store, path, size)
+        return _read_in_order(store, path, size, named)
     head = gather(ByteStream(store.read(path)), mbox.MAX_ENVELOPE)
     packed = decompressor_for(head) is not None
     is_mailbox = mbox.is_envelope(head) and not in_maildir(store, path)
     if (packed and length > max_packed) or (is_mailbox and not store.can_seek(path)):
-        return _read_in_order(store, path, size)
+        return _read_in_order(store, path, size, named)
     if packed or not is_mailbox:
-        return (MessageFiles(store, [path], length),)
+        return (MessageFiles(store, [path], length, named),)
     return (MailboxRange(store, path, start, min(start + size, length)) for start in range(0, length, size))
 
 
-def _read_in_order(store: Store, path: str, size: int) -> Iterator[ReadMessages]:
+def _read_in_order(store: Store, path: str, size: int, named: bool) -> Iterator[ReadMessages]:
     """Read a stream in this process: standard input, a pipe, a compressed mailbox."""
-    if path == "-":
-        yield ReadMessages([_standard_input()], 0)
-        return
     bytes_on_disk = 0
 
     def counted() -> Iterator[bytes]:
         nonlocal bytes_on_disk
-        for block in store.read(path):
+        for block in _standard_input() if path == "-" else store.read(path):
             bytes_on_disk += len(block)
             yield block
 
     items: list[RawMessage | Unreadable] = []
     message_bytes = 0
-    for item in file_messages(store, path, counted()):
+    for item in file_messages(store, path, counted(), named):
         items.append(item)
         message_bytes += len(item.data) if isinstance(item, RawMessage) else 0
         if message_bytes >= min(size, CHUNK) or len(items) >= MAX_FILES:
@@ -231,15 +231,14 @@ def _read_in_order(store: Store, path: str, size: int) -> Iterator[ReadMessages]
         yield ReadMessages(items, bytes_on_disk)
 
 
-def _standard_input() -> RawMessage | Unreadable:
-    """Read one message, whatever lines it holds: an mbox on standard input is not split."""
+def _standard_input() -> Iterator[bytes]:
+    if sys.stdin is None:
+        raise OSError("no standard input")
     announce_stdin("a message")
-    try:
-        buffer: Any = sys.stdin.buffer
-        stream = ByteStream(blocks_of(buffer.read1))  # `read` would wait for a second Ctrl-D
-    except AttributeError:
-        return Unreadable("-", "no standard input")
-    data = gather(stream, mbox.MAX_MESSAGE)[: mbox.MAX_MESSAGE]
-    if not stream.why and not data.strip():
-        raise NoInput("-: standard input is empty; a message has text")
-    return Unreadable("-", stream.why) if stream.why else RawMessage("-", None, data)
+    buffer: Any = sys.stdin.buffer
+    has_text = False
+    for block in blocks_of(buffer.read1):  # `read` would wait for a second Ctrl-D
+        has_text = has_text or not block.isspace()
+        yield block
+    if not has_text:
+        raise NoInput(EMPTY_INPUT)

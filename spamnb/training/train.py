@@ -233,10 +233,12 @@ def fold(path: str) -> None:
         write(path, table, settings, view, stored.head["ham_loss"], stored)
 
 
-def create(path: str, *labels: str) -> None:
+def create(path: str, *labels: str, ham_loss: float | None = None) -> None:
     """Write an empty model, for a filter that learns from its first message on."""
     with Lock(path, kind=TRAINING):
         if existing(path) is None:
             names = LABELS if set(labels) <= set(LABELS) else labels
             key = key_for(path)
-            write(path, CountTable.empty(names), Settings(keyed=key.id if key else ""))
+            settings = Settings(keyed=key.id if key else "")
+            accepted = HAM_LOSS if ham_loss is None else ham_loss
+            write(path, CountTable.empty(names), settings, ham_loss=accepted)

@@ -34,6 +34,11 @@ DELIVERIES = [
     ["train", "--spam", "-"],
     ["train", "--forget", "--ham", "-"],
     ["train", "--forget", "-"],
+    ["classify", "MBOX"],
+    ["classify", "-p", "MBOX"],
+    ["train", "--spam", "FILE"],
+    ["train", "--spam", "MBOX"],
+    ["train", "--forget", "FILE"],
 ]
 
 
@@ -58,8 +63,9 @@ def already(spamnb):
 
 
 @pytest.mark.parametrize("arguments", DELIVERIES, ids=" ".join)
-def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, arguments):
-    arguments = [f"{mail.spam}/03" if word == "FILE" else word for word in arguments]
+def test_a_delivery_loads_nothing_heavy(spamnb, own, mail, already, files, arguments):
+    named = {"FILE": f"{mail.spam}/03", "MBOX": str(files / "one.mbox")}
+    arguments = [named.get(word, word) for word in arguments]
     loaded = imported(spamnb, START, *arguments, "--model", own, stdin=mail.messages["spam"])
     assert "spamnb" in loaded
     assert loaded.isdisjoint(set(HEAVY) - already)
@@ -157,6 +163,41 @@ def test_a_file_is_a_delivery_or_left_to_the_command_line(spamnb, files, name):
     path = name if "://" in name else os.path.join(files, name)
     for flags in ([], ["-p"], ["-e"], ["--json"]):
         assert spamnb("classify", *flags, path) == spamnb("classify", *flags, "--jobs", "1", path)
+
+
+ONE_MESSAGE = ("message", "maildir/cur/1:2,S", "one.mbox", "packed.gz", "body", "nul", "two.mbox:1")
+
+
+@pytest.mark.parametrize("name", ONE_MESSAGE)
+def test_one_message_is_learned_by_the_journal_however_it_is_named(spamnb, own, files, name):
+    """By one way in and by the other; the model file stays as it is."""
+    path, model = os.path.join(files, name), ("--model", own)
+    with open(own, "rb") as file:
+        before = file.read()
+    assert spamnb("train", "--spam", path, *model).succeeds().lines == ["spam: 1 learned"]
+    with open(path.removesuffix(":1"), "rb") as file:
+        piped = spamnb("train", "--spam", "-", *model, stdin=file.read()).succeeds()
+    assert piped.lines[0] in ("spam: 1 already known", "spam: 1 already known, 1 repeated")  # of two.mbox
+    moved = spamnb("train", "--verbose", "--ham", path, *model).succeeds()
+    assert moved.lines[0] == "moved\t" + path + (":0" if name == "one.mbox" else "")
+    assert spamnb("train", "--forget", path, *model).succeeds().lines == ["messages: 1 forgotten"]
+    with open(own, "rb") as file:
+        assert file.read() == before
+    assert os.path.exists(own + ".journal")
+
+
+@pytest.mark.parametrize("arguments", ["--spam -", "--json --spam -", "--verbose --jobs 1 --spam -"])
+@pytest.mark.parametrize("way", ["<", "cat |"])
+def test_a_mailbox_on_standard_input_is_learned_whole(spamnb, own, tmp_path, arguments, way):
+    """More than a pipe holds, and more than is read at once to see whether it is one message."""
+    box = tmp_path / "box.mbox"
+    body = b"word " * 10_000
+    box.write_bytes(b"".join(ENVELOPE + b"Subject: %d\n\n%d %s\n\n" % (n, n, body) for n in range(50)))
+    train = f'"$0" train --model {own} {arguments}'
+    done = spamnb.shell(f"{train} < {box}" if way == "<" else f"cat {box} | {train}").succeeds()
+    assert b"spam: 50 learned" in done.out or done.json["learned"] == {"spam": 50}
+    known = spamnb("train", "--json", "--spam", box, "--model", own).succeeds().json
+    assert known["known"] == {"spam": 50}
 
 
 @pytest.mark.parametrize("message", ["ham", "spam", "unsure"])

@@ -1,14 +1,16 @@
-"""Files that lie among mail and hold none: archives, and what Thunderbird keeps beside its mailboxes."""
+"""Files that lie among mail and hold none: archives, what Thunderbird keeps beside its mailboxes, data."""
 
 import gzip
 import io
+import os
 import tarfile
 import zipfile
+from random import Random
 
 import pytest
 from helpers.samples import ham, spam
 
-from spamnb.mailboxes.not_mail import not_mail
+from spamnb.mailboxes.not_mail import no_message, not_mail
 
 ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 MORK = b"""// <!-- <mdb:mork:z v="1.4"/> -->
@@ -64,6 +66,18 @@ BESIDE = {
     "panacea.dat": MORK,
     "training.dat": b"\xfe\xed\xfa\xce\0\0\0\1",
 }
+DATA = {
+    "elf": b"\x7fELF\2\1\1\0" + bytes(100),
+    "picture.png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+    "paper.pdf": b"%PDF-1.4\n%\xc4\xe5\xf2\xe5\n1 0 obj\n",
+    "random": Random(1).randbytes(200),
+    "object.json": b'{"Subject": "hello",\n"x": 1}',
+    "pretty.json": b'\xef\xbb\xbf\n{\n  "name" : [1, 2]\n}\n',
+    "array.json": b'[ [ {"a": null} ] ]',
+    "words.json": b'["a", "b"]',
+    "packed.gz": gzip.compress(b'{"a": 1}'),
+    "model": b"\x89\xa6format\xadspamnb" + bytes(range(32)),
+}
 # Mail may have any name, and say anything.
 MAIL = {
     "h.zip": ham(101),
@@ -74,6 +88,16 @@ MAIL = {
     "m.eml": FILTERS,
     "n.eml": b"PK\x03 or not\n",
     "o": b"Subject: " + b"1" * 2000,
+    "p": b"Subject: \0\1\2\3\4\5\6\n\n" + bytes(100),  # what has a header field is mail
+    "q": b"X-{odd}_name!: " + Random(2).randbytes(100),
+    "r": b"no header at all, \2 but text\n",
+    "s": "\u65e5\u672c\u8a9e\u306e\u624b\u7d19".encode("iso2022_jp") + b"\n",
+    "t": "\ud55c\uad6d\uc5b4".encode("iso2022_kr") + b"\n\x1a",
+    "u": "\u043f\u0438\u0441\u044c\u043c\u043e".encode("koi8_r"),
+    "v": b"[SPAM] {Hi|Hello} there, see [1] and [2]",
+    "w": b'{"Hello"|"Hi"} friend',
+    "x": b'[1] see: ["quoted"]',
+    "y": b"<html><body>buy</body></html>",
 }
 
 
@@ -84,28 +108,42 @@ def put(folder, files):
     return str(folder)
 
 
-@pytest.mark.parametrize("name", [*ARCHIVES, *BESIDE, *MAIL])
+@pytest.mark.parametrize("name", [*ARCHIVES, *BESIDE, *DATA, *MAIL])
 def test_known_by_their_first_bytes(name):
-    data = (ARCHIVES | BESIDE | MAIL)[name]
-    if name == "d.tgz":
+    data = (ARCHIVES | BESIDE | DATA | MAIL)[name]
+    if name in ("d.tgz", "packed.gz"):
         data = gzip.decompress(data)
-    assert bool(not_mail(name, data[:1000])) == (name not in MAIL)
+    assert bool(not_mail(name, data[:1000])) == (name in ARCHIVES or name in BESIDE)
+    if name not in ("k.tar", *BESIDE):
+        assert bool(not_mail(name, data[:1000]) or no_message(data)) == (name not in MAIL)
 
 
 def test_met_in_a_folder_they_are_passed_over_and_told(spamnb, own, tmp_path):
-    folder = put(tmp_path / "ham", ARCHIVES | BESIDE | MAIL)
+    folder = put(tmp_path / "ham", ARCHIVES | BESIDE | DATA | MAIL)
     done = spamnb("train", "--jobs", "2", "--model", own, "--ham", folder)
     assert done.code == 0
     assert done.lines[:2] == [f"ham: {len(MAIL)} learned", "unreadable: 0"]
     line = done.err.decode()
-    assert line.startswith(f"spamnb: passed over 13 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
-    assert line.endswith(" and 10 more; to read archives, unpack them\n")
+    assert line.startswith(f"spamnb: passed over 23 files without mail: {folder}/Inbox.msf, {folder}/a.zip, ")
+    assert line.endswith(" and 13 more; to read archives, unpack them\n")
     assert line.count("\n") == 1
     report = spamnb("train", "--json", "--model", own, "--ham", folder).json
     assert report["unreadable"] == []
     assert {one["path"] for one in report["passed_over"]} == {
-        f"{folder}/{name}" for name in ARCHIVES | BESIDE
+        f"{folder}/{name}" for name in ARCHIVES | BESIDE | DATA
     }
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_data_is_read_if_it_is_named(spamnb, own, tmp_path, name):
+    """By its path, or on standard input: who names a file means it."""
+    path = put(tmp_path / "x", DATA) + f"/{name}"
+    assert spamnb("classify", path).succeeds().lines[0].endswith(path)
+    assert spamnb("classify", path, path).succeeds().err == b""
+    assert spamnb("train", "--model", own, "--ham", path).succeeds().lines[0] == "ham: 1 learned"
+    known = spamnb("train", "--model", own, "--ham", "-", stdin=DATA[name]).succeeds()
+    assert known.lines[0] == "ham: 1 already known"
+    assert os.path.getsize(own + ".journal") > 0
 
 
 def test_other_commands_tell_it_too(spamnb, mail, tmp_path):

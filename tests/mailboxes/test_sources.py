@@ -230,12 +230,13 @@ def test_a_mailbox_that_changes_is_described(tmp_path):
 
 @pytest.mark.parametrize("pack", [bytes, *PACKERS])
 @pytest.mark.parametrize("data", [mail(1), ENVELOPE + mail(1), box(range(5)), b"just words"])
-def test_standard_input_is_one_message_as_it_is(monkeypatch, pack, data):
+def test_standard_input_is_read_as_a_file_is(monkeypatch, tmp_path, pack, data):
     piped = pack(data)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(piped)))
     sources.check(["-"])
     assert sources.total_size(["-"]) == 0
-    assert in_chunks("-", size=100) == [("-", None, piped)]
+    as_file = in_chunks(put(tmp_path / "file", piped), size=100)
+    assert in_chunks("-", size=100) == [("-", *message) for _, *message in as_file]
 
 
 def test_standard_input_that_is_empty_is_no_input(monkeypatch):

@@ -14,7 +14,7 @@ from spamnb.model import revision_of
 from spamnb.reading.settings import REVISION
 from spamnb.store.stored_model import StoredModel
 
-FILES_NAMED, FOLDERS_NAMED = 3, 10  # paths named in a line, at most
+MOST_NAMED = 10  # paths named in a line
 
 
 def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
@@ -31,10 +31,10 @@ def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
     if files:
         file_count = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
         advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""
-        names = listed([file.path for file in files], FILES_NAMED)
+        names = listed([file.path for file in files], MOST_NAMED)
         complain(f"passed over {file_count} without mail: {names}{advice}")
     if folders:
-        names = listed(folders, FOLDERS_NAMED)
+        names = listed(folders, MOST_NAMED)
         complain(f"left out, by their names: {names}; --all-folders takes them, too")
     return 0 if skip else min((failure.error.exit_code for failure in failed), default=0)
 

@@ -1,0 +1,86 @@
+"""The only message of a file or of standard input, read without what many messages would need."""
+
+import os
+
+from spamnb.errors import EMPTY_INPUT, InputOutputError, NoInput
+from spamnb.files import STDIN, announce_stdin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BLOCK = 1 << 20  # bytes read at once
+MAX_FILE = 64 << 20  # bytes; a larger file is left to the command line
+MAX_FIELD_NAME = 100  # bytes searched for the colon behind the name of the first header field
+TAR_HEADER = 512  # bytes, with NULs behind the name of the first file, which may look like a header field
+
+
+def read_only_message(path: str, whole: bool = False) -> "tuple[bytes, int | None] | None":
+    """Read the only message of a file, or of standard input (`-`), and its number if that is a mailbox.
+
+    None if there are several, or it is a folder, an archive, remote, missing …: the command line looks
+    closer, and says what is wrong. Standard input can then be read again. The `whole` is all bytes of the
+    file; None if it is compressed.
+    """
+    taken: list[bytes] = []
+    try:
+        if path == "-":
+            announce_stdin("a message")
+            found = _only_message(path, _blocks(STDIN, taken), taken, whole)
+            if found is None:
+                _put_back(taken)
+            return found
+        if "://" in path or not os.path.isfile(path) or os.path.getsize(path) > MAX_FILE:
+            return None
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            return _only_message(path, _blocks(handle, taken), taken, whole)
+        finally:
+            os.close(handle)
+    except (OSError, ValueError) as error:
+        if path == "-":
+            raise InputOutputError(f"cannot read standard input: {error}") from error
+        return None
+
+
+def _only_message(
+    path: str, blocks: "Iterator[bytes]", taken: list[bytes], whole: bool
+) -> "tuple[bytes, int | None] | None":
+    head = next(blocks, b"")
+    name, colon, _ = head[:MAX_FIELD_NAME].partition(b":")
+    if colon and name.replace(b"-", b"").isalnum() and b"\0" not in head[:TAR_HEADER]:
+        return b"".join((head, *blocks)), None
+    # What does not begin with a header field is left to who knows mailboxes: it takes 3 ms more.
+    from spamnb.mailboxes.chunks import RawMessage, file_messages
+    from spamnb.mailboxes.stores import LOCAL
+    from spamnb.mailboxes.streams import chain, decompressor_for
+
+    mail = file_messages(LOCAL, path, chain(head, blocks), named=True)
+    found = [item for item, _ in zip(mail, range(2), strict=False)]
+    if path == "-" and not b"".join(taken).strip():
+        raise NoInput(EMPTY_INPUT)
+    if len(found) != 1 or not isinstance(found[0], RawMessage) or (whole and decompressor_for(head)):
+        return None
+    return b"".join(taken) if whole else found[0].data, found[0].index
+
+
+def _blocks(handle: int, taken: list[bytes]) -> "Iterator[bytes]":
+    """Read an open file, and keep what was read in `taken`."""
+    while block := os.read(handle, BLOCK):
+        taken.append(block)
+        yield block
+
+
+def _put_back(taken: list[bytes]) -> None:
+    """Let standard input begin again with what was taken: a pipe becomes a file without a name."""
+    try:
+        os.lseek(STDIN, -sum(map(len, taken)), os.SEEK_CUR)
+    except OSError:
+        import tempfile
+
+        with tempfile.TemporaryFile() as file:
+            file.writelines(taken)
+            while block := os.read(STDIN, BLOCK):
+                file.write(block)
+            file.seek(0)
+            os.dup2(file.fileno(), STDIN)
