@@ -16,6 +16,13 @@ WHAT_TO_DO = "restore it from a backup, or train anew with --fresh"  # about a d
 EMPTY_INPUT = "-: standard input is empty; a message has text"
 
 
+def command_to_run(*words: str) -> str:
+    """Give a command line that a user can paste into a shell."""
+    import shlex  # which a delivery does without
+
+    return shlex.join(("spamnb", *words))
+
+
 class SpamnbError(Exception):
     exit_code = 75
 

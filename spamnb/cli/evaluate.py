@@ -18,6 +18,7 @@ from spamnb.cli.options import (
     mail_options,
     open_model,
     path_type,
+    refuse_without_effect,
     sources_by_label,
     tokenizer_options,
     view_options,
@@ -155,7 +156,7 @@ def evaluate(
     readers = jobs if cluster in (None, LOCAL) else None  # the folds are done here in any case
     mail = LabelledMail(sources, all_folders, cluster, readers, skip_unreadable)
     check(mail.paths)
-    check_options(model, is_online, cutoff, settings, view, compare, scores or report, skip_learned)
+    check_options(model, is_online, protocol, cutoff, settings, view, compare, scores or report, skip_learned)
     opened = open_model(model, view, cutoff) if model is not None else None
     check_prior(view, sources)
     check_writable(scores, report)
@@ -185,6 +186,7 @@ def evaluate(
 def check_options(
     model: str | None,
     is_online: bool,
+    protocol: str,
     cutoff: str | None,
     settings: dict[str, Any],
     view: View | None,
@@ -192,7 +194,20 @@ def check_options(
     output: str | None,
     skip_learned: bool,
 ) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that do not go together, or have no effect."""
+    by_folds = ("folds", "seed", "group_duplicates")
+    if not is_online:
+        refuse_without_effect("without --online", "protocol", "first", "margin")
+    if protocol != "delayed":
+        refuse_without_effect("without --protocol delayed", "first")
+    if protocol != "on-error":
+        refuse_without_effect("without --protocol on-error", "margin")
+    if is_online:
+        refuse_without_effect("with --online", *by_folds, "mistakes")
+    if model is not None:
+        refuse_without_effect("with --model", *by_folds)
+    if compare:
+        refuse_without_effect("with --compare", "mistakes")
     if model is not None and is_online:
         raise UsageError("--online starts from nothing; leave --model out")
     if model is None and skip_learned:

@@ -17,6 +17,7 @@ from spamnb.cli.options import (
     history_folder_option,
     history_size_option,
     json_option,
+    refuse_without_effect,
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, show, table
@@ -71,6 +72,8 @@ def history(
 
     if (history_days or history_size) and not prune:
         raise UsageError("--history-days and --history-size need --prune")
+    if prune:
+        refuse_without_effect("with --prune", "words", "verdict", "since", "limit")
     start = None if since is None else parse_since(since)
     if history_folder and not os.path.isdir(history_folder):
         raise NoInput(f"{history_folder}: no such folder")

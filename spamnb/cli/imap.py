@@ -15,7 +15,7 @@ from spamnb.cli.options import Command, Decorated, jobs_option, json_option, pat
 from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.configuration.current import model_path
-from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
+from spamnb.errors import DataError, NoModel, SpamnbError, UsageError, command_to_run
 from spamnb.files import complain, model_file, printable, write_stderr
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def setup(
     click.echo(f"written: {printable(path)}")
     click.echo(f"ham: {', '.join(values['ham']) or 'none found; add the folders of ham to the file'}")
     click.echo(f"junk: {values['junk'] or 'none found; add the folder to the file'}")
-    click.echo("next: spamnb imap train")
+    click.echo(f"next: {train_command(config)}")
 
 
 def ask(what: str) -> str:
@@ -171,7 +171,7 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
         with connected(one, looks_only=True) as connection:
             found.append({**look_at(one, connection), "model": model_of(one, model)})
 
-    code = for_each(account, config, look)
+    code = for_each(account, config, model, look)
     if as_json:
         print_json_lines(found)
         return code
@@ -232,7 +232,7 @@ def train(
             show_summary(summary, sources, path)
         unreadable.extend(summary.unreadable)
 
-    code = for_each(account, config, learn)
+    code = for_each(account, config, model, learn)
     return code or print_unreadable(unreadable)
 
 
@@ -279,7 +279,7 @@ def run(
             with connected(one, looks_only=dry_run) as connection:
                 Visit(one, connection, state, model_of(one, model), report, dry_run, everything).run()
 
-    code = for_each(account, config, visit)
+    code = for_each(account, config, model, visit)
     return code or (SpamnbError.exit_code if failed else 0)
 
 
@@ -328,7 +328,14 @@ def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnec
         connection.close()
 
 
-def for_each(wanted: str | None, config: str | None, do: Callable[[Account], None]) -> int:
+def train_command(config: str | None, account: str | None = None, model: str | None = None) -> str:
+    given = {"--config": config, "--account": account, "--model": model}
+    return command_to_run(
+        "imap", "train", *(word for option, value in given.items() if value for word in (option, value))
+    )
+
+
+def for_each(wanted: str | None, config: str | None, model: str | None, do: Callable[[Account], None]) -> int:
     """Do something with each account; one that fails does not stop the others. Returns an exit code."""
     from spamnb.imap.accounts import default_config, read_accounts
 
@@ -337,7 +344,7 @@ def for_each(wanted: str | None, config: str | None, do: Callable[[Account], Non
         try:
             do(account)
         except NoModel:
-            complain(f"{account.name}: no model yet; run: spamnb imap train")
+            complain(f"{account.name}: no model yet; run: {train_command(config, wanted, model)}")
             code = code or NoModel.exit_code
         except SpamnbError as error:
             complain(f"{account.name}: {error}")

@@ -13,7 +13,7 @@ from spamnb.cli.options import Command, json_option, keyed_option, model_option,
 from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import print_json, show, table
-from spamnb.errors import DataError, NoInput
+from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.formats import FORMATS
 from spamnb.files import STDIN, announce_stdin
@@ -58,6 +58,8 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
         check_replaceable(model)
     lines = Lines(export, blocks(export))
     if is_export(lines):
+        if written_by is not None:
+            raise UsageError("--from has no effect on what `spamnb export` wrote")
         restored = restore(model, lines, fresh, keyed)
         counts = dict(zip(restored.labels, restored.messages, strict=True))
         if as_json:
@@ -103,4 +105,5 @@ def show_imported(imported: Imported, model: str) -> None:
     show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, *model_location(model))
     show("\nIt learns more about these tokens, but no new ones. What the export does not tell:")
     show(*(f"- {what}" for what in (*UNKNOWN, imported.format.unknown) if what))
-    show("If you still have the mail, it makes a better model: spamnb train --fresh HAM SPAM")
+    train = command_to_run("train", "--fresh", "--model", model, "HAM", "SPAM")
+    show(f"If you still have the mail, it makes a better model: {train}")

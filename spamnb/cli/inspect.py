@@ -17,6 +17,7 @@ from spamnb.cli.options import (
     model_option,
     open_model,
     path_type,
+    refuse_without_effect,
     view_options,
 )
 from spamnb.cli.outputs import OUTPUT, check_writable, write_files
@@ -25,7 +26,7 @@ from spamnb.cli.render.notices import older_revision, print_unreadable, tell_rev
 from spamnb.cli.render.terminal import print_json
 from spamnb.configuration.current import load
 from spamnb.delivery import read_stdin
-from spamnb.errors import DataError, NoInput, UsageError
+from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.files import complain
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, messages, split_number
@@ -112,6 +113,12 @@ def inspect(
     }
     given = {name: value for name, value in options.items() if value is not None}
     check_options(names, given, count is not None or seed is not None, as_json)
+    if not names and sample is None:
+        refuse_without_effect("without a message or --sample", "everything")
+    if tokens or sample is not None or verify:
+        refuse_without_effect(f"with {next(iter(given))}", "top")
+    if diff is None:
+        refuse_without_effect("without --diff", "jobs")
     check_writable(html, plot)
     if verify:
         return check_model(model, as_json)
@@ -158,7 +165,7 @@ def explain_message(
     from spamnb.cli.render.explanation import TOP, show_explanation
     from spamnb.inspection.explanation import explain
 
-    why = explain(model, read_one_message(path), load())
+    why = explain(model, read_one_message(path, model.stored.path), load())
     try:
         if as_json:
             print_json(why.as_map(path))
@@ -265,19 +272,20 @@ def compare(
 START = 4096  # bytes that are searched for headers
 
 
-def read_one_message(path: str) -> bytes:
+def read_one_message(path: str, model: str) -> bytes:
     """Read a message, of several in a file the first; refuse what is none."""
-    raw = read_stdin() if path == "-" else _first_in_file(path)
+    raw = read_stdin() if path == "-" else _first_in_file(path, model)
     if not raw.strip():
         raise DataError(f"{path}: empty; a message has text")
     if SIGNATURE in raw[:64]:
-        raise DataError(f"{path}: a model, not a message; to look into it: spamnb inspect --model {path}")
+        look = command_to_run("inspect", "--model", path)
+        raise DataError(f"{path}: a model, not a message; to look into it: {look}")
     if header_start(canonical(raw[:START])) < 0 and b"\0" in raw[:START]:
         raise DataError(f"{path}: not a message, but a binary file")
     return raw
 
 
-def _first_in_file(path: str) -> bytes:
+def _first_in_file(path: str, model: str) -> bytes:
     check([path])
     if os.path.isfile(path) and not os.path.getsize(path):
         raise DataError(f"{path}: empty; a message has text")
@@ -286,7 +294,9 @@ def _first_in_file(path: str) -> bytes:
         if isinstance(raw, Unreadable):
             raise raw.error(f"{raw.path}: {raw.why}")
         if not split_number(path)[0] and (more := next(found, None)) is not None:
-            other = more.path if raw.index is None else f"{path}:{raw.index + 1}"
-            complain(f"{path}: the first of several messages; for another: spamnb inspect {other}")
+            index = getattr(more, "index", None)  # none of a file that cannot be read
+            other = more.path if index is None else f"{more.path}:{index}"
+            look = command_to_run("inspect", "--model", model, other)
+            complain(f"{path}: the first of several messages; for another: {look}")
         return raw.data
     raise NoInput(f"{path}: there is no message in it")

@@ -9,6 +9,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from spamnb import UNSURE
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
@@ -158,6 +159,16 @@ def _check_named_once(sources: dict[str, list[str]]) -> None:
 
 def _real_path(path: str) -> str:
     return path if path == "-" else os.path.realpath(path)
+
+
+def refuse_without_effect(when: str, *names: str) -> None:
+    """Refuse options that were given to a command, and have no effect `when`, say, "without --online"."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if given and option.name in names:
+            name = option.opts[-1] if isinstance(option, click.Option) else option.human_readable_name
+            raise UsageError(f"{name} has no effect {when}")
 
 
 Decorated = Callable[..., Any]

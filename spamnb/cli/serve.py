@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 from spamnb.cli.help import Number, rare_option
-from spamnb.cli.options import Command, history_options, path_type, read_by, served_model_option
+from spamnb.cli.options import (
+    Command,
+    history_options,
+    path_type,
+    read_by,
+    refuse_without_effect,
+    served_model_option,
+)
 from spamnb.configuration.current import HEADER_STYLES, load
 from spamnb.configuration.quantities import parse_size
 from spamnb.delivery import open_history
@@ -90,8 +97,8 @@ def serve(**options: Any) -> None:
     from spamnb.workers.processes import all_cores
 
     milter = options["milter"]
-    if options["reject"] and not milter:
-        raise UsageError("--reject needs --milter")
+    if not milter:
+        refuse_without_effect("without --milter", "reject", "milter_failure")
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell cannot be combined with --milter")
     configuration = load()

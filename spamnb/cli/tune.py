@@ -24,7 +24,7 @@ from spamnb.cli.outputs import check_replaceable, check_writable
 from spamnb.cli.progress import announce_tried
 from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json, show
-from spamnb.errors import CannotCreate, UsageError
+from spamnb.errors import CannotCreate, UsageError, command_to_run
 from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import printable
 from spamnb.lock import NAME_ANOTHER_FILE
@@ -167,13 +167,13 @@ class SearchResult:
 
     def advice(self) -> list[str]:
         """Say that no model was written, and how to make one with these settings."""
-        import shlex
-
         kept = (
             f": {printable(self.model)} is kept; --fresh replaces it" if os.path.lexists(self.model) else ""
         )
-        command = shlex.join(["spamnb", "train", "--fresh", *options_for(self.chosen)])
-        return [f"nothing written{kept}", f"to train with these settings: {command} HAM SPAM"]
+        command = command_to_run(
+            "train", "--fresh", "--model", self.model, *options_for(self.chosen), "HAM", "SPAM"
+        )
+        return [f"nothing written{kept}", f"to train with these settings: {command}"]
 
 
 def options_for(chosen: Candidate) -> list[str]:

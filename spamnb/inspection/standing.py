@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from spamnb import HAM, SPAM
 from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, score_scale, spam_caught
+from spamnb.errors import command_to_run
 from spamnb.model import view_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
@@ -38,7 +39,7 @@ def standing(stored: StoredModel) -> list[str]:
     """Say where a model stands, a sentence or more: by how its mail scores, each message without itself."""
     scores = known_scores(stored)
     if scores is None:
-        return missing_mail(stored.labels, stored.messages)
+        return missing_mail(stored.path, stored.labels, stored.messages)
     ham, spam = scores
     counts = " and ".join(
         f"{count:,} {label}" for label, count in zip(stored.labels, stored.messages, strict=True)
@@ -55,12 +56,12 @@ def standing(stored: StoredModel) -> list[str]:
     return [said]
 
 
-def missing_mail(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
+def missing_mail(model: str, labels: Sequence[str], messages: Sequence[int]) -> list[str]:
     """Mail that a model lacks to be well trained, a sentence for each label."""
     learned = [label for label, count in zip(labels, messages, strict=True) if count]
     if len(learned) == 1:
         other = next((label for label in labels if label not in learned), None)
-        return [f"only {learned[0]} so far; learn other mail, too: {how_to_train(other)}"]
+        return [f"only {learned[0]} so far; learn other mail, too: {how_to_train(model, other)}"]
     return [
         f"{ENOUGH - count} more {label} would help"
         for label, count in zip(labels, messages, strict=True)
@@ -68,7 +69,7 @@ def missing_mail(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
     ]
 
 
-def how_to_train(label: str | None) -> str:
+def how_to_train(model: str, label: str | None) -> str:
     """A command line that learns mail of a label, or of any other than there is."""
-    options = {HAM: "--ham PATH", SPAM: "--spam PATH", None: "--label NAME=PATH"}
-    return f"spamnb train {options.get(label, f'--label {label}=PATH')}"
+    options = [f"--{label}", "PATH"] if label in (HAM, SPAM) else ["--label", f"{label or 'NAME'}=PATH"]
+    return command_to_run("train", "--model", model, *options)

@@ -14,7 +14,7 @@ import os
 from binascii import crc32  # zlib's, without loading zlib
 from math import nan
 
-from spamnb.errors import InputOutputError
+from spamnb.errors import InputOutputError, command_to_run
 from spamnb.files import complain, sync_folder, write_all
 from spamnb.store import msgpack_codec
 
@@ -349,7 +349,8 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
     _warned[path] = damaged
     ranges = ", ".join([f"{start}-{end - 1}" for start, end in damaged[:MOST_LISTED]])
     more = f" and {len(damaged) - MOST_LISTED} more" if len(damaged) > MOST_LISTED else ""
+    look = command_to_run("inspect", "--check", "--model", path.removesuffix(".journal"))
     complain(
         f"{path}: damaged records are passed over, at bytes {ranges}{more}; "
-        "learn the messages of that time again (when that was: spamnb inspect --check)"
+        f"learn the messages of that time again (when that was: {look})"
     )

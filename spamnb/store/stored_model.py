@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from binascii import crc32  # zlib's, without loading zlib
 
-from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel
+from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_run
 from spamnb.store import msgpack_codec
 from spamnb.store.records import KEY_BYTES, Column, CountRecords, File, place_of
 
@@ -211,7 +211,8 @@ def _open_file(path: str) -> File:
     try:
         file = File(path)
     except FileNotFoundError:
-        raise NoModel(f"{path}: no model yet; make one with: spamnb train HAM SPAM") from None
+        make_one = command_to_run("train", "--model", path, "HAM", "SPAM")
+        raise NoModel(f"{path}: no model yet; make one with: {make_one}") from None
     except OSError as error:
         raise NoInput(f"{path}: {error.strerror}") from error
     if not file.size:

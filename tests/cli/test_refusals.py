@@ -92,3 +92,38 @@ def test_a_lock_that_was_there_before_stays(tmp_path):
     with pytest.raises(KeyboardInterrupt), Lock(model):
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == ["model.lock"]
+
+
+# Each would be ignored without a word; and what would give it an effect, or takes it away.
+WITHOUT_EFFECT = {
+    "evaluate ham spam --protocol delayed": "--protocol has no effect without --online",
+    "evaluate ham spam --first 9": "--first has no effect without --online",
+    "evaluate ham spam --margin 1": "--margin has no effect without --online",
+    "evaluate ham spam --online --first 500": "--first has no effect without --protocol delayed",
+    "evaluate ham spam --online --margin 0": "--margin has no effect without --protocol on-error",
+    "evaluate ham spam --online --folds 10": "--folds has no effect with --online",
+    "evaluate ham spam --online --seed 1": "--seed has no effect with --online",
+    "evaluate ham spam --online --group-duplicates": "--group-duplicates has no effect with --online",
+    "evaluate ham spam --online --mistakes 3": "--mistakes has no effect with --online",
+    "evaluate ham spam --model two --folds 5": "--folds has no effect with --model",
+    "evaluate ham spam --compare default --mistakes 3": "--mistakes has no effect with --compare",
+    "import --from bogofilter --model new backup": "--from has no effect on what `spamnb export` wrote",
+    "history --prune --verdict spam": "--verdict has no effect with --prune",
+    "history --prune --limit 3": "--limit has no effect with --prune",
+    "history --prune word": "[WORD]... has no effect with --prune",
+    "inspect --all": "--all has no effect without a message or --sample",
+    "inspect --token viagra --top 3": "--top has no effect with --token",
+    "inspect --check --top 3": "--top has no effect with --check",
+    "inspect --jobs 2": "--jobs has no effect without --diff",
+    "serve --reject": "--reject has no effect without --milter",
+    "serve --milter-failure accept": "--milter-failure has no effect without --milter",
+}
+
+
+@pytest.mark.parametrize("line", WITHOUT_EFFECT)
+def test_an_option_without_effect(spamnb, place, line):
+    (place / "backup").write_bytes(spamnb("export").succeeds().out)
+    names = {*NAMES, "backup"}
+    arguments = [str(place / word) if word in names else word for word in line.split()]
+    spamnb(*arguments).fails(64, WITHOUT_EFFECT[line])
+    assert not (place / "new").exists()

@@ -49,7 +49,7 @@ def test_a_model_that_is_there_is_kept(spamnb, mail, own):
     assert "event=bernoulli" in text
     assert text.endswith(
         f"chosen: default\nnothing written: {own} is kept; --fresh replaces it\n"
-        "to train with these settings: spamnb train --fresh HAM SPAM\n"
+        f"to train with these settings: spamnb train --fresh --model {own} HAM SPAM\n"
     )
     found = spamnb("tune", "--json", *OPTIONS, "--model", own, mail.ham, mail.spam).succeeds().json
     assert (found["model"], found["options"]) == (None, [])
@@ -150,7 +150,7 @@ def test_trying_only(spamnb, mail, tmp_path):
     try_out = ("tune", "--dry-run", *OPTIONS, "--model", model, mail.ham, mail.spam)
     assert spamnb(*try_out).succeeds().lines[-2:] == [
         "nothing written",
-        "to train with these settings: spamnb train --fresh HAM SPAM",
+        f"to train with these settings: spamnb train --fresh --model {model} HAM SPAM",
     ]
     assert spamnb(*try_out, "--json").succeeds().json["model"] is None
     assert not model.exists()

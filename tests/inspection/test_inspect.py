@@ -176,7 +176,8 @@ class TestMessage:
         first = spamnb("inspect", box)
         assert (first.code, first.lines[0].partition(":")[0]) == (0, "ham")
         assert first.err.decode() == (
-            f"spamnb: {box}: the first of several messages; for another: spamnb inspect {box}:1\n"
+            f"spamnb: {box}: the first of several messages; for another: "
+            f"spamnb inspect --model {spamnb.model} {box}:1\n"
         )
         for line in spamnb("classify", box).succeeds().lines:
             verdict, score, name = line.split("\t")
@@ -186,7 +187,7 @@ class TestMessage:
         spamnb("inspect", f"{box}:x").fails(66, "no such file")
         folder = spamnb("inspect", mail.ham)
         assert folder.code == 0
-        assert f"spamnb inspect {mail.ham}/01" in folder.err.decode()
+        assert f"spamnb inspect --model {spamnb.model} {mail.ham}/01" in folder.err.decode()
 
     def test_a_file_whose_name_ends_like_a_number(self, spamnb, mail, tmp_path):
         """As those of Maildirs may."""
@@ -319,9 +320,12 @@ def on_a_terminal(spamnb, columns, *arguments, **more):
 @pytest.mark.parametrize(
     ("option", "advice"),
     [
-        ("--ham={}", "only ham so far; learn other mail, too: spamnb train --spam PATH"),
-        ("--spam={}", "only spam so far; learn other mail, too: spamnb train --ham PATH"),
-        ("--label=work={}", "only work so far; learn other mail, too: spamnb train --label NAME=PATH"),
+        ("--ham={}", "only ham so far; learn other mail, too: spamnb train --model {} --spam PATH"),
+        ("--spam={}", "only spam so far; learn other mail, too: spamnb train --model {} --ham PATH"),
+        (
+            "--label=work={}",
+            "only work so far; learn other mail, too: spamnb train --model {} --label NAME=PATH",
+        ),
     ],
 )
 def test_a_model_of_one_label_is_not_trained_well(spamnb, tmp_path, option, advice):
@@ -330,6 +334,7 @@ def test_a_model_of_one_label_is_not_trained_well(spamnb, tmp_path, option, advi
     envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
     box.write_bytes(b"".join(envelope + b"Subject: %d\n\nhello\n\n" % n for n in range(250)))
     run = ("--model", tmp_path / "model")
+    advice = advice.format(tmp_path / "model")
     assert advice in spamnb("train", *run, option.format(box)).succeeds().out.decode()
     assert f"trained     {advice}\n" in spamnb("inspect", *run).succeeds().out.decode()
 

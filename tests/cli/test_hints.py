@@ -1,0 +1,110 @@
+"""Hints that name a command: pasted into a shell they do what they say, with the same model."""
+
+import os
+import shlex
+import shutil
+
+import pytest
+from helpers.samples import ham, spam
+
+ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
+WORDLIST = b"".join(
+    b"%s %d %d 20261116\n" % word for word in ((b".MSG_COUNT", 9, 9), (b"buy", 9, 1), (b"agenda", 1, 9))
+)
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """A folder that a shell would take apart."""
+    folder = tmp_path / "it's my $HOME; mail"
+    folder.mkdir()
+    return folder
+
+
+def hint_in(text):
+    """The command at the end of the line that has one."""
+    (line,) = [line for line in text.decode().splitlines() if ": spamnb " in line]
+    return "spamnb " + line.partition(": spamnb ")[2].rstrip(")")
+
+
+def pasted(spamnb, mail, hint, others=()):
+    """What comes of it, once the words in capitals have been put in, taken apart as by a shell."""
+    places = {"HAM": mail.ham, "SPAM": mail.spam, "PATH": mail.spam, **dict(others)}
+    program, *words = shlex.split(hint)
+    assert program == "spamnb"
+    return spamnb(*(places.get(word, word) for word in words))
+
+
+def messages_of(spamnb, model):
+    return spamnb("inspect", "--json", "--model", model).succeeds().json["messages"]
+
+
+def test_no_model_yet(spamnb, mail, odd):
+    model = odd / "model"
+    for command in (["classify"], ["train", "--forget", f"{mail.ham}/01"], ["inspect"], ["prune"]):
+        done = spamnb(*command, "--model", model, stdin=ham(1))
+        assert done.code == 75
+        assert pasted(spamnb, mail, hint_in(done.err)).code == 0
+        assert messages_of(spamnb, model) == [14, 14]
+        model.unlink()
+
+
+def test_tune(spamnb, mail, odd):
+    model = shutil.copy(spamnb.model, odd / "model")
+    done = spamnb("tune", "--folds", "2", "--jobs", "1", "--model", model, mail.ham, mail.spam).succeeds()
+    before = os.stat(spamnb.model)
+    pasted(spamnb, mail, hint_in(done.out), {"HAM": mail.work}).succeeds()
+    assert os.stat(spamnb.model) == before  # which is the default
+    assert messages_of(spamnb, model)[0] == len(os.listdir(mail.work))
+
+
+def test_import(spamnb, mail, odd):
+    model = odd / "model"
+    done = spamnb("import", "-", "--from", "bogofilter", "--model", model, stdin=WORDLIST).succeeds()
+    pasted(spamnb, mail, hint_in(done.out)).succeeds()
+    assert messages_of(spamnb, model) == [14, 14]
+
+
+def test_only_one_label(spamnb, mail, odd):
+    model = odd / "model"
+    done = spamnb("train", "--ham", mail.ham, "--model", model).succeeds()
+    pasted(spamnb, mail, hint_in(done.out)).succeeds()
+    assert messages_of(spamnb, model) == [14, 14]
+
+
+def test_inspect_a_model_as_a_message(spamnb, mail, odd):
+    model = shutil.copy(spamnb.model, odd / "model")
+    done = spamnb("inspect", model)
+    assert done.code == 65
+    assert any(str(model) in line for line in pasted(spamnb, mail, hint_in(done.err)).succeeds().lines)
+
+
+def test_damaged_journal(spamnb, mail, odd):
+    model = shutil.copy(spamnb.model, odd / "model")
+    for n in range(3):
+        spamnb("train", "--ham", "-", "--model", model, stdin=ham(200 + n)).succeeds()
+    journal = odd / "model.journal"
+    data = bytearray(journal.read_bytes())
+    data[len(data) // 2] ^= 255
+    journal.write_bytes(data)
+    done = spamnb("classify", "--model", model, stdin=ham(1))
+    checked = pasted(spamnb, mail, hint_in(done.err))
+    assert checked.code == 65
+    assert b"its journal is damaged" in checked.err
+
+
+@pytest.mark.parametrize("kind", ["messages", "mailboxes", "a mailbox"])
+def test_inspect_another_message(spamnb, mail, odd, kind):
+    """Of a folder of messages, of a folder with a mailbox in it, of a mailbox."""
+    model = shutil.copy(spamnb.model, odd / "model")
+    folder = odd / "folder"
+    folder.mkdir()
+    if kind == "messages":
+        (folder / "1").write_bytes(ham(1))
+        (folder / "2").write_bytes(spam(99))
+    else:
+        (folder / "box").write_bytes(ENVELOPE + ham(1) + b"\n" + ENVELOPE + spam(99))
+    done = spamnb("inspect", "--model", model, folder / "box" if kind == "a mailbox" else folder)
+    assert (done.code, done.lines[0].partition(":")[0]) == (0, "ham")
+    other = pasted(spamnb, mail, hint_in(done.err)).succeeds()
+    assert other.lines[0].partition(":")[0] == "spam"
