@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 
 import numpy as np
@@ -11,6 +10,7 @@ from fuzz.families import BODY, BOX, FAMILIES, HEADERS
 from helpers.interpreted import interpreted
 from helpers.paths import GOLDEN, SPAMASSASSIN
 from helpers.tables import saved
+from helpers.tiers import only_long
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,11 +97,11 @@ def test_a_sample_of_the_corpus(mailbox):
     agree(mailbox[::SAMPLE])
 
 
+@only_long
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(16))
-def test_more_of_the_corpus(mailbox, part):
-    """All of it in `make soak`."""
-    agree(mailbox[AT_ONCE * part : AT_ONCE * (part + 1)][:: 1 if os.environ.get("SPAMNB_LONG") else 6])
+def test_all_of_the_corpus(mailbox, part):
+    agree(mailbox[AT_ONCE * part : AT_ONCE * (part + 1)])
 
 
 @pytest.mark.parametrize("path", MAILBOXES[:1], ids=lambda path: path.name)

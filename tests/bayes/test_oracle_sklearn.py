@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.late import Late
 from helpers.paths import SPAMASSASSIN
-from scipy.sparse import csr_matrix
-from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
 from spamnb.arrays import MISSING
 from spamnb.bayes.classifier import View
@@ -17,6 +16,7 @@ from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
 from spamnb.workers.local import LocalPool
 
+sklearn, sparse = Late("sklearn.naive_bayes"), Late("scipy.sparse")
 LABELS = ("ham", "hard", "spam")
 EACH = 200
 
@@ -45,7 +45,7 @@ def split(corpus):
 
 def matrix(corpus, messages):
     rows = corpus.rows.chosen(messages)
-    return csr_matrix(
+    return sparse.csr_matrix(
         (rows.times.astype(float), rows.places, rows.starts), (len(rows), len(corpus.fingerprints))
     )
 
@@ -56,9 +56,9 @@ def known(corpus, training):
 
 
 EVENTS = [
-    ("multinomial", MultinomialNB, False),
-    ("binary", MultinomialNB, True),
-    ("bernoulli", BernoulliNB, True),
+    ("multinomial", "MultinomialNB", False),
+    ("binary", "MultinomialNB", True),
+    ("bernoulli", "BernoulliNB", True),
 ]
 
 
@@ -70,7 +70,7 @@ def test_event_models(corpus, split, event, theirs, binary, smoothing):
     learned, judged = (matrix(corpus, messages)[:, seen] for messages in (np.flatnonzero(training), testing))
     if binary:
         learned, judged = learned.sign(), judged.sign()
-    oracle = theirs(alpha=smoothing).fit(learned, corpus.truth[training])
+    oracle = getattr(sklearn, theirs)(alpha=smoothing).fit(learned, corpus.truth[training])
     view = View(event, smoothing)
     table = corpus.table(training)
     joints = BulkClassifier.of(table, view).joints(corpus.rows.chosen(testing))
@@ -84,7 +84,9 @@ def test_gaussian(corpus, split, feature):
     values = corpus.rows.numbers[feature]
     training = training & (values != MISSING)
     testing = testing[values[testing] != MISSING]
-    oracle = GaussianNB(var_smoothing=0).fit(values[training, None].astype(float), corpus.truth[training])
+    oracle = sklearn.GaussianNB(var_smoothing=0).fit(
+        values[training, None].astype(float), corpus.truth[training]
+    )
     view = View("gaussian")
     table = corpus.table(training)
     rows = corpus.rows.chosen(testing)

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from distributed import Client
 from helpers.paths import SPAMASSASSIN
+from helpers.tiers import only_long
 from helpers.waiting import PATIENCE, until
 
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
@@ -191,7 +192,7 @@ class TestTheSameModel:
         assert killed[0].wait(PATIENCE) == -signal.SIGKILL
         assert together == alone
 
-    @pytest.mark.parametrize("adds", [False, True])
+    @pytest.mark.parametrize("adds", [pytest.param(False, marks=only_long), True])
     def test_when_one_is_killed_with_the_sums_in_it(self, cluster, post, tmp_path, adds):
         cluster.employ(3)
         killed: list = []

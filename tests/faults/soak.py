@@ -44,6 +44,7 @@ LONGER = (
     "test_both_forms.py",
     "inspection/test_inspect_check.py",
     "inspection/test_standing.py",
+    "cluster/test_cluster.py",
     "store/test_journal_damage.py",
     "store/test_keyed.py",
     "imap/test_faults.py",

@@ -15,6 +15,9 @@ import pytest
 
 from helpers.program import PROGRAM
 
+# The long forms of tests, for `make soak`.
+LONG = bool(os.environ.get("SPAMNB_LONG"))
+only_long = pytest.mark.skipif(not LONG, reason="make soak has it")
 FAST = "not slow"  # as `make test-fast` asks for it
 # Folders and files that are slow as a whole; they are not even imported when only fast tests run.
 SLOW = {

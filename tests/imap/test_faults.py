@@ -1,6 +1,5 @@
 """Cuts, stalls, garbled answers and kills at any step: no message is lost, doubled, read or learned twice."""
 
-import os
 import threading
 
 import pytest
@@ -9,6 +8,7 @@ from helpers.imap_accounts import folders
 from helpers.imap_mailbox import digest, done, quoted
 from helpers.imap_storms import Runner, Sea
 from helpers.samples import ham, spam
+from helpers.tiers import LONG, only_long
 
 KINDS: dict = {
     "move": {},
@@ -16,7 +16,6 @@ KINDS: dict = {
     "flag only": {"without": ("MOVE", "UIDPLUS")},
     "courier": None,
 }
-LONG = bool(os.environ.get("SPAMNB_LONG"))
 SEEDS = range(250) if LONG else range(2, 4)
 
 
@@ -89,7 +88,7 @@ def test_two_clients_at_once(dovecot, home):
     assert [home.label_of(raw) for raw in mail] == [None] * len(mail)
 
 
-@pytest.mark.skipif(not LONG, reason="takes minutes")
+@only_long
 def test_a_folder_of_50000(dovecot, home):
     home.add(dovecot)
     dovecot.fill("INBOX", (ham(n) + b"%d\n" % n for n in range(50_000)))

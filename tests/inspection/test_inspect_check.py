@@ -10,6 +10,7 @@ from fuzz.sealing import sealed_model
 from helpers.failing import failed, failing
 from helpers.programs import needs
 from helpers.screens import on_a_terminal
+from helpers.tiers import LONG
 
 from spamnb.bayes.classifier import View
 from spamnb.errors import WHAT_TO_DO, ModelError
@@ -22,7 +23,6 @@ from spamnb.training import train as training
 from spamnb.training.learn import learn
 from spamnb.workers.local import LocalPool
 
-LONG = bool(os.environ.get("SPAMNB_LONG"))
 KEYS = "path size columns tokens pairs messages journal journal_size aside damage".split()
 
 

@@ -1,12 +1,12 @@
 """What train and inspect say of a model is what then happens to mail it has not seen."""
 
-import os
 import random
 import re
 
 import pytest
 from helpers.mailboxes import written
 from helpers.paths import SPAMASSASSIN
+from helpers.tiers import only_long
 
 from spamnb.inspection.standing import standing
 from spamnb.mailboxes.chunks import RawMessage
@@ -55,7 +55,9 @@ def said(text, pattern):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ham", "spam"), [(30, 30), (100, 100), (300, 100), (1000, 400)])
+@pytest.mark.parametrize(
+    ("ham", "spam"), [(30, 30), (100, 100), (300, 100), pytest.param(1000, 400, marks=only_long)]
+)
 def test_the_spam_caught_now(after, ham, spam):
     text, caught = after(ham, spam)
     assert text.startswith(f"with {ham:,} ham and {spam} spam, about ")
@@ -64,7 +66,7 @@ def test_the_spam_caught_now(after, ham, spam):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("SPAMNB_LONG"), reason="takes 15 seconds; make soak has it")
+@only_long
 def test_and_with_more_mail(after):
     """Not in each case, which chance decides, but in the mean."""
     errors, count = [], 100

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from helpers.tiers import LONG
 
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.model import Model
@@ -12,7 +13,6 @@ from spamnb.store import records
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.learn import learn
 
-LONG = bool(os.environ.get("SPAMNB_LONG"))
 COLUMNS = ("starts", "tokens", "pair_starts", "pairs")
 SAID = {
     name: f"its column {both} is damaged; {WHAT_TO_DO}"

@@ -15,6 +15,7 @@ import pytest
 from helpers.learning import fold, seen, train_bulk
 from helpers.serving import Serving, request
 from helpers.textbook import counted
+from helpers.tiers import LONG
 from helpers.waiting import until
 
 from spamnb.lock import TRAINING, Lock
@@ -29,7 +30,6 @@ from spamnb.training import train as training
 from spamnb.training.learn import learn
 
 LABELS = ["ham", "spam"]
-LONG = bool(os.environ.get("SPAMNB_LONG"))
 MAIL = {
     "ann": b"Subject: tea\n\nnoon",
     "bob": b"Subject: tea\n\nbuy noon",

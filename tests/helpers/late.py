@@ -1,0 +1,14 @@
+"""Modules that are slow to import: only a process that uses one pays, not each that collects the tests."""
+
+from importlib import import_module
+from typing import Any
+
+
+class Late:
+    """A module, imported at its first use."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
