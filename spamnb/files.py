@@ -2,7 +2,7 @@
 
 import os
 
-from spamnb.errors import NoModel
+from spamnb.errors import NoModel, UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 
@@ -30,6 +30,22 @@ def printable(text: str) -> str:
     return "".join(
         char if char.isprintable() or char in JOINERS else "\N{REPLACEMENT CHARACTER}" for char in text
     )
+
+
+def refuse_password(path: str) -> None:
+    """Raise UsageError for an address with a password in it, like sftp://user:password@host/file.
+
+    It would be in the list of processes, and in all that names the path.
+    """
+    for piece in path.split("://")[1:]:
+        host = piece.partition("/")[0].partition("::")[0]
+        user, at, _ = host.rpartition("@")
+        port = host.partition(":")[2]
+        # Behind a colon is a port, or a secret with a slash in it; Amazon's own names have colons, too.
+        if ":" in user or (not at and port and not port.isdigit() and host[:4] != "arn:" and host[0] != "["):
+            raise UsageError(
+                "an address has a password in it, for all to see; docs/reading-mail.md has better ways"
+            )
 
 
 def complain(why: str) -> None:

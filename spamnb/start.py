@@ -7,7 +7,7 @@ import sys
 try:
     from spamnb import delivery
     from spamnb.errors import InputOutputError, ReaderGone, SpamnbError
-    from spamnb.files import complain, reserve_standard_handles
+    from spamnb.files import complain, refuse_password, reserve_standard_handles
 except (ImportError, MemoryError) as error:  # Python would exit with 1, which reads as "ham"
     os.write(2, f"spamnb: cannot start: {error}\n".encode())
     os._exit(75)
@@ -38,6 +38,8 @@ def run_delivery() -> int | None:
     All output is written by then: an orderly end of the interpreter would take 4 ms.
     """
     reserve_standard_handles()
+    for argument in sys.argv:
+        refuse_password(argument)
     run = delivery.parse(sys.argv[1:])
     if run is not None:
         os._exit(exit_code_of(run) or 0)

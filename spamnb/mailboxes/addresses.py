@@ -1,6 +1,6 @@
 """Addresses like s3://bucket/folder/: the file system of fsspec that has them, and the meaning of its errors.
 
-Whatever a backend raises becomes an OSError.
+Whatever a backend raises becomes an OSError. No other host is asked than that of the address.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ LONGEST_REASON = 300  # characters of a backend's error message
 TIMEOUT = 60  # seconds for an answer; by its own rules s3fs would ask again and again for six minutes
 LOGGERS = ("asyncio", "fsspec", "s3fs", "aiobotocore", "gcsfs", "azure", "paramiko", "smbprotocol")
 
+# Clients of Amazon and Google ask a metadata service where they find no credentials; here, if told to.
+for name in ("AWS_EC2_METADATA_DISABLED", "NO_GCE_CHECK"):
+    os.environ.setdefault(name, "true")
 for name in LOGGERS:  # else tracebacks would come between our lines, where nobody set up logging
     getLogger(name).addHandler(NullHandler())
 
@@ -58,12 +61,24 @@ def located(url: str) -> tuple[Any, str]:
     return fs, path
 
 
+@cache
 def _web_options() -> dict[str, Any]:
-    """Timeouts for aiohttp: a file may take longer than its five minutes, but no server may fall silent."""
-    from aiohttp import ClientTimeout
+    """Options for aiohttp. A file may take longer than its five minutes, but no server may fall silent."""
+    from aiohttp import ClientTimeout, TraceConfig
 
     timeout = ClientTimeout(sock_connect=TIMEOUT, sock_read=TIMEOUT)
-    return {"client_kwargs": {"timeout": timeout} | conf.get("http", {}).get("client_kwargs", {})}
+    trace = TraceConfig()
+    trace.on_request_redirect.append(_stay_there)
+    options = {"timeout": timeout, "trace_configs": [trace]}
+    return {"client_kwargs": options | conf.get("http", {}).get("client_kwargs", {})}
+
+
+async def _stay_there(_session: Any, _context: Any, redirected: Any) -> None:
+    """Raise an error if a web server sends us to another host."""
+    answer = redirected.response
+    there = answer.url.join(type(answer.url)(answer.headers.get("Location", "")))
+    if there.host != answer.url.host:
+        raise OSError(f"it is at another host: {there.with_query(None)}")
 
 
 @cache

@@ -13,7 +13,7 @@ import sys
 from itertools import accumulate, groupby
 
 from spamnb.errors import EMPTY_INPUT, DataError, NoInput
-from spamnb.files import announce_stdin
+from spamnb.files import announce_stdin, refuse_password
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import MessageFiles, NumberedMessages, RawMessage, ReadMessages, file_messages
 from spamnb.mailboxes.folders import FolderWalk, head_of, in_maildir
@@ -49,6 +49,7 @@ def store_for(path: str) -> Store:
     """Store that has a path."""
     if not is_remote(path):
         return LOCAL
+    refuse_password(path)
     from spamnb.mailboxes.remote import REMOTE
 
     return REMOTE
