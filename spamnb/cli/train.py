@@ -74,7 +74,7 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "c
     "--view",
     "view_settings",
     metavar="SETTINGS",
-    help="New model: how its counts are read, NAME=VALUE,… (spamnb tune finds them).",
+    help="How counts are read, NAME=VALUE,… (spamnb tune finds them); needs mail that sets the cutoffs.",
 )
 @keyed_option
 @rare_option(

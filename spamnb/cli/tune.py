@@ -167,13 +167,16 @@ class SearchResult:
 
     def advice(self) -> list[str]:
         """Say that no model was written, and how to make one with these settings."""
-        kept = (
-            f": {printable(self.model)} is kept; --fresh replaces it" if os.path.lexists(self.model) else ""
-        )
-        command = command_to_run(
-            "train", "--fresh", "--model", self.model, *options_for(self.chosen), "HAM", "SPAM"
-        )
-        return [f"nothing written{kept}", f"to train with these settings: {command}"]
+        is_there, options = os.path.lexists(self.model), options_for(self.chosen)
+        kept = f": {printable(self.model)} is kept; --fresh replaces it" if is_there else ""
+        rest = ["--model", self.model, *options, "HAM", "SPAM"]
+        lines = [
+            f"nothing written{kept}",
+            f"to train with these settings: {command_to_run('train', '--fresh', *rest)}",
+        ]
+        if is_there and options[:1] == ["--view"]:  # which changes no counts
+            lines.append(f"to keep what the model has learned: {command_to_run('train', *rest)}")
+        return lines
 
 
 def options_for(chosen: Candidate) -> list[str]:

@@ -104,6 +104,10 @@ class LearnedMessages:
         digests = key.digests(self.digests.tolist())
         return LearnedMessages.of(digests, self.labels, self.scores.tolist(), self.leads.tolist())
 
+    def unscored(self) -> LearnedMessages:
+        """Drop all scores and leads."""
+        return LearnedMessages.of(self.digests, self.labels)
+
     def scored(self, digests: Array, scores: Array, leads: Array) -> LearnedMessages:
         """Replace the scores and leads of some of the messages."""
         places = np.searchsorted(self.digests, digests)

@@ -19,6 +19,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
 from spamnb.reading.settings import Settings
+from spamnb.store.changes import KNOWN, LEARNED, MOVED
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
@@ -33,6 +34,10 @@ from spamnb.training.replacing import replace_model
 from spamnb.training.sample import Sample, counts_in
 
 LABELS = (HAM, SPAM)
+NEEDS_MAIL = (
+    "another view needs at least half of the mail of each label, to set the cutoffs; "
+    "give more of it, or use --fresh"
+)
 MOST_LABELS = 100  # their indices are kept in a signed byte
 
 
@@ -56,10 +61,11 @@ def train(
 ) -> Summary:
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
-    `wanted` (the tokenizer's settings), `view` and `keyed` are for a new model, or a `fresh` one in place of
-    the old. Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path
-    are left out if their names speak against its label. Raises UsageError if nearly all that was learned
-    under a label would move to another one, unless `yes` says that it is meant. A `dry_run` changes nothing.
+    `wanted` (the tokenizer's settings) and `keyed` are for a new model, or a `fresh` one in place of the old.
+    So is `view`, unless there is at least half of the mail of each label, whose scores set the cutoffs then.
+    Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path are left
+    out if their names speak against its label. Raises UsageError if nearly all that was learned under a label
+    would move to another one, unless `yes` says that it is meant. A `dry_run` changes nothing.
     `progress` is called with each batch, `tell` with the outcomes of its messages, too.
     """
     lock = nullcontext() if dry_run else Lock(path, kind=TRAINING)
@@ -72,24 +78,34 @@ def train(
             key = key_for(path, keyed and not dry_run)
             settings, view = Settings(**wanted or {}, keyed=key.id if key else ""), view or DEFAULT_VIEW
             accepted = HAM_LOSS if ham_loss is None else ham_loss
-            known_before = NOTHING_LEARNED
+            known_before, is_new_view = NOTHING_LEARNED, False
         else:
             labels = list(dict.fromkeys([*stored.labels, *(() if forget else sources)]))
-            settings, view = same_settings(stored, wanted or {}, keyed, view), view_of(stored)
+            settings, old_view = same_settings(stored, wanted or {}, keyed), view_of(stored)
+            is_new_view = view is not None and view.as_map() != old_view.as_map()
+            view = view or old_view
             key = key_of(stored)
             accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
             known_before = LearnedMessages.load(stored)
+            if is_new_view:
+                if forget or settings.closed:
+                    raise DataError(f"{path}: {NEEDS_MAIL}")
+                known_before = known_before.unscored()
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         table_sum = pool.table_sum(stored, labels, file)  # which raises an error if the model is damaged
         summary, sample, known = Summary(), Sample(file), KnownMessages(known_before, labels)
-        day = today()
-        is_known = None if forget else known.is_known
+        day, met = today(), np.zeros(len(labels), np.int64)
+        is_known = None if forget or is_new_view else known.is_known
         for batch in pool.batches(MailToRead(sources, settings, key, is_known, all_folders)):
             steps, outcomes = known.steps(batch, forget, summary)
             if len(steps) and not dry_run:
                 table_sum.add(batch.table(labels, steps, day))
+            if is_new_view:
+                steps = steps_of_all(outcomes, labels.index(batch.label or ""))
+            if len(steps) and not dry_run:
                 sample.add(batch, steps)
+                met += np.bincount(steps[steps[:, 2] > 0, 1], minlength=len(labels))
             summary.unreadable += failures(batch.unreadable)
             summary.passed_over += passed_over(batch.unreadable)
             progress(batch)
@@ -99,7 +115,9 @@ def train(
             refuse_swapped_labels(labels, known.moves, known.message_counts)
         if dry_run:
             return summary
-        if stored is None or known.changed or rare or accepted != stored.head["ham_loss"]:
+        if is_new_view and (met < known.message_counts / 2).any():
+            raise DataError(f"{path}: {NEEDS_MAIL}")
+        if stored is None or known.changed or rare or is_new_view or accepted != stored.head["ham_loss"]:
             write_shards(
                 path,
                 labels,
@@ -115,6 +133,12 @@ def train(
                 pool.beside,
             )
     return summary
+
+
+def steps_of_all(outcomes: Sequence[str], label_index: int) -> Array:
+    """Make steps of all messages that a model knows after a batch: a new view is to score them all."""
+    messages = [at for at, result in enumerate(outcomes) if result in (LEARNED, MOVED, KNOWN)]
+    return np.array([(at, label_index, 1) for at in messages], np.int64).reshape(-1, 3)
 
 
 @dataclass(frozen=True)
@@ -147,14 +171,11 @@ def replaceable(path: str) -> StoredModel | None:
         return None
 
 
-def same_settings(
-    stored: StoredModel, wanted: Mapping[str, Any], keyed: bool = False, view: View | None = None
-) -> Settings:
+def same_settings(stored: StoredModel, wanted: Mapping[str, Any], keyed: bool = False) -> Settings:
     """Read the settings of a model; raise an error if others were asked for."""
     settings = settings_of(stored)
     other = [name for name, value in wanted.items() if getattr(settings, name) != value]
     other += ["keyed"] if keyed and not stored.keyed else []
-    other += ["view"] if view and view.as_map() != view_of(stored).as_map() else []
     if other:
         raise DataError(
             f"{stored.path}: trained with other settings ({', '.join(other)}); leave them out, or use --fresh"

@@ -29,5 +29,37 @@ def test_ham_loss_is_changed_without_mail(spamnb, own, mail, tmp_path):
 def test_ham_loss_alone_needs_a_model(spamnb, tmp_path):
     spamnb("train", "--ham-loss", "5%", "--model", tmp_path / "none").fails(75, "no model yet")
     spamnb("train", "--ham-loss", "60%", "--model", tmp_path / "none").fails(64, "--ham-loss")
-    spamnb("train", "--ham-loss", "5%", "--fresh", "--model", tmp_path / "none").fails(64, "nothing to read")
+    spamnb("train", "--ham-loss", "5%", "--fresh", "--model", tmp_path / "none").fails(64, "no mail given")
     assert os.listdir(tmp_path) == []
+
+
+VIEW = "smoothing=0.5,least-evidence=1"
+
+
+def test_the_view_is_changed_by_mail_that_is_known(spamnb, own, mail, tmp_path):
+    """Judged as by a model that was trained with that view; what was learned otherwise stays."""
+    train = ("train", "--jobs", "1", "--ham-loss", "0.1%", "--view", VIEW)
+    fresh = str(tmp_path / "fresh")
+    spamnb(*train, "--model", fresh, mail.ham, mail.spam).succeeds()
+    spamnb(*train, "--model", own, mail.ham, mail.spam).succeeds()
+    heads = [StoredModel.open(path).head for path in (own, fresh)]
+    for key in ("view", "cutoffs", "calibration", "messages"):
+        assert heads[0][key] == heads[1][key]
+    for raw in mail.messages.values():
+        said = [spamnb("classify", "--model", path, stdin=raw).succeeds().out for path in (own, fresh)]
+        assert said[0] == said[1]
+
+
+def test_a_message_learned_since_stays(spamnb, own, mail):
+    spamnb("train", "--spam", "-", "--model", own, stdin=MORE).succeeds()
+    spamnb("train", "--jobs", "1", "--view", VIEW, "--model", own, mail.ham, mail.spam).succeeds()
+    assert StoredModel.open(own).messages == [14, 15]
+    assert spamnb("train", "--spam", "-", "--model", own, stdin=MORE).lines == ["spam: 1 already known"]
+
+
+def test_too_little_mail_for_another_view_changes_nothing(spamnb, own, mail):
+    before = StoredModel.open(own).generation
+    for words in (["--spam", "-"], ["--ham", mail.ham], ["--forget", mail.ham]):
+        done = spamnb("train", "--jobs", "1", "--view", VIEW, "--model", own, *words, stdin=MORE)
+        done.fails(65, "another view needs", "--fresh")
+    assert StoredModel.open(own).generation == before
