@@ -13,7 +13,7 @@ SpamnbError            75  anything unexpected: try again
 """
 
 WHAT_TO_DO = "restore it from a backup, or train anew with --fresh"  # about a damaged model
-EMPTY_INPUT = "-: standard input is empty; a message has text"
+EMPTY_INPUT = "-: standard input is empty"
 
 
 def command_to_run(*words: str) -> str:

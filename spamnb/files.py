@@ -48,6 +48,11 @@ def refuse_password(path: str) -> None:
             )
 
 
+def counted(number: int, thing: str) -> str:
+    """Write how many there are of a thing, as `1 message` or `2 messages`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def complain(why: str) -> None:
     """Write an error or a warning as one line to standard error."""
     write_stderr(f"spamnb: {printable(why)}\n")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 KEY_SIZE = 32  # bytes
 DIGEST_SIZE = 8  # bytes of a fingerprint or a digest
-WHAT_TO_DO = "put its own there, or its place in $SPAMNB_KEY; if it is lost, begin anew with --fresh --keyed"
+WHAT_TO_DO = "put it there, or its path in $SPAMNB_KEY; if it is lost, start again with --fresh --keyed"
 
 
 class Key:
@@ -64,7 +64,7 @@ def read_model_key(model: str, key_id: str) -> Key:
     try:
         key = read_key(path)
     except FileNotFoundError:
-        raise ModelError(model, f"its key is not there: {path}; {WHAT_TO_DO}") from None
+        raise ModelError(model, f"its key is missing: {path}; {WHAT_TO_DO}") from None
     except OSError as error:
         raise ModelError(model, f"its key cannot be read: {path}: {error.strerror}") from error
     if key.id != key_id:

@@ -125,7 +125,7 @@ def settings_of(stored: StoredModel) -> Settings:
     the revision of today.
     """
     if revision_of(stored) > REVISION:
-        raise ModelError(stored.path, "made by a newer spamnb, which reads mail otherwise; upgrade spamnb")
+        raise ModelError(stored.path, "made by a newer spamnb, which reads mail differently; upgrade spamnb")
     try:
         return Settings.from_map({**stored.head["settings"], "revision": REVISION})
     except (KeyError, TypeError) as error:

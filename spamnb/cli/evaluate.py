@@ -209,17 +209,17 @@ def check_options(
     if compare:
         refuse_without_effect("with --compare", "mistakes")
     if model is not None and is_online:
-        raise UsageError("--online starts from nothing; leave --model out")
+        raise UsageError("--online cannot be combined with --model")
     if model is None and skip_learned:
-        raise UsageError("--skip-learned goes with --model; folds never learn what they judge")
+        raise UsageError("--skip-learned needs --model")
     if model is None and cutoff is not None:
-        raise UsageError("--cutoff goes with --model; without one, training finds the cutoffs")
+        raise UsageError("--cutoff needs --model; otherwise training finds the cutoffs")
     if model is not None and settings:
-        raise UsageError("a model has its tokenizer settings; leave them out")
+        raise UsageError("tokenizer settings cannot be combined with --model, which has its own")
     if compare and output:
-        raise UsageError("--scores and --report are for one evaluation, not for --compare")
+        raise UsageError("--scores and --report cannot be combined with --compare")
     if compare and (model or is_online or view):
-        raise UsageError("--compare goes with cross-validation, and has its settings in it")
+        raise UsageError("--compare cannot be combined with --model, --online or other settings")
 
 
 def by_label(listed: list[tuple[str, str]]) -> dict[str, list[str]]:

@@ -16,7 +16,7 @@ from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError, command_to_run
-from spamnb.files import complain, model_file, printable, write_stderr
+from spamnb.files import complain, counted, model_file, printable, write_stderr
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -183,7 +183,9 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
                 + ("" if there else f": {USEFUL[name].partition('; ')[2]}")
             )
         for folder in facts["folders"]:
-            print(f"  {folder['is']}: {printable(folder['folder'])}, {folder['messages']:,} messages")
+            print(
+                f"  {folder['is']}: {printable(folder['folder'])}, {counted(folder['messages'], 'message')}"
+            )
         print(f"  action {facts['action']}: {printable(facts['would'])}")
         print(
             f"  model: {printable(facts['model'])}"
@@ -228,7 +230,7 @@ def train(
             print_json_lines([{"account": one.name, "model": path, **as_map(summary, sources)}])
         else:
             names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
-            print(f"{one.name}: {len(mail):,} new messages in {names}", flush=True)
+            print(f"{one.name}: {counted(len(mail), 'new message')} in {names}", flush=True)
             show_summary(summary, sources, path)
         unreadable.extend(summary.unreadable)
 

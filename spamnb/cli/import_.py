@@ -16,7 +16,7 @@ from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.formats import FORMATS
-from spamnb.files import STDIN, announce_stdin
+from spamnb.files import STDIN, announce_stdin, counted
 from spamnb.mailboxes.sources import read
 from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
@@ -31,9 +31,9 @@ spamnb import --fresh backup.txt.gz
 spamnb import --fresh --keyed backup.txt.gz
 """
 UNKNOWN = (
-    "which messages were learned, so one that is learned again counts twice",
-    "how they scored, so the cutoffs are fixed: ham up to -0.5, spam from 2.5 on",
-    "how often a token stands in a message, and the numbers measured of it",
+    "which messages were learned, so a message learned again counts twice",
+    "how they scored, so the cutoffs are fixed: ham up to -0.5, spam from 2.5",
+    "how often a token occurs in a message, and numeric features",
 )
 
 
@@ -66,7 +66,7 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
             print_json({"model": model, "from": "spamnb", "messages": counts})
         else:
             show(
-                *(f"{label}: {messages:,} messages" for label, messages in counts.items()),
+                *(f"{label}: {counted(messages, 'message')}" for label, messages in counts.items()),
                 *model_location(model),
             )
         return
@@ -103,7 +103,7 @@ def show_imported(imported: Imported, model: str) -> None:
     rows = [(kind, f"{tally.carried:,}", f"{tally.dropped:,}", tally.why) for kind, tally in kinds]
     grid = table(None, ("tokens of", "carried", "dropped", "why"), rows, texts=("why",))
     show(f"{imported.format.name}: {ham:,} ham, {spam:,} spam", grid, *model_location(model))
-    show("\nIt learns more about these tokens, but no new ones. What the export does not tell:")
+    show("\nIt can learn more about these tokens, but no new ones. The export does not say:")
     show(*(f"- {what}" for what in (*UNKNOWN, imported.format.unknown) if what))
     train = command_to_run("train", "--fresh", "--model", model, "HAM", "SPAM")
-    show(f"If you still have the mail, it makes a better model: {train}")
+    show(f"If you still have the mail, training on it makes a better model: {train}")

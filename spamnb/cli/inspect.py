@@ -140,21 +140,21 @@ def check_options(names: Sequence[str], given: Mapping[str, object], is_drawn: b
     """Refuse options that do not go together: one thing is inspected at a time."""
     match [*given]:
         case [first, second, *_]:
-            raise UsageError(f"{first} or {second}, not both")
+            raise UsageError(f"{first} and {second} cannot be combined")
     option = next(iter(given), "")
     if option in ("--sample", "--plot", "--check") and names:
-        raise UsageError(f"a message or {option}, not both")
+        raise UsageError(f"{option} cannot be combined with a message")
     if option == "--token" and "-" in names:
-        raise UsageError("a message or --token, not both")
+        raise UsageError("--token cannot be combined with a message")
     if option == "--html" and not names:
-        raise UsageError("--html is a page about a message; name one")
+        raise UsageError("--html needs a message")
     if option in ("", "--html") and len(names) > 1:
         raise UsageError("one message at a time")
     if option != "--sample" and is_drawn:
-        raise UsageError("-n and --seed belong to --sample LABEL")
+        raise UsageError("-n and --seed need --sample LABEL")
     plot = given.get("--plot", OUTPUT)
     if plot != OUTPUT and not str(plot).lower().endswith((".svg", ".png")):
-        raise UsageError(f"--plot draws .svg or .png, not {plot!r}")
+        raise UsageError(f"--plot writes .svg or .png, not {plot!r}")
     if as_json and option in ("--html", "--plot") and given[option] == OUTPUT:
         raise UsageError(f"{option} - and --json both write to standard output; name a file")
 
@@ -247,7 +247,7 @@ def draw_samples(
     from spamnb.inspection.samples import draw_messages
 
     if label not in model.labels:
-        raise UsageError(f"--sample: there is no label {label!r}; there are: {', '.join(model.labels)}")
+        raise UsageError(f"--sample: unknown label {label!r}; the labels are: {', '.join(model.labels)}")
     count = SAMPLES if count is None else count
     seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
     samples = draw_messages(model, view, label, count, seed)
@@ -276,19 +276,19 @@ def read_one_message(path: str, model: str) -> bytes:
     """Read a message, of several in a file the first; refuse what is none."""
     raw = read_stdin() if path == "-" else _first_in_file(path, model)
     if not raw.strip():
-        raise DataError(f"{path}: empty; a message has text")
+        raise DataError(f"{path}: is empty")
     if SIGNATURE in raw[:64]:
         look = command_to_run("inspect", "--model", path)
-        raise DataError(f"{path}: a model, not a message; to look into it: {look}")
+        raise DataError(f"{path}: is a model, not a message; to inspect it: {look}")
     if header_start(canonical(raw[:START])) < 0 and b"\0" in raw[:START]:
-        raise DataError(f"{path}: not a message, but a binary file")
+        raise DataError(f"{path}: is a binary file, not a message")
     return raw
 
 
 def _first_in_file(path: str, model: str) -> bytes:
     check([path])
     if os.path.isfile(path) and not os.path.getsize(path):
-        raise DataError(f"{path}: empty; a message has text")
+        raise DataError(f"{path}: is empty")
     found = (raw for raw in messages([path]) if not isinstance(raw, PassedOver))
     for raw in found:
         if isinstance(raw, Unreadable):
@@ -299,4 +299,4 @@ def _first_in_file(path: str, model: str) -> bytes:
             look = command_to_run("inspect", "--model", model, other)
             complain(f"{path}: the first of several messages; for another: {look}")
         return raw.data
-    raise NoInput(f"{path}: there is no message in it")
+    raise NoInput(f"{path}: contains no message")

@@ -52,7 +52,7 @@ def check_replaceable(path: str) -> None:
     except OSError:
         return  # nothing there, or nothing that can be written: the one who writes will tell
     if head and SIGNATURE not in head:
-        raise CannotCreate(f"{path}: is no model; remove it first, or name another file with --model")
+        raise CannotCreate(f"{path}: is not a model; remove it first, or name another file with --model")
 
 
 def write_files(contents: Mapping[str, str | bytes]) -> int:

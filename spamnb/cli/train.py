@@ -263,14 +263,26 @@ def print_outcome(result: str, path: str, index: int | None) -> None:
     click.echo(f"{result}\t{printable(path)}" + ("" if index is None else f":{index}"))
 
 
+def outcome_text(name: str, count: int, dry_run: bool) -> str:
+    """Say how many messages were learned, moved and so on, or would be."""
+    would = {
+        "learned": "would learn",
+        "moved": "would move here from another label",
+        "forgotten": "would forget",
+    }
+    if dry_run and name in would:
+        return f"{would[name]} {count:,}"
+    return f"{count:,} {OUTCOME_TEXTS[name]}"
+
+
 def show_summary(summary: Summary, sources: Sources, model: str, dry_run: bool = False) -> None:
     for label in sources:
         counts = summary.outcomes.get(label, {"learned": 0})
-        phrases = [f"{counts[name]:,} {words}" for name, words in OUTCOME_TEXTS.items() if name in counts]
+        phrases = [outcome_text(name, counts[name], dry_run) for name in OUTCOME_TEXTS if name in counts]
         click.echo(f"{label}: {', '.join(phrases)}")
     click.echo(f"unreadable: {len(summary.unreadable):,}")
     if dry_run:
-        click.echo("a dry run: nothing was changed")
+        click.echo("dry run: nothing was changed")
         return
     show_model(model)
 

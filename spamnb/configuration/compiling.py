@@ -102,28 +102,26 @@ def check_value(key: str, value: Any, check: Callable[[str, str], object]) -> No
 
 def check_model(path: str, _key: str) -> None:
     if "://" in path:
-        raise UsageError(f"model is a file on this machine, not {path!r}")
+        raise UsageError(f"model must be a local file, not {path!r}")
 
 
 def check_header_style(style: str, _key: str) -> None:
     if style not in HEADER_STYLES:
-        raise UsageError(f"header_style is one of {', '.join(HEADER_STYLES)}, not {style!r}")
+        raise UsageError(f"header_style must be one of {', '.join(HEADER_STYLES)}, not {style!r}")
 
 
 def check_header(header: str, _key: str) -> None:
     name = header.lower()  # see reading.identity.is_volatile
     if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
-        why = "so that no verdict is ever learned as if it were mail"
+        why = "so that no verdict is ever learned as mail"
         raise UsageError(
-            f'header is a name like "X-Spam-Verdict", with X- and spam in it, {why}; not {header!r}'
+            f'header must be a name such as "X-Spam-Verdict", with X- and spam in it, {why}, not {header!r}'
         )
 
 
 def check_subject_tag(tag: str, _key: str) -> None:
     if tag and (not tag.isascii() or without_tag(tag.strip())):
-        raise UsageError(
-            f'subject_tag is like "[spam]" or "***SPAM***", which is not read as mail; not {tag!r}'
-        )
+        raise UsageError(f'subject_tag must be a tag such as "[spam]" or "***SPAM***", not {tag!r}')
 
 
 # What a value must be besides its type; called with the value and the key.
@@ -156,7 +154,9 @@ def read_list(path: str, key: str, origin: str) -> Iterator[str]:
                     or "" in domain.rstrip(".").split(".")
                     or domain.count(".") >= MOST_PARTS
                 ):
-                    raise DataError(f"{path}:{number}: no address or domain: {line.strip()[:LONGEST_LINE]!r}")
+                    raise DataError(
+                        f"{path}:{number}: not an address or domain: {line.strip()[:LONGEST_LINE]!r}"
+                    )
                 yield entry.rstrip(".")
     except OSError as error:
         named = "" if origin == path else f"{place_of_key(origin, key)}: {key}: "

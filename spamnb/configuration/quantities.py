@@ -14,7 +14,7 @@ def parse_percentage(text: str, name: str = "--ham-loss") -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 0.5:
-        raise UsageError(f"{name} takes a percentage from 0 to 50, say 0.1%, not {text!r}")
+        raise UsageError(f"{name} takes a percentage from 0 to 50, e.g. 0.1%, not {text!r}")
     return value
 
 
@@ -22,7 +22,7 @@ def parse_days(text: str, name: str = "--history-days", least: int = 1) -> int:
     """Read a number of days, as `90` or `90d`."""
     days = plain_number(text.removesuffix("d"))
     if not least <= days <= MOST_DAYS:
-        raise UsageError(f"{name} takes a number of days from {least} on, as 90 or 90d, not {text!r}")
+        raise UsageError(f"{name} takes a number of days, {least} or more, e.g. 90 or 90d, not {text!r}")
     return days
 
 
@@ -33,7 +33,7 @@ def parse_size(text: str, name: str = "--history-size", least: int = 10**6) -> i
     size = plain_number(number.removesuffix(unit)) * UNITS[unit]
     if not least <= size <= MOST_BYTES:
         from_on = "1MB" if least == UNITS["M"] else least
-        raise UsageError(f"{name} takes a size from {from_on} on, as 200MB or 2GB, not {text!r}")
+        raise UsageError(f"{name} takes a size of {from_on} or more, e.g. 200MB or 2GB, not {text!r}")
     return size
 
 

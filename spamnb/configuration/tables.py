@@ -10,7 +10,7 @@ from typing import Any
 
 from spamnb.errors import DataError, NoInput
 
-KINDS = {"str": "a text", "int": "a whole number", "bool": "true or false"}
+KINDS = {"str": "a text in quotes", "int": "a whole number", "bool": "true or false"}
 TEXT_OR_NUMBER = "int | str"
 TEXTS = "tuple[str, ...]"
 
@@ -47,19 +47,25 @@ def checked_values(
         if wanted == TEXTS:
             texts = [value] if isinstance(value, str) else value
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-                raise WrongValue(key, f'{key} is a list of texts, like ["INBOX"]')
+                raise WrongValue(key, f'{key} must be a list of texts, e.g. ["INBOX"]')
             value = tuple(texts)
         elif type(value).__name__ not in wanted.split(" | "):
-            given = "a secret" if key in secrets else repr(value)
-            raise WrongValue(key, f"{key} is {KINDS[wanted.partition(' ')[0]]}, not {given}")
+            raise WrongValue(key, wrong_kind(key, wanted.partition(" ")[0], value, key in secrets))
         values[key] = value
     return values
+
+
+def wrong_kind(key: str, wanted: str, value: Any, is_secret: bool) -> str:
+    """Say of which type a value must be; a number where a text is wanted only lacks quotes."""
+    if wanted == "str" and type(value) in (int, float) and not is_secret:
+        return f'{key} must be quoted, e.g. "{value}"'
+    return f"{key} must be {KINDS[wanted]}, not {'a secret' if is_secret else repr(value)}"
 
 
 def unknown_key(key: str, known: Collection[str]) -> str:
     """Say that a key is unknown, and which one may be meant."""
     near = get_close_matches(key, known, 1)
-    return f"unknown key {key!r}" + (f"; {near[0]!r} is meant?" if near else "")
+    return f"unknown key {key!r}" + (f"; did you mean {near[0]!r}?" if near else "")
 
 
 def place_of_key(path: str, *keys: str) -> str:

@@ -43,7 +43,7 @@ OUTCOME_TEXTS = {
     "forgotten": "forgotten",
     "unknown": "never learned",
     "duplicate": "repeated",
-    "conflicting": "left out, being under another label too",
+    "conflicting": "left out, because they are also under another label",
 }
 
 
@@ -63,9 +63,9 @@ class ClassifyCommand:
         syslog: bool = False,
     ) -> None:
         if passthrough and json:
-            raise UsageError("-p passes the message on, --json describes it: one of them")
+            raise UsageError("-p and --json cannot be combined")
         if header_style and not passthrough:
-            raise UsageError("--header-style is about the header that -p adds")
+            raise UsageError("--header-style needs -p")
         self.configuration = load()
         self.model = model_file(model or model_path(self.configuration))
         self.header_style = header_style or self.configuration["header_style"]

@@ -92,7 +92,7 @@ def parse_candidate(text: str) -> Candidate:
                 view_settings[field] = parse(value)
         except (KeyError, ValueError):
             raise UsageError(
-                f"{item.strip()!r} is no setting; NAME=VALUE with a name of {', '.join(SETTING_NAMES)}"
+                f"unknown setting {item.strip()!r}; use NAME=VALUE with one of {', '.join(SETTING_NAMES)}"
             ) from None
     Settings(**settings)  # raises an error if a value is wrong
     base = View() if "event" in view_settings or view_settings.get("tfidf") else DEFAULT_VIEW

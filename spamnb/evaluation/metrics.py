@@ -314,7 +314,7 @@ def imbalance(labels: Sequence[str], support: Array) -> str | None:
         return None
     name = labels[int(support.argmax())]
     if most == messages:
-        return f"All messages are {name}: the figures say nothing of other mail."
+        return f"All messages are {name}: the figures say nothing about other mail."
     share = min(round(100 * most / messages), 99)
     look = "ham lost and spam missed" if SPAM in labels else "the recall of each label"
     return (

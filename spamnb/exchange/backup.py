@@ -34,7 +34,7 @@ from spamnb.training.train import replaceable
 FIRST_LINE = "spamnb export 1"
 COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", "margin")  # of a model's head
 END = "end"
-DAMAGED = "not what spamnb export wrote, or damaged"
+DAMAGED = "not written by spamnb export, or damaged"
 CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"
 CHANGED = "damaged: cut short or changed since spamnb export wrote it; use another backup"
 MALFORMED = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError)  # raised by odd fields
@@ -94,7 +94,7 @@ def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -
     with Lock(path, kind=TRAINING):
         before = replaceable(path)
         if not fresh and os.path.lexists(path):
-            raise CannotCreate(f"{path}: there is a model; --fresh replaces it, --model names another")
+            raise CannotCreate(f"{path}: already exists; use --fresh to replace it, or another --model")
         table, about = _parse(lines)
         key_id = about["settings"].get("keyed", "")
         key = read_model_key(path, key_id) if key_id else key_for(path, keyed)

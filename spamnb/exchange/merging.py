@@ -67,11 +67,11 @@ def merge(
         everything = [*([base_model] if base_model else []), *models]
         is_input = any(model is before for model in everything)
         if before and not fresh and not is_input:
-            raise CannotCreate(f"{out}: there is a model; --fresh replaces it, or name it to merge with it")
+            raise CannotCreate(f"{out}: already exists; use --fresh to replace it, or merge it, too")
         check_alike(everything)
         settings = settings_of(models[0])
         if not settings.keyed and key_for(out):
-            raise DataError(f"{out}: has a key, so it keeps no words; {paths[0]} keeps them: name another")
+            raise DataError(f"{out}: keeps no words, but {paths[0]} does; name another file")
         for model in everything:
             for name, *_ in model.head["columns"]:
                 for _ in column_blocks(model, name):  # verifies checksums: shards are read without
@@ -115,14 +115,14 @@ def check_alike(models: Sequence[StoredModel]) -> None:
     for model in models:
         file = os.path.realpath(model.path)
         if file in files:
-            raise UsageError(f"{model.path}: named twice; a model counts once, and the base is none of them")
+            raise UsageError(f"{model.path}: given twice; a model counts once, and the base is another")
         files.add(file)
         different = [name for name, value in settings_of(model).as_map().items() if value != settings[name]]
         different += ["view"] if view_of(model).as_map() != view else []
         if different:
             raise DataError(
                 f"{model.path}: made with other settings than {first.path} ({', '.join(different)}); "
-                "counts of different things do not add: train one of them anew"
+                "such counts cannot be added; train one of them again"
             )
 
 
@@ -165,7 +165,7 @@ class ModelSum:
         for model, counts in zip(self.models, self.merged.models, strict=True):
             grown = sum(model.messages) - sum(base.messages)
             if grown < counts.learned - counts.forgotten or 0 < known == counts.forgotten:
-                raise DataError(f"{model.path}: did not begin with {base.path}; name the right one: --base")
+                raise DataError(f"{model.path}: did not start from {base.path}; name the right --base")
 
     def _learned_in(self, shard: int) -> LearnedMessages:
         """Unite the learned messages of one shard, and count what models changed in it."""

@@ -407,7 +407,7 @@ Models = dict[str, Model | None]
 
 def failure(folder: str, error: sqlite3.Error) -> InputOutputError:
     path = os.path.join(folder, NAME)
-    return InputOutputError(f"{path}: {error}; if it is damaged, remove it, and it is gathered anew")
+    return InputOutputError(f"{path}: {error}; if it is damaged, remove it; it will be rebuilt")
 
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:

@@ -47,25 +47,29 @@ class Account:
 
     def __post_init__(self) -> None:
         for key, wrong, why in (
-            ("tls", self.tls not in TLS_PORTS, f"tls is one of {', '.join(TLS_PORTS)}, not {self.tls!r}"),
+            (
+                "tls",
+                self.tls not in TLS_PORTS,
+                f"tls must be {' or '.join(TLS_PORTS)}, not {self.tls!r}",
+            ),
             (
                 "action",
                 self.action not in ACTIONS,
-                f"action is one of {', '.join(ACTIONS)}, not {self.action!r}",
+                f"action must be one of {', '.join(ACTIONS)}, not {self.action!r}",
             ),
             (
                 "tls",
                 self.tls == "none" and not is_this_machine(self.host),
-                f'tls = "none" would send the password to {self.host} for all to read; '
+                f'tls = "none" would send the password to {self.host} unencrypted; '
                 'leave it out, or use "starttls"',
             ),
-            ("port", not 0 <= self.port <= 65535, f"port is a number up to 65535, not {self.port}"),
+            ("port", not 0 <= self.port <= 65535, f"port must be a number from 1 to 65535, not {self.port}"),
             (
                 "user" if self.host else "host",
                 not (self.host and self.user),
                 "host and user must not be empty",
             ),
-            ("inbox", not self.inbox, "inbox names no folder; leave it out for INBOX"),
+            ("inbox", not self.inbox, "inbox is empty; leave it out to use INBOX"),
             (
                 SECRETS[0],
                 sum(bool(getattr(self, name)) for name in SECRETS) != 1,
@@ -106,16 +110,16 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
     try:
         content, status = read_toml(path)
     except FileNotFoundError:
-        raise NoInput(f"{path}: not there; `spamnb imap setup` writes it") from None
+        raise NoInput(f"{path}: no such file; create it with: spamnb imap setup") from None
     for key in content:
         if key != "account":
             why = f"{unknown_key(key, ['account'])}; accounts are written [account.NAME]"
             raise DataError(f"{place_of_key(path, key)}: {why}")
     tables = content.get("account", {})
     if not isinstance(tables, dict) or not tables:
-        raise DataError(f"{path}: has no account; `spamnb imap setup` adds one")
+        raise DataError(f"{path}: has no account; add one with: spamnb imap setup")
     if wanted is not None and wanted not in tables:
-        raise UsageError(f"{path}: has no account {wanted!r}; there are: {', '.join(tables)}")
+        raise UsageError(f"{path}: has no account {wanted!r}; the accounts are: {', '.join(tables)}")
     found = []
     for name, table in tables.items():
         try:
@@ -141,7 +145,7 @@ def parse_account(name: str, table: Any) -> Account:
         or not set(name) <= set("-_.@+") | {char for char in name if char.isalnum()}
         or name[0] == "."
     ):
-        raise DataError("its name is to be of letters, digits, -, _, @, + and dots")
+        raise DataError("its name may have only letters, digits, -, _, @, + and dots")
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")
     values = checked_values(table, {key: one.type for key, one in known.items()}, SECRETS)

@@ -339,9 +339,7 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
         return Broken(f"{where}: refuses connections; check `port` and `tls`")
     if isinstance(error, ssl.SSLCertVerificationError):
         why = printable(error.verify_message)
-        return Broken(
-            f"{where}: its certificate is not to be trusted ({why}); check `host`, or name a `ca_file`"
-        )
+        return Broken(f"{where}: its certificate is not trusted ({why}); check `host`, or set `ca_file`")
     if isinstance(error, ssl.SSLError):
         return Broken(f"{where}: no TLS ({reason_of(error)}); check `port` and `tls`")
     if isinstance(error, TimeoutError):
@@ -362,7 +360,7 @@ def explained(error: Exception, account: Account, doing: str) -> ImapError:
     if "NOPERM" in text:
         return ImapError(f"cannot {doing}: the server does not allow it ({text})")
     if "TRYCREATE" in text or "NONEXISTENT" in text:
-        return ImapError(f"cannot {doing}: it is not there ({text}); `spamnb imap check` lists what is")
+        return ImapError(f"cannot {doing}: it does not exist ({text}); `spamnb imap check` lists the folders")
     if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, exceptions.ProtocolError):
         return ImapError(f"cannot {doing}: {text}")
     return ImapError(f"cannot {doing}: the answer makes no sense ({type(error).__name__}: {text})")

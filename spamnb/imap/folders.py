@@ -53,7 +53,7 @@ def roles_in(account: Account, listed: Listed) -> Roles:
         **found,
     )
     if account.action == MOVE and not roles.junk:
-        raise DataError('there is no folder for spam to move to; create one, and name it: junk = "…"')
+        raise DataError('no folder to move spam to; create one, and set junk = "…"')
     for name in roles.inbox + roles.ham:
         if name in (roles.junk, roles.trash, roles.drafts, roles.unsure):
             what = "inbox" if name in roles.inbox else "ham"
@@ -73,7 +73,7 @@ def named(name: str, names: Sequence[str]) -> str:
         return "INBOX"
     last = {other.replace("/", ".").rpartition(".")[2]: other for other in names}
     near = last.get(name) or next(iter(get_close_matches(name, names, 1)), "")
-    raise DataError(f"there is no folder {name!r}" + (f"; {near!r} is meant?" if near else ""))
+    raise DataError(f"there is no folder {name!r}" + (f"; did you mean {near!r}?" if near else ""))
 
 
 def marked(role: str, listed: Listed) -> str:

@@ -58,9 +58,9 @@ def first_line(key: str, data: bytes) -> str:
     try:
         line = data[:LONGEST].decode().partition("\n")[0].rstrip("\r")
     except UnicodeDecodeError:
-        raise DataError(f"{key}: gave something that is no text") from None
+        raise DataError(f"{key}: its output is not text") from None
     if not line:
-        raise DataError(f"{key}: gave no password; its first line is taken")
+        raise DataError(f"{key}: gave no password; its first line must be the password")
     return line
 
 

@@ -130,7 +130,7 @@ class State:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
-            raise Locked("another spamnb imap is at work on it (watch?); one is enough") from None
+            raise Locked("another spamnb imap is running on it (watch?)") from None
         try:
             yield
         finally:

@@ -51,7 +51,7 @@ class MailboxTraining:
         self.state = state
         self.roles = roles_in(account, connection.folders())
         if not self.roles.ham and not self.roles.junk:
-            raise DataError('names no folder of ham, and has none of junk; name them: ham = ["…"]')
+            raise DataError('no folders of ham or junk; set ham = ["…"]')
         named = [(HAM, name) for name in self.roles.ham]
         named += [(SPAM, self.roles.junk)] if self.roles.junk else []
         self.wanted: Wanted = [(label, *self._new(name)) for label, name in named]
@@ -94,7 +94,7 @@ class MailboxTraining:
     def _open(self, folder: Folder) -> None:
         opened = self.connection.folder == folder.name
         if not opened and self.connection.open(folder.name, read_only=True).validity != folder.validity:
-            raise DataError(f"{folder.name}: the server has numbered it anew; try again")
+            raise DataError(f"{folder.name}: the server has renumbered it; try again")
 
     def _fetched(self, folder: Folder, uids: Sequence[int]) -> ReadMessages:
         """Fetch some messages, over a new connection if need be."""

@@ -260,7 +260,7 @@ def advice(stored: StoredModel, own_mail: OwnMail | None, last: int) -> list[str
     if own_mail and own_mail.doubtful > DOUBTFUL:
         share = f"{100 * own_mail.doubtful:.0f} %"
         sentences.append(
-            f"{share} of its own mail it judges wrong or not at all: look for mail under the wrong label"
+            f"it judges {share} of its own mail wrongly or not at all: look for mail under the wrong label"
         )
     return sentences
 

@@ -49,7 +49,7 @@ class FolderWalk:
         try:
             for entry in self.store.matching(path):
                 if entry.path != path and self.store.canonical(entry.path) in self.without:
-                    raise UsageError(f"{entry.path}: named under two labels; once is right")
+                    raise UsageError(f"{entry.path}: given under two labels: choose one")
                 yield from self.files_below(entry)
         except OSError as error:
             yield Unreadable(path, reason_of(error))

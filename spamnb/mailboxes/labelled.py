@@ -32,7 +32,7 @@ def read_index(path: str) -> list[tuple[str, str]]:
         message = os.path.join(folder, name)
         normalized = os.path.normpath(message)
         if labels.get(normalized, label) != label:
-            raise DataError(f"{location}: {message}: listed as {label}, and before as {labels[normalized]}")
+            raise DataError(f"{location}: {message}: listed as {label}, but before as {labels[normalized]}")
         if normalized not in labels:
             _check_message(message, location)
             labels[normalized] = label

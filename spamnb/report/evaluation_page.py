@@ -5,9 +5,10 @@ from typing import Any
 
 from spamnb import SPAM, UNSURE
 from spamnb.evaluation.results import Evaluation
+from spamnb.files import counted
 from spamnb.mailboxes.skipped import Unreadable, failures
 from spamnb.report.elements import Markup, document, element, joined, label, row, table, titled, untrusted
-from spamnb.report.formats import count, counted, interval_text, percent, share
+from spamnb.report.formats import count, interval_text, percent, share
 from spamnb.report.plots import plots_section
 from spamnb.report.tokens_and_mistakes import PATH, mistakes_section, telling_tokens_section
 

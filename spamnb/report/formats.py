@@ -27,10 +27,6 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
-def counted(value: int, thing: str) -> str:
-    return f"{value:,} {thing}" if value == 1 else f"{value:,} {thing}s"
-
-
 def share(value: float | None) -> str:
     """Write a part of one: precision, recall, F1, accuracy."""
     return UNKNOWN if value is None else f"{value:.4f}"

@@ -5,6 +5,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from spamnb.bayes.cutoffs import not_spam
+from spamnb.files import counted
 from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.flips import Flip
 from spamnb.inspection.reason import Reason
@@ -20,7 +21,7 @@ from spamnb.report.elements import (
     titled,
     untrusted,
 )
-from spamnb.report.formats import colour_of_label, colour_of_weight, count, counted, share, signed
+from spamnb.report.formats import colour_of_label, colour_of_weight, count, share, signed
 from spamnb.report.message_text import message_section
 from spamnb.report.svg import RIGHT, Linear, box, drawing, line, text
 from spamnb.report.tokens_and_mistakes import PATH, SUBJECT, TOKEN
@@ -89,7 +90,7 @@ def card(name: str, figure: str, meaning: object) -> Markup:
 
 def cutoffs(why: Explanation) -> str:
     if why.verdict.reason:
-        return f"not the score decided, but the list of senders: {why.verdict.reason}"
+        return f"decided by the list of senders, not by the score: {why.verdict.reason}"
     if why.cutoffs is None:
         return "the likeliest label wins"
     if not isfinite(why.cutoffs.spam):
@@ -276,7 +277,7 @@ def sum_section(why: Explanation) -> Markup:
     """Show the lead as a sum that can be checked."""
     if not why.is_finite:
         body: Markup = element(
-            "p", "There is none: without smoothing, a count of zero says never.", class_="lead"
+            "p", "There is none: without smoothing, a count of zero means never.", class_="lead"
         )
         return element("section", element("h2", "The sum"), body)
     rows = [

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from math import isfinite, isnan
 
+from spamnb.files import counted
 from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
 from spamnb.report.elements import Markup, element, joined, untrusted
-from spamnb.report.formats import colour_of_weight, count, counted, signed
+from spamnb.report.formats import colour_of_weight, count, signed
 
 MOST_TEXT = 60_000  # characters: some 30 pages
 NOTED = 4  # tokens that the note on a word names

@@ -8,8 +8,9 @@ from spamnb import SPAM
 from spamnb.evaluation import intervals
 from spamnb.evaluation.metrics import calibration_bins, roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
+from spamnb.files import counted
 from spamnb.report.elements import Markup, element, joined
-from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, counted, percent, share, short, tick
+from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, percent, share, short, tick
 from spamnb.report.histogram import ScoreGroup, histogram
 from spamnb.report.svg import (
     BOTTOM,

@@ -25,17 +25,17 @@ class Address:
     def parse(cls, listen: str | None, port: int | None, certificate: str | None, key: str | None) -> Address:
         """Read the options of the command line."""
         if bool(certificate) != bool(key):
-            raise UsageError("--tls-cert and --tls-key go together")
+            raise UsageError("--tls-cert and --tls-key must be given together")
         if listen is None:
             return cls(port=port or 0, certificate=certificate, key=key)
         if port is not None:
-            raise UsageError("--listen names the port, too; leave --port out")
+            raise UsageError("--port cannot be combined with --listen, which has a port")
         if path := sockets.unix_path(listen):
             return cls(path=path)
         host, _, number = listen.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")
         if not (host and number.isascii() and number.isdecimal() and int(number) < 1 << 16):
-            raise UsageError(f"{listen}: not an address; HOST:PORT or unix:PATH")
+            raise UsageError(f"{listen}: not an address; use HOST:PORT or unix:PATH")
         address = cls(host, int(number), "", certificate, key)
         if not certificate and not address.is_loopback:
             raise UsageError(

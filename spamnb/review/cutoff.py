@@ -14,11 +14,12 @@ from spamnb.bayes.cutoffs import cutoffs, has_spam, score_scale
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY
 from spamnb.errors import DataError
+from spamnb.files import counted
 from spamnb.history.database import History
 from spamnb.inspection.model_summary import left_out_scores
 from spamnb.model import Model
 from spamnb.report.elements import Markup, element, scrolling, table
-from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, count, counted, tick
+from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, count, tick
 from spamnb.report.histogram import ScoreGroup, fitting_bins, histogram
 from spamnb.report.svg import LEFT, RIGHT, Linear
 from spamnb.review.context import PageContext, heading

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from spamnb.files import counted
 from spamnb.inspection.token_lookup import OtherToken, TokenFacts, TokenLookup
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.report.elements import Markup, element, row, table, titled, untrusted
-from spamnb.report.formats import count, counted, signed
+from spamnb.report.formats import count, signed
 from spamnb.report.message_page import card
 from spamnb.report.tokens_and_mistakes import TOKEN
 from spamnb.review.context import PageContext, heading

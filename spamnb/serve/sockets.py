@@ -41,7 +41,7 @@ def host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not (host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
-        raise UsageError(f"{address}: not an address; HOST:PORT or unix:PATH")
+        raise UsageError(f"{address}: not an address; use HOST:PORT or unix:PATH")
     return host, int(port)
 
 
@@ -96,7 +96,7 @@ def _remove_left_over(path: str) -> None:
             except ConnectionRefusedError:
                 os.unlink(path)
                 return
-        raise CannotCreate(f"cannot listen at {path}: another server does")
+        raise CannotCreate(f"cannot listen at {path}: another server is listening there")
 
 
 def remove(listener: socket.socket) -> None:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from spamnb.configuration.current import load
 from spamnb.delivery import open_history
-from spamnb.files import complain, write_stderr
+from spamnb.files import complain, counted, write_stderr
 from spamnb.serve import sockets
 from spamnb.serve.connections import Connections, Limits
 from spamnb.serve.conversation import Handler
@@ -96,7 +96,7 @@ class Server:
         metrics = "".join(
             f", metrics at {sockets.address_of(listener)}" for listener in self.metrics_listeners
         )
-        write_stderr(f"spamnb: serving at {addresses}{metrics}; {self.options.workers} workers\n")
+        write_stderr(f"spamnb: serving at {addresses}{metrics}; {counted(self.options.workers, 'worker')}\n")
         notify("READY=1")
 
     def _start(self, worker: int) -> None:

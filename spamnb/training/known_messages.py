@@ -36,7 +36,7 @@ def refuse_swapped_labels(labels: Sequence[str], moves: Array, learned: Array) -
             )
     if swaps:
         raise UsageError(
-            f"this would move {' and '.join(swaps)}: swapped? Nothing was changed; if it is meant, add --yes"
+            f"this would move {' and '.join(swaps)}: swapped? Nothing was changed; if you mean it, add --yes"
         )
 
 

@@ -22,9 +22,9 @@ def key_for(model: str, wanted: bool = False) -> Key | None:
         if os.path.lexists(path):
             return read_key(path)
     except OSError as error:
-        raise CannotCreate(f"{path}: no key can be had there: {error.strerror}") from error
+        raise CannotCreate(f"{path}: cannot make a key there: {error.strerror}") from error
     if _keeps_no_words(model):
-        raise ModelError(model, f"its key is not there: {path}; {WHAT_TO_DO}")
+        raise ModelError(model, f"its key is missing: {path}; {WHAT_TO_DO}")
     return None
 
 

@@ -195,7 +195,7 @@ def test_fresh_does_not_replace_what_is_no_model(spamnb, mail, tmp_path):
     box = tmp_path / "inbox"
     box.write_bytes(b"From a@example.org Mon Nov 15 01:02:03 2026\n" + mail.messages["ham"])
     train = ("train", "--fresh", "--model", box, mail.ham, mail.spam)
-    spamnb(*train).fails(73, str(box), "is no model; remove it first")
+    spamnb(*train).fails(73, str(box), "is not a model; remove it first")
     assert box.read_bytes().endswith(mail.messages["ham"])
 
 

@@ -100,26 +100,26 @@ def test_who_has_the_last_word(home):
 
 
 WRONG = {
-    'subject_tga = "[spam]"': ("unknown key 'subject_tga'; 'subject_tag' is meant?",),
+    'subject_tga = "[spam]"': ("unknown key 'subject_tga'; did you mean 'subject_tag'?",),
     "zzz = 1": ("unknown key 'zzz'",),
-    "model = 3": ("model is a text, not 3",),
-    'syslog = "yes"': ("syslog is true or false, not 'yes'",),
-    "history_days = true": ("history_days is a whole number, not True",),
-    "history_days = 0": ("history_days takes a number of days from 1 on",),
-    'history_days = "soon"': ("history_days takes a number of days from 1 on",),
-    'history_size = "lots"': ("history_size takes a size from 1MB on",),
-    'history_size = "200"': ("history_size takes a size from 1MB on",),
-    'history_size = ""': ("history_size takes a size from 1MB on",),
+    "model = 3": ('model must be quoted, e.g. "3"',),
+    'syslog = "yes"': ("syslog must be true or false, not 'yes'",),
+    "history_days = true": ("history_days must be a whole number, not True",),
+    "history_days = 0": ("history_days takes a number of days, 1 or more",),
+    'history_days = "soon"': ("history_days takes a number of days, 1 or more",),
+    'history_size = "lots"': ("history_size takes a size of 1MB or more",),
+    'history_size = "200"': ("history_size takes a size of 1MB or more",),
+    'history_size = ""': ("history_size takes a size of 1MB or more",),
     'ham_loss = "60%"': ("ham_loss takes a percentage",),
     'ham_loss = ""': ("ham_loss takes a percentage",),
-    'model = "s3://bucket/model"': ("model is a file on this machine",),
-    'header_style = "other"': ("header_style is one of spamnb, bogofilter, spamassassin",),
-    'header = "Subject"': ("header is a name like",),
-    'header = "Status"': ("header is a name like",),
-    'header = "X-Spam: a"': ("header is a name like",),
-    'subject_tag = "buy"': ("subject_tag is like",),
-    'subject_tag = "[spam]\\nX: y"': ("subject_tag is like",),
-    'subject_tag = "\N{CYRILLIC SMALL LETTER A}"': ("subject_tag is like",),
+    'model = "s3://bucket/model"': ("model must be a local file",),
+    'header_style = "other"': ("header_style must be one of spamnb, bogofilter, spamassassin",),
+    'header = "Subject"': ("header must be a name such as",),
+    'header = "Status"': ("header must be a name such as",),
+    'header = "X-Spam: a"': ("header must be a name such as",),
+    'subject_tag = "buy"': ("subject_tag must be a tag such as",),
+    'subject_tag = "[spam]\\nX: y"': ("subject_tag must be a tag such as",),
+    'subject_tag = "\N{CYRILLIC SMALL LETTER A}"': ("subject_tag must be a tag such as",),
     "model = ": ("line 3",),
     'allow = "nothing-there"': ("nothing-there", "No such file", "spamnb.toml"),
 }
@@ -163,7 +163,7 @@ def test_the_history_is_kept_as_long_as_configured(home, mail, days):
 def test_a_wrong_line_of_a_list_is_told(home, mail):
     for line in ("two words", "a@", "@", "a@b@", "*", "a..b", "a@*.example", "x" + ".x" * 20, "a,b"):
         path = home.write("block.txt", f"fine.example\n\n{line}\n")
-        home.classify("-p", stdin=mail.messages["spam"]).fails(75, f"{path}:3: no address or domain")
+        home.classify("-p", stdin=mail.messages["spam"]).fails(75, f"{path}:3: not an address or domain")
 
 
 def test_what_is_in_force_is_shown(home):
@@ -313,7 +313,7 @@ def test_the_verdict_says_so_everywhere(home, mail):
     style = home.classify("-p", "--header-style", "spamassassin", stdin=raw).out
     assert style.startswith(b"X-Spam-Flag: YES\nX-Spam-Level: *****\nX-Spam-Status: Yes, score=5.0 ")
     told = home("inspect", "--model", home.spamnb.model, "-", stdin=raw).succeeds().out
-    assert b"not the score decided, but the list of senders: blocked=example.org" in told
+    assert b"decided by the list of senders, not by the score: blocked=example.org" in told
     as_json = home("inspect", "--json", "--model", home.spamnb.model, "-", stdin=raw).succeeds().json
     assert (as_json["verdict"], as_json["reason"], as_json["flips"]) == ("spam", "blocked=example.org", [])
     for jobs in ([], ["--jobs", "1"]):  # a little mail, and much of it

@@ -181,7 +181,7 @@ def test_copies_are_told_and_put_together(spamnb, mail, tmp_path):
         for name in ("one", "two"):
             shutil.copytree(source, folder / name)
     options = ("evaluate", "--folds", "2", "--event", "multinomial", ham, spam)
-    assert "28 messages are copies" in spamnb(*options).succeeds().out.decode()
+    assert "copies of other messages: 28" in spamnb(*options).succeeds().out.decode()
     apart = spamnb(*options, "--json").succeeds().json
     together = spamnb(*options, "--json", "--group-duplicates").succeeds().json
     assert apart["duplicates"] == together["duplicates"] == 28
@@ -354,10 +354,10 @@ def test_a_model_s_own_mail_is_told(spamnb, mail, own, tmp_path, journal):
     honest = spamnb(*words, "--json", "--skip-learned", ham, mail.spam).succeeds().json
     assert (honest["learned"], honest["messages"]) == (known, 16 - known)
     text = spamnb(*words, ham, mail.spam).succeeds().out.decode()
-    assert f"the model has learned {known} of these messages before: the figures flatter it" in text
+    assert f"the model has already learned {known} of these messages, so the figures are too good" in text
     assert "--skip-learned" in text
     text = spamnb(*words, "--skip-learned", ham, mail.spam).succeeds().out.decode()
-    assert f"left out, because the model has learned them before: {known}" in text
+    assert f"left out, because the model has already learned them: {known}" in text
 
 
 def test_of_other_mail_nothing_is_told(spamnb, mail, tmp_path, judged):

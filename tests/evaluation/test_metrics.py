@@ -350,7 +350,7 @@ def test_small_integers_do_not_overflow():
             "75 % of the messages are spam: always answering spam would be right as often, so accuracy says "
             "little. Look at ham lost and spam missed.",
         ),
-        ("hh", "All messages are ham: the figures say nothing of other mail."),
+        ("hh", "All messages are ham: the figures say nothing about other mail."),
     ],
 )
 def test_imbalance(words, sentence):

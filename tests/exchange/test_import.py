@@ -185,7 +185,7 @@ def test_what_is_carried_and_what_is_not_is_said(spamnb, model):
     said = done.out.decode()
     rows = {line[:18].strip(): line[18:].strip().split(None, 2) for line in done.lines}
     assert rows["words"][:2] == ["7", "1"]
-    assert rows["other headers"] == ["1", "1", "no telling which header it stood in"]
+    assert rows["other headers"] == ["1", "1", "its header is unknown"]
     assert rows["Return-Path"] == ["0", "1", "no evidence here: it is written at delivery"]
     for word in ("no new ones", "counts twice", "cutoffs are fixed", "spamnb train --fresh --model"):
         assert word in said
@@ -223,7 +223,7 @@ def test_nothing_is_added_to_a_model_that_knows_more(spamnb, own, three):
 
 def test_no_other_file_is_replaced(spamnb, tmp_path):
     (tmp_path / "mbox").write_bytes(b"From me\n")
-    spamnb("import", "-", "--fresh", "--model", tmp_path / "mbox", stdin=BOGOFILTER).fails(73, "no model")
+    spamnb("import", "-", "--fresh", "--model", tmp_path / "mbox", stdin=BOGOFILTER).fails(73, "not a model")
     spamnb("import", "-", "--model", tmp_path / "mbox", stdin=BOGOFILTER).fails(65, "mbox")
     assert (tmp_path / "mbox").read_bytes() == b"From me\n"
 

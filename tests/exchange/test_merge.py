@@ -184,14 +184,14 @@ def test_what_several_forgot_leaves_nothing_below_zero(base, tmp_path):
 def test_models_that_did_not_begin_with_the_base(spamnb, base, tmp_path):
     """Counts of another filter are of no message that could be compared."""
     own, stranger = model(tmp_path / "own", {4: "ham"}, base), model(tmp_path / "stranger", {4: "ham"})
-    spamnb("merge", "--base", base, tmp_path / "out", own, stranger).fails(65, "stranger: did not begin with")
+    spamnb("merge", "--base", base, tmp_path / "out", own, stranger).fails(65, "stranger: did not start from")
     paths = [str(tmp_path / name) for name in ("imported", "other")]
     for path, export in zip(paths, ("20 10 20260101\nviagra 9 0", "2 1 20260101\nviagra 1 0"), strict=True):
         (tmp_path / "bogofilter").write_text(f".MSG_COUNT {export} 20260101\n")
         spamnb("import", "--model", path, tmp_path / "bogofilter").succeeds()
     hosts = [model(tmp_path / name, {6: "spam"}, paths[0]) for name in ("one", "two")]
     spamnb("merge", "--base", paths[0], tmp_path / "out", hosts[0], paths[1]).fails(
-        65, "other: did not begin"
+        65, "other: did not start"
     )
     merge(str(tmp_path / "out"), hosts, paths[0])
     assert table_of(str(tmp_path / "out")).messages == (10, 22)
@@ -269,8 +269,8 @@ def test_labels_of_all(tmp_path):
 def test_models_that_do_not_fit_or_are_damaged_change_nothing(spamnb, base, own, tmp_path, mail):
     out, other, link = (str(tmp_path / name) for name in ("out", "other", "link"))
     os.symlink(own, link)
-    spamnb("merge", out, own, link).fails(64, "named twice")
-    spamnb("merge", "--base", own, out, own).fails(64, "named twice")
+    spamnb("merge", out, own, link).fails(64, "given twice")
+    spamnb("merge", "--base", own, out, own).fails(64, "given twice")
     spamnb("merge", base, own).fails(73, base, "--fresh")
     spamnb("train", "--jobs", "1", "--model", other, "--ngrams", "2", mail.ham, mail.spam).succeeds()
     spamnb("merge", out, own, other).fails(65, other, "other settings", "ngrams")

@@ -68,8 +68,8 @@ def test_defaults(config):
         ("inbox = []", ["inbox"]),
         ("known_senders = 'yes'", ["known_senders", "true or false"]),
         ("action = 'delete'", ["action", "nothing, flag, move"]),
-        ("tls = 'maybe'", ["tls", "implicit, starttls, none"]),
-        ("tls = 'none'", ["none", "for all to read", "starttls"]),
+        ("tls = 'maybe'", ["tls", "implicit or starttls or none"]),
+        ("tls = 'none'", ["none", "unencrypted", "starttls"]),
         ("password_file = 'x'", ["one of", "password_command"]),  # two of them
     ],
 )
@@ -98,14 +98,14 @@ def test_files_that_make_no_sense(tmp_path, text, words):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    refused(lambda _: str(tmp_path / "none"), "", "not there", "spamnb imap setup")
+    refused(lambda _: str(tmp_path / "none"), "", "no such file", "spamnb imap setup")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
 def test_without_tls_only_to_this_machine(config, host):
     text = f'[account.home]\nhost = "{host}"\nuser = "me"\nkeyring = true\ntls = "none"\n'
     assert read_accounts(config(text))[0].port_number == 143
-    refused(config, text.replace(host, "127.0.0.1.example.org"), "for all to read")
+    refused(config, text.replace(host, "127.0.0.1.example.org"), "unencrypted")
 
 
 def test_a_password_in_the_file(config, capfd):

@@ -304,7 +304,7 @@ def test_what_is_no_model(spamnb, tmp_path):
 def test_a_journal_that_was_put_aside_is_named(spamnb, own):
     Path(own + ".journal.damaged").write_bytes(b"x")
     done = spamnb("inspect", "--check", "--model", own).succeeds()
-    assert done.lines[-1].startswith(f" aside     {own}.journal.damaged: a damaged journal of before")
+    assert done.lines[-1].startswith(f" aside     {own}.journal.damaged: an earlier, damaged journal")
 
 
 def test_it_is_told_once_and_not_beside_the_report(spamnb, own, monkeypatch):
@@ -318,7 +318,7 @@ def test_it_is_told_once_and_not_beside_the_report(spamnb, own, monkeypatch):
     "more", [["message.eml"], ["--token", "x"], ["--sample", "ham"], ["--plot", "x.svg"]]
 )
 def test_nothing_else_beside_it(spamnb, more):
-    spamnb("inspect", "--check", *more).fails(64, "--check", "not both")
+    spamnb("inspect", "--check", *more).fails(64, "--check", "cannot be combined")
 
 
 @pytest.mark.slow

@@ -138,7 +138,7 @@ class TestAdvice:
         said = advice(stored, OwnMail(90, 9, 9, 10, 0, 0), 1000)
         assert said[0] == "30 times as many ham as spam: more spam would help"
         assert said[1].startswith("nothing learned for")
-        assert said[2].startswith("18 % of its own mail")
+        assert said[2].startswith("it judges 18 % of its own mail wrongly")
         assert advice(stored, None, 0) == said[:1]
 
 

@@ -190,7 +190,7 @@ def test_without(tree):
         here = read(tree, path, without=[str(tree / one) for one in without])
         assert read(there, path, without=[f"{there}/{one}" for one in without]) == here
     assert len(read(there, "folder", without=[f"{there}/folder/?.eml"])) == len(read(tree, "folder")) - 10
-    with pytest.raises(UsageError, match=r"boxes/a\.mbox: named under two labels"):
+    with pytest.raises(UsageError, match=r"boxes/a\.mbox: given under two labels: choose one"):
         read(there, "boxes/*", without=[f"{there}/boxes/a*"])
 
 
@@ -239,7 +239,7 @@ def test_one_line_says_what_to_do(spamnb, mail, url, code, words):
 
 
 def test_a_model_is_here(spamnb, mail):
-    here = "s3://mail/model: a model is a file on this machine"
+    here = "s3://mail/model: a model must be a local file"
     spamnb("train", "--model", "s3://mail/model", mail.ham, mail.spam).fails(64, here)
     spamnb("inspect", env=spamnb.environment | {"SPAMNB_MODEL": "s3://mail/model"}).fails(64, here)
 

@@ -100,7 +100,7 @@ def home(tmp_path):
 
 
 def left_out(root, names):
-    return f"spamnb: left out, by their names: {', '.join(f'{root}/{name}' for name in names)}"
+    return f"spamnb: left out because of their names: {', '.join(f'{root}/{name}' for name in names)}"
 
 
 def test_a_maildir(spamnb, own, home):
@@ -109,7 +109,7 @@ def test_a_maildir(spamnb, own, home):
     done = spamnb(*train)
     assert done.code == 0
     assert done.lines[:3] == ["ham: 2 learned", "spam: 2 learned", "unreadable: 0"]
-    told = left_out(home, (*OTHERS, ".Junk/Drafts")) + "; --all-folders takes them, too\n"
+    told = left_out(home, (*OTHERS, ".Junk/Drafts")) + "; --all-folders reads them, too\n"
     assert done.err.decode() == told
     report = spamnb(*train, "--json").json
     assert report["known"] == {"ham": 2, "spam": 2}

@@ -68,7 +68,7 @@ def test_paths_are_relative_to_the_index(trec, tmp_path, monkeypatch):
         (
             "spam ../data/inmail.1\n\nham ../full/../data/inmail.1\n",
             DataError,
-            "data/inmail.1: listed as ham, and before as spam",
+            "data/inmail.1: listed as ham, but before as spam",
         ),
         ("ham ../data/inmail.1\nspam ../data\n", DataError, "../data: a folder, where a message is needed"),
         ("\nham ../data/inmail.9\n", NoInput, "../data/inmail.9: no such file"),

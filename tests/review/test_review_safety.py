@@ -136,7 +136,7 @@ def test_addresses_that_others_can_reach(spamnb, own, tmp_path):
     command = ("review", "--no-browser", "--model", own)
     spamnb(*command, "--listen", "0.0.0.0:8025").fails(64, "--tls-cert")
     spamnb(*command, "--listen", "nowhere").fails(64, "not an address")
-    spamnb(*command, "--tls-cert", "x").fails(64, "go together")
+    spamnb(*command, "--tls-cert", "x").fails(64, "given together")
     spamnb(*command, tmp_path / "missing").fails(66, "missing")
     spamnb(*command, "--history-folder", tmp_path, tmp_path).fails(64, "not both")
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"

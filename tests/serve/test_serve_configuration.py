@@ -37,7 +37,7 @@ def test_a_list_that_changes_is_noticed(serving, mail, tmp_path):
     )
     assert "blocked=example.org" in server.wait_for("asked=PROCESS")
     write("two words\n")
-    until(lambda: server.ask(asked) and "no address or domain" in server.log)
+    until(lambda: server.ask(asked) and "not an address or domain" in server.log)
     assert b"blocked=example.org" in server.ask(asked)  # as it was
     write("\n")
     until(lambda: b"X-Spam-Told: ham; " in server.ask(asked))

@@ -98,7 +98,7 @@ def test_other_machines_are_answered_if_that_is_allowed(serving, mail):
 def test_a_socket_in_use(serving, spamnb, tmp_path, mail):
     path = tmp_path / "socket"
     server = serving(listen=(f"unix:{path}",))
-    spamnb.afresh("serve", "--listen", path).fails(73, "another server does")
+    spamnb.afresh("serve", "--listen", path).fails(73, "another server is listening")
     server.end()
     assert path.exists()  # left over by the one that was killed
     server = serving(listen=(str(path),))

@@ -37,11 +37,11 @@ def tables(found: ModelDifference, top: int, keyed: bool) -> list[Grid | str]:
     if found.moved:
         output.append(moved_table(found.moved))
         if keyed:
-            output.append("tokens are numbers: these models keep no words")
+            output.append("tokens are shown as numbers: these models keep no words")
     elif "keyed" in found.settings:
-        output.append("their tokens cannot be compared: they are not hidden by the same key")
+        output.append("their tokens cannot be compared: the models have different keys")
     elif top:
-        output.append("no token weighs differently")
+        output.append("all tokens have the same weights")
     if found.messages:
         output.append(f"{len(found.changed):,} of {found.messages:,} verdicts change{ways(found.changed)}")
     if found.changed:

@@ -6,6 +6,7 @@ from typing import Any
 from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE, ComparedCandidate
 from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
+from spamnb.files import counted
 
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -15,7 +16,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
     labels, intervals = metrics["labels"], metrics["intervals"]
     show(
         table(
-            f"{metrics['messages']:,} messages, judged {evaluation.how}",
+            f"{counted(metrics['messages'], 'message')}, judged {evaluation.how}",
             ("", "precision", "recall", "F1", "messages"),
             [
                 *(
@@ -51,17 +52,15 @@ def show_evaluation(evaluation: Evaluation) -> None:
     if evaluation.mistakes:
         show_mistakes(evaluation.mistakes)
     if evaluation.duplicates:
-        show(
-            f"{evaluation.duplicates:,} messages are copies of others; --group-duplicates puts them together."
-        )
+        show(f"copies of other messages: {evaluation.duplicates:,}; --group-duplicates keeps them together")
 
 
 def learned_before(learned: int, skipped: bool) -> str:
     """Warn of figures that flatter a model, or say what was left out to keep them honest."""
     if skipped:
-        return f"messages left out, because the model has learned them before: {learned:,}"
-    what = f"the model has learned {learned:,} of these messages before"
-    return f"{what}: the figures flatter it, and --skip-learned leaves them out"
+        return f"left out, because the model has already learned them: {counted(learned, 'message')}"
+    what = f"the model has already learned {learned:,} of these messages"
+    return f"{what}, so the figures are too good; --skip-learned leaves them out"
 
 
 def figures(metrics: dict[str, Any], intervals: dict[str, Any]) -> list[Sequence[str]]:
@@ -125,7 +124,7 @@ def show_curve(evaluation: Evaluation) -> None:
     show(
         table(
             "learning curve",
-            ("messages seen", "1 - AUC", "ham lost", "spam missed", "errors of late"),
+            ("messages seen", "1 - AUC", "ham lost", "spam missed", "recent errors"),
             [
                 (
                     f"{point.messages:,}",

@@ -20,7 +20,7 @@ from spamnb.cli.render.terminal import (
     table,
     wrapped,
 )
-from spamnb.files import printable
+from spamnb.files import counted, printable
 from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
@@ -132,19 +132,19 @@ def headline(why: Explanation) -> str:
 
 def cutoffs_line(why: Explanation) -> str:
     if why.verdict.reason:
-        return f"not the score decided, but the list of senders: {printable(why.verdict.reason)}"
+        return f"decided by the list of senders, not by the score: {printable(why.verdict.reason)}"
     if why.cutoffs is None:
         shares = sorted(why.verdict.probabilities.items(), key=lambda item: -item[1])
         return "the likeliest label: " + listed([f"{label} {share:.4f}" for label, share in shares], LISTED)
     if not isfinite(why.cutoffs.spam):
-        return "too little mail was learned for cutoffs: all is unsure"
+        return "too little mail learned for cutoffs: everything is unsure"
     other, limits = not_spam(why.model.labels), why.cutoffs
     said = f"cutoffs: {other} up to {limits.ham:.4f}, spam from {limits.spam:.4f} on"
     if len(why.model.labels) > 2:
         said += f"; of other labels, one that is ahead by {why.cutoffs.margin:.4f}"
     if why.verdict.label == UNSURE and why.verdict.score <= why.cutoffs.ham:
-        reason = "no other label is" if why.is_unsure_which else "its head or its body speaks for spam"
-        said += f"; unsure, for {reason}"
+        reason = "no other label is" if why.is_unsure_which else "its head or its body looks like spam"
+        said += f"; unsure, because {reason}"
     return said
 
 
@@ -221,12 +221,12 @@ def sum_table(why: Explanation) -> RenderableType:
     from rich.text import Text
 
     if not why.is_finite:
-        return "no sum: without smoothing, a count of zero says never"
+        return "no sum: without smoothing, a count of zero means never"
     rows: list[Sequence[Any]] = []
     if why.model.view.damping is None:
         rows.append((f"prior, log {' against '.join(reversed(why.sides))}", "", "", signed(why.prior, 4)))
     if why.absent:
-        rows.append(("all other words, being absent", "", "", signed(why.absent, 4)))
+        rows.append(("all other words, which are absent", "", "", signed(why.absent, 4)))
     for part in why.part_sums:
         damping = part.divisor - part.tokens
         divided = f"{part.tokens:,} + {damping:g} silent" if part.divisor != 1 else ""
@@ -259,10 +259,10 @@ def changes(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
     """List what would change the verdict: the fewest tokens that the message would have to lack."""
     for flip in why.flips:
         count = len(flip.without)
-        tokens = f"{count:,} token{'s' * (count > 1)}: {listed(flip.without, most)}"
+        tokens = f"{counted(count, 'token')}: {listed(flip.without, most)}"
         yield flip.verdict, f"score {number(flip.score)}, without {tokens}"
     if not why.flips:
-        yield "", "nothing that it could lack; other words would have to be in it"
+        yield "", "nothing it could do without; it would need other words"
 
 
 def titled(title: str, facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:

@@ -12,7 +12,7 @@ from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.notices import key_location
 from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, print_json, show, signed, table
 from spamnb.errors import DataError
-from spamnb.files import complain, printable
+from spamnb.files import complain, counted, printable
 from spamnb.inspection.check import CheckReport
 from spamnb.inspection.model_summary import ModelSummary, TellingToken
 from spamnb.inspection.reason import PLACES, place_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TOP = 10  # tokens shown of each label by default
 WIDEST = 4  # labels up to which each has a column
 BAR_WIDTH = 10  # characters
-NO_WORDS = "none are kept, so tokens have numbers: #…; --token WORD looks one up"
+NO_WORDS = "not kept: tokens are shown as numbers, #…; --token WORD looks one up"
 
 
 def show_model(known: ModelSummary) -> None:
@@ -77,11 +77,11 @@ def cutoffs(known: ModelSummary) -> str:
         return "none: the verdict is the likeliest label"
     ham, spam = known.cutoffs
     if not isfinite(spam):
-        return "none yet, too little mail: all is unsure"
+        return "none yet: too little mail, everything is unsure"
     other = not_spam(known.labels)
     loss = f"set for {100 * known.ham_loss:g} % of {other} lost"
     if known.settings.get("closed"):
-        loss = "those of imported counts"
+        loss = "fixed for imported counts"
     said = f"{other} up to {ham:.4f}, {SPAM} from {spam:.4f} on, between them unsure; {loss}"
     return (
         said if known.margin is None else f"{said}; of other labels, one that is ahead by {known.margin:.4f}"
@@ -116,7 +116,7 @@ def age(known: ModelSummary) -> str:
 
 def ago(day: str) -> str:
     days = (date.today() - date.fromisoformat(day)).days
-    return f"{day} (today)" if days < 1 else f"{day} ({days:,} day{'s' * (days > 1)} ago)"
+    return f"{day} (today)" if days < 1 else f"{day} ({counted(days, 'day')} ago)"
 
 
 def settings(chosen: dict[str, Any]) -> str:
@@ -151,7 +151,8 @@ def journal(known: ModelSummary) -> str:
     if not known.journal:
         return "empty: all that was learned is in the model file"
     share = 100 * known.journal_size / known.journal_limit
-    return f"{known.journal:,} messages since the model file was written; {share:.0f} % full, then folded in"
+    messages = counted(known.journal, "message")
+    return f"{messages} since the model file was written; {share:.0f} % full, then folded in"
 
 
 def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -> Grid:
@@ -191,12 +192,12 @@ def check_facts(found: CheckReport) -> Iterator[tuple[str, str]]:
     yield "tokens", f"{found.tokens:,}"
     yield "pairs", f"{found.pairs:,}"
     yield "messages", f"{found.messages:,}"
-    yield "journal", f"{found.journal:,} messages, {found.journal_size:,} bytes"
+    yield "journal", f"{counted(found.journal, 'message')}, {found.journal_size:,} bytes"
     yield "size", f"{found.size:,} bytes in {found.columns:,} columns"
     if found.aside:
         yield (
             "aside",
-            f"{printable(found.aside)}: a damaged journal of before; what was sound is in the model",
+            f"{printable(found.aside)}: an earlier, damaged journal; what was sound is in the model",
         )
 
 
@@ -212,7 +213,7 @@ def show_samples(
     for serial, sample in enumerate(samples, 1):
         show(*lines(sample, serial, count, seed, everything))
     if keyed:
-        show("tokens are numbers: this model keeps no words")
+        show("tokens are shown as numbers: this model keeps no words")
 
 
 def lines(sample: SyntheticMessage, serial: int, count: int, seed: int, everything: bool) -> Iterator[str]:

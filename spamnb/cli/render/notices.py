@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from spamnb.cli.render.terminal import listed
 from spamnb.errors import SpamnbError
-from spamnb.files import complain, printable
+from spamnb.files import complain, counted, printable
 from spamnb.key import key_path
 from spamnb.mailboxes.not_mail import ARCHIVE
 from spamnb.mailboxes.skipped import LeftOutFolder, Unreadable, failures, passed_over
@@ -29,13 +29,12 @@ def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
     folders = [item.path for item in all_found if isinstance(item, LeftOutFolder)]
     files = [item for item in passed_over(all_found) if not isinstance(item, LeftOutFolder)]
     if files:
-        file_count = f"{len(files):,} file" + ("" if len(files) == 1 else "s")
         advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""
         names = listed([file.path for file in files], MOST_NAMED)
-        complain(f"passed over {file_count} without mail: {names}{advice}")
+        complain(f"passed over {counted(len(files), 'file')} without mail: {names}{advice}")
     if folders:
         names = listed(folders, MOST_NAMED)
-        complain(f"left out, by their names: {names}; --all-folders takes them, too")
+        complain(f"left out because of their names: {names}; --all-folders reads them, too")
     return 0 if skip else min((failure.error.exit_code for failure in failed), default=0)
 
 
@@ -60,14 +59,15 @@ def tell_revision(model: str, older: int) -> None:
         done = f"made by an older spamnb (tokenizer revision {older}, now {REVISION}); learning converts it"
     else:
         done = f"converted from tokenizer revision {older} to {REVISION}; all counts stay"
-    complain(f"{model}: {done}. What is read since then counts once it was met; to have it now, use --fresh")
+    later = "Features new in this version count only in mail learned from now on; --fresh has them in all"
+    complain(f"{model}: {done}. {later}")
 
 
 def key_location(model: str) -> str:
     """Say where the key of a model is, and what to know of it."""
     path = key_path(model)
     if not os.path.exists(path):
-        return f"{printable(path)} (not there yet: the model needs a copy of the one it was made with)"
+        return f"{printable(path)} (missing: the model needs a copy of the key it was made with)"
     everybodys = os.stat(path).st_mode & stat.S_IROTH
-    advice = "everybody can read it: chmod 600" if everybodys else "without it the model is of no use"
+    advice = "everyone can read it: chmod 600" if everybodys else "without it the model is useless"
     return f"{printable(path)} ({advice})"

@@ -34,7 +34,7 @@ def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int
     unknown = [token for token in found if not token.known]
     for token in unknown:
         near = ", ".join(other.token for other in token.near[:NEAREST])
-        complain(f"{token.token}: no learned message has this token" + (f"; near it: {near}" if near else ""))
+        complain(f"{token.token}: no learned message has this token" + (f"; similar: {near}" if near else ""))
     return DataError.exit_code if unknown else 0
 
 

@@ -11,7 +11,7 @@ from spamnb import SPAM, UNSURE
 from spamnb.bayes.verdict import Verdict
 from spamnb.cli.render.terminal import console
 from spamnb.cli.streams import drawable
-from spamnb.files import printable
+from spamnb.files import counted, printable
 
 COLOURS = {SPAM: "red", UNSURE: "yellow"}
 LABEL, SCORE, SPACE = 8, 8, 2  # columns of the terminal
@@ -42,8 +42,7 @@ class VerdictTable:
     def print_totals(self) -> None:
         counts = [f"{count:,} {label}" for label, count in sorted(self.totals.items())]
         if counts:
-            total = self.totals.total()
-            print(f"\n{total:,} message{'' if total == 1 else 's'}: {', '.join(counts)}")
+            print(f"\n{counted(self.totals.total(), 'message')}: {', '.join(counts)}")
 
     def _print(self, style: str, label: str, score: str, *texts: str) -> None:
         gap = " " * SPACE

@@ -19,8 +19,8 @@ Carry = Callable[[str, Words], Collection[Token]]
 SHORTEST = 3
 
 NO_WORD = "no word of three letters or more"
-UNKNOWN_HEADER = "no telling which header it stood in"
-NOTHING_ALIKE = "nothing like it here"
+UNKNOWN_HEADER = "its header is unknown"
+NOTHING_ALIKE = "no equivalent here"
 
 
 class ImportRule(NamedTuple):

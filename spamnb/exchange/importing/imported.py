@@ -109,7 +109,7 @@ def read_export(lines: Lines, name: str | None = None) -> Imported:
             imported.add(token, entry)
     if not any(imported.messages):
         raise DataError(
-            f"{lines.path}: does not tell how many messages it was made of; export it anew, whole"
+            f"{lines.path}: does not say how many messages it was made from; export it again, whole"
         )
     if not imported.counts:
         raise DataError(f"{lines.path}: nothing in it can be carried over; train on your mail instead")
@@ -122,9 +122,9 @@ def format_of(lines: Lines) -> Format:
         if known.recognises(lines.first):
             return known
     if b"\0" in lines.first:
-        raise DataError(f"{lines.path}: no text; export it first, say: bogoutil -d wordlist.db")
+        raise DataError(f"{lines.path}: not a text; export it first, e.g.: bogoutil -d wordlist.db")
     names = ", ".join(FORMATS)
-    raise lines.error(f"no export of a filter that is known here ({names}); which, say with --from")
+    raise lines.error(f"not a known export ({names}); name the filter with --from")
 
 
 def check_importable(model: StoredModel, keyed: bool) -> None:

@@ -41,7 +41,7 @@ def entries(lines: Lines) -> Iterator[TokenCounts]:
                 raise lines.error("a word, its ham and its spam are needed")
             yield TokenCounts(row[0] or " ", lines.count(row[1]), lines.count(row[2]))
     except csv.Error as error:
-        raise lines.error("its quotes do not fit: no CSV of SpamBayes") from error
+        raise lines.error("unbalanced quotes: not a CSV of SpamBayes") from error
 
 
 def counted_header(text: str, words: Words) -> list[Token]:

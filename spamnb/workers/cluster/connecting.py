@@ -41,7 +41,7 @@ def client_of(address: str, jobs: int | None) -> Iterator[Client]:
         if address == LOCAL:
             client = stack.enter_context(_started_here(jobs or all_cores()))
         elif jobs is not None:
-            raise UsageError("--jobs is for this machine; how many workers a cluster has, it decides itself")
+            raise UsageError("--jobs cannot be combined with a cluster, which has its own workers")
         else:
             client = stack.enter_context(_connected(address))
         _check(client, address)
@@ -147,4 +147,4 @@ def _check(client: Client, address: str) -> None:
         raise SpamnbError(f"{address}: its workers cannot run spamnb {here}: {why}") from error
     for worker, there in versions.items():
         if there != here:
-            raise UsageError(f"{worker}: has spamnb {there}, and here is {here}; install the same")
+            raise UsageError(f"{worker}: has spamnb {there}, but this machine {here}; install the same")

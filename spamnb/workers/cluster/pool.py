@@ -15,6 +15,7 @@ from distributed import Client, Future, KilledWorker
 from spamnb.arrays import Array
 from spamnb.delivery.batch_judge import numbered_from
 from spamnb.errors import NoInput, SpamnbError, UsageError
+from spamnb.files import counted
 from spamnb.mailboxes.labelled import chunks_by_label
 from spamnb.mailboxes.ranges import MailboxRange, join_ranges
 from spamnb.mailboxes.skipped import Unreadable, failures
@@ -169,7 +170,7 @@ class ClusterPool:
     def status(self) -> str:
         """Words about the workers for the progress line."""
         self._count_workers()
-        return f", {self._workers} worker{'' if self._workers == 1 else 's'}"
+        return f", {counted(self._workers, 'worker')}"
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Future:
         return self.client.submit(task, *arguments, pure=False)

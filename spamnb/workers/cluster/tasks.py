@@ -95,7 +95,7 @@ def _check_unchanged(batch: Batch, checksum: int) -> None:
     """
     if checksum_of(batch.digests) != checksum:
         path = batch.names[0][0] if batch.names else "mail"
-        raise DataError(f"{path}: changed while it was read; nothing was changed here: try again")
+        raise DataError(f"{path}: changed while it was read; nothing was changed here; try again")
 
 
 def shard(table: CountTable, shard: int, shards: int) -> CountTable:
