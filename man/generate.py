@@ -18,7 +18,7 @@ from spamnb.cli import NAME, main
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
-FROM_DOCS = ("spamnb-model(5)", "spamnb.imap(5)", "spamnb-filters(7)")
+FROM_DOCS = ("spamnb-model(5)", "spamnb.toml(5)", "spamnb.imap(5)", "spamnb-filters(7)")
 # What groff would draw as another character: what is copied from a page is to be what was meant.
 PLAIN = str.maketrans({"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^": r"\(ha", "~": r"\(ti"})
 TEXT = str.maketrans({"\\": r"\e", "'": r"\(aq", "`": r"\(ga"})
@@ -30,8 +30,13 @@ def pages() -> dict[str, str]:
     made = {f"man1/{title}.1": text for title, text in command_pages()}
     for page, purpose, markdown in zip(
         FROM_DOCS,
-        ("what spamnb has learned, as a file", "accounts of spamnb imap", "recipes for mail systems"),
-        (read("model-file.md"), read("imap-file.md"), recipes()),
+        (
+            "what spamnb has learned, as a file",
+            "configuration of spamnb, and lists of senders",
+            "accounts of spamnb imap",
+            "recipes for mail systems",
+        ),
+        (read("model-file.md"), read("configuration.md"), read("imap-file.md"), recipes()),
         strict=True,
     ):
         title, section = page.rstrip(")").split("(")

@@ -11,6 +11,7 @@ from helpers.paths import ROOT
 from helpers.programs import needs
 from markdown_it import MarkdownIt
 
+from spamnb.configuration.current import DEFAULTS
 from spamnb.imap.accounts import Account
 
 PAGES = {str(path.relative_to(ROOT / "man")): path for path in (ROOT / "man").glob("man?/*")}
@@ -24,13 +25,21 @@ def test_pages_are_current():
     assert {name: path.read_text() for name, path in PAGES.items()} == made, "run `make man`"
 
 
+def first_cells(page):
+    tokens = MarkdownIt().enable("table").parse((ROOT / "docs" / page).read_text())
+    return [tokens[at + 2].content.strip("`") for at, token in enumerate(tokens) if token.type == "tr_open"]
+
+
 def test_every_key_of_an_account_has_a_line():
-    tokens = MarkdownIt().enable("table").parse((ROOT / "docs" / "imap-file.md").read_text())
-    first_cells = [
-        tokens[at + 2].content.strip("`") for at, token in enumerate(tokens) if token.type == "tr_open"
-    ]
-    keys = [cell for cell in first_cells if cell != "key"]
+    keys = [cell for cell in first_cells("imap-file.md") if cell != "key"]
     assert sorted(keys) == sorted(field.name for field in fields(Account) if field.name != "name")
+
+
+def test_every_key_of_the_configuration_has_a_line():
+    cells = first_cells("configuration.md")
+    assert sorted(cell for cell in cells if cell in DEFAULTS) == sorted(DEFAULTS)
+    start = cells.index("key") + 1
+    assert set(cells[start : start + len(DEFAULTS)]) == set(DEFAULTS)
 
 
 @needs("man")
