@@ -53,6 +53,7 @@ def start_courier() -> None:
     from helpers.imap_servers import COURIER, CourierImap
 
     os.stat(COURIER)
+    become_others()
     with CourierImap() as server, server.connect():
         pass
 
