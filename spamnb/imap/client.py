@@ -6,6 +6,7 @@ import imaplib
 import ssl
 from base64 import b64encode
 from contextlib import suppress
+from logging import NullHandler, getLogger
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -32,6 +33,7 @@ LONGEST_REASON = 200  # characters of what a server says
 BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not the fault of who logs in
 TELLING = 6  # characters of a secret in a row that are never shown
 
+getLogger("imapclient").addHandler(NullHandler())  # else it would print what a server says that is not ASCII
 imaplib._MAXLINE = MOST_FETCHED  # type: ignore[attr-defined] # a search of 150,000 messages is over its 1 MB
 
 

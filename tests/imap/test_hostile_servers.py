@@ -112,8 +112,12 @@ def test_a_password_that_the_server_repeats_is_not_shown(answer):
         assert ("busy ([UNAVAILABLE]" in said) == (b"UNAVAILABLE" in answer)
 
 
-def test_a_password_is_not_shown_later_either(home):
-    with LyingImap({"LIST": b"TAG NO you said wonderland-secret\r\n"}) as server:
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [("LIST", b"TAG NO \xff you said wonderland-secret\r\n"), ("LOGIN", b"TAG NO \xff LINE\r\n")],
+)
+def test_a_password_is_not_shown_by_the_program(home, command, answer):
+    with LyingImap({command: answer}) as server:
         home.add(server)
         done = home("run")
     assert done.code == 75
