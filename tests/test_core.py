@@ -116,9 +116,11 @@ def test_only_what_changed_is_compiled_anew(tree, changed, monkeypatch):
     ran = []
 
     def run(command, folder, *_):
-        ran.append(Path(command[-1]).stem if command[-1] != "-lm" else "linked")
-        made = command[command.index("-o") + 1] if "-o" in command else f"{ran[-1]}.o"
-        Path(folder, made).touch()
+        if "-o" in command:
+            ran.append("linked" if command[-1] == "-lm" else Path(command[-1]).stem)
+            Path(folder, command[command.index("-o") + 1]).touch()
+        else:
+            ran.extend(Path(word).stem for word in command if word.endswith(".py"))
 
     monkeypatch.setattr(hatch_build, "run", run)
     monkeypatch.setattr(hatch_build, "compiler", lambda: (["compile"], ["link"]))
