@@ -18,7 +18,8 @@ cdef add(Features features, Tag tag, str value)
 @cython.locals(start=Py_ssize_t, piece=str)
 cdef tuple name_and_address(str value)
 
-@cython.locals(name=str, bracket=str, address=str, after=str, local=str, domain=str, part=str, letters=frozenset, char=str)
+@cython.locals(name=str, bracket=str, address=str, after=str, local=str, domain=str, part=str, letters=frozenset, char=str,
+               word=str)
 cpdef str sole_address(str value)
 
 @cython.locals(data=bytes, start=Py_ssize_t, block=HeaderBlock, first=dict, name=str, value=str, senders=list, results=list,

@@ -103,6 +103,9 @@ def sole_address(value: str) -> str:
         address, bracket, after = address.partition(">")
         if not bracket or after.strip(" \t") or not IN_NAME.issuperset(name):
             return ""
+        for word in name.split():  # half an encoded word may swallow what follows
+            if "=?" in word and not (word.startswith("=?") and word.endswith("?=") and word.count("?") == 4):
+                return ""
     else:
         address = name
     address = address.strip(" \t")

@@ -66,6 +66,7 @@ def test_one_mailbox_is_who_it_says(value):
         "boss(x)@allowed.example",
         '"boss"@allowed.example',
         "=?utf-8?q?boss?=@allowed.example",
+        f"=?utf-8?q?=3Ca=40b=3E <{BOSS}>",
         "boss@[192.0.2.1]",
         "boss@allowed.example.",
         "boss@.allowed.example",
