@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from spamnb.cli.render.terminal import print_json
 from spamnb.configuration.current import load
 from spamnb.delivery import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
-from spamnb.files import complain
+from spamnb.files import complain, printable
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.reading.message import canonical, header_start
@@ -35,6 +36,7 @@ from spamnb.store.stored_model import SIGNATURE
 
 if TYPE_CHECKING:
     from spamnb.inspection.explanation import Explanation
+    from spamnb.inspection.suspects import Suspect
     from spamnb.model import Model
 
 
@@ -48,6 +50,8 @@ spamnb inspect - < message
 spamnb inspect --token viagra subject:free 'click here'
 spamnb inspect --sample spam -n 20 --seed 7
 spamnb inspect --diff other.msgpack ~/Maildir/new
+spamnb inspect --suspects ham/ spam/
+spamnb inspect --suspects --relabel ham/ spam/
 spamnb inspect --check
 """
 SAMPLES, MOST_SAMPLES = 3, 100_000  # messages made up: by default, and at most
@@ -75,6 +79,9 @@ SAMPLES, MOST_SAMPLES = 3, 100_000  # messages made up: by default, and at most
 @click.option(
     "--diff", type=path_type, metavar="OTHER", help="Compare with another model, and its verdicts on mail."
 )
+@click.option("--suspects", is_flag=True, help="List mail learned that looks misfiled, of the mail given.")
+@rare_option("--relabel", is_flag=True, help="With --suspects: ask of each whether to move it in the model.")
+@rare_option("--yes", is_flag=True, help="With --relabel: move all without asking.")
 @click.option("--plot", type=path_type, metavar="FILE", help="Draw the model as .svg or .png; - prints SVG.")
 @click.option("--check", "verify", is_flag=True, help="Check the whole model; exit code 65 if it is damaged.")
 @model_option
@@ -91,6 +98,9 @@ def inspect(
     count: int | None,
     seed: int | None,
     diff: str | None,
+    suspects: bool,
+    relabel: bool,
+    yes: bool,
     plot: str | None,
     verify: bool,
     model: str,
@@ -101,12 +111,13 @@ def inspect(
     """Show what the model knows, or why one MESSAGE (- is standard input) is judged as it is.
 
     A message of a mailbox is named as classify names it: archive.mbox:3. With --token, more words may follow;
-    with --diff, mail to be judged by both models.
+    with --diff, mail to be judged by both models; with --suspects, the mail that was learned.
     """
     options = {
         "--token": tokens or None,
         "--sample": sample,
         "--diff": diff,
+        "--suspects": suspects or None,
         "--plot": plot,
         "--html": html,
         "--check": verify or None,
@@ -115,10 +126,11 @@ def inspect(
     check_options(names, given, count is not None or seed is not None, as_json)
     if not names and sample is None:
         refuse_without_effect("without a message or --sample", "everything")
-    if tokens or sample is not None or verify:
+    if tokens or sample is not None or suspects or verify:
         refuse_without_effect(f"with {next(iter(given))}", "top")
     if diff is None:
         refuse_without_effect("without --diff", "jobs")
+    check_relabel(names, suspects, relabel, yes, as_json)
     check_writable(html, plot)
     if verify:
         return check_model(model, as_json)
@@ -131,6 +143,8 @@ def inspect(
         return draw_samples(opened, view, sample, count, seed, everything, as_json)
     if diff is not None:
         return compare(opened, open_model(diff, view), names, top, jobs, as_json)
+    if suspects:
+        return list_suspects(opened, names, relabel, yes, as_json)
     if names:
         return explain_message(opened, names[0], top, everything, html, as_json)
     return summarise(opened, top, plot, as_json)
@@ -157,6 +171,16 @@ def check_options(names: Sequence[str], given: Mapping[str, object], is_drawn: b
         raise UsageError(f"--plot writes .svg or .png, not {plot!r}")
     if as_json and option in ("--html", "--plot") and given[option] == OUTPUT:
         raise UsageError(f"{option} - and --json both write to standard output; name a file")
+
+
+def check_relabel(names: Sequence[str], suspects: bool, relabel: bool, yes: bool, as_json: bool) -> None:
+    """Refuse options about mail that looks misfiled which do not go together."""
+    if suspects and not names:
+        raise UsageError("--suspects needs the mail that was learned: spamnb inspect --suspects ham/ spam/")
+    if (relabel and not suspects) or (yes and not relabel):
+        raise UsageError("--relabel needs --suspects, and --yes needs --relabel")
+    if relabel and not yes and (as_json or not sys.stdin.isatty()):
+        raise UsageError("--relabel asks on a terminal; to move all without asking, add --yes")
 
 
 def explain_message(
@@ -267,6 +291,26 @@ def compare(
     found, unreadable = compare_models(here, there, top, mail, jobs or all_cores())
     show_difference(found, top, bool(here.stored.keyed), as_json)
     return print_unreadable(unreadable)
+
+
+def list_suspects(model: Model, mail: Sequence[str], moves: bool, yes: bool, as_json: bool) -> int:
+    from spamnb.cli.render.suspects import show_suspects
+    from spamnb.inspection.suspects import find_suspects, relabel
+
+    check(mail)
+    found, elsewhere, unreadable = find_suspects(model, mail)
+    moved = None
+    if moves:
+        moved = [suspect for suspect in found if yes or is_confirmed(suspect)]
+        relabel(model.stored.path, moved)
+    show_suspects(found, elsewhere, moved, as_json)
+    return print_unreadable(unreadable)
+
+
+def is_confirmed(suspect: Suspect) -> bool:
+    """Ask whether a message is misfiled."""
+    question = f"{suspect.name}: {suspect.subject}: move from {suspect.label} to {suspect.looks_like}?"
+    return click.confirm(printable(question), err=True)
 
 
 START = 4096  # bytes that are searched for headers

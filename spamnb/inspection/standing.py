@@ -6,6 +6,7 @@ from spamnb import HAM, SPAM
 from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, score_scale, spam_caught
 from spamnb.errors import command_to_run
+from spamnb.inspection.suspects import count_suspects
 from spamnb.model import view_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
@@ -48,12 +49,13 @@ def standing(stored: StoredModel) -> list[str]:
     scale = score_scale(view_of(stored))
     caught = spam_caught(ham, spam, loss, scale=scale)
     share = f"about {caught:.0%} of the spam in mail like this is caught".replace("%", " %")
-    said = f"with {counts}, {share if caught > HARDLY_ANY else 'nearly all is still unsure'}"
+    said = [f"with {counts}, {share if caught > HARDLY_ANY else 'nearly all is still unsure'}"]
     for growth in GROWTHS:
         then = spam_caught(ham, spam, loss, growth, scale)
         if then > caught + WORTH_IT:
-            return [said, f"with {growth} times as much mail about {100 * then:.0f} %"]
-    return [said]
+            said.append(f"with {growth} times as much mail about {100 * then:.0f} %")
+            break
+    return [*said, *count_suspects(stored)]
 
 
 def missing_mail(model: str, labels: Sequence[str], messages: Sequence[int]) -> list[str]:

@@ -17,10 +17,11 @@ PROMPT = (
 )
 
 
-def on_a_terminal(spamnb, *arguments, prompt=False, **more):
+def on_a_terminal(spamnb, *arguments, prompt=False, typed=b"", **more):
     """What a person sees, both streams together, and the exit code; `more` is set in the environment."""
     program = [sys.executable, "-c", PROMPT] if prompt else [spamnb.program]
     ours, theirs = pty.openpty()
+    os.write(ours, typed)  # the terminal keeps it until it is read
     environment = spamnb.environment | {"TERM": "xterm", "COLUMNS": "120"} | more
     with subprocess.Popen(
         [*program, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment

@@ -1,0 +1,40 @@
+"""Print mail that looks misfiled, in a terminal, a pipe or as JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from spamnb.cli.render.terminal import cut_text, number, print_json, show, table, wrapped
+from spamnb.files import printable
+from spamnb.inspection.suspects import Suspect
+
+FILES = "move the files, too, then spamnb train --fresh finds better cutoffs"
+COLUMNS = ("learned as", "looks like", "score", "message", "sender", "subject")
+
+
+def show_suspects(
+    found: Sequence[Suspect], elsewhere: int, moved: Sequence[Suspect] | None, as_json: bool
+) -> None:
+    """Print what looks misfiled of some mail, how many more do, or those that were moved."""
+    listed = found if moved is None else moved
+    if as_json:
+        print_json({"suspects": [suspect.as_map() for suspect in listed], "elsewhere": elsewhere})
+    elif not sys.stdout.isatty():
+        for suspect in listed:
+            click.echo("\t".join(map(printable, cells(suspect))))
+    else:
+        rows = [(*one[:4], *map(cut_text, one[4:])) for one in map(cells, listed)]
+        if rows:
+            show(table(None, COLUMNS, rows, (*COLUMNS[:2], *COLUMNS[3:])))
+        more = f"; {elsewhere:,} more not in this mail" if elsewhere else ""
+        show(f"{len(found):,} of this mail look misfiled{more}")
+        if moved:
+            show(*wrapped(f"{len(moved):,} moved in the model; {FILES}"))
+
+
+def cells(suspect: Suspect) -> list[str]:
+    of_message = (suspect.name, suspect.sender, suspect.subject)
+    return [suspect.label, suspect.looks_like, number(suspect.score, 2), *of_message]

@@ -1,0 +1,107 @@
+"""Suspects: learned mail that looks misfiled. By all other mail, it scores as the other label's does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spamnb import SPAM
+from spamnb.bayes.cutoffs import ham_and_spam, has_spam, limits_of_rightly_filed, not_spam
+from spamnb.errors import command_to_run
+from spamnb.lock import TRAINING, Lock
+from spamnb.mailboxes.chunks import RawMessage
+from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import messages
+from spamnb.model import Model
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
+from spamnb.training.learn import learn
+from spamnb.training.train import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A message that looks misfiled, found again among the mail."""
+
+    path: str
+    index: int | None  # its number in an mbox
+    label: str  # as it was learned
+    looks_like: str
+    score: float
+    sender: str
+    subject: str
+    data: bytes
+
+    @property
+    def name(self) -> str:
+        return self.path if self.index is None else f"{self.path}:{self.index}"
+
+    def as_map(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name != "data"}
+
+
+def suspects_of(stored: StoredModel) -> LearnedMessages:
+    """List the messages of a model that look misfiled, as far as their scores were taken."""
+    if not has_spam(stored.labels) or stored.head["settings"].get("closed"):
+        return NOTHING_LEARNED
+    learned = LearnedMessages.load(stored)
+    highest_ham, lowest_spam = limits_of_rightly_filed(
+        *ham_and_spam(stored.labels, learned.labels, learned.scores)
+    )
+    scores, is_spam = learned.scores.astype(float), learned.labels == stored.labels.index(SPAM)
+    return learned.chosen(np.where(is_spam, scores < lowest_spam, scores > highest_ham))
+
+
+def count_suspects(stored: StoredModel) -> list[str]:
+    """Say how many messages of each label look misfiled, in a sentence; none if none does."""
+    counts = np.bincount(suspects_of(stored).labels, minlength=len(stored.labels)).tolist()
+    found = [
+        f"{count:,} of your {label} look{'s' if count == 1 else ''} like "
+        f"{not_spam(stored.labels) if label == SPAM else SPAM}"
+        for label, count in zip(stored.labels, counts, strict=True)
+        if count
+    ]
+    command = command_to_run("inspect", "--model", stored.path, "--suspects")
+    return [f"{' and '.join(found)}; to list them: {command} MAIL"] if found else []
+
+
+def find_suspects(model: Model, paths: Iterable[str]) -> tuple[list[Suspect], int, list[Unreadable]]:
+    """Find the suspects among mail, the surest first; also how many are not there, and what is unreadable."""
+    known = suspects_of(model.stored)
+    wanted = dict(
+        zip(
+            known.digests.tolist(),
+            zip(known.labels.tolist(), known.scores.tolist(), strict=True),
+            strict=True,
+        )
+    )
+    found, unreadable = [], []
+    for raw in messages(paths):
+        if isinstance(raw, Unreadable):
+            unreadable.append(raw)
+        if not isinstance(raw, RawMessage):
+            continue
+        message = read(raw.data)
+        label_index, score = wanted.pop(digest(message, model.key), (None, 0.0))
+        if label_index is not None:
+            label = model.labels[label_index]
+            shares = model.classify(raw.data).probabilities
+            looks_like = max((other for other in shares if other != SPAM), key=shares.__getitem__)
+            texts = (message.get("from") or "", message.get("subject") or "")
+            looks_like = looks_like if label == SPAM else SPAM
+            found.append(Suspect(raw.path, raw.index, label, looks_like, score, *texts, raw.data))
+    found.sort(key=lambda suspect: -abs(suspect.score))
+    return found, len(wanted), unreadable
+
+
+def relabel(path: str, suspects: Iterable[Suspect]) -> None:
+    """Move messages to the labels they look like, in the model, and set its cutoffs anew."""
+    for suspect in suspects:
+        learn(path, suspect.data, suspect.looks_like)
+    with Lock(path, kind=TRAINING):
+        fold(path)

@@ -1,0 +1,103 @@
+"""Mail that looks misfiled: it is counted, listed, and moved when that is confirmed."""
+
+import random
+
+import pytest
+from helpers.mailboxes import written
+from helpers.screens import on_a_terminal
+
+from spamnb.inspection.suspects import count_suspects, find_suspects, suspects_of
+from spamnb.model import Model
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+from spamnb.store.stored_model import StoredModel
+
+WORDS = {
+    "ham": "meeting report thanks project review minutes budget agenda draft patch",
+    "spam": "winner casino pills cheap offer loan prize credit bonus free",
+}
+EACH, MISFILED = 60, 3
+
+
+def made_up(label, number):
+    draw = random.Random(f"{label} {number}")
+    text = " ".join(draw.choices(WORDS[label].split(), k=6))
+    return f"From: {label}{number}@{label}.example\nSubject: {label} {number}\n\n{text} {number}\n".encode()
+
+
+@pytest.fixture
+def misfiled(spamnb, tmp_path):
+    """A model, and its two mailboxes: the last three messages of each are the other label's."""
+    boxes = []
+    for label, other in (("ham", "spam"), ("spam", "ham")):
+        own = [made_up(label, number) for number in range(MISFILED, EACH)]
+        box = tmp_path / f"{label}.mbox"
+        box.write_bytes(written(own + [made_up(other, number) for number in range(MISFILED)]))
+        boxes.append(str(box))
+    model = str(tmp_path / "model")
+    said = spamnb("train", *boxes, "--model", model).succeeds().out.decode()
+    assert "3 of your ham look like spam and 3 of your spam look like ham; to list them: " in said
+    return model, boxes
+
+
+def test_they_are_listed(spamnb, misfiled):
+    model, boxes = misfiled
+    lines = spamnb("inspect", "--suspects", *boxes, "--model", model).succeeds().out.decode().splitlines()
+    found = sorted(line.split("\t")[:2] + line.split("\t")[3:] for line in lines)
+    expected = [
+        [
+            label,
+            other,
+            f"{box}:{EACH - MISFILED + number}",
+            f"{other}{number}@{other}.example",
+            f"{other} {number}",
+        ]
+        for label, other, box in (("ham", "spam", boxes[0]), ("spam", "ham", boxes[1]))
+        for number in range(MISFILED)
+    ]
+    assert found == expected
+
+
+def test_those_in_other_mail_are_counted(spamnb, misfiled):
+    model, (ham, _) = misfiled
+    found = spamnb("inspect", "--suspects", ham, "--model", model, "--json").succeeds().json
+    assert [one["looks_like"] for one in found["suspects"]] == ["spam"] * MISFILED
+    assert found["elsewhere"] == MISFILED
+
+
+def test_all_are_moved_without_asking(spamnb, misfiled):
+    model, boxes = misfiled
+    spamnb("inspect", "--suspects", "--relabel", "--yes", *boxes, "--model", model).succeeds()
+    stored = StoredModel.open(model)
+    assert not len(suspects_of(stored))
+    assert not count_suspects(stored)
+    assert not find_suspects(Model.open(model), boxes)[0]
+    assert [stored.label_of(digest(read(made_up(label, 0)))) for label in WORDS] == [*WORDS]
+
+
+@pytest.mark.slow
+def test_those_that_are_confirmed_are_moved(spamnb, misfiled):
+    model, (_, spam) = misfiled
+    seen, code = on_a_terminal(
+        spamnb, "inspect", "--suspects", "--relabel", spam, "--model", model, typed=b"y\nn\ny\n"
+    )
+    assert code == 0
+    assert "move from spam to ham? [y/N]" in seen
+    assert "2 moved in the model" in seen
+    assert [
+        *map(len, (suspects_of(StoredModel.open(model)), find_suspects(Model.open(model), [spam])[0]))
+    ] == [4, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--suspects"], "--suspects needs the mail that was learned"),
+        (["--relabel", "x"], "--relabel needs --suspects"),
+        (["--suspects", "--yes", "x"], "--yes needs --relabel"),
+        (["--suspects", "--relabel", "x"], "asks on a terminal"),
+        (["--suspects", "--check", "x"], "not both"),
+    ],
+)
+def test_options_that_do_not_fit(spamnb, options, why):
+    spamnb("inspect", *options).fails(64, why)
