@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SEEDS = 5
 LEARNED = (2, 5, 10, 30, 100, 300, 1000)  # messages of each label: the first days
 DRAWS, TESTED = 20, 2000  # of each; and messages of each label that a draw is tested with, at most
+MISFILED_DRAWS = 10
+MISFILED_LEARNED = (None, 50, 200, 1000)  # messages of each label; None is half of the corpus
+MISFILED = ((0, 0), (2.5, 2.5), (5, 5), (10, 10), (5, 0), (0, 5))  # % of the ham, and of the spam
 BASE = "bogofilter"  # what the ratios are to
 # Column: figure, digits. Unsure spam counts against F1.
 COLUMNS = {
@@ -156,13 +159,10 @@ class Trial:
         return [*cells, figure(compared.p if compared else None, 3)]
 
 
-def trials(corpora: Sequence[Corpus], seeds: int, crossed: bool, wrong: float) -> Iterator[Trial]:
+def trials(corpora: Sequence[Corpus], seeds: int, crossed: bool) -> Iterator[Trial]:
     for corpus in corpora:
         for seed in range(1, seeds + 1):
-            train, test = corpus.halves(seed)
-            yield Trial(
-                f"{corpus.name}, half", seed, train.mislabelled(wrong, seed) if wrong else train, test
-            )
+            yield Trial(f"{corpus.name}, half", seed, *corpus.halves(seed))
     if crossed:
         for train, test in itertools.permutations(corpora, 2):
             yield Trial(f"{train.name} → {test.name}", None, train, test)
@@ -180,16 +180,41 @@ def first_days(corpus: Corpus, draws: int, kinds: Sequence[type[Peer]], workers:
         for seed in range(draws):
             done.append(Trial(f"{corpus.name}, {count}", seed, *corpus.draw(count, seed, TESTED)))
             done[-1].run(kinds, workers)
-        for kind in kinds:
-            own = [trial.rows[kind.name] for trial in done if kind.name in trial.rows]
-            lost = [row["ham_lost_percent"] for row in own]
-            caught = [100 * row["recall"] for row in own]
-            unsure = [row["unsure_percent"] for row in own]
-            if own:
-                kept = f"{sum(each <= 0.1 for each in lost)} of {len(own)}"
-                shown = (figure(mean(lost), 3), figure(max(lost), 2), kept, figure(mean(caught), 1))
-                rows.append([f"{count:,}", kind.name, *shown, figure(mean(unsure), 1)])
+        rows += [[f"{count:,}", *cells] for cells in means_of_draws(done, kinds)]
     yield table(columns, rows) + "\n"
+
+
+def means_of_draws(done: Sequence[Trial], kinds: Sequence[type[Peer]]) -> Iterator[list[str]]:
+    """Of each filter: what it lost, at most, in how many draws no more than asked for; caught; unsure."""
+    for kind in kinds:
+        own = [trial.rows[kind.name] for trial in done if kind.name in trial.rows]
+        if own:
+            lost = [row["ham_lost_percent"] for row in own]
+            kept = f"{sum(each <= 0.1 for each in lost)} of {len(own)}"
+            caught, unsure = (
+                mean(100 * row["recall"] for row in own),
+                mean(row["unsure_percent"] for row in own),
+            )
+            shown = (figure(mean(lost), 3), figure(max(lost), 2), kept, figure(caught, 1))
+            yield [kind.name, *shown, figure(unsure, 1)]
+
+
+def misfiled(corpus: Corpus, draws: int, kinds: Sequence[type[Peer]], workers: int) -> Iterator[str]:
+    """What is lost, caught and unsure when some of the mail learned is filed under the other label."""
+    columns = ["ham as spam %", "spam as ham %", "filter", "ham lost %", "most", "≤ 0.1 %", "spam caught %"]
+    for count in MISFILED_LEARNED:
+        learned = f"{count:,} of each" if count else "half"
+        yield f"## {corpus.name}, {learned} learned, some misfiled, {draws} draws each\n"
+        rows = []
+        for shares in MISFILED:
+            done = []
+            for seed in range(draws):
+                train, test = corpus.draw(count, seed, TESTED) if count else corpus.halves(seed)
+                train = train.misfiled(shares[0] / 100, shares[1] / 100, seed)
+                done.append(Trial(f"{corpus.name}, misfiled", seed, train, test))
+                done[-1].run(kinds, workers)
+            rows += [[*(f"{share:g}" for share in shares), *cells] for cells in means_of_draws(done, kinds)]
+        yield table([*columns, "unsure %"], rows) + "\n"
 
 
 def summary(name: str, done: Sequence[Trial], order: Sequence[str]) -> str:
@@ -244,7 +269,11 @@ def options() -> argparse.Namespace:
         "--first-days", type=int, default=DRAWS, metavar="DRAWS", help=f"of the learning curve ({DRAWS})"
     )
     parser.add_argument(
-        "--mislabelled", type=float, default=0.0, metavar="PERCENT", help="of the halves that are trained"
+        "--misfiled",
+        type=int,
+        default=MISFILED_DRAWS,
+        metavar="DRAWS",
+        help=f"of mail filed under the wrong label ({MISFILED_DRAWS})",
     )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="peers that run at once")
     parser.add_argument("--json", metavar="FILE", help="every figure of every split")
@@ -267,7 +296,7 @@ def main() -> None:
     seeds = 1 if chosen_options.quick else chosen_options.seeds
     done: list[Trial] = []
     start = time.monotonic()
-    for trial in trials(corpora, seeds, chosen_options.crossed, chosen_options.mislabelled / 100):
+    for trial in trials(corpora, seeds, chosen_options.crossed):
         trial.run(kinds, chosen_options.workers)
         done.append(trial)
         save(chosen_options.json, [each.as_map() for each in done])
@@ -283,10 +312,11 @@ def main() -> None:
         print(f"## spamnb beside {BASE}, split by split (p: of equal AUC)\n")
         print(table([*columns, "p"], [trial.versus_base() for trial in both]), end="\n\n")
     learners = [kind for kind in kinds if kind.name in (Spamnb.name, BASE)]
-    draws = min(3, chosen_options.first_days) if chosen_options.quick else chosen_options.first_days
-    for corpus in corpora if draws else ():
-        for line in first_days(corpus, draws, learners, chosen_options.workers):
-            print(line, flush=True)
+    for section, draws in ((first_days, chosen_options.first_days), (misfiled, chosen_options.misfiled)):
+        draws = min(3, draws) if chosen_options.quick else draws
+        for corpus in corpora if draws else ():
+            for line in section(corpus, draws, learners, chosen_options.workers):
+                print(line, flush=True)
     for line in gone:
         print(line)
     print(f"{time.monotonic() - start:.0f} s")

@@ -70,11 +70,11 @@ class Corpus:
             first[label], second[label] = shuffled[:count], shuffled[count : count + most]
         return Corpus(self.name, **first), Corpus(self.name, **second)
 
-    def mislabelled(self, share: float, seed: int) -> Corpus:
-        """The same mail, a share of it under the other label."""
+    def misfiled(self, ham_share: float, spam_share: float, seed: int) -> Corpus:
+        """The same mail, a share of each label's under the other."""
         order = random.Random(seed)
         kept, moved = {}, {}
-        for label in LABELS:
+        for label, share in zip(LABELS, (ham_share, spam_share), strict=True):
             shuffled = order.sample(self.of(label), len(self.of(label)))
             count = round(share * len(shuffled))
             moved[label], kept[label] = shuffled[:count], shuffled[count:]
