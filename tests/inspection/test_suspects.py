@@ -84,9 +84,8 @@ def test_those_that_are_confirmed_are_moved(spamnb, misfiled):
     assert code == 0
     assert "move from spam to ham? [y/N]" in seen
     assert "2 moved in the model" in seen
-    assert [
-        *map(len, (suspects_of(StoredModel.open(model)), find_suspects(Model.open(model), [spam])[0]))
-    ] == [4, 1]
+    assert len(suspects_of(StoredModel.open(model))) == 4
+    assert len(find_suspects(Model.open(model), [spam])[0]) == 1
 
 
 @pytest.mark.parametrize(
