@@ -24,8 +24,9 @@ from spamnb.tables.learned import NOTHING_LEARNED
 from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
+from spamnb.training.labels import LABELS
 from spamnb.training.sample import Sample
-from spamnb.training.train import LABELS, Cleanup, write_shards
+from spamnb.training.train import Cleanup, write_shards
 from spamnb.workers.local import LocalTableSum, map_shards
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from spamnb.bayes.classifier import View
@@ -27,6 +27,7 @@ def train(
     keyed: bool = False,
     all_folders: bool = False,
     yes: bool = False,
+    new_labels: Collection[str] = (),
     jobs: int | None = None,
 ) -> Summary:
     """Learn (or forget) the mail below the paths of each label. The model changes as a whole or not at all.
@@ -34,7 +35,8 @@ def train(
     Settings (the tokenizer's), view and keyed are for a new model; keyed ones keep no words, but fingerprints
     by a key that has a file of its own. ham_loss is the share of ham that may be lost. Without all_folders,
     those below a path whose names speak against its label (Trash, Drafts …) are left out. Without yes, a run
-    that would move nearly all of a label to another one is refused: folders may have been swapped.
+    that would move nearly all of a label to another one is refused: folders may have been swapped; so is one
+    with a label that a model with mail does not have, if it is not in new_labels: it may be mistyped.
     """
     from spamnb.files import model_file
     from spamnb.mailboxes.sources import check
@@ -54,6 +56,7 @@ def train(
         keyed=keyed,
         all_folders=all_folders,
         yes=yes,
+        new_labels=new_labels,
         pool=LocalPool(jobs),
     )
 

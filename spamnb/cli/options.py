@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from spamnb import UNSURE
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.cli.help import Command as Command
@@ -20,6 +19,7 @@ from spamnb.configuration.current import model_path
 from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
 from spamnb.files import model_file
+from spamnb.training.labels import is_label
 
 if TYPE_CHECKING:
     from spamnb.model import Model
@@ -126,7 +126,7 @@ def sources_by_label(
             sources.setdefault(name, []).extend(paths)
     for item in label:
         name, equals, path = item.partition("=")
-        if not (name and equals and path) or not name.isprintable() or name == UNSURE or len(name) > 100:
+        if not (equals and path and is_label(name)):
             raise UsageError(f"--label takes NAME=PATH, not {item!r}")
         sources.setdefault(name, []).append(path)
     if not sources and any_label:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +37,7 @@ from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.model import settings_of
 from spamnb.store.stored_model import StoredModel
+from spamnb.training.labels import is_label, new_labels, refuse_new_labels
 from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
@@ -48,6 +51,7 @@ spamnb train ham/ spam/
 spamnb train --ham ~/Maildir --spam ~/Maildir/.Junk
 spamnb train --spam - < message
 spamnb train --label work=work.mbox --label family=family.mbox.gz --fresh
+spamnb train --label bills=bills.mbox --new-label bills
 spamnb train --ham inbox.mbox:3
 spamnb train --forget message archive.mbox
 spamnb train --ham-loss 0.05% ham/ spam/
@@ -85,7 +89,12 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "c
     metavar="N",
     help="Drop tokens found in N or fewer messages.",
 )
-@click.option("--yes", is_flag=True, help="Go on even if nearly all mail of a label moves to another.")
+@click.option(
+    "--new-label", "agreed", multiple=True, metavar="NAME", help="Let --label add NAME to an existing model."
+)
+@rare_option("--rename-label", "renaming", metavar="OLD=NEW", help="Rename a label, or add its mail to NEW.")
+@rare_option("--remove-label", "removed", metavar="NAME", help="Forget a label and all its mail.")
+@click.option("--yes", is_flag=True, help="Go on with new labels, and if nearly all mail of a label moves.")
 @click.option("--dry-run", is_flag=True, help="Show what would be learned; change nothing.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print what happened to each message.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only errors, e.g. for cron.")
@@ -105,6 +114,9 @@ def train(
     view_settings: str | None,
     keyed: bool,
     rare: int,
+    agreed: tuple[str, ...],
+    renaming: str | None,
+    removed: str | None,
     yes: bool,
     dry_run: bool,
     verbose: bool,
@@ -124,10 +136,17 @@ def train(
 
     Adds to an existing model. A message learned before changes nothing; learned under another label, it
     moves. If nearly all mail of a label would move, as when folders are swapped, nothing is changed without
-    --yes. Any file may be compressed (gzip, xz, bzip2, zstd), and may be on any store that fsspec reaches.
+    --yes. A label that the model does not have, which may be a mistyped one, needs --new-label (on a
+    terminal you are asked); ham and spam do not.
+
+    Any file may be compressed (gzip, xz, bzip2, zstd), and may be on any store that fsspec reaches.
 
     --ham-loss without mail sets the cutoffs of an existing model anew.
     """
+    if renaming is not None or removed is not None:
+        if folders or ham or spam or label or fresh or forget or None not in (renaming, removed):
+            raise UsageError("--rename-label and --remove-label go alone: nothing is learned with them")
+        return change_label(model, renaming, removed, as_json, quiet)
     view = parse_view(view_settings)
     special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or dry_run
     has_mail = folders or ham or spam or label
@@ -160,6 +179,8 @@ def train(
         older = 0 if fresh or dry_run or quiet else older_revision(model)
         if forget:
             StoredModel.open(model)  # raises an error that says what to do
+        if not (fresh or forget or yes):
+            agreed = ask_for_new_labels(model, sources, agreed)
         from spamnb.training import train as training
 
         with (
@@ -183,6 +204,7 @@ def train(
                 rare=rare,
                 all_folders=all_folders,
                 yes=yes,
+                new_labels=agreed,
                 dry_run=dry_run,
                 pool=pool,
                 progress=lambda batch: step(batch.size, len(batch)),
@@ -230,6 +252,36 @@ def only_message(path: str) -> tuple[bytes, int | None] | None:
         return read_only_message(path)
     found = next(messages([path]))
     return (found.data, None) if isinstance(found, RawMessage) else None
+
+
+def ask_for_new_labels(model: str, sources: Sources, agreed: Sequence[str]) -> tuple[str, ...]:
+    """Return the labels that may be added to a model: those agreed to, here or on a terminal."""
+    is_asked = sys.stdin.isatty() and sys.stderr.isatty() and ["-"] not in sources.values()
+    if not is_asked or not os.path.exists(model):
+        return tuple(agreed)
+    stored = StoredModel.open(model)
+    new = [label for label in new_labels(stored, sources) if label not in agreed]
+    refuse_new_labels(stored, new, new)
+    known = ", ".join(stored.labels)
+    return (
+        *agreed,
+        *(name for name in new if click.confirm(f"{name!r} is new; there are: {known}. Add it?", err=True)),
+    )
+
+
+def change_label(model: str, renaming: str | None, removed: str | None, as_json: bool, quiet: bool) -> int:
+    """Rename a label, as OLD=NEW says, or remove one."""
+    old, equals, new = (removed or "", "", "") if renaming is None else renaming.partition("=")
+    if renaming is not None and not (old and equals and is_label(new) and new != old):
+        raise UsageError(f"--rename-label takes OLD=NEW, not {renaming!r}")
+    from spamnb.training.relabel import relabel
+
+    count = relabel(model, old, new or None)
+    if as_json:
+        print_json({"model": model, "label": old, "renamed_to": new or None, "messages": count})
+    elif not quiet:
+        click.echo(f"{old}: {count:,} " + (f"now {new}" if new else "forgotten"))
+    return 0
 
 
 def parse_view(text: str | None) -> View | None:

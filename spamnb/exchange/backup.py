@@ -27,9 +27,10 @@ from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.tables.saving import save
+from spamnb.training.labels import with_mail
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import removed_at_end, replace_model
-from spamnb.training.train import replaceable
+from spamnb.training.train import fold, replaceable
 
 FIRST_LINE = "spamnb export 1"
 COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", "margin")  # of a model's head
@@ -102,6 +103,8 @@ def restore(path: str, lines: Lines, fresh: bool = False, keyed: bool = False) -
             table, about["settings"]["keyed"] = table.keyed(key), key.id
         with removed_at_end(f"{path}.new"):
             replace_model(path, _save_and_try(path, table, about, lines, key), before)
+        if with_mail(table.labels, table.messages) != list(table.labels):
+            fold(path, always=True)
     return table
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from spamnb.array_loops import add_row, widen_days
 from spamnb.arrays import Array, Texts, counted_columns, distinct, shard_range, stable_order
 from spamnb.key import Key
-from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, merge_learned
+from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages, merge_learned
 
 if TYPE_CHECKING:
     from spamnb.store.counts import Row
@@ -219,22 +219,26 @@ class CountTable:
         return clipped.only(np.any(message_counts, axis=0))
 
     def relabelled(self, labels: Sequence[str]) -> CountTable:
-        """Give the table more labels, or the same in another order."""
+        """Give the table more labels, fewer, or another order of them; labels of one name are added up."""
         if tuple(labels) == self.labels:
             return self
-        indices = [labels.index(label) for label in self.labels]
+        indices = [labels.index(label) if label in labels else NOT_LEARNED for label in self.labels]
 
         def spread(rows: Array) -> Array:
             wide = np.zeros((len(labels), len(self)), rows.dtype)
-            wide[indices] = rows
+            for new, row in zip(indices, rows, strict=True):
+                if new != NOT_LEARNED:
+                    wide[new] += row
             return wide
 
         messages = [0] * len(labels)
         numbers: NumberSums = {name: [[0, 0, 0] for _ in labels] for name in self.numbers}
         for old, new in enumerate(indices):
-            messages[new] = self.messages[old]
+            if new == NOT_LEARNED:
+                continue
+            messages[new] += self.messages[old]
             for name, by_label in self.numbers.items():
-                numbers[name][new] = list(by_label[old])
+                numbers[name][new] = [a + b for a, b in zip(numbers[name][new], by_label[old], strict=True)]
         return replace(
             self,
             labels=tuple(labels),

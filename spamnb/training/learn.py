@@ -4,6 +4,7 @@ import os
 import sys
 from math import nan
 
+from spamnb import HAM, SPAM
 from spamnb.clock import today
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
@@ -59,19 +60,25 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
         except OSError as error:
             raise CannotCreate(f"{path}.journal: {error.strerror}; the message was not learned") from error
     limit = 0 if stored.journal.damaged else journal.FOLD_LIMIT  # folding ends the damage
-    if size > limit:
-        fold_in_background(path, limit)
+    # What is left of a label without messages ends with folding, too.
+    is_last = before is not None and stored.messages[stored.labels.index(before)] == 1
+    is_last = is_last and not set(stored.labels) <= {HAM, SPAM}
+    if size > limit or is_last:
+        fold_in_background(path, 0 if is_last else limit, 0 if is_last else TOO_LONG)
     return result
 
 
-def fold_in_background(path: str, limit: int) -> None:
-    """Fold a journal that is larger than a limit in a process of its own: the mail does not wait for it."""
+def fold_in_background(path: str, limit: int, most: int = TOO_LONG) -> None:
+    """Fold a journal that is larger than a limit in a process of its own: the mail does not wait for it.
+
+    One that is larger than `most` is folded at once.
+    """
     lock = Lock(path, patience=0, kind=TRAINING)
     size = 0
     try:
         with lock:
             size = os.path.getsize(path + ".journal")
-            if size > TOO_LONG:
+            if size > most:
                 from spamnb.training.train import fold
 
                 fold(path)

@@ -62,6 +62,11 @@ class Sample:
             self._lowest()
             self.largest = self.size
 
+    def relabel(self, indices: Sequence[int]) -> None:
+        """Give each label, in order, another index."""
+        self.pieces = [piece._replace(labels=np.array(indices)[piece.labels]) for piece in self.pieces]
+        self.limits = {}
+
     def _lowest(self) -> list[Array]:
         """Mark the messages of each piece that stay, and set the limits by them."""
         digests = np.concatenate([piece.digests for piece in self.pieces])

@@ -1,14 +1,14 @@
 """Training: batches of mail summed into a model file."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from spamnb import HAM, SPAM
 from spamnb.arrays import Array, split_by_shard
 from spamnb.bayes.classifier import View
 from spamnb.bayes.cutoffs import HAM_LOSS, has_spam, measured, score_scale
@@ -22,18 +22,18 @@ from spamnb.reading.settings import Settings
 from spamnb.store.changes import KNOWN, LEARNED, MOVED
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
-from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
+from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.tables.saving import MapShards, save
 from spamnb.tables.spilling import SpillFile
 from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
+from spamnb.training.labels import LABELS, refuse_new_labels, with_mail
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import replace_model
 from spamnb.training.sample import Sample, counts_in
 
-LABELS = (HAM, SPAM)
 NEEDS_MAIL = (
     "another view needs at least half of the mail of each label, to set the cutoffs; "
     "give more of it, or use --fresh"
@@ -55,6 +55,7 @@ def train(
     rare: int = 0,
     all_folders: bool = False,
     yes: bool = False,
+    new_labels: Collection[str] = (),
     dry_run: bool = False,
     progress: Callable[[Counted], object] = lambda _: None,
     tell: Callable[[Counted, list[str]], object] = lambda *_: None,
@@ -65,7 +66,8 @@ def train(
     So is `view`, unless there is at least half of the mail of each label, whose scores set the cutoffs then.
     Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path are left
     out if their names speak against its label. Raises UsageError if nearly all that was learned under a label
-    would move to another one, unless `yes` says that it is meant. A `dry_run` changes nothing.
+    would move to another one, or if a label is new to a model with mail and not among `new_labels`, unless
+    `yes` says that it is meant. A `dry_run` changes nothing.
     `progress` is called with each batch, `tell` with the outcomes of its messages, too.
     """
     lock = nullcontext() if dry_run else Lock(path, kind=TRAINING)
@@ -80,7 +82,9 @@ def train(
             accepted = HAM_LOSS if ham_loss is None else ham_loss
             known_before, is_new_view = NOTHING_LEARNED, False
         else:
-            labels = list(dict.fromkeys([*stored.labels, *(() if forget else sources)]))
+            given = () if forget else sources
+            refuse_new_labels(stored, given, given if yes else new_labels)
+            labels = list(dict.fromkeys([*stored.labels, *given]))
             settings, old_view = same_settings(stored, wanted or {}, keyed), view_of(stored)
             is_new_view = view is not None and view.as_map() != old_view.as_map()
             view = view or old_view
@@ -201,6 +205,14 @@ def write_shards(
     What was learned since `before` was opened is carried over. The caller holds the lock on training.
     """
     totals = list(map_shards(Totals.of, shards))
+    kept = with_mail(labels, sum_totals(totals).messages)
+    if kept != list(labels):  # a label without messages is none
+        indices = [kept.index(label) if label in kept else NOT_LEARNED for label in labels]
+        learned = learned.relabelled(indices).remaining()
+        if sample:
+            sample.relabel(indices)
+        labels, map_shards = kept, partial(map_relabelled, map_shards, kept)
+        totals = list(map_shards(Totals.of, shards))
 
     def counts(vocabularies: Sequence[Array]) -> list[Array]:
         by_shard = zip(*(split_by_shard(own, len(shards)) for own in vocabularies), strict=True)
@@ -234,6 +246,17 @@ def write_shards(
     replace_model(path, new, before)
 
 
+def map_relabelled(
+    map_shards: MapShards, labels: Sequence[str], task: Callable[..., Any], *shards: Iterable[Any]
+) -> Iterable[Any]:
+    """Call a function for each shard as `map_shards` does, but with these labels."""
+    return map_shards(partial(_with_labels, task, labels), *shards)
+
+
+def _with_labels(task: Callable[..., Any], labels: Sequence[str], table: CountTable, *more: Any) -> Any:
+    return task(table.relabelled(labels), *more)
+
+
 def write(
     path: str,
     table: CountTable,
@@ -246,10 +269,10 @@ def write(
     write_shards(path, table.labels, [table], table.learned, settings, view, ham_loss, before)
 
 
-def fold(path: str) -> None:
-    """Fold the journal into the model. The caller holds the lock on training."""
+def fold(path: str, always: bool = False) -> None:
+    """Fold the journal into the model, if there is one. The caller holds the lock on training."""
     stored = StoredModel.open(path)
-    if stored.journal.records:
+    if stored.journal.records or always:
         table, view, settings = load_table(stored).clipped(), view_of(stored), settings_of(stored)
         write(path, table, settings, view, stored.head["ham_loss"], stored)
 

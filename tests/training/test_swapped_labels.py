@@ -51,7 +51,8 @@ def test_one_folder_under_the_wrong_label(spamnb, mail, own):
     before = contents(own)
     spamnb(*train, "--ham", mail.spam).fails(64, "14 of 14 messages learned as spam to ham")
     spamnb(*train, "--ham", mail.ham, "--ham", mail.spam).fails(64, "learned as spam to ham")
-    spamnb(*train, "--label", f"work={mail.ham}").fails(64, "learned as ham to work")
+    new = ("--label", f"work={mail.ham}", "--new-label", "work")
+    spamnb(*train, *new).fails(64, "learned as ham to work")
     assert contents(own) == before
 
 

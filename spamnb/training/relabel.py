@@ -1,0 +1,46 @@
+"""Renaming and removing a label: its column of counts gets another name, or goes."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from spamnb import SPAM
+from spamnb.errors import UsageError
+from spamnb.lock import TRAINING, Lock
+from spamnb.model import settings_of, view_of
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.count_table import CountTable
+from spamnb.tables.loading import load_table
+from spamnb.training.train import write
+
+
+def relabel(path: str, old: str, new: str | None = None) -> int:
+    """Rename a label, or remove it and its mail (None); return how many messages it had.
+
+    If the new name is that of another label, its mail is added to that one's.
+    """
+    with Lock(path, kind=TRAINING):
+        stored = StoredModel.open(path)
+        if old not in stored.labels:
+            raise UsageError(f"{path}: has no label {old!r}; there are: {', '.join(stored.labels)}")
+        if old == SPAM:
+            raise UsageError("spam cannot be renamed or removed: the cutoffs are for it")
+        table = load_table(stored).clipped()
+        count = table.messages[table.labels.index(old)]
+        settings, view = settings_of(stored), view_of(stored)
+        write(path, renamed(table, old, new), settings, view, stored.head["ham_loss"], stored)
+    return count
+
+
+def renamed(table: CountTable, old: str, new: str | None) -> CountTable:
+    """Give a label of a table another name, or take it out (None)."""
+    if new in table.labels:  # as mail of the old label it scored otherwise
+        moved = table.learned.labels == table.labels.index(old)
+        scores, leads = (
+            np.where(moved, np.nan, each) for each in (table.learned.scores, table.learned.leads)
+        )
+        table = replace(table, learned=replace(table.learned, scores=scores, leads=leads))
+    names = [new if label == old else label for label in table.labels]
+    table = replace(table, labels=tuple(name or "" for name in names))
+    table = table.relabelled(list(dict.fromkeys(name for name in names if name)))
+    return replace(table.only(np.any(table.message_counts, axis=0)), learned=table.learned.remaining())
