@@ -55,8 +55,8 @@ def differs_by_one_letter(one: str, other: str) -> bool:
 
 
 def with_mail(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
-    """Return the labels that a model keeps: those of its mail; where that is ham or spam, both of these."""
-    kept = [label for label, count in zip(labels, messages, strict=True) if count > 0]
-    if set(kept) <= set(LABELS):
-        return [label for label in labels if label in LABELS] or list(labels)
-    return kept
+    """Return the labels that a model keeps: those of its mail, and spam; of ham or spam alone, both."""
+    kept = [label for label, count in zip(labels, messages, strict=True) if count > 0 or label == SPAM]
+    if not any(messages):
+        return list(labels)
+    return [label for label in labels if label in LABELS] if set(kept) <= set(LABELS) else kept

@@ -179,9 +179,11 @@ def test_an_emptied_label_disappears(spamnb, own, tmp_path, how):
         ("ham spam", (0, 3), "ham spam"),
         ("ham spam work", (1, 0, 0), "ham spam"),
         ("ham spam work", (0, 1, 2), "spam work"),
+        ("ham spam work", (1, 0, 2), "ham spam work"),
         ("work home", (0, 1), "home"),
         ("work", (0,), "work"),
-        ("work spam", (0, 0), "spam"),
+        ("work spam", (0, 0), "work spam"),
+        ("work spam", (0, 1), "spam"),
     ],
 )
 def test_labels_with_mail(labels, messages, kept):
