@@ -54,7 +54,8 @@ def test_it_is_added_if_it_is_meant(spamnb, own, mail, options):
     spamnb("train", "--model", own, "--label", "work=-", *options, stdin=work(1)).succeeds()
     assert labels_of(own) == {"ham": 14, "spam": 14, "work": 1}
     after = Model.open(own)
-    assert before.cutoffs and after.cutoffs
+    assert before.cutoffs
+    assert after.cutoffs
     assert (after.cutoffs.ham, after.cutoffs.spam) == pytest.approx(
         (before.cutoffs.ham, before.cutoffs.spam), abs=1.5
     )
