@@ -95,7 +95,7 @@ def test_those_that_are_confirmed_are_moved(spamnb, misfiled):
         (["--relabel", "x"], "--relabel needs --suspects"),
         (["--suspects", "--yes", "x"], "--yes needs --relabel"),
         (["--suspects", "--relabel", "x"], "asks on a terminal"),
-        (["--suspects", "--check", "x"], "not both"),
+        (["--suspects", "--check", "x"], "cannot be combined"),
     ],
 )
 def test_options_that_do_not_fit(spamnb, options, why):
