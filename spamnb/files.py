@@ -1,6 +1,8 @@
 """Reading and writing whole files and standard streams, and where the default model lies."""
 
 import os
+import stat
+from errno import EPERM
 
 from spamnb.errors import NoModel, UsageError
 
@@ -83,6 +85,48 @@ def read_all(handle: int) -> bytes:
     while piece := os.read(handle, 1 << 20):
         pieces.append(piece)
     return b"".join(pieces)
+
+
+def open_beside(model: str, path: str, flags: int) -> int:
+    """Open a file that lies beside a model, or create it for this user only; a stranger's is an OSError.
+
+    Where others can write to the folder, they may have put it there beforehand: a link, a pipe, or a file of
+    their own. Trusted are this user, root, and the owners of the folder and of the model.
+    """
+    handle = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    status = os.fstat(handle)
+    why = ""
+    if not stat.S_ISREG(status.st_mode):
+        why = "not a regular file"
+    elif status.st_uid not in (os.geteuid(), 0) and status.st_uid not in _owners(model):
+        why = "belongs to another user than the model; remove it if you did not put it there"
+    if why:
+        os.close(handle)
+        raise PermissionError(EPERM, why)
+    return handle
+
+
+def _owners(model: str) -> list[int]:
+    """Owners of a model's folder, and of the model if there is one."""
+    paths = [os.path.dirname(model) or "."]
+    if os.path.exists(model):
+        paths.append(model)
+    return [os.stat(path).st_uid for path in paths]
+
+
+def make_folder(path: str) -> None:
+    """Make a folder, and those around it that are missing, for this user only, whatever the umask."""
+    try:
+        os.mkdir(path or ".", 0o700)
+    except FileExistsError:
+        if not os.path.isdir(path or "."):
+            raise
+    except FileNotFoundError:
+        around = os.path.dirname(path.rstrip("/"))
+        if not around:
+            raise
+        make_folder(around)
+        make_folder(path)
 
 
 def sync_folder(path: str) -> None:

@@ -9,6 +9,7 @@ import os
 import time
 
 from spamnb.errors import CannotCreate, Locked
+from spamnb.files import make_folder, open_beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class Lock:
     def _try_lock(self) -> bool:
         """Open the file and lock it; False if another process holds it, or has just removed it."""
         try:
-            os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
-            self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            make_folder(os.path.dirname(self.path))
+            self.handle = open_beside(self.model, self.path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             self.created = [path for path in self.created if path != self.path]  # perhaps another's by now
             self._remove_created()

@@ -5,6 +5,7 @@ import sys
 import click
 
 from spamnb.cli.options import Command, model_option
+from spamnb.cli.outputs import keep_output_private
 
 EXAMPLES = """
 spamnb export > backup.txt
@@ -22,5 +23,6 @@ def export(model: str) -> None:
     """
     from spamnb.exchange.backup import exported
 
+    keep_output_private()
     for line in exported(model):
         sys.stdout.buffer.write(line.encode() + b"\n")  # UTF-8 in any locale, or the checksum would not hold

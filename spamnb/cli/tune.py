@@ -26,7 +26,7 @@ from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json, show
 from spamnb.errors import CannotCreate, UsageError, command_to_run
 from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
-from spamnb.files import printable
+from spamnb.files import make_folder, printable
 from spamnb.lock import NAME_ANOTHER_FILE
 from spamnb.mailboxes.skipped import Unreadable, failures, passed_over
 from spamnb.mailboxes.sources import check
@@ -128,7 +128,7 @@ def is_to_be_written(model: str, fresh: bool, dry_run: bool) -> bool:
 def check_creatable(model: str) -> None:
     """Raise an error if no model can be written there, before the search, which takes minutes."""
     try:
-        os.makedirs(os.path.dirname(model) or ".", mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(model))
     except OSError as error:
         raise CannotCreate(f"{model}: {error.strerror}; {NAME_ANOTHER_FILE}") from error
     check_writable(f"{model}.new")

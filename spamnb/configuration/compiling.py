@@ -30,7 +30,7 @@ from spamnb.configuration.current import (
 from spamnb.configuration.quantities import parse_days, parse_percentage, parse_size
 from spamnb.configuration.tables import TEXT_OR_NUMBER, WrongValue, checked_values, place_of_key, read_toml
 from spamnb.errors import DataError, NoInput, UsageError
-from spamnb.files import write_all
+from spamnb.files import make_folder, write_all
 from spamnb.reading.features import fingerprint_of
 from spamnb.reading.message import without_tag
 from spamnb.store import msgpack_codec
@@ -191,7 +191,7 @@ def packed(
 
 def write_cache(path: str, data: bytes) -> None:
     """Put a cache in place, whole; it need not survive a crash."""
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    make_folder(os.path.dirname(path))
     new = f"{path}.{os.getpid()}"
     handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

@@ -13,7 +13,7 @@ import zlib
 
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.errors import SpamnbError
-from spamnb.files import complain, write_all, xdg_folder
+from spamnb.files import complain, make_folder, write_all, xdg_folder
 from spamnb.store import msgpack_codec
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ class HistoryLog:
         try:
             names = file_names(folder)
         except FileNotFoundError:
-            os.makedirs(folder, 0o700, exist_ok=True)
+            make_folder(folder)
             names = []
         name = self._current(folder, names)
         handle = os.open(os.path.join(folder, name), FLAGS, 0o600)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from spamnb import HAM, SPAM, UNSURE
 from spamnb.delivery import history_log as log
 from spamnb.errors import InputOutputError, NoInput, SpamnbError
-from spamnb.files import printable
+from spamnb.files import make_folder, printable
 from spamnb.inspection.explanation import deciding_words
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -142,7 +142,7 @@ class History:
         folder = folder or log.default_folder()
         path = os.path.join(folder, NAME)
         try:
-            os.makedirs(folder, 0o700, exist_ok=True)
+            make_folder(folder)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
             database = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
             return cls(folder, database)

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import CannotCreate, UsageError
+from spamnb.files import make_folder
 from spamnb.imap.accounts import FLAG, MOVE, read_accounts
 from spamnb.imap.folders import MARKS, marked, roles_in
 
@@ -41,7 +42,7 @@ def add_account(path: str, name: str, values: dict[str, Any]) -> None:
     lines = [f"[account.{json.dumps(name)}]" if not name.isidentifier() else f"[account.{name}]"]
     lines += [f"{key} = {toml(value)}" for key, value in values.items()]
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(path))
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         with open(handle, "a", encoding="utf-8") as file:
             file.write(("\n" if file.tell() else "") + "\n".join(lines) + "\n")

@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from spamnb.errors import CannotCreate, DataError, Locked
+from spamnb.files import make_folder
 from spamnb.imap.accounts import Account, own_folder
 
 KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
@@ -83,7 +84,7 @@ class State:
         folder = folder or state_folder()
         self.path = os.path.join(folder, f"{account.name}.sqlite")
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            make_folder(folder)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         except OSError as error:
             raise CannotCreate(f"{self.path}: {error.strerror}") from error

@@ -15,7 +15,7 @@ from binascii import crc32  # zlib's, without loading zlib
 from math import nan
 
 from spamnb.errors import InputOutputError, command_to_run
-from spamnb.files import complain, sync_folder, write_all
+from spamnb.files import complain, open_beside, sync_folder, write_all
 from spamnb.store import msgpack_codec
 
 TYPE_CHECKING = False
@@ -145,7 +145,7 @@ class Journal:
     def read(cls, path: str, generation: int, labels: "Sequence[str]") -> "Journal":
         """Read the sound records of a generation; an absent or stale journal is empty."""
         try:
-            with open(path, "rb") as file:
+            with open(_open(path, os.O_RDONLY), "rb") as file:
                 data = file.read()
         except FileNotFoundError:
             return cls(labels)
@@ -222,7 +222,7 @@ class Journal:
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
         """Write more records, synced; the caller holds the lock. Returns the journal's new size."""
         data = b"".join([sealed({"model": generation, **fields}) for fields in changes])
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        handle = _open(path, os.O_RDWR | os.O_CREAT)
         try:
             os.ftruncate(handle, self.size)  # drops a record that was cut off, and those of other models
             os.lseek(handle, self.size, os.SEEK_SET)
@@ -239,6 +239,11 @@ class Journal:
         finally:
             os.close(handle)
         return self.size + len(data)
+
+
+def _open(path: str, flags: int) -> int:
+    """Open a journal, or the one that is to take its place, if it is no stranger's."""
+    return open_beside(path.rpartition(".journal")[0], path, flags)
 
 
 class SoundRecordSearch:

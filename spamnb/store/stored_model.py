@@ -200,7 +200,7 @@ def _added(rows: dict[int, Row], later: dict[int, list[int]]) -> dict[int, Row]:
 def _has_journal(path: str) -> bool:
     """Tell whether there is more than an empty journal."""
     try:
-        return os.stat(path + ".journal").st_size > 0
+        return os.lstat(path + ".journal").st_size > 0
     except FileNotFoundError:
         return False
     except OSError:

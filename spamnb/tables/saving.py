@@ -17,6 +17,7 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.errors import CannotCreate, DataError
+from spamnb.files import make_folder
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.layout import DIRECTORY, ModelFileWriter, record_type
 from spamnb.tables.learned import LearnedMessages
@@ -151,7 +152,7 @@ def save(
         tokens, pairs, text = tokens + total.vocabulary, pairs + total.pair_vocabulary, text + total.text
     temporary = f"{path}.new"
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        make_folder(os.path.dirname(path))
         if os.path.lexists(temporary):
             os.unlink(temporary)  # left by a crash; the caller holds the lock on training
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

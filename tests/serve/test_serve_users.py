@@ -151,3 +151,15 @@ def test_only_so_many_models_stay_open(homes, spamnb):
     for name in (*names, *names):
         judge.classify(SPAM, name)
     assert open_models() == len(judge.by_path) == MOST_OPEN_USER_MODELS
+
+
+def test_a_journal_that_is_a_link_is_not_read(serving, spamnb, homes, own):
+    """The server may read what the user may not."""
+    give(homes, "ann", own)
+    spamnb("train", "--spam", "-", "--model", own, stdin=SPAM).succeeds()
+    server = serving(user_models=str(homes))
+    assert is_spam(server, "ann")
+    os.symlink(f"{own}.journal", homes / "ann" / "model.msgpack.journal")
+    assert is_spam(server, "ann")  # by the model as it was before
+    server.wait_for("model.msgpack.journal: ")
+    assert is_spam(serving(user_models=str(homes)), "ann").startswith(b"SPAMD/1.0 75 ")
