@@ -42,7 +42,12 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 @rare_option("--workers", type=Number(1, 1024), help="Number of processes; by default one for each core.")
 @served_model_option
 @click.option("--user-models", type=path_type, metavar="DIR", help="Use DIR/USER/model.msgpack if it exists.")
-@click.option("--allow-tell", is_flag=True, help="Let anyone who can connect teach the model.")
+@click.option(
+    "--allow-tell",
+    is_flag=True,
+    help="Let anyone who can connect to a port teach the model; at a Unix socket its owner only.",
+)
+@rare_option("--allow-tell-all", is_flag=True, help="Let anyone who can connect to a Unix socket teach, too.")
 @rare_option(
     "--allow-network",
     is_flag=True,
@@ -99,6 +104,7 @@ def serve(**options: Any) -> None:
     milter = options["milter"]
     if not milter:
         refuse_without_effect("without --milter", "reject", "milter_failure")
+    options["allow_tell"] |= options["allow_tell_all"]
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell cannot be combined with --milter")
     configuration = load()

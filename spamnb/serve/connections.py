@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable
 from functools import partial
@@ -32,6 +33,17 @@ class Limits(NamedTuple):
     connections: int
     size: int  # bytes of a request
     seconds: float  # for a client to send its request, and again to take the answer
+
+
+def peer_of(client: socket.socket) -> int | None:
+    """User id of who has connected to a Unix socket, by the kernel's word; -1 where it does not tell."""
+    if client.family != socket.AF_UNIX:
+        return None
+    if not hasattr(socket, "SO_PEERCRED"):
+        return -1
+    credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    user: int = struct.unpack("iIi", credentials)[1]
+    return user
 
 
 class Connections:
@@ -76,7 +88,7 @@ class Connection:
         client.setblocking(False)
         self.connections = connections
         self.socket = client
-        self.incoming = Incoming()
+        self.incoming = Incoming(peer_of(client))
         self.conversation = handler(self.incoming)
         self.outgoing = memoryview(b"")
         self.group: dict[Connection, None] | None = None  # None once the connection is closed

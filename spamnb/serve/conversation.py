@@ -21,9 +21,10 @@ Conversation = Generator[Readable | bytes | None, None, bytes]
 class Incoming:
     """Bytes received, and how many of them the protocol has taken."""
 
-    __slots__ = ("complete", "data", "ended", "taken")
+    __slots__ = ("complete", "data", "ended", "peer", "taken")
 
-    def __init__(self) -> None:
+    def __init__(self, peer: int | None = None) -> None:
+        self.peer = peer  # the user id of a client at a Unix socket; None at a port, where nobody knows it
         self.data = bytearray()
         self.taken = 0
         self.ended = False  # the client will send no more

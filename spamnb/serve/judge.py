@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import stat
 import string
 from time import monotonic, perf_counter
@@ -82,6 +83,16 @@ class Judge:
     def model_path(self, user: str) -> str:
         """Path of the model that a user's mail is judged by, and learned with."""
         return user_model_path(self.user_models, user) or self.shared.path
+
+    def may_teach(self, peer: int | None, user: str, path: str) -> bool:
+        """Whether a user id may teach the model of a path, which judges a user's mail.
+
+        Root and the server's user may teach anyone's; others one that is theirs by its owner or its name;
+        and whoever asks at a port, where no user id is known.
+        """
+        if peer in (None, 0, os.geteuid()) or (os.path.exists(path) and peer == os.stat(path).st_uid):
+            return True
+        return path != self.shared.path and user == login_name(peer)
 
     def reload(self) -> None:
         """Have every model opened anew when it is next used."""
@@ -168,6 +179,13 @@ def user_model_path(folder: str | None, user: str) -> str | None:
     except OSError:
         pass
     return None
+
+
+def login_name(user: int) -> str | None:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except (KeyError, OverflowError):
+        return None
 
 
 def is_folder_name(user: str) -> bool:

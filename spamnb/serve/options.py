@@ -18,6 +18,7 @@ class Options:
     workers: int = 1
     user_models: str | None = None
     allow_tell: bool = False
+    allow_tell_all: bool = False  # whether any user at a Unix socket may teach any model
     allow_network: bool = False  # whether to listen where other machines can connect
     header_style: str = "spamnb"
     header: str = "X-Spamnb"

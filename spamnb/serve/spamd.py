@@ -240,7 +240,7 @@ class Spamd:
         raw = yield from self._read_message(request, incoming)
         start = perf_counter()
         if request.command == b"TELL":
-            return (yield from self._tell(request, raw, start))
+            return (yield from self._tell(request, raw, start, incoming.peer))
         verdict, features = self.judge.classify(raw, request.user, request.command in REPORTING)
         reply = answer(request.command, request.version, verdict, features, raw, self.options)
         self.log.judged(verdict, raw, request.user, perf_counter() - start, request.command.decode())
@@ -280,11 +280,14 @@ class Spamd:
         incoming.clear()
         return raw
 
-    def _tell(self, request: Request, raw: bytes, start: float) -> Conversation:
+    def _tell(self, request: Request, raw: bytes, start: float, peer: int | None) -> Conversation:
         done_header = b""
         if request.set or request.remove:
             label = request.label if request.set else None
-            task = self.learning.add(self.judge.model_path(request.user), raw, label)
+            model = self.judge.model_path(request.user)
+            if not (self.options.allow_tell_all or self.judge.may_teach(peer, request.user, model)):
+                raise unavailable("this model is another user's, see --allow-tell-all.")
+            task = self.learning.add(model, raw, label)
             yield task
             outcome = self.learning.finish(task)
             self.judge.counters.count(outcome)

@@ -1,10 +1,17 @@
 """Each user's mail by a model of their own, and no way from one user's folder to elsewhere."""
 
 import os
+import pwd
 import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
+from helpers.homes import NOBODY
 from helpers.serving import request
+from helpers.waiting import PATIENCE
 
 from spamnb.serve.judge import MOST_OPEN_USER_MODELS, Judge, user_model_path
 from spamnb.serve.metrics import Counters
@@ -163,3 +170,50 @@ def test_a_journal_that_is_a_link_is_not_read(serving, spamnb, homes, own):
     assert is_spam(server, "ann")  # by the model as it was before
     server.wait_for("model.msgpack.journal: ")
     assert is_spam(serving(user_models=str(homes)), "ann").startswith(b"SPAMD/1.0 75 ")
+
+
+# As somebody else, say at a socket what standard input has; answers with the first line of the answer.
+ASK_AS = """
+import os, socket, sys
+os.setgroups([])
+os.setgid(int(sys.argv[2]))
+os.setuid(int(sys.argv[2]))
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.sendall(sys.stdin.buffer.read())
+print(client.makefile().readline().strip())
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can connect as another user")
+def test_who_may_teach_at_a_unix_socket(serving, own):
+    """Whatever the client says who it is; at a port nobody can know."""
+    nobody, stranger = pwd.getpwuid(NOBODY).pw_name, 12345
+    with tempfile.TemporaryDirectory(prefix="spamnb-") as folder:
+        os.chmod(folder, 0o755)
+        homes = Path(folder) / "homes"
+        homes.mkdir()
+        for name in (nobody, "ann", "bob"):
+            give(homes, name, own)
+        os.chown(homes / "bob" / "model.msgpack", NOBODY, NOBODY)
+
+        def tell(name, user_id, user):
+            teach = request("TELL", SPAM, User=user, Set="local", Message_class="spam")
+            ask = [sys.executable, "-c", ASK_AS, f"{folder}/{name}", str(user_id)]
+            done = subprocess.run(ask, input=teach, capture_output=True, timeout=PATIENCE, check=True)
+            return done.stdout.startswith(b"SPAMD/1.1 0 ")
+
+        options = {"model": own, "user_models": str(homes), "workers": 1, "allow_tell": True}
+        serving(listen=(f"unix:{folder}/strict",), **options)
+        serving(listen=(f"unix:{folder}/open",), allow_tell_all=True, **options)
+        for user in ("ann", "carol", None):  # the last two have the shared model
+            assert not tell("strict", NOBODY, user)
+            assert not tell("strict", stranger, user)
+        assert not os.path.exists(f"{own}.journal")
+        assert not (homes / "ann" / "model.msgpack.journal").exists()
+        assert tell("strict", NOBODY, nobody)
+        assert tell("strict", NOBODY, "bob")
+        assert not tell("strict", stranger, nobody)
+        assert tell("strict", 0, "ann")
+        assert tell("open", stranger, "ann")
+        assert tell("open", stranger, None)
