@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.bayes.classifier import View
-from spamnb.cli.help import rare_option
+from spamnb.cli.help import is_quiet, rare_option
 from spamnb.cli.options import (
     Command,
     cluster_options,
@@ -131,7 +131,7 @@ def classify(
         if not table:
             write_stdout(b"".join(command.line_of(verdict, path, at) for path, at, verdict, _ in verdicts))
         unreadable += failed
-    if table:
+    if table and not is_quiet():
         table.print_totals()
     return print_unreadable(unreadable, skip_unreadable)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.help import Number
+from spamnb.cli.help import Number, is_quiet
 from spamnb.cli.options import (
     Command,
     history_days_option,
@@ -81,7 +81,10 @@ def history(
         if prune:
             days, size = history_limits(history_days, history_size, load())
             removed = opened.prune(parse_days(days), parse_size(size))
-            print_json({"messages_removed": removed}) if as_json else show(f"messages removed: {removed:,}")
+            if as_json:
+                print_json({"messages_removed": removed})
+            elif not is_quiet():
+                show(f"messages removed: {removed:,}")
             return
         waiting = opened.waiting()
         with progress("gathering", lambda: waiting) as step:
@@ -100,7 +103,7 @@ def history(
             label += f", now {entry.correction}" if entry.correction else ""
             rows.append((judged, label, score, *map(cut_text, texts)))
         show(table(None, columns, rows, ("verdict", "sender", "subject")))
-    else:
+    elif not is_quiet():
         show("nothing found" if words or verdict or since else EMPTY)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.help import Group, Number, rare_option
+from spamnb.cli.help import Group, Number, is_quiet, rare_option
 from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
 from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import print_json_lines
@@ -123,6 +123,8 @@ def setup(
         values |= proposed_folders(connection)
     values["action"] = "nothing"
     add_account(path, account, values)
+    if is_quiet():
+        return
     click.echo(f"written: {printable(path)}")
     click.echo(f"ham: {', '.join(values['ham']) or 'none found; add the folders of ham to the file'}")
     click.echo(f"junk: {values['junk'] or 'none found; add the folder to the file'}")
@@ -228,7 +230,7 @@ def train(
         sources = {label: [folder.name] for label, folder, _ in mail.wanted}
         if as_json:
             print_json_lines([{"account": one.name, "model": path, **as_map(summary, sources)}])
-        else:
+        elif not is_quiet():
             names = ", ".join(printable(folder.name) for _, folder, _ in mail.wanted)
             print(f"{one.name}: {counted(len(mail), 'new message')} in {names}", flush=True)
             show_summary(summary, sources, path)
@@ -270,7 +272,7 @@ def run(
     def report(event: Event) -> None:
         nonlocal failed
         failed = failed or event.failed
-        print_event(event, as_json, private=False)
+        print_event(event, as_json, private=False, quiet=is_quiet())
 
     def visit(one: Account) -> None:
         from spamnb.imap.visit import Visit
@@ -312,7 +314,8 @@ def watch(account: str | None, config: str | None, model: str | None, as_json: b
     def read() -> list[tuple[Account, str]]:
         return [(one, model_of(one, model)) for one in read_accounts(config or default_config(), account)]
 
-    watch_all(read, lambda event: print_event(event, as_json, private=True), poll)
+    quiet = is_quiet()  # known to this thread only
+    watch_all(read, lambda event: print_event(event, as_json, private=True, quiet=quiet), poll)
 
 
 def model_of(account: Account, named: str | None) -> str:
@@ -354,8 +357,8 @@ def for_each(wanted: str | None, config: str | None, model: str | None, do: Call
     return code
 
 
-def print_event(event: Event, as_json: bool, private: bool) -> None:
-    """Print a line about a message; where it goes into a log, without what is written in it."""
+def print_event(event: Event, as_json: bool, private: bool, quiet: bool) -> None:
+    """Print a line about a message, if quiet only of a failure; `private`: without what is written in it."""
     if as_json:
         facts = event.as_map()
         if private:
@@ -365,6 +368,8 @@ def print_event(event: Event, as_json: bool, private: bool) -> None:
     place = f"{event.account}/{event.folder}" + (f"/{event.uid}" if event.uid else "")
     if event.failed:
         complain(f"{place}: {event.what}")
+        return
+    if quiet:
         return
     found = event.learned or event.verdict
     score = "" if event.score is None else f"{event.score:.4f}"

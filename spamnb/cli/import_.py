@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb.cli.help import is_quiet
 from spamnb.cli.options import Command, json_option, keyed_option, model_option, path_type
 from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.render.notices import model_location
@@ -64,7 +65,7 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
         counts = dict(zip(restored.labels, restored.messages, strict=True))
         if as_json:
             print_json({"model": model, "from": "spamnb", "messages": counts})
-        else:
+        elif not is_quiet():
             show(
                 *(f"{label}: {counted(messages, 'message')}" for label, messages in counts.items()),
                 *model_location(model),
@@ -74,7 +75,7 @@ def import_(export: str, written_by: str | None, model: str, fresh: bool, keyed:
     add_to_model(model, imported, fresh, keyed)
     if as_json:
         print_json({"model": model, **as_map(imported)})
-    else:
+    elif not is_quiet():
         show_imported(imported, model)
 
 

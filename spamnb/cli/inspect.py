@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bayes.classifier import View
-from spamnb.cli.help import Number, rare_option
+from spamnb.cli.help import Number, is_quiet, rare_option
 from spamnb.cli.options import (
     Command,
     jobs_option,
@@ -337,7 +337,7 @@ def _first_in_file(path: str, model: str) -> bytes:
     for raw in found:
         if isinstance(raw, Unreadable):
             raise raw.error(f"{raw.path}: {raw.why}")
-        if not split_number(path)[0] and (more := next(found, None)) is not None:
+        if not split_number(path)[0] and not is_quiet() and (more := next(found, None)):
             index = getattr(more, "index", None)  # none of a file that cannot be read
             other = more.path if index is None else f"{more.path}:{index}"
             look = command_to_run("inspect", "--model", model, other)

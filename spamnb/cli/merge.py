@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import click
 
+from spamnb.cli.help import is_quiet
 from spamnb.cli.options import Command, json_option, path_type
 from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.progress import progress
@@ -44,6 +45,8 @@ def merge(out: str, models: tuple[str, ...], base: str | None, fresh: bool, as_j
     changes = dict(zip(models, map(asdict, merged.models), strict=True))
     if as_json:
         print_json({"model": out, **asdict(merged), "models": changes})
+        return 0
+    if is_quiet():
         return 0
     for path, own in changes.items():
         counts = [f"{count:,} {what}" for what, count in own.items() if count or what == "learned"]

@@ -1,4 +1,4 @@
-"""Progress on a terminal: how much of the mail is read, how fast, and for how long still. Else nothing."""
+"""Progress on a terminal: how much mail is read, how fast, for how long still. Else, or quiet: nothing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from spamnb.cli.help import is_quiet
 from spamnb.files import write_stderr
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def progress(
     `note` is called for a text to show behind the figures; if there is one, the bar is drawn from the start.
     `among_lines`: the answer is printed meanwhile; on the same terminal, that is progress enough.
     """
-    if sys.stderr is None or not sys.stderr.isatty() or (among_lines and sys.stdout.isatty()):
+    if not is_shown() or (among_lines and sys.stdout.isatty()):
         yield lambda _size, _messages: None
         return
     started, size_done, messages_done = monotonic(), 0, 0
@@ -55,6 +56,10 @@ def progress(
         yield step
 
 
+def is_shown() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
+
+
 def new_bar(unit: str) -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -72,7 +77,7 @@ def new_bar(unit: str) -> Progress:
 def announce_tried(tried: Iterable[ComparedCandidate]) -> Iterator[ComparedCandidate]:
     """Name settings on a terminal as they are tried: one takes seconds, all take minutes."""
     for result in tried:
-        if sys.stderr is not None and sys.stderr.isatty():
+        if is_shown():
             loss = result.metrics["one_minus_auc_percent"]
             figure = "" if loss is None else f": 1 - AUC {loss:.4f} %"
             write_stderr(f"tried {result.candidate.name}{figure}\n")

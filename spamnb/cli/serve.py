@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from spamnb.cli.help import Number, rare_option
+from spamnb.cli.help import Number, is_quiet, rare_option
 from spamnb.cli.options import (
     Command,
     history_options,
@@ -93,7 +93,6 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 )
 @click.option("--reject", is_flag=True, help="With --milter: refuse spam.")
 @history_options
-@click.option("-q", "--quiet", is_flag=True, help="Do not log each message on standard error.")
 def serve(**options: Any) -> None:
     """Keep the model in memory and answer spamc, or anything else that speaks SpamAssassin's protocol.
 
@@ -113,5 +112,6 @@ def serve(**options: Any) -> None:
     options |= {key: configuration[key] for key in ("header", "subject_tag")}
     options["workers"] = options["workers"] or all_cores()
     options["timeout"] = options["timeout"] or (MILTER_TIMEOUT if milter else Options.timeout)
+    options["quiet"] = is_quiet()
     sys.stdout.flush()
     os.execv(OWN_PROCESS[0], [*OWN_PROCESS, Options(**options).as_json()])  # noqa: S606

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from spamnb.bayes.classifier import View
-from spamnb.cli.help import Number, rare_option
+from spamnb.cli.help import Number, is_quiet, rare_option
 from spamnb.cli.options import (
     Command,
     cluster_options,
@@ -61,6 +62,11 @@ spamnb train --keyed --fresh ham/ spam/
 spamnb train --dry-run --verbose ham/ spam/
 """
 OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "conflicting")
+DRY_RUN_TEXTS = {
+    "learned": "would learn",
+    "moved": "would move here from another label",
+    "forgotten": "would forget",
+}
 
 
 @click.command(cls=Command, examples=EXAMPLES)
@@ -97,7 +103,6 @@ OUTCOMES = ("learned", "known", "moved", "forgotten", "unknown", "duplicate", "c
 @click.option("--yes", is_flag=True, help="Go on with new labels, and if nearly all mail of a label moves.")
 @click.option("--dry-run", is_flag=True, help="Show what would be learned; change nothing.")
 @click.option("-v", "--verbose", is_flag=True, help="Also print what happened to each message.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only errors, e.g. for cron.")
 @jobs_option
 @cluster_options
 @json_option
@@ -120,7 +125,6 @@ def train(
     yes: bool,
     dry_run: bool,
     verbose: bool,
-    quiet: bool,
     jobs: int | None,
     cluster: str | None,
     skip_unreadable: bool,
@@ -146,18 +150,18 @@ def train(
     if renaming is not None or removed is not None:
         if folders or ham or spam or label or fresh or forget or None not in (renaming, removed):
             raise UsageError("--rename-label and --remove-label go alone: nothing is learned with them")
-        return change_label(model, renaming, removed, as_json, quiet)
+        return change_label(model, renaming, removed, as_json)
     view = parse_view(view_settings)
     special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or dry_run
     has_mail = folders or ham or spam or label
     if ham_loss is not None and not (has_mail or special or forget or verbose or all_folders):
-        return set_ham_loss(model, parse_percentage(ham_loss), quiet, as_json)
+        return set_ham_loss(model, parse_percentage(ham_loss), as_json)
     sources = sources_by_label(folders, ham, spam, label, ANY_LABEL if forget else None)
     if fresh and forget:
         raise UsageError("--fresh and --forget cannot be combined: a new model has nothing to forget")
-    if quiet + as_json + verbose > 1:
-        raise UsageError("--quiet, --json and --verbose cannot be combined")
-    message = LearnCommand(next(iter(sources)), model, forget)
+    if verbose and (as_json or is_quiet()):
+        raise UsageError("--verbose cannot be combined with --json or --quiet")
+    message = LearnCommand(next(iter(sources)), model, forget, is_quiet())
     paths = [path for of_label in sources.values() for path in of_label]
     check(paths)
     alone = None
@@ -165,7 +169,7 @@ def train(
         alone = only_message(paths[0])
     if alone:
         raw, index = alone
-        if not as_json and not quiet and not verbose:
+        if not as_json and not verbose:
             return message.run(raw)
         from spamnb.training.known_messages import Summary
 
@@ -176,7 +180,7 @@ def train(
     else:
         if fresh and not dry_run:
             check_replaceable(model)
-        older = 0 if fresh or dry_run or quiet else older_revision(model)
+        older = 0 if fresh or dry_run else older_revision(model)
         if forget:
             StoredModel.open(model)  # raises an error that says what to do
         if not (fresh or forget or yes):
@@ -208,23 +212,22 @@ def train(
                 dry_run=dry_run,
                 pool=pool,
                 progress=lambda batch: step(batch.size, len(batch)),
-                tell=print_outcomes if verbose else lambda *_: None,
+                tell=partial(print_outcomes, dry_run=dry_run) if verbose else lambda *_: None,
             )
         if older:
             tell_revision(model, older)
     if as_json:
         print_json({"model": model, **({"dry_run": True} if dry_run else {}), **as_map(summary, sources)})
-    elif not quiet:
+    elif not is_quiet():
         show_summary(summary, sources, model, dry_run)
-    passed_over = () if quiet else summary.passed_over
-    code = print_unreadable([*summary.unreadable, *passed_over], skip_unreadable)
+    code = print_unreadable([*summary.unreadable, *summary.passed_over], skip_unreadable)
     for name in sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")
     return code
 
 
-def set_ham_loss(model: str, ham_loss: float, quiet: bool, as_json: bool) -> int:
+def set_ham_loss(model: str, ham_loss: float, as_json: bool) -> int:
     """Set the cutoffs of a model anew, by the scores that it keeps of the mail it has learned."""
     from spamnb.training.known_messages import Summary
     from spamnb.training.train import train as change
@@ -235,7 +238,7 @@ def set_ham_loss(model: str, ham_loss: float, quiet: bool, as_json: bool) -> int
     change(model, {}, pool=LocalPool(1), ham_loss=ham_loss)
     if as_json:
         print_json({"model": model, "ham_loss": ham_loss, **as_map(Summary(), {})})
-    elif not quiet:
+    elif not is_quiet():
         show_model(model)
     return 0
 
@@ -269,7 +272,7 @@ def ask_for_new_labels(model: str, sources: Sources, agreed: Sequence[str]) -> t
     )
 
 
-def change_label(model: str, renaming: str | None, removed: str | None, as_json: bool, quiet: bool) -> int:
+def change_label(model: str, renaming: str | None, removed: str | None, as_json: bool) -> int:
     """Rename a label, as OLD=NEW says, or remove one."""
     old, equals, new = (removed or "", "", "") if renaming is None else renaming.partition("=")
     if renaming is not None and not (old and equals and is_label(new) and new != old):
@@ -279,7 +282,7 @@ def change_label(model: str, renaming: str | None, removed: str | None, as_json:
     count = relabel(model, old, new or None)
     if as_json:
         print_json({"model": model, "label": old, "renamed_to": new or None, "messages": count})
-    elif not quiet:
+    elif not is_quiet():
         click.echo(f"{old}: {count:,} " + (f"now {new}" if new else "forgotten"))
     return 0
 
@@ -305,10 +308,10 @@ def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:
     }
 
 
-def print_outcomes(batch: Counted, outcomes: Sequence[str]) -> None:
-    """Print the outcome and the name of each message."""
+def print_outcomes(batch: Counted, outcomes: Sequence[str], dry_run: bool) -> None:
+    """Print the outcome and the name of each message; of a dry run, what would be done with it."""
     for (path, index), result in zip(batch.whole().names, outcomes, strict=True):
-        print_outcome(result, path, index)
+        print_outcome(DRY_RUN_TEXTS.get(result, result) if dry_run else result, path, index)
 
 
 def print_outcome(result: str, path: str, index: int | None) -> None:
@@ -317,13 +320,8 @@ def print_outcome(result: str, path: str, index: int | None) -> None:
 
 def outcome_text(name: str, count: int, dry_run: bool) -> str:
     """Say how many messages were learned, moved and so on, or would be."""
-    would = {
-        "learned": "would learn",
-        "moved": "would move here from another label",
-        "forgotten": "would forget",
-    }
-    if dry_run and name in would:
-        return f"{would[name]} {count:,}"
+    if dry_run and name in DRY_RUN_TEXTS:
+        return f"{DRY_RUN_TEXTS[name]} {count:,}"
     return f"{count:,} {OUTCOME_TEXTS[name]}"
 
 

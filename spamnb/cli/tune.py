@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.help import Number, rare_option
+from spamnb.cli.help import Number, is_quiet, rare_option
 from spamnb.cli.labelled_mail import LabelledMail
 from spamnb.cli.options import (
     Command,
@@ -156,7 +156,7 @@ class SearchResult:
                     "passed_over": paths_and_reasons(passed_over(unreadable)),
                 }
             )
-        else:
+        elif not is_quiet() or not self.written:  # what was found is the answer, if no model tells it
             from spamnb.cli.render.evaluation import show_comparison
 
             show_comparison(self.tried, self.how)

@@ -35,6 +35,7 @@ FLAGS = {
     "--history": "history",
     "--syslog": "syslog",
 }
+QUIET = ("-q", "--quiet")
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -160,11 +161,14 @@ ANY_LABEL = "messages"  # in place of a label: to forget a message, none is need
 class LearnCommand:
     """`spamnb train --ham|--spam|--label NAME= FILE|- [--model PATH]`, or `spamnb train --forget FILE|-`."""
 
-    def __init__(self, label: str, model: str | None = None, forget: bool = False) -> None:
+    def __init__(
+        self, label: str, model: str | None = None, forget: bool = False, quiet: bool = False
+    ) -> None:
         self.label = label
         self.configuration = load()
         self.model = model_file(model or model_path(self.configuration))
         self.forget = forget
+        self.quiet = quiet
 
     @property
     def fits_journal(self) -> bool:
@@ -179,7 +183,9 @@ class LearnCommand:
             return True  # learning will report what is wrong
 
     def run(self, raw: bytes) -> int:
-        write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[self.learn(raw)]}\n".encode())
+        outcome = self.learn(raw)
+        if not self.quiet:
+            write_stdout(f"{self.label}: 1 {OUTCOME_TEXTS[outcome]}\n".encode())
         return 0
 
     def learn(self, raw: bytes) -> str:
@@ -215,6 +221,10 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
             model = rest.pop(0)
         elif word.startswith("--model="):
             model = word.removeprefix("--model=")
+        elif command == "classify" and word in QUIET:
+            pass  # one verdict, which was asked for, is all that is printed
+        elif command == "train" and word in QUIET:
+            flags["quiet"] = True
         elif command == "classify" and word in FLAGS:
             flags[FLAGS[word]] = True
         elif command == "classify" and word == "--header-style" and rest and rest[0] in HEADER_STYLES:

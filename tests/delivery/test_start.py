@@ -26,12 +26,14 @@ HEAVY = (
 START = "import sys; from spamnb.start import main; sys.exit(main())"  # what the start script does
 DELIVERIES = [
     ["classify"],
+    ["classify", "-q"],
     ["classify", "-p", "-e"],
     ["classify", "--history", "--history-days", "3", "--history-size", "10MB"],
     ["classify", "-p", "--syslog"],
     ["classify", "FILE"],
     ["classify", "-e", "FILE"],
     ["train", "--spam", "-"],
+    ["train", "-q", "--spam", "-"],
     ["train", "--forget", "--ham", "-"],
     ["train", "--forget", "-"],
     ["classify", "MBOX"],

@@ -132,7 +132,7 @@ def test_quiet_is_for_cron(spamnb, own, home):
     with open(f"{spam_folder}/cur/9", "wb") as file:
         file.write(gzip.compress(spam(9))[:20])
     spamnb(*train, "-q", "--spam", spam_folder).fails(65, f"{spam_folder}/cur/9", "damaged compression")
-    spamnb(*train, "-q", "--json", "--spam", spam_folder).fails(64, "--quiet", "--json")
+    assert spamnb(*train, "-q", "--json", "--spam", spam_folder).json["learned"] == {"spam": 0}
 
 
 def test_what_is_named_is_taken(spamnb, own, home):

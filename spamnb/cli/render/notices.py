@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterable
 
+from spamnb.cli.help import is_quiet
 from spamnb.cli.render.terminal import listed
 from spamnb.errors import SpamnbError
 from spamnb.files import complain, counted, printable
@@ -20,14 +21,16 @@ MOST_NAMED = 10  # paths named in a line
 def print_unreadable(found: Iterable[Unreadable], skip: bool = False) -> int:
     """Print a line for each failure, one for all files passed over, and one for all folders left out.
 
-    Returns the exit code: that of the failures, the lowest if they differ, unless such mail is skipped.
+    If quiet, only the failures are printed. Returns the exit code: that of the failures, the lowest if they
+    differ, unless such mail is skipped.
     """
     all_found = list(found)
     failed = failures(all_found)
     for failure in failed:
         complain(f"{failure.path}: {failure.why}")
-    folders = [item.path for item in all_found if isinstance(item, LeftOutFolder)]
-    files = [item for item in passed_over(all_found) if not isinstance(item, LeftOutFolder)]
+    skipped = [] if is_quiet() else passed_over(all_found)
+    folders = [item.path for item in skipped if isinstance(item, LeftOutFolder)]
+    files = [item for item in skipped if not isinstance(item, LeftOutFolder)]
     if files:
         advice = "; to read archives, unpack them" if any(ARCHIVE in file.why for file in files) else ""
         names = listed([file.path for file in files], MOST_NAMED)
@@ -54,7 +57,9 @@ def older_revision(model: str) -> int:
 
 
 def tell_revision(model: str, older: int) -> None:
-    """Say that a model is of an older revision of the tokenizer, or that it was until now."""
+    """Say, unless quiet, that a model is of an older revision of the tokenizer, or that it was until now."""
+    if is_quiet():
+        return
     if older_revision(model):
         done = f"made by an older spamnb (tokenizer revision {older}, now {REVISION}); learning converts it"
     else:
