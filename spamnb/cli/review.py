@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from contextlib import ExitStack
 from tempfile import TemporaryDirectory
 
@@ -68,6 +70,8 @@ def review(
     code = 0
     with ExitStack() as stack:
         if paths:
+            for number in (signal.SIGTERM, signal.SIGHUP):  # whole messages go there: none may be left
+                signal.signal(number, lambda number, _: sys.exit(128 + number))
             history_folder = stack.enter_context(TemporaryDirectory(prefix="spamnb-review-"))
             code = judge_mail(history_folder, model, paths)
         gather(history_folder)

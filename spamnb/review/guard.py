@@ -1,20 +1,22 @@
 """Who may see the page, and what a browser may do with it.
 
 The address that is printed has a random token; who brings it gets a cookie, and the token leaves the address
-bar. Forms carry a secret of their own, and what another site sends is refused by its origin. A page loads
+bar. A browser that is started posts another one, which works once: used twice, it was stolen, and the page
+ends. Forms carry a secret of their own, and what another site sends is refused by its origin. A page loads
 nothing but our own style sheets and script; what a message holds is escaped, or shown in a sandboxed frame
 that loads nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from secrets import compare_digest, token_urlsafe
 from urllib.parse import parse_qs
 
 from starlette.datastructures import URL, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spamnb.errors import DataError
@@ -39,6 +41,9 @@ HEADERS = {
     "x-dns-prefetch-control": "off",
 }
 LARGEST_FORM = 1 << 20  # bytes
+ENTRY = "/enter"  # where a browser that was started posts its token
+# No redirect: browsers send a strict cookie only with what a page of our own has asked for.
+ENTERED = '<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">spamnb review</a>'
 STRANGER = "This page is for who started it: open the address that `spamnb review` printed.\n"
 
 
@@ -46,21 +51,20 @@ def secret() -> str:
     return token_urlsafe(24)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Secrets:
     """The secrets of one run."""
 
     token: str = field(default_factory=secret)  # of the address that is printed
     session: str = field(default_factory=secret)  # of the cookie
     form: str = field(default_factory=secret)
-    # For the address that a browser is started with, which others see in the list of processes: works once.
-    once: set[str] = field(default_factory=lambda: {secret()})
+    once: str = field(default_factory=secret)  # of the browser that is started
+    uses: int = 0  # of `once`
+    when_used: Callable[[], None] = lambda: None
 
-    def admits(self, token: str) -> bool:
-        if any(is_same(token, each) for each in self.once):
-            self.once.clear()
-            return True
-        return is_same(token, self.token)
+    @property
+    def is_stolen(self) -> bool:
+        return self.uses > 1
 
 
 def is_same(given: str, expected: str) -> bool:
@@ -87,26 +91,44 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        answer = self.answer(Request(scope)) or self.app
+        answer = await self.answer(Request(scope, receive)) or self.app
         await answer(scope, receive, send_guarded)
 
-    def answer(self, request: Request) -> Response | None:
+    async def answer(self, request: Request) -> Response | None:
         """Return the answer to a request that must not pass; None for one that may."""
         host = request.headers.get("host", "").lower()
         if self.hosts and host not in self.hosts:  # a name that another site has made lead here
             return PlainTextResponse("This is not the address of this page.\n", 421)
         if token := request.query_params.get("token"):
             return self.let_in(request.url, token)
-        if not is_same(request.cookies.get(self.cookie, ""), self.secrets.session):
+        if request.method == "POST" and request.url.path == ENTRY:
+            return await self.let_browser_in(request)
+        if self.secrets.is_stolen or not is_same(request.cookies.get(self.cookie, ""), self.secrets.session):
             return PlainTextResponse(STRANGER, 403)
         if request.method == "POST" and request.headers.get("origin") != f"{request.url.scheme}://{host}":
             return PlainTextResponse("This was sent by another site.\n", 403)
         return None
 
     def let_in(self, url: URL, token: str) -> Response:
-        if not self.secrets.admits(token):
+        if not is_same(token, self.secrets.token):
             return PlainTextResponse(STRANGER, 403)
-        response = RedirectResponse(url.remove_query_params("token").replace(scheme="", netloc=""), 303)
+        there = url.remove_query_params("token").replace(scheme="", netloc="")
+        return self.with_cookie(RedirectResponse(there, 303), url)
+
+    async def let_browser_in(self, request: Request) -> Response:
+        try:
+            token = (await read_fields(request)).get("token", [""])[0]
+        except DataError:
+            token = ""
+        if not is_same(token, self.secrets.once):
+            return PlainTextResponse(STRANGER, 403)
+        self.secrets.uses += 1
+        self.secrets.when_used()
+        if self.secrets.is_stolen:
+            return PlainTextResponse(STRANGER, 403)
+        return self.with_cookie(HTMLResponse(ENTERED), request.url)
+
+    def with_cookie(self, response: Response, url: URL) -> Response:
         is_safe = url.scheme == "https"
         response.set_cookie(
             self.cookie, self.secrets.session, httponly=True, samesite="strict", secure=is_safe
@@ -116,12 +138,16 @@ class Guard:
 
 async def read_form(request: Request, secrets: Secrets) -> dict[str, list[str]]:
     """Read a form of ours: what was sent by somebody else lacks its secret."""
+    fields = await read_fields(request)
+    if not is_same(fields.get("secret", [""])[0], secrets.form):
+        raise DataError("this form is of an earlier run of the page; load it again")
+    return fields
+
+
+async def read_fields(request: Request) -> dict[str, list[str]]:
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > LARGEST_FORM:
             raise DataError("too much at once; select fewer messages")
-    fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
-    if not is_same(fields.get("secret", [""])[0], secrets.form):
-        raise DataError("this form is of an earlier run of the page; load it again")
-    return fields
+    return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)

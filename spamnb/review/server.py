@@ -7,16 +7,26 @@ import signal
 import sys
 import webbrowser
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
 
 import uvicorn
 
+from spamnb.errors import SpamnbError
 from spamnb.review.address import Address
 from spamnb.review.app import Pages
-from spamnb.review.guard import Secrets
+from spamnb.review.guard import ENTRY, Secrets
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 GRACE = 5  # seconds for requests under way, once the page is told to end
+POSTED = """<!doctype html><meta charset="utf-8"><title>spamnb review</title>
+<form method="post" action="{}"><input type="hidden" name="token" value="{}"><button>Open</button></form>
+<script>document.forms[0].submit()</script>
+"""
+STOLEN = "the token of the browser was used twice: somebody else may have read it; start the page again"
 
 
 def run(
@@ -24,7 +34,7 @@ def run(
 ) -> None:
     """Serve the page until Ctrl-C or SIGTERM; `announce` is called with its address."""
     secrets = Secrets()
-    with address.open() as listener:
+    with address.open() as listener, ExitStack() as stack:
         port = 0 if address.path else listener.getsockname()[1]
         hosts = (
             frozenset(f"{host}:{port}" for host in LOOPBACK) if address.is_loopback and port else frozenset()
@@ -43,6 +53,13 @@ def run(
                 ssl_keyfile=address.key,
             )
         )
+
+        def end(*_: object) -> None:
+            server.should_exit = True
+
+        # Ended by a signal, too, this function returns: what was made for this run is removed.
+        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGHUP, end)
         name = f"[{address.host}]" if ":" in address.host else address.host
         base = f"{'https' if address.certificate else 'http'}://{name}:{port}"
         if address.path:
@@ -50,15 +67,31 @@ def run(
         else:
             announce(f"{base}/?token={secrets.token}")
             if browser and has_screen():
-                webbrowser.open(f"{base}/?token={next(iter(secrets.once))}")
-        # Ended by a signal, too, this function returns: what was made for this run is removed.
-        signal.signal(signal.SIGTERM, lambda *_: None)
-        signal.signal(signal.SIGHUP, lambda *_: setattr(server, "should_exit", True))
+                folder = stack.enter_context(TemporaryDirectory(prefix="spamnb-review-"))
+                page = start_browser(folder, base + ENTRY, secrets.once)
+
+                def used() -> None:
+                    page.unlink(missing_ok=True)  # to load it again would be to use it twice
+                    server.should_exit |= secrets.is_stolen
+
+                secrets.when_used = used
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
         if address.path:
             with suppress(OSError):
                 os.unlink(address.path)
+    if secrets.is_stolen:
+        raise SpamnbError(STOLEN)
+
+
+def start_browser(folder: str, address: str, token: str) -> Path:
+    """Start a browser with a page that posts a token to an address: other users can see its command line."""
+    page = Path(folder) / "open.html"
+    page.touch(0o600)
+    page.write_text(POSTED.format(escape(address), escape(token)))
+    # In the background: some browsers run until they are closed.
+    Thread(target=webbrowser.open, args=[page.as_uri()], daemon=True).start()
+    return page
 
 
 def has_screen() -> bool:

@@ -2,20 +2,24 @@
 
 import http.client
 import json
+import os
 import shutil
+import signal
 import socket
 import ssl
+import stat
 import subprocess
 import sys
 from email.message import Message
+from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 import pytest
 from helpers.programs import needs
-from helpers.reviewing import Eyes, remembered, served
+from helpers.reviewing import Eyes, Page, remembered, served
 from helpers.samples import ham, spam
-from helpers.waiting import PATIENCE
+from helpers.waiting import PATIENCE, until
 
 from spamnb.store.stored_model import StoredModel
 
@@ -191,6 +195,78 @@ def test_mail_that_is_named(spamnb, own, mail, tmp_path):
         assert client.ask("/correct", {"secret": client.secret(), "one": "3:ham"}).status == 303
     assert list(temporary.iterdir()) == []
     assert page.process.returncode == 0
+
+
+def test_ended_while_it_judges_it_leaves_nothing(spamnb, own, mail, tmp_path):
+    """The next mail is a pipe that nobody writes to: it stands still there."""
+    temporary, pipe = tmp_path / "temporary", tmp_path / "pipe"
+    temporary.mkdir()
+    os.mkfifo(pipe)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with subprocess.Popen(
+            [spamnb.program, "review", "--no-browser", "--model", own, mail.spam, pipe],
+            env=spamnb.environment | {"TMPDIR": str(temporary)},
+        ) as process:
+            until(lambda: [path for path in temporary.glob("*/*.verdicts") if path.stat().st_size])
+            process.send_signal(number)
+            assert process.wait(PATIENCE) == 128 + number
+        assert list(temporary.iterdir()) == []
+
+
+@pytest.fixture
+def started(spamnb, own, tmp_path):
+    """A page with a browser that only writes down what it is asked to open, and stays in the foreground."""
+    temporary, asked, browser = tmp_path / "temporary", tmp_path / "asked", tmp_path / "browser"
+    temporary.mkdir()
+    browser.write_text(f'#!/bin/sh\necho "$@" > {asked}.new; mv {asked}.new {asked}; exec sleep 600\n')
+    browser.chmod(0o755)
+    environment = {"BROWSER": f"{browser} %s", "DISPLAY": ":0", "TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        [spamnb.program, "review", "--model", own, "--history-folder", tmp_path / "history"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=spamnb.environment | environment,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            page = Page(process)
+            until(asked.exists)
+            yield page, asked.read_text().strip(), temporary
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_the_token_is_on_no_command_line_and_works_once(started):
+    page, asked, temporary = started
+    file = Path(unquote(urlsplit(asked).path))
+    assert asked.startswith("file:///")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    posted = file.read_text()
+    assert f'action="{page.base}/enter"' in posted
+    fields = {"token": posted.partition('name="token" value="')[2].partition('"')[0]}
+    assert fields["token"] not in page.address
+    with Client(page.address) as client:
+        assert client.ask("/?" + urlencode(fields)).status == 403
+        assert client.ask("/enter", {"token": "x"}).status == 403
+        assert client.ask("/enter", fields, host="evil.example").status == 421
+        entered = client.ask("/enter", fields, origin="null")
+        assert entered.status == 200
+        assert not file.exists()
+        client.cookie = entered.headers["set-cookie"].partition(";")[0]
+        assert client.ask("/").status == 200
+        assert client.ask("/enter", fields, cookie="").status == 403
+    assert page.process.wait(PATIENCE) == 75
+    assert "was used twice" in page.process.stderr.readline()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_real_browser_posts_the_token(started, eyes: Eyes):
+    page, asked, _ = started
+    eyes.open(asked)
+    eyes.wait(lambda: eyes.run("return location.href") == f"{page.base}/")
+    assert eyes.all("nav")
 
 
 def test_without_the_packages_of_the_page(spamnb, own):
