@@ -4,7 +4,7 @@ import os
 
 from spamnb.bayes.classifier import Classifier, Score, View
 from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs, verdict_of
-from spamnb.errors import WHAT_TO_DO, ModelError, NoInput
+from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, UsageError
 from spamnb.files import model_file
 from spamnb.reading.message import read
 from spamnb.reading.settings import REVISION, Settings
@@ -114,7 +114,7 @@ def view_of(stored: StoredModel) -> View:
     """Return the view a model was made for."""
     try:
         return View.from_map(stored.head["view"])
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise ModelError(stored.path, f"its view is damaged; {WHAT_TO_DO}") from error
 
 
@@ -128,7 +128,7 @@ def settings_of(stored: StoredModel) -> Settings:
         raise ModelError(stored.path, "made by a newer spamnb, which reads mail differently; upgrade spamnb")
     try:
         return Settings.from_map({**stored.head["settings"], "revision": REVISION})
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, UsageError) as error:
         raise ModelError(stored.path, f"its settings are damaged; {WHAT_TO_DO}") from error
 
 

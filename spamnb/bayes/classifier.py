@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import exp, fsum, inf, log, nan
 
 from spamnb import SPAM
+from spamnb.store.msgpack_codec import is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     # {(messages of this label, messages of all labels or, without global statistics, 0): number of words}
     WordsByCount = dict[tuple[int, int], int]
 
+PRIORS = ("counts", "uniform")  # or a share for each label
+LARGEST_CHOICE = 1e9  # of a number in a view: what is computed with it stays finite
+FLAGS = ("numbers", "pairs", "split_head_body", "tfidf")
 EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
 GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 MOST_LOGARITHMS = 4096  # log(n + ε) is kept for n below this
@@ -80,7 +84,20 @@ class View:
 
     @classmethod
     def from_map(cls, stored: Mapping[str, Any]) -> View:
-        return cls(**{name: stored[name] for name in cls.__slots__})
+        """Make the view that a model names; ValueError if it is none."""
+        view = cls(**{name: stored[name] for name in cls.__slots__})
+        fits = view.event in EVENTS and all(isinstance(stored[name], bool) for name in FLAGS)
+        fits = fits and (view.smoothing == GLOBAL or is_number(view.smoothing, 0, LARGEST_CHOICE))
+        fits = fits and is_number(view.least_evidence, 0, LARGEST_CHOICE)
+        fits = fits and (view.damping is None or is_number(view.damping, 0, LARGEST_CHOICE))
+        if isinstance(view.prior, dict):
+            shares = view.prior.values()
+            fits = fits and all(is_number(share, 0, LARGEST_CHOICE) for share in shares) and sum(shares) > 0
+        else:
+            fits = fits and view.prior in PRIORS
+        if not fits:
+            raise ValueError("not a view")
+        return view
 
     def as_map(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}

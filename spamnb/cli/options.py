@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from spamnb import is_label
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.cli.help import Command as Command
@@ -19,7 +20,6 @@ from spamnb.configuration.current import model_path
 from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
 from spamnb.files import model_file
-from spamnb.training.labels import is_label
 
 if TYPE_CHECKING:
     from spamnb.model import Model

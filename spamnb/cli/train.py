@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spamnb import is_label
 from spamnb.bayes.classifier import View
 from spamnb.cli.help import Number, is_quiet, rare_option
 from spamnb.cli.options import (
@@ -38,7 +39,7 @@ from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check, messages, split_number
 from spamnb.model import settings_of
 from spamnb.store.stored_model import StoredModel
-from spamnb.training.labels import is_label, new_labels, refuse_new_labels
+from spamnb.training.labels import new_labels, refuse_new_labels
 from spamnb.workers import open_pool
 
 if TYPE_CHECKING:

@@ -247,6 +247,8 @@ def parsed_cache(handle: int, sources: "dict[str, Stamp]") -> Configuration | No
     size, map_size, checksum = [int.from_bytes(data[at : at + 4], "little") for at in (0, 4, 8)]
     if status.st_uid != os.geteuid() or size != status.st_size:
         return None
+    if map_size > size:
+        return None
     if map_size > len(data) - HEAD:
         data = os.pread(handle, HEAD + map_size, 0)
     packed = data[HEAD : HEAD + map_size]
@@ -256,6 +258,10 @@ def parsed_cache(handle: int, sources: "dict[str, Stamp]") -> Configuration | No
     now = {source: sources[source] if source in sources else stamp_of(source) for source in head["sources"]}
     if head["program"] != __version__ or now != head["sources"] or not sources.keys() <= now.keys():
         return None
+    for name, value in head["values"].items():
+        is_text = isinstance(value, str) and value.isprintable()  # in a header, no other text will do
+        if not is_text if isinstance(DEFAULTS[name], str) else not (is_text or isinstance(value, int)):
+            return None
     senders = None
     if head["firsts"]:
         senders = SenderLists(handle, HEAD + map_size, bytes(head["firsts"]), bytes(head["checksums"]))

@@ -11,10 +11,13 @@ import os
 import time
 import zlib
 
+from spamnb import UNSURE, is_label
+from spamnb.bayes.verdict import LARGEST
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.errors import SpamnbError
 from spamnb.files import complain, make_folder, write_all, xdg_folder
 from spamnb.store import msgpack_codec
+from spamnb.store.msgpack_codec import is_integer, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ MARK = b"\xd4spamnb\0"
 STEM, ESCAPED = MARK[:-1], MARK[:-1] + b"\1"
 HEAD = len(MARK) + 8  # bytes before the map
 MAX_RECORD = MAX_MESSAGE + (1 << 17)
+LATEST = 1e11  # seconds since 1970: dates of the year 5138 can be written
+LONGEST_PATH = 1 << 12  # bytes
 
 
 class HistoryLog:
@@ -209,9 +214,28 @@ def sound_fields(record: bytes) -> "Fields | None":
         return None
     try:
         fields: Fields = msgpack_codec.unpack(packed.replace(ESCAPED, STEM))[0]
-        return fields if isinstance(fields, dict) else None
-    except msgpack_codec.Damaged:
+        return fields if are_fields(fields) else None
+    except (msgpack_codec.Damaged, KeyError, TypeError, ValueError):
         return None
+
+
+def are_fields(fields: "Fields") -> bool:
+    """Tell whether fields are such as `packed_record` writes."""
+    digest, cutoffs, probability = fields["digest"], fields["cutoffs"], fields["probability"]
+    days, size = fields["limits"]
+    return (
+        is_number(fields["time"], 0, LATEST)
+        and (is_label(fields["verdict"]) or fields["verdict"] == UNSURE)
+        and is_number(fields["score"], -LARGEST, LARGEST)
+        and is_number(probability, 0, 1)
+        and (cutoffs is None or (len(cutoffs) == 2 and all(is_number(cutoff) for cutoff in cutoffs)))
+        and (digest is None or is_integer(digest, 0, (1 << 64) - 1))
+        and is_integer(fields["size"])
+        and is_integer(days)
+        and is_integer(size)
+        and all(isinstance(fields[name], memoryview) for name in ("model", "source", "user", "message"))
+        and len(fields["model"]) <= LONGEST_PATH
+    )
 
 
 def message_of(fields: "Fields") -> bytes:

@@ -16,7 +16,8 @@ def write_syslog(verdict: "Verdict", raw: bytes) -> None:
     import syslog
 
     listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
-    line = f"{verdict.label} score={verdict.score:.4f}{listed} size={len(raw)} id={escaped(message_id(raw))}"
+    score = f"{escaped(verdict.label)} score={verdict.score:.4f}{listed}"
+    line = f"{score} size={len(raw)} id={escaped(message_id(raw))}"
     syslog.openlog("spamnb", syslog.LOG_PID, syslog.LOG_MAIL)
     syslog.syslog(syslog.LOG_INFO, line)
 

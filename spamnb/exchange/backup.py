@@ -22,8 +22,9 @@ from spamnb.key import Key, read_model_key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of
+from spamnb.store.journal import LAST_DAY
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable
+from spamnb.tables.count_table import LARGEST_INT32, CountTable
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.tables.saving import save
@@ -176,7 +177,7 @@ class _BackupReader:
             self.pair_counts.append([day, day, *messages, *[0] * label_count])
         elif kind == "m":
             digest, label, score, lead = fields if label_count > 2 and len(fields) > 3 else (*fields, "nan")
-            if int(label) >= label_count:
+            if not 0 <= int(label) < label_count:
                 raise ValueError(label)
             self.learned.append((int(digest, 16), int(label), float(score), float(lead)))
         else:
@@ -189,6 +190,9 @@ class _BackupReader:
         of_tokens = [int(token, 16) for token in self.tokens] if self.keyed else fingerprints_of(self.tokens)
         fingerprints = np.array(of_tokens + self.pairs, np.uint64)
         counts: Array = np.array(self.counts + self.pair_counts, np.int64).reshape(-1, 2 + 2 * label_count).T
+        if counts[:2].max(initial=0) > LAST_DAY:
+            raise ValueError("a day beyond all days")
+        kind = np.int32 if counts[2:].max(initial=0) <= LARGEST_INT32 else np.int64
         order = stable_order(fingerprints)
         texts = [] if self.keyed else [token.encode() for token in self.tokens]
         texts += [b""] * (len(fingerprints) - len(texts))
@@ -199,8 +203,8 @@ class _BackupReader:
             numbers,
             fingerprints[order],
             Texts.of([texts[at] for at in order.tolist()]),
-            counts[2 : 2 + label_count, order].astype(np.int32),
-            counts[2 + label_count :, order].astype(np.int32),
+            counts[2 : 2 + label_count, order].astype(kind),
+            counts[2 + label_count :, order].astype(kind),
             counts[0, order].astype(np.uint16),
             counts[1, order].astype(np.uint16),
             LearnedMessages.of(*learned),

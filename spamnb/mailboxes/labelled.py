@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from stat import S_ISDIR
 from typing import Any
 
-from spamnb import HAM, SPAM, UNSURE
+from spamnb import HAM, SPAM, is_label
 from spamnb.errors import DataError, NoInput
 from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.sources import total_size
@@ -59,7 +59,7 @@ def _parse_line(line: str, location: str) -> tuple[str, str]:
     if not names:
         raise DataError(f"{location}: a label and a path are needed, like: spam ../data/inmail.1")
     label = label.lower() if label.lower() in (HAM, SPAM) else label
-    if label.lower() == UNSURE or not label.isprintable() or len(label) > 100:
+    if not is_label(label):
         raise DataError(f"{location}: {label[:100]!r} cannot be a label")
     return label, names[0]
 

@@ -1,5 +1,6 @@
 """Tokenizer settings: chosen when a model is made, stored in it, and never changed."""
 
+from spamnb import is_label
 from spamnb.errors import UsageError
 from spamnb.reading.words import Words
 
@@ -57,7 +58,16 @@ class Settings:
 
     @classmethod
     def from_map(cls, stored: "Mapping[str, Any]") -> "Settings":
-        return cls(**{name: stored[name] for name in cls.__slots__ if name != "keyed" or name in stored})
+        """Make the settings that a model names; ValueError if they are none."""
+        if not isinstance(stored["stop_words"], list):
+            raise ValueError("not settings")
+        found = cls(**{name: stored[name] for name in cls.__slots__ if name != "keyed" or name in stored})
+        flags, names = (found.headers, found.keep_case, found.closed), (found.stem, found.stop_language)
+        fits = type(found.ngrams) is type(found.revision) is int and isinstance(found.keyed, str)
+        fits = fits and all(isinstance(flag, bool) for flag in flags)
+        if not fits or not all(name is None or is_label(name) for name in names):
+            raise ValueError("not settings")
+        return found
 
     def as_map(self) -> "dict[str, Any]":
         return {name: getattr(self, name) for name in self.__slots__}

@@ -12,11 +12,13 @@ from spamnb.bayes.verdict import Verdict
 from spamnb.configuration.current import Configuration, load
 from spamnb.delivery.fast_scorer import hold
 from spamnb.delivery.history_log import HistoryLog
-from spamnb.errors import ModelError, SpamnbError
+from spamnb.errors import InputOutputError, ModelError, SpamnbError
 from spamnb.files import complain, model_file
+from spamnb.key import key_path
 from spamnb.model import Model
 from spamnb.reading.features import Features
 from spamnb.serve.metrics import Counters
+from spamnb.store.stored_model import StoredModel
 
 MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
 
@@ -30,6 +32,9 @@ def open_in_memory(path: str, before: Model | None = None) -> Model:
 Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal
 
 MOST_OPEN_USER_MODELS = 64
+MOST_USER_MODEL = 1 << 29  # bytes
+MOST_USER_JOURNAL = 1 << 23  # bytes; from 2 MB on, who learns folds it at once
+MOST_USER_PATTERNS = 1 << 18  # entries of a histogram, which some views read whole
 LOOK_AGAIN = 1.0  # seconds until files of the configuration are looked at again
 MODEL_NAME = "model.msgpack"
 USER_CHARACTERS = frozenset(string.ascii_letters + string.digits + "._@+-=")
@@ -55,10 +60,15 @@ class Judge:
     def classify(self, raw: bytes, user: str = "", with_evidence: bool = False) -> tuple[Verdict, Features]:
         """Judge a message. The features are good until the next one is judged."""
         start = perf_counter()
-        model = self._model_of(user).current()
+        kept = self._model_of(user)
+        model = kept.current()
         self.spare.key = model.key
         features = model.features(raw, self.spare)
-        verdict = model.classify_features(features) if with_evidence else model.verdict(features)
+        try:
+            verdict = model.classify_features(features) if with_evidence else model.verdict(features)
+        except ModelError as error:
+            kept.remember_failure(error)
+            raise
         self._configuration().decide(verdict, raw)
         self.counters.judged(verdict.label, perf_counter() - start)
         if self.history:
@@ -82,7 +92,11 @@ class Judge:
 
     def model_path(self, user: str) -> str:
         """Path of the model that a user's mail is judged by, and learned with."""
-        return user_model_path(self.user_models, user) or self.shared.path
+        path = user_model_path(self.user_models, user)
+        if path is None:
+            return self.shared.path
+        check_sizes(path, ReloadingModel(path, shared=False)._stamp())
+        return path
 
     def may_teach(self, peer: int | None, user: str, path: str) -> bool:
         """Whether a user id may teach the model of a path, which judges a user's mail.
@@ -97,7 +111,7 @@ class Judge:
     def reload(self) -> None:
         """Have every model opened anew when it is next used."""
         self.by_path.clear()
-        self.shared.stamp = None
+        self.shared.stamp = self.shared.failed_stamp = None
 
     def _model_of(self, user: str) -> ReloadingModel:
         path = user_model_path(self.user_models, user)
@@ -122,6 +136,8 @@ class ReloadingModel:
         self.shared = shared
         self.stamp: Stamp | None = None
         self.last_error = ""
+        self.failed_stamp: Stamp | None = None  # of files that could not be opened, and of the key
+        self.failure: ModelError | None = None
         self._model: Model | None = None
 
     @property
@@ -130,14 +146,19 @@ class ReloadingModel:
 
     def current(self) -> Model:
         stamp = self._stamp()
-        if self._model is None or stamp != self.stamp:
+        if self._model is None or stamp != self.stamp or self.failure:
             self._model = self._reopen(stamp)
         return self._model
 
     def _reopen(self, stamp: Stamp) -> Model:
         try:
+            if self.failure and self._stamp_with_key() == self.failed_stamp:
+                raise self.failure
+            self.failure = None
             model = self._open(stamp)
         except SpamnbError as error:
+            if isinstance(error, ModelError):
+                self.remember_failure(error)
             if self._model is None:
                 raise
             if str(error) != self.last_error:
@@ -150,14 +171,24 @@ class ReloadingModel:
     def _open(self, stamp: Stamp) -> Model:
         if self.shared:
             return open_in_memory(self.path, self._model)
-        model = Model.open(self.path)
-        if stamp[0] is None or stamp[0][0] != model.stored.file.inode:
-            raise ModelError(self.path, "changed while it was opened")  # it may be a link by now
-        return model
+        check_sizes(self.path, stamp)
+        stored = StoredModel.open(self.path)
+        if stamp[0] is None or stamp[0][0] != stored.file.inode:
+            raise InputOutputError(f"{self.path}: changed while it was opened")  # it may be a link by now
+        if len(stored.column("histogram.tokens")) > MOST_USER_PATTERNS:
+            raise ModelError(self.path, "too large for a server: its histogram")
+        return Model(stored)
+
+    def remember_failure(self, error: ModelError) -> None:
+        """Remember why a model cannot be judged by: it is not opened again until one of its files changes."""
+        self.failure, self.failed_stamp = error, self._stamp_with_key()
 
     def _stamp(self) -> Stamp:
         """Stamp that differs once the model file or its journal was replaced or has grown."""
         return self._file_stamp(self.path), self._file_stamp(self.path + ".journal")
+
+    def _stamp_with_key(self) -> Stamp:
+        return *self._stamp(), self._file_stamp(key_path(self.path))
 
     def _file_stamp(self, path: str) -> tuple[int, int, int] | None:
         try:
@@ -165,6 +196,13 @@ class ReloadingModel:
         except OSError:
             return None
         return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def check_sizes(path: str, stamp: Stamp) -> None:
+    """Refuse a user's model that would take others' time and memory, before it is read."""
+    for file, most, name in zip(stamp, (MOST_USER_MODEL, MOST_USER_JOURNAL), ("", ".journal"), strict=False):
+        if file is not None and file[2] > most:
+            raise ModelError(path + name, f"larger than the {most >> 20} MB that a server takes of a user")
 
 
 def user_model_path(folder: str | None, user: str) -> str | None:

@@ -14,7 +14,7 @@ class Log:
     def judged(self, verdict: Verdict, raw: bytes, user: str, seconds: float, command: str) -> None:
         if not self.quiet:
             listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
-            points = f"{verdict.label} {verdict.points:.1f} score={verdict.score:.4f}{listed}"
+            points = f"{escaped(verdict.label)} {verdict.points:.1f} score={verdict.score:.4f}{listed}"
             self._write(points, raw, user, seconds, command)
 
     def learned(self, outcome: str, label: str | None, raw: bytes, user: str, seconds: float) -> None:

@@ -14,9 +14,11 @@ import os
 from binascii import crc32  # zlib's, without loading zlib
 from math import nan
 
-from spamnb.errors import InputOutputError, command_to_run
+from spamnb import is_label
+from spamnb.errors import DataError, InputOutputError, command_to_run
 from spamnb.files import complain, open_beside, sync_folder, write_all
 from spamnb.store import msgpack_codec
+from spamnb.store.msgpack_codec import is_integer, is_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +35,11 @@ INTEGERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # first byte of the checksum: how many b
 BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # first byte of the bin: how many bytes hold its length
 CHECKSUM_FIRST_BYTES = frozenset((*range(0x80), *INTEGERS))
 MAP_FIRST_BYTES = frozenset((*range(0x80, 0x90), 0xDE))
+LONGEST_JOURNAL = 1 << 28  # bytes; it is folded long before, unless a training takes days
 MOST_SEARCHED = 1 << 28  # bytes whose checksums are taken in search of sound records: 0.2 s
+PLACE_SEARCHED = 256  # bytes that a place where a record may begin counts for: so few are tried in vain
+LARGEST_NUMBER = 1 << 53  # of a numeric feature
+LAST_DAY = 65_535  # that a column of days holds
 MOST_LISTED = 3  # damaged ranges in a warning
 
 _warned: "dict[str, list[ByteRange]]" = {}  # path of a journal → the ranges this process warned of
@@ -76,7 +82,24 @@ class JournalRecord:
         self.score: float = fields["score"]
         self.lead: float = fields.get("lead", nan)
         self.length = sum(self.occurrences)  # tokens, each as often as it occurs
+        if not self.is_sound():
+            raise ValueError("not what spamnb writes")
         self.move_from(fields["before"], labels)
+
+    def is_sound(self) -> bool:
+        """Tell whether the fields have values that learning a message gives them."""
+        size, pairs, text = len(self.fingerprints), len(self.pairs), bytes(self.text)
+        is_sound = is_integer(self.digest, 0, (1 << 64) - 1) and is_integer(self.day, 0, LAST_DAY)
+        is_sound = (
+            is_sound and size == len(self.occurrences) == text.count(b"\n") and text[-1:] in (b"", b"\n")
+        )
+        is_sound = is_sound and is_integer(self.new_tokens, -size, size)
+        is_sound = is_sound and is_integer(self.new_pairs, -pairs, pairs)
+        for score in (self.score, self.lead):
+            is_sound = is_sound and (score != score or is_number(score))
+        for name, value in self.numbers.items():
+            is_sound = is_sound and is_label(name) and is_number(value, 0, LARGEST_NUMBER)
+        return is_sound and bool(str(text, "utf-8", "strict") or not size)
 
     def move_from(self, before: str | None, labels: "Sequence[str]") -> None:
         """Set the label before, and `steps`: (label index, 1 to add or -1 to subtract the counts) each."""
@@ -146,7 +169,11 @@ class Journal:
         """Read the sound records of a generation; an absent or stale journal is empty."""
         try:
             with open(_open(path, os.O_RDONLY), "rb") as file:
-                data = file.read()
+                if os.fstat(file.fileno()).st_size > LONGEST_JOURNAL:
+                    raise DataError(
+                        f"{path}: larger than {LONGEST_JOURNAL >> 20} MB, so it is no journal; remove it"
+                    )
+                data = file.read(LONGEST_JOURNAL)
         except FileNotFoundError:
             return cls(labels)
         except OSError as error:
@@ -260,6 +287,7 @@ class SoundRecordSearch:
         """Return where the next sound record begins; else the end of the journal."""
         data = self.data
         while (at := data.find(ARRAY_OF_TWO, at + 1, -1)) >= 0 and self.bytes_left > 0:
+            self.bytes_left -= PLACE_SEARCHED
             if data[at + 1] not in CHECKSUM_FIRST_BYTES:
                 continue
             checksum, start, end = frame_at(data, at)

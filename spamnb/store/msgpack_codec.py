@@ -7,6 +7,8 @@ model file.
 
 from __future__ import annotations
 
+from math import inf
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -96,6 +98,16 @@ class Reader:
             key = self.value(depth + 1)
             items[key] = self.value(depth + 1)
         return items
+
+
+def is_number(value: object, least: float = -inf, most: float = inf) -> bool:
+    """Tell whether a value is a number within limits; NaN never is."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+
+
+def is_integer(value: object, least: int = 0, most: int = (1 << 63) - 1) -> bool:
+    """Tell whether a value is a whole number within limits."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def pack(value: Any) -> bytes:

@@ -14,7 +14,7 @@ cdef class CountRecords:
     cdef readonly object column, directory
     cdef readonly bint in_memory
     cdef bytes records, entries
-    cdef int64_t width, entry_width, first_count, count_width, start, directory_start
+    cdef int64_t bytes_to_verify, width, entry_width, first_count, count_width, start, directory_start
     cdef int handle
     cdef readonly int shift
     cdef dict latest

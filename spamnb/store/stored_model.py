@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 from binascii import crc32  # zlib's, without loading zlib
 
+from spamnb import is_label
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_run
 from spamnb.store import msgpack_codec
+from spamnb.store.msgpack_codec import is_integer, is_number
 from spamnb.store.records import KEY_BYTES, Column, CountRecords, File, place_of
 
 TYPE_CHECKING = False
@@ -24,6 +26,14 @@ FORMAT = "spamnb"
 VERSION = 4
 SIGNATURE = b"\xa6format\xa6spamnb"  # what a model file begins with, behind the first bytes of a map
 USUAL_HEAD = 1 << 14  # bytes read first; a head with many stop words is longer
+LONGEST_HEAD = 1 << 20  # bytes
+LARGEST_SUM = 1e100  # of a numeric feature: what is computed of it stays finite
+TOTALS = ("messages", "presences", "occurrences", "pair_presences")  # lists in the head, a count a label
+# Columns of the same length, with their types: * is any of WHOLE. Those of each label come to these.
+TOKEN_COLUMNS = {"ends": "*", "days": "H", "first_days": "H"}
+PAIR_COLUMNS = {"pair_days": "H"}
+DIGEST_COLUMNS = {"digests": "Q", "digest_labels": "B", "digest_scores": "f"}
+WHOLE = "BHIQ"
 
 
 class StoredModel:
@@ -35,9 +45,10 @@ class StoredModel:
         self.head, start = _read_head(self.file)
         self._columns = _locate_columns(self.file, self.head, start)
         try:
+            self._check_columns()
             self.labels: list[str] = list(self.head["labels"])
             self.generation: int = self.head["generation"]
-            self.keyed: str = self.head.get("settings", {}).get("keyed", "")  # the id of its key, if any
+            self.keyed: str = self.head["settings"].get("keyed", "")  # the id of its key, if any
             self.messages: list[int] = list(self.head["messages"])
             self.presences: list[int] = list(self.head["presences"])
             self.occurrences: list[int] = list(self.head["occurrences"])
@@ -145,6 +156,31 @@ class StoredModel:
             raise ModelError(self.path, f"its labels are damaged; {WHAT_TO_DO}")
         return self.labels[label_index]
 
+    def _check_columns(self) -> None:
+        """Raise an error if columns are missing, or are not of the type and length that they should have."""
+        columns, label_count = self._columns, len(self.head["labels"])
+        tokens, pairs = columns["tokens"], columns["pairs"]
+        histograms = dict.fromkeys([*[f"histogram.{k}" for k in range(label_count)], "histogram.tokens"], "*")
+        fits = tokens.kind == "Q" + 2 * label_count * tokens.kind[-1] and tokens.kind[-1] in WHOLE
+        fits = fits and pairs.kind == "Q" + label_count * pairs.kind[-1] and pairs.kind[-1] in WHOLE
+        fits = fits and columns["text"].kind == "B"
+        leads = {"digest_leads": "f"} if "digest_leads" in columns else {}
+        for length, kinds in (
+            (len(tokens), TOKEN_COLUMNS),
+            (len(pairs), PAIR_COLUMNS),
+            (len(columns["digests"]), {**DIGEST_COLUMNS, **leads}),
+            (len(columns["histogram.tokens"]), histograms),
+        ):
+            for name, kind in kinds.items():
+                found = columns[name]
+                fits = (
+                    fits
+                    and len(found) == length
+                    and (found.kind == kind or (kind == "*" and found.kind in WHOLE))
+                )
+        if not fits:
+            raise ValueError("not the columns of a model")
+
     def _mend_journal(self) -> None:
         """Adapt sound records to the loss of damaged ones: subtract nothing these added, count anew."""
         from spamnb.store.journal import warn
@@ -175,11 +211,17 @@ class StoredModel:
                     sums[0] += sign
                     sums[1] += sign * value
                     sums[2] += sign * value * value
+        for totals in (self.messages, self.presences, self.occurrences, self.pair_presences):
+            totals[:] = [max(total, 0) for total in totals]  # forgotten twice: no harm
+        self.vocabulary, self.pair_vocabulary = max(self.vocabulary, 0), max(self.pair_vocabulary, 0)
+        for by_label in self.numbers.values():
+            for sums in by_label:
+                sums[0] = max(sums[0], 0)
 
 
 def labels_of(path: str) -> Sequence[str]:
     """Return the labels of a model; no more than the head of its file is read."""
-    labels: Sequence[str] = _read_head(_open_file(path))[0].get("labels", ())
+    labels: Sequence[str] = _read_head(_open_file(path))[0]["labels"]
     return labels
 
 
@@ -222,7 +264,7 @@ def _open_file(path: str) -> File:
 
 def _read_head(file: File) -> tuple[dict[str, Any], int]:
     """Return the head of the file, with all but the columns, and the offset behind it."""
-    size = min(file.size, USUAL_HEAD)
+    size, most = min(file.size, USUAL_HEAD), min(file.size, LONGEST_HEAD)
     while True:
         front = file.read(0, size)
         if SIGNATURE not in front[:24]:
@@ -230,9 +272,9 @@ def _read_head(file: File) -> tuple[dict[str, Any], int]:
         try:
             return _parse_head(file.path, front)
         except (msgpack_codec.Damaged, TypeError) as error:
-            if size == file.size:
+            if size == most:
                 raise ModelError(file.path, f"not a spamnb model, or cut short; {WHAT_TO_DO}") from error
-        size = min(file.size, 64 * size)
+        size = min(most, 64 * size)
 
 
 def _parse_head(path: str, data: bytes) -> tuple[dict[str, Any], int]:
@@ -250,7 +292,41 @@ def _parse_head(path: str, data: bytes) -> tuple[dict[str, Any], int]:
     sound = type(version) is int and version == VERSION and crc32(data[start:at]) == front.get("crc32")
     if not sound or not isinstance(head, dict) or entries != 4 + len(head.get("columns", ())):
         raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}")
+    try:
+        _check_head(head)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
     return head, at
+
+
+def _check_head(head: dict[str, Any]) -> None:
+    """Raise an error if a head says what spamnb would not have written; settings and view are not looked at.
+
+    A checksum tells damage. What somebody wrote on purpose is told here, for all that open a model.
+    """
+    labels, numbers = head["labels"], head["numbers"]
+    fits = bool(labels) and len(set(labels)) == len(labels) and all(is_label(label) for label in labels)
+    for name in TOTALS:
+        fits = fits and len(head[name]) == len(labels) and all(is_integer(count) for count in head[name])
+    fits = fits and all(isinstance(head[name], list) for name in ("labels", "columns", *TOTALS))
+    fits = fits and is_integer(head["vocabulary"]) and is_integer(head["pair_vocabulary"])
+    fits = (
+        fits
+        and is_integer(head["generation"], 0, (1 << 64) - 1)
+        and isinstance(head["settings"].get("keyed", ""), str)
+    )
+    for name, by_label in numbers.items():
+        fits = fits and is_label(name) and len(by_label) == len(labels)
+        for count, total, squares in by_label:
+            fits = fits and is_integer(count) and is_number(total, -LARGEST_SUM, LARGEST_SUM)
+            fits = fits and is_number(squares, 0, LARGEST_SUM)
+    fits = fits and is_number(head["ham_loss"], 0, 1)
+    fits = fits and len(head["cutoffs"]) == 2 and all(is_number(cutoff) for cutoff in head["cutoffs"])
+    slope, intercept = head["calibration"]
+    fits = fits and is_number(slope, -LARGEST_SUM, LARGEST_SUM)
+    fits = fits and is_number(intercept, -LARGEST_SUM, LARGEST_SUM) and is_number(head.get("margin", 0))
+    if not fits:
+        raise ValueError("not what spamnb writes")
 
 
 def _map_size(data: bytes) -> tuple[int, int]:
@@ -267,6 +343,8 @@ def _locate_columns(file: File, head: dict[str, Any], at: int) -> dict[str, Colu
     columns = {}
     try:
         for name, kind, size, checksum in head["columns"]:
+            if not is_label(name) or name in columns or not is_integer(size):
+                raise ValueError(name)
             at += 1 + len(name) + 5  # its key, a short string, and the five bytes in front of a bin
             columns[name] = Column(file, name, kind, at, size, checksum)
             at += size

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spamnb.arrays import Array, shard_range
+from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.key import Key
 from spamnb.store.journal import JournalRecord
 from spamnb.store.stored_model import StoredModel
@@ -60,7 +61,7 @@ class LearnedMessages:
 
         scores = column("digest_scores")
         leads = column("digest_leads") if stored.has_column("digest_leads") else np.full_like(scores, np.nan)
-        in_file = cls(column("digests"), column("digest_labels").astype(np.int8), scores, leads)
+        in_file = cls(column("digests"), label_indices(stored, column("digest_labels")), scores, leads)
         later = [entry for entry in stored.journal.records if entry.digest in within]
         return merge_learned([in_file, *(cls.of_entry(entry, stored.labels) for entry in later)]).remaining()
 
@@ -117,6 +118,13 @@ class LearnedMessages:
 
 
 NOTHING_LEARNED = LearnedMessages.of([], [])
+
+
+def label_indices(stored: StoredModel, column: Array) -> Array:
+    """Check the labels of messages, as a model file has them."""
+    if column.max(initial=0) >= len(stored.labels):
+        raise ModelError(stored.path, f"its labels are damaged; {WHAT_TO_DO}")
+    return column.astype(np.int8)
 
 
 def merge_learned(lists: Sequence[LearnedMessages]) -> LearnedMessages:

@@ -13,7 +13,7 @@ from spamnb.store.records import KEY_BYTES, Column
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import LARGEST_INT32, CountTable, NumberSums, sum_tables
 from spamnb.tables.layout import column_header, record_type
-from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
+from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, label_indices
 
 
 def load_table(stored: StoredModel) -> CountTable:
@@ -21,7 +21,8 @@ def load_table(stored: StoredModel) -> CountTable:
     column = _read_columns(stored)
     scores = column["digest_scores"]
     leads = column.get("digest_leads", np.full_like(scores, np.nan))
-    learned = LearnedMessages(column["digests"], column["digest_labels"].astype(np.int8), scores, leads)
+    labels = label_indices(stored, column["digest_labels"])
+    learned = LearnedMessages(column["digests"], labels, scores, leads)
     base = replace(_table_of(stored, column), learned=learned)
     return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.records)])
 
@@ -73,6 +74,9 @@ def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
         return np.concatenate((words, pairs))[order]
 
     tokens, pairs = column["tokens"], column["pairs"]
+    lengths = np.diff(column["ends"].astype(np.int64), prepend=0)
+    if lengths.min(initial=0) < 0 or lengths.sum() != len(column["text"]):
+        raise ModelError(stored.path, f"its column ends is damaged; {WHAT_TO_DO}")
     order = stable_order(np.concatenate((tokens["key"], pairs["key"])))
     counts, pair_counts = tokens["counts"].T, pairs["counts"].T
     kind = np.int32 if max(counts.max(initial=0), pair_counts.max(initial=0)) <= LARGEST_INT32 else np.int64
@@ -82,7 +86,7 @@ def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
         tuple(head["messages"]),
         head["numbers"],
         both(tokens["key"], pairs["key"]),
-        Texts(np.cumsum(both(np.diff(column["ends"].astype(np.int64), prepend=0), zeros)), column["text"]),
+        Texts(np.cumsum(both(lengths, zeros)), column["text"]),
         np.array([both(counts[k], pair_counts[k]) for k in range(label_count)], kind),
         np.array([both(counts[label_count + k], zeros) for k in range(label_count)], kind),
         both(column["first_days"], column["pair_days"]),

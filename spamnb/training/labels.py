@@ -2,18 +2,12 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from spamnb import HAM, SPAM, UNSURE
+from spamnb import HAM, SPAM
 from spamnb.errors import UsageError
 from spamnb.store.stored_model import StoredModel
 
 LABELS = (HAM, SPAM)
-MOST_LETTERS = 100
 SHORTEST = 3  # letters of a name that can be mistyped
-
-
-def is_label(name: str) -> bool:
-    """Tell whether a name can be that of a label."""
-    return bool(name) and name.isprintable() and name != UNSURE and len(name) <= MOST_LETTERS
 
 
 def refuse_new_labels(stored: StoredModel, given: Iterable[str], agreed: Collection[str]) -> None:

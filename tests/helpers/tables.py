@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from helpers.simple_table import SimpleTable
 from spamnb.arrays import Texts
+from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
+from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
@@ -19,9 +21,19 @@ def fingerprint(token):
     return fingerprints_of([token])[0]
 
 
+ABOUT = {  # all that a model has beside its table
+    "settings": Settings().as_map(),
+    "view": DEFAULT_VIEW.as_map(),
+    "ham_loss": 0.001,
+    "cutoffs": [-1.0, 1.0],
+    "calibration": [1.0, 0.0],
+}
+
+
 def saved(path, table, **about):
     """A table as a model file, in its place."""
-    replace_model(path, save(path, [table], table.learned, {**about, "labels": list(table.labels)}), None)
+    about = {**ABOUT, **about, "labels": list(table.labels)}
+    replace_model(path, save(path, [table], table.learned, about), None)
     return path
 
 

@@ -168,7 +168,7 @@ FIELDS = [
 
 @pytest.mark.parametrize("raw", FIELDS, ids=range(len(FIELDS)))
 def test_hostile_mail(folder, spamnb, raw):
-    verdict = Verdict("spam\x1b", 1.0, 0.5, {}, (), None)
+    verdict = Verdict("spam", 1.0, 0.5, {}, (), None)
     HistoryLog(folder=folder).append(raw, verdict, spamnb.model, "imap \x1b/\udcff", "\udcff\0" * 10**5)
     with History.open(folder) as history:
         assert history.gather() == 1

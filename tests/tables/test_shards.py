@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.generated import examples_times
-from helpers.tables import assert_same, bulk, mail
+from helpers.tables import ABOUT, assert_same, bulk, mail
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,7 +69,9 @@ def test_the_same_file_in_however_many_parts(many, top, tmp_path):
     files = []
     for number in PARTS:
         path = str(tmp_path / str(number))
-        os.rename(save(path, parts_of(table, number), table.learned, {"labels": list(table.labels)}), path)
+        os.rename(
+            save(path, parts_of(table, number), table.learned, {**ABOUT, "labels": list(table.labels)}), path
+        )
         files.append(Path(path).read_bytes())
         assert check(path).damage == []
     assert len(set(files)) == 1

@@ -19,6 +19,7 @@ from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.reading.settings import Settings
+from spamnb.store.journal import LAST_DAY
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_table
@@ -27,7 +28,6 @@ from spamnb.training.train import existing, replaceable, write
 
 LABELS = (HAM, SPAM)
 MAX_COUNT = (1 << 31) - 1  # the largest that a column of counts holds
-LAST_DAY = 65_535  # the largest that a column of days holds
 
 
 @dataclass

@@ -1,0 +1,155 @@
+"""A user's model takes little time and memory of the others, whatever the user wrote there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from spamnb.errors import DataError, ModelError, SpamnbError
+from spamnb.serve import judge as judging
+from spamnb.serve.judge import Judge, ReloadingModel
+from spamnb.serve.metrics import Counters
+from spamnb.store import journal, records, stored_model
+from spamnb.store.journal import Journal, SoundRecordSearch
+from spamnb.store.stored_model import StoredModel
+
+SPAM = b"Subject: cheap pills\n\nbuy viagra now, casino bonus\n"
+SPARSE = 1 << 33  # bytes that no disk need have
+
+
+@pytest.fixture
+def home(tmp_path):
+    (tmp_path / "homes" / "ann").mkdir(parents=True)
+    return tmp_path / "homes" / "ann"
+
+
+@pytest.fixture
+def judge(spamnb, home):
+    return Judge(spamnb.model, str(home.parent), Counters(1))
+
+
+def sparse(path, start, size):
+    path.write_bytes(start)
+    os.truncate(path, size)
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """Bytes of the reads of a model file from now on."""
+    sizes = []
+
+    class Counting(records.File):
+        def read(self, at, size):
+            sizes.append(size)
+            return super().read(at, size)
+
+    monkeypatch.setattr(stored_model, "File", Counting)
+    return sizes
+
+
+@pytest.mark.parametrize("size", [1 << 28, SPARSE])
+@pytest.mark.parametrize(
+    "broken", [b"\xdd\x0f\xff\xff\xff", b"\xc6\x7f\xff\xff\xff", b"\xdf\x0f\xff\xff\xff", b""]
+)
+def test_of_a_broken_head_no_more_is_read_than_a_head_may_have(home, judge, reads, size, broken):
+    model = home / "model.msgpack"
+    start = b"\x84\xa6format\xa6spamnb\xa7version\x04\xa5crc32\x00\xa4head" + broken
+    sparse(model, start, size)
+    for _ in range(3):
+        with pytest.raises(ModelError):
+            judge.classify(SPAM, "ann")
+    assert sum(reads) <= 2 * stored_model.LONGEST_HEAD
+    assert judge.classify(SPAM, "bob")[0].label == "spam"
+
+
+def test_a_failure_is_remembered_until_the_file_changes(home, judge, spamnb, reads):
+    model = home / "model.msgpack"
+    model.write_bytes(b"\x84\xa6format\xa6spamnb" + b"\xff" * 99)
+    with pytest.raises(ModelError) as first:
+        judge.classify(SPAM, "ann")
+    before = len(reads)
+    with pytest.raises(ModelError) as again:
+        judge.classify(SPAM, "ann")
+    assert (len(reads), str(again.value)) == (before, str(first.value))
+    model.write_bytes(Path(spamnb.model).read_bytes())
+    assert judge.classify(SPAM, "ann")[0].label == "spam"
+
+
+def test_a_failure_to_look_words_up_is_remembered(home, judge, spamnb):
+    data = bytearray(Path(spamnb.model).read_bytes())
+    tokens = StoredModel.open(spamnb.model).column("tokens")
+    data[tokens.at : tokens.at + tokens.size] = bytes(tokens.size)
+    (home / "model.msgpack").write_bytes(data)
+    kept = judge._model_of("ann")
+    for _ in range(2):
+        with pytest.raises(ModelError):
+            judge.classify(SPAM, "ann")
+        assert kept.failure
+    (home / "model.msgpack").write_bytes(Path(spamnb.model).read_bytes())
+    assert judge.classify(SPAM, "ann")[0].label == "spam"
+    assert kept.failure is None
+
+
+def test_a_key_that_comes_later_is_found(spamnb, mail, home, judge):
+    model = home / "model.msgpack"
+    spamnb("train", "--jobs", "1", "--keyed", "--model", model, mail.ham, mail.spam).succeeds()
+    key = Path(f"{model}.key")
+    key.rename(home / "elsewhere")
+    for _ in range(2):
+        with pytest.raises(ModelError, match="key is missing"):
+            judge.classify(SPAM, "ann")
+    (home / "elsewhere").rename(key)
+    assert judge.classify(SPAM, "ann")[0].label
+
+
+def test_what_was_judged_by_stays_while_the_file_is_broken(home, judge, spamnb, capfd):
+    model = home / "model.msgpack"
+    model.write_bytes(Path(spamnb.model).read_bytes())
+    assert judge.classify(SPAM, "ann")[0].label == "spam"
+    model.write_bytes(b"broken")
+    for _ in range(2):
+        assert judge.classify(SPAM, "ann")[0].label == "spam"
+    assert capfd.readouterr().err.count("as it was before") == 1
+
+
+def test_a_large_journal_is_not_read(home, judge, spamnb, monkeypatch):
+    model = home / "model.msgpack"
+    model.write_bytes(Path(spamnb.model).read_bytes())
+    sparse(home / "model.msgpack.journal", b"", 1 << 31)
+    monkeypatch.setattr(Journal, "of", None)
+    with pytest.raises(ModelError, match="larger than"):
+        judge.classify(SPAM, "ann")
+    with pytest.raises(ModelError, match="larger than"):
+        judge.model_path("ann")  # to learn with
+    with pytest.raises(DataError, match="no journal"):
+        StoredModel.open(str(model))
+    assert judge.classify(SPAM, "bob")[0].label == "spam"
+
+
+def test_a_large_histogram_is_not_read(home, judge, spamnb, monkeypatch):
+    (home / "model.msgpack").write_bytes(Path(spamnb.model).read_bytes())
+    monkeypatch.setattr(judging, "MOST_USER_PATTERNS", 1)
+    with pytest.raises(ModelError, match="histogram"):
+        judge.classify(SPAM, "ann")
+
+
+def test_places_where_a_record_may_begin_are_bounded():
+    """Each costs a part of what is searched: else a few megabytes of them would take minutes."""
+    data = b"\x92\x00" * (1 << 20)
+    search = SoundRecordSearch(data)
+    assert search.next_after(0) == len(data)
+    assert search.bytes_left == journal.MOST_SEARCHED - ((1 << 20) - 1) * journal.PLACE_SEARCHED
+    search.bytes_left = journal.PLACE_SEARCHED
+    assert search.next_after(0) == len(data)
+    assert search.bytes_left == 0
+
+
+def test_reloading_forgets_a_failure(spamnb, tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(b"broken")
+    model = ReloadingModel(str(path))
+    with pytest.raises(SpamnbError):
+        model.current()
+    assert model.failure
+    path.write_bytes(Path(spamnb.model).read_bytes())
+    assert model.current().labels == ["ham", "spam"]
