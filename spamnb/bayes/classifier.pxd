@@ -29,6 +29,7 @@ cdef class Likelihood:
     @cython.locals(count=uint64_t, rest=uint64_t, weights=list)
     cpdef list weights_against_spam(self, row)
     cdef list other_weights(self, row)
+    cpdef bint is_evidence(self, row)
     cdef list without_spam(self, values)
     @cython.locals(k=Py_ssize_t)
     cpdef list ranked(self, list joint, list among_others)

@@ -250,6 +250,12 @@ class Likelihood:
         weights, others = self.weights(row), self.without_spam(row)
         return weights if any(others) and spread(self.without_spam(weights)) >= self.least_evidence else None
 
+    def is_evidence(self, row: Row) -> bool:
+        """Tell whether a row of counts is strong enough to count, for spam or between other labels."""
+        return self.strong_weights(row) is not None or (
+            self.spam_apart != NO_LABEL and self.other_weights(row) is not None
+        )
+
     def without_spam(self, values: Sequence[Any]) -> Sequence[Any]:
         """Return the values, one a label, of all labels but spam."""
         return [*values[: self.spam_apart], *values[self.spam_apart + 1 : self.label_count]]

@@ -12,7 +12,7 @@ Definitions as in scikit-learn, and where that leaves a choice:
   ham above it. With fewer than 1,000 ham that is none of them.
 - The log loss takes no probability for less than 2.2e-16, so a certain mistake costs 36, not infinity.
 - The Brier score is that of spam for two labels (0 to 1), summed over the labels for more (0 to 2).
-- The calibration error is that of the spam probability; for more labels, or others, of the largest one.
+- The calibration error is that of the spam probability; without spam, of the largest one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +23,7 @@ import numpy as np
 
 from spamnb import SPAM, UNSURE
 from spamnb.arrays import Array
+from spamnb.bayes.cutoffs import has_spam
 from spamnb.evaluation import intervals
 from spamnb.evaluation.intervals import Estimate
 
@@ -32,7 +33,7 @@ ROC_POINTS = 2000  # more than a screen has dots
 
 def forecasts(labels: Sequence[str], truth: Array, probability: Array) -> tuple[Array, Array]:
     """Per message the probability forecast, of spam or of the likeliest label, and whether it came true."""
-    if len(labels) == 2 and SPAM in labels:
+    if has_spam(labels):
         spam = labels.index(SPAM)
         return probability[:, spam], truth == spam
     best = probability.argmax(axis=1)

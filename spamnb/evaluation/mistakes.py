@@ -4,11 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spamnb import SPAM, UNSURE
-from spamnb.bayes.classifier import Classifier, Evidence
+from spamnb import SPAM
+from spamnb.bayes.classifier import Classifier, Score
 from spamnb.evaluation.folds import CrossValidation
 from spamnb.evaluation.results import UNDECIDED, JudgedMessages, Mistake
-from spamnb.inspection.model_summary import label_leads
+from spamnb.inspection.explanation import compared_labels, difference, evidence_between
+from spamnb.inspection.model_summary import INFINITE
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
@@ -41,10 +42,8 @@ def by_folds(judged: JudgedMessages, folds: CrossValidation, settings: Settings,
                 if folds.assigned[message] == fold:
                     parsed = read(raw[message])
                     features = tokenizer.features(parsed)
-                    evidence = classifier.evidence(features.tokens)
-                    if folds.view.pairs:
-                        evidence += classifier.pair_evidence(features.pairs)
-                    found[message] = _mistake(judged, message, parsed, judged.labels, features, evidence)
+                    score = classifier.score(features.tokens, pairs=features.pairs)
+                    found[message] = _mistake(judged, message, parsed, features, score)
     return [found[message] for message in chosen]
 
 
@@ -54,8 +53,7 @@ def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
     found = []
     for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
         features = model.features(raw)
-        evidence = model.classify_features(features).evidence
-        found.append(_mistake(judged, message, read(raw), model.labels, features, evidence))
+        found.append(_mistake(judged, message, read(raw), features, model.score(features)))
     return found
 
 
@@ -75,23 +73,24 @@ def raw_messages(judged: JudgedMessages, chosen: Sequence[int]) -> list[bytes]:
 
 
 def _mistake(
-    judged: JudgedMessages,
-    message: int,
-    parsed: Message,
-    labels: Sequence[str],
-    features: Features,
-    evidence: Sequence[Evidence],
+    judged: JudgedMessages, message: int, parsed: Message, features: Features, score: Score
 ) -> Mistake:
     path, index = judged.names[message]
-    verdict = judged.verdict[message]
-    toward = labels.index(SPAM) if SPAM in labels else 0
-    weighed = [(features.text_of(item.feature), label_leads(item.weights)[toward]) for item in evidence]
+    truth, verdict = judged.labels[judged.truth[message]], judged.labels[judged.verdict[message]]
+    toward, against = compared_labels(score, verdict, truth)
+    weighed = [
+        (
+            features.text_of(item.feature),
+            max(-INFINITE, min(INFINITE, difference(item.weights, toward, against))),
+        )
+        for item in evidence_between(score, toward, against)
+    ]
     return Mistake(
         path,
         index,
         parsed.get("subject") or "",
-        judged.labels[judged.truth[message]],
-        UNSURE if verdict == UNDECIDED else judged.labels[verdict],
+        truth,
+        verdict,
         float(judged.score[message]),
         sorted(weighed, key=lambda item: (-abs(item[1]), item[0]))[:EVIDENCE_SHOWN],
     )

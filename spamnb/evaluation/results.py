@@ -64,7 +64,7 @@ class Mistake:
     truth: str
     verdict: str
     score: float
-    evidence: list[tuple[str, float]]  # token, and its weight for spam
+    evidence: list[tuple[str, float]]  # token, and its weight for spam; between other labels, for the verdict
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     pairs = features.pairs if view.pairs else []
     score = model.score(features)
     verdict = model.decide(score)
-    toward, against = compared_labels(score, verdict)
+    toward, against = compared_labels(score, verdict.label)
     lead = difference(score.joint, toward, against)
     prior = difference(classifier.log_prior, toward, against) if view.damping is None else 0.0
     background = difference(classifier.score([]).joint, toward, against)
@@ -267,12 +267,17 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
     )
 
 
-def compared_labels(score: Score, verdict: Verdict) -> tuple[int, int]:
-    """The indices of the two labels whose evidence is compared: the one explained, and the one it leads."""
+def compared_labels(score: Score, label: str, other: str | None = None) -> tuple[int, int]:
+    """The indices of the two labels whose evidence is compared: the one explained, and the one it leads.
+
+    These are a verdict and the best other label, unless `other` is known; spam comes first.
+    """
     labels, joint = score.labels, score.joint
     if len(labels) == 1:
         return 0, 0
-    first, second, *_ = sorted(range(len(joint)), key=lambda k: (labels[k] != verdict.label, -joint[k]))
+    first, second, *_ = sorted(
+        range(len(joint)), key=lambda k: (labels[k] != label, labels[k] != other, -joint[k])
+    )
     return (second, first) if labels[second] == SPAM else (first, second)
 
 
@@ -332,7 +337,7 @@ def deciding_words(model: Model, raw: bytes, label: str, most: int = 3) -> list[
     """The evidence that speaks most for a label; for one that is not compared, as unsure, the strongest."""
     features = model.features(raw)
     score = model.score(features)
-    toward, against = compared_labels(score, model.decide(score))
+    toward, against = compared_labels(score, model.decide(score).label)
     words = evidence_between(score, toward, against)
     reasons, _ = sum_evidence(model.view, words, features, toward, against)
     sign = {score.labels[against]: -1, score.labels[toward]: 1}.get(label, 0)

@@ -47,7 +47,7 @@ class ModelCurves:
 
     @classmethod
     def of(cls, model: Model) -> ModelCurves:
-        """Take the curves of a model. Weights are for spam, or for the likeliest of more than two labels."""
+        """Take the curves of a model. Weights are for spam; without it, for the likeliest label."""
         vocabulary = Vocabulary(model.stored)
         two = has_spam(model.labels)
         edges = np.arange(-LARGEST_WEIGHT if two else 0.0, LARGEST_WEIGHT + WEIGHT_STEP, WEIGHT_STEP)
@@ -106,7 +106,7 @@ INFINITE = 99.0  # nats, in place of an infinite weight
 
 @dataclass(frozen=True)
 class TellingToken:
-    """A token that speaks for a label: the weight is the log of how much likelier than under any other."""
+    """A token that speaks for a label: the weight is by `label_leads`."""
 
     token: str
     messages: list[int]
@@ -306,14 +306,18 @@ def indices_of_highest(values: Array, top: int) -> Array:
 
 
 def token_leads(likelihood: Likelihood, message_counts: Array, occurrence_counts: Array) -> Array:
-    """How far each label is ahead of the best other one for each token, as [label, token]."""
+    """`label_leads` of each token, as [label, token]."""
     counts = counts_for(likelihood.view, message_counts, occurrence_counts)
-    return by_row(lambda row: label_leads(likelihood.weights(row)), counts, len(likelihood.labels))
+    return by_row(lambda row: label_leads(likelihood, row), counts, len(likelihood.labels))
 
 
-def label_leads(weights: Sequence[float]) -> list[float]:
-    """How far each label is ahead of the best other one, at most INFINITE."""
-    return [max(-INFINITE, min(INFINITE, lead_of(weights, k))) for k in range(len(weights))]
+def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
+    """How far each label is ahead of the best other one, spam of all others together; at most INFINITE."""
+    weights = likelihood.weights(row)
+    leads = [lead_of(weights, k) for k in range(len(weights))]
+    if (spam := likelihood.spam_apart) >= 0:
+        leads[spam] = lead_of(likelihood.weights_against_spam(row), spam)
+    return [max(-INFINITE, min(INFINITE, lead)) for lead in leads]
 
 
 def most_telling_tokens(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from spamnb.arrays import Array, Texts
-from spamnb.bayes.classifier import GLOBAL, Classifier, View, spread
+from spamnb.bayes.classifier import GLOBAL, Classifier, View
 from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
@@ -55,7 +55,7 @@ class TokenFacts:
     messages: dict[str, int]
     occurrences: dict[str, int] | None  # of a pair only messages are counted
     probabilities: dict[str, float] | None  # by the model's own view
-    weights: dict[str, float] | None  # how far each label is ahead of the best other one, in nats
+    weights: dict[str, float] | None  # by `label_leads`
     counts: bool  # whether the weights are far enough apart to be evidence
     estimates: list[TokenProbabilities]
     first_seen: str | None
@@ -94,7 +94,7 @@ class TokenLookup:
         if row is None:
             nothing = dict.fromkeys(model.labels, 0)
             return TokenFacts(token, False, nothing, nothing, None, None, False, [], None, None, [], near)
-        label_count, weights = len(model.labels), model.classifier.weights(row)
+        label_count = len(model.labels)
         elsewhere = [tag + token.rpartition(":")[2].lstrip("/") for tag in TAGS]
         return TokenFacts(
             token,
@@ -102,8 +102,8 @@ class TokenLookup:
             self._named(row[:label_count]),
             self._named(row[label_count:]),
             self._named(model.classifier.probabilities(row)),
-            self._named(label_leads(weights)),
-            spread(weights) >= model.view.least_evidence,
+            self._named(label_leads(model.classifier, row)),
+            model.classifier.is_evidence(row),
             [self._estimate(classifier, row) for classifier in self.classifiers],
             *self._days_seen(self.vocabulary.place(fingerprint)),
             self._others([other for other in elsewhere if other != token]),
@@ -117,7 +117,6 @@ class TokenLookup:
         if not rows:
             return None
         pair, row = next(iter(rows.items()))
-        weights = classifier.weights(row) if model.view.pairs else None
         untagged = [word.rpartition(":")[2].lstrip("/") for word in pair]
         tagged = [(tag + untagged[0], tag + untagged[1]) for tag in TAGS]
         elsewhere = self._pair_rows([other for other in tagged if other != pair])
@@ -126,9 +125,9 @@ class TokenLookup:
             True,
             self._named(row),
             None,
-            self._named(classifier.probabilities(row)) if weights else None,
-            self._named(label_leads(weights)) if weights else None,
-            weights is not None and spread(weights) >= model.view.least_evidence,
+            self._named(classifier.probabilities(row)) if model.view.pairs else None,
+            self._named(label_leads(classifier, row)) if model.view.pairs else None,
+            model.view.pairs and classifier.is_evidence(row),
             [],
             None,
             None,

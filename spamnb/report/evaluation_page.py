@@ -23,7 +23,7 @@ def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") ->
         plots_section(evaluation),
         tables_section(metrics),
         telling_tokens_section(evaluation.telling()),
-        mistakes_section(evaluation.mistakes, SPAM in metrics["labels"]),
+        mistakes_section(evaluation.mistakes),
         mail_section(evaluation),
     )
     return document(title, masthead(evaluation, title), element("main", *sections))

@@ -5,6 +5,7 @@ from math import sqrt
 from typing import Any
 
 from spamnb import SPAM
+from spamnb.bayes.cutoffs import has_spam
 from spamnb.evaluation import intervals
 from spamnb.evaluation.metrics import calibration_bins, roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
@@ -180,7 +181,7 @@ def calibration(judged: JudgedMessages) -> Markup:
         left, right, tall = x.at(each.low), x.at(each.high), scale * sqrt(each.messages)
         marks.append(box(left + 1, BOTTOM - tall, right - left - 2, tall, "quiet", tip))
         marks.append(text((left + right) / 2, BOTTOM - tall - 3, short(each.messages), class_="small"))
-    what = "spam" if len(judged.labels) == 2 and SPAM in judged.labels else "the likeliest label"
+    what = SPAM if has_spam(judged.labels) else "the likeliest label"
     return drawing(
         "calibration",
         "Forecast against truth",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from spamnb import UNSURE
+from spamnb import SPAM, UNSURE
 from spamnb.evaluation.results import Mistake
 from spamnb.inspection.model_summary import TellingToken
 from spamnb.report.elements import Markup, element, label, untrusted
@@ -67,11 +67,11 @@ def likelier(weight: float) -> str:
     return f"×{ratio:,.0f}" if ratio >= 10 else f"×{ratio:.1f}"
 
 
-def mistakes_section(found: Sequence[Mistake], has_spam: bool) -> Markup:
+def mistakes_section(found: Sequence[Mistake]) -> Markup:
     words = "Farthest on the wrong side first. Often it is the label that is wrong."
     if len(found) > MISTAKES:
         words += f" {count(len(found) - MISTAKES)} more are not shown."
-    listed = [mistake_item(mistake, has_spam) for mistake in found[:MISTAKES]]
+    listed = [mistake_item(mistake) for mistake in found[:MISTAKES]]
     return element(
         "section",
         element("h2", "Worst mistakes"),
@@ -80,10 +80,11 @@ def mistakes_section(found: Sequence[Mistake], has_spam: bool) -> Markup:
     )
 
 
-def mistake_item(mistake: Mistake, has_spam: bool) -> Markup:
+def mistake_item(mistake: Mistake) -> Markup:
     subject = untrusted(mistake.subject, SUBJECT) if mistake.subject.strip() else element("i", "no subject")
     number = None if mistake.index is None else f":{mistake.index}"
-    listed = [evidence_item(*evidence, has_spam) for evidence in mistake.evidence[:EVIDENCE]]
+    is_about_spam = SPAM in (mistake.truth, mistake.verdict)
+    listed = [evidence_item(*evidence, is_about_spam) for evidence in mistake.evidence[:EVIDENCE]]
     return element(
         "li",
         element(
@@ -103,7 +104,7 @@ def mistake_item(mistake: Mistake, has_spam: bool) -> Markup:
     )
 
 
-def evidence_item(text: str, weight: float, has_spam: bool) -> Markup:
-    """Show a token and its weight for spam; without spam a weight has no side."""
-    colour = (SPAM_COLOUR if weight > 0 else HAM_COLOUR) if has_spam else GREY
+def evidence_item(text: str, weight: float, is_about_spam: bool) -> Markup:
+    """Show a token and its weight for spam; that for another label has no colour."""
+    colour = (SPAM_COLOUR if weight > 0 else HAM_COLOUR) if is_about_spam else GREY
     return element("li", element("code", untrusted(text, TOKEN)), " ", signed(weight), class_=colour)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb import HAM, SPAM, UNSURE
+from spamnb import SPAM, UNSURE
 from spamnb.arrays import Array
-from spamnb.bayes.cutoffs import cutoffs, has_spam, score_scale
+from spamnb.bayes.cutoffs import cutoffs, has_spam, not_spam, score_scale
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY
 from spamnb.errors import DataError
@@ -73,20 +73,20 @@ class Choice(NamedTuple):
 def cutoff_page(context: PageContext) -> str:
     model, title = context.model, "Cutoff"
     if not has_spam(model.labels) or model.settings.closed or not model.cutoffs:
-        why = "This model decides by the likeliest label. Cutoffs are for two labels, one of them spam."
+        why = "This model decides by the likeliest label. Cutoffs tell spam from other labels."
         return context.page(title, heading(title, why))
     if not isfinite(model.cutoffs.spam):
-        why = "Too little mail was learned to choose one: learn a few messages of ham and of spam first."
+        why = "Too little mail was learned to choose one: learn a few of spam and of other mail first."
         return context.page(title, heading(title, why))
     latest = context.history.entries("time", model=context.model_path, limit=1)
     scores = JudgedMail.since(context.history, latest[0].time - MONTH if latest else 0.0, context.model_path)
-    now = float(model.stored.head["ham_loss"])
+    now, rest = float(model.stored.head["ham_loss"]), not_spam(model.labels)
     choices = all_choices(model, scores, now)
     lead = (
-        "How much of your ham may be taken for spam? The less, the more spam stays unsure. "
+        f"What share of {rest} may be taken for spam? The less, the more spam stays unsure. "
         f"What each choice would have done to {counted(len(scores.values), 'message')} of the last 30 days:"
     )
-    groups = score_groups(scores)
+    groups = score_groups(scores, rest)
     marks = [model.cutoffs.ham, model.cutoffs.spam]
     bins = fitting_bins(np.concatenate([group.scores for group in groups]), marks)
     return context.page(
@@ -95,11 +95,11 @@ def cutoff_page(context: PageContext) -> str:
         context.form(
             "/cutoff",
             element("input", type="hidden", name="model", value=context.model_path),
-            slider(choices, now),
+            slider(choices, now, rest),
             element(
                 "div",
                 picture(groups, model.cutoffs),
-                choice_table(choices, now, Linear(bins.low, bins.high, LEFT, RIGHT)),
+                choice_table(choices, now, rest, Linear(bins.low, bins.high, LEFT, RIGHT)),
                 class_="beside",
             ),
             element("p", element("button", "use this", class_="main")),
@@ -131,12 +131,12 @@ def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, scores: JudgedMail
     return Choice(loss, limits.spam, spam, len(scores.values) - spam - ham, ham, lost, missed)
 
 
-def slider(choices: Sequence[Choice], now: float) -> Markup:
+def slider(choices: Sequence[Choice], now: float, rest: str) -> Markup:
     """Make the slider, which the script shows; without it, the table has a button for each choice."""
     at = next(index for index, choice in enumerate(choices) if choice.loss == now)
     return element(
         "p",
-        element("label", "Ham that may be lost: ", element("output", choices[at].name), for_="slider"),
+        element("label", f"What may be lost of {rest}: ", element("output", choices[at].name), for_="slider"),
         element("input", type="range", id="slider", min="0", max=str(len(choices) - 1), value=str(at)),
         element("span", id="counts", class_="lead"),
         class_="slider",
@@ -147,22 +147,23 @@ def slider(choices: Sequence[Choice], now: float) -> Markup:
 def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
     plot, _ = histogram(groups[0], groups[1], (limits.ham, limits.spam))
     words = (
-        "Bars up are ham and what was unsure, bars down are spam, as you or else the filter called it; "
-        "the scale is logarithmic, so that a single message shows. Between the cutoffs a message is unsure."
+        f"Bars up are {groups[0].name} and what was unsure, bars down are spam, as you or else the filter "
+        "called it; the scale is logarithmic, so that a single message shows. "
+        "Between the cutoffs a message is unsure."
     )
     return element("figure", plot, element("figcaption", words))
 
 
-def score_groups(scores: JudgedMail) -> tuple[ScoreGroup, ScoreGroup]:
+def score_groups(scores: JudgedMail, rest: str) -> tuple[ScoreGroup, ScoreGroup]:
     """Split messages by what a person says of them, or else the filter."""
     spam = scores.said_spam | (scores.taken_for_spam & ~scores.said_ham)
-    return ScoreGroup(HAM, scores.values[~spam], HAM_COLOUR), ScoreGroup(
+    return ScoreGroup(rest, scores.values[~spam], HAM_COLOUR), ScoreGroup(
         SPAM, scores.values[spam], SPAM_COLOUR
     )
 
 
-def choice_table(choices: Sequence[Choice], now: float, x: Linear) -> Markup:
-    columns = ("may be lost", "spam", "unsure", "ham", "ham lost", "spam missed")
+def choice_table(choices: Sequence[Choice], now: float, rest: str, x: Linear) -> Markup:
+    columns = ("may be lost", "spam", "unsure", rest, f"{rest} lost", "spam missed")
     rows = [
         element(
             "tr",

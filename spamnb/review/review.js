@@ -208,8 +208,9 @@ if (slider) {
     slider.value = at;
     slider.setAttribute("aria-valuetext", choice.parentElement.textContent.trim());
     document.querySelector(".slider output").textContent = choice.parentElement.textContent.trim();
-    const cells = [...choice.closest("tr").cells].slice(1, 4).map((cell) => cell.textContent);
-    document.getElementById("counts").textContent = `${cells[0]} spam, ${cells[1]} unsure, ${cells[2]} ham`;
+    const cells = [...choice.closest("tr").cells], names = [...choice.closest("table").rows[0].cells];
+    document.getElementById("counts").textContent =
+      [1, 2, 3].map((at) => `${cells[at].textContent} ${names[at].textContent}`).join(", ");
     if (!line) return;
     const x = Number(choice.dataset.x);
     line.setAttribute("x1", x);

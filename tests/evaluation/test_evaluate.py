@@ -69,6 +69,18 @@ def test_three_labels(spamnb, three, mail):
     assert metrics["labels"]["work"]["f1"] == 1
 
 
+@pytest.mark.parametrize("judge", [("--model", "{three}"), ("--folds", "3")], ids=["model", "folds"])
+def test_a_mistake_between_other_labels_than_spam(spamnb, three, mail, tmp_path, judge):
+    """Its evidence tells these two apart, and speaks for the verdict."""
+    wrong = tmp_path / "wrong"
+    wrong.write_bytes(mail.messages["work"])
+    labels = ("--ham", mail.ham, "--ham", wrong, "--spam", mail.spam, "--label", f"work={mail.work}")
+    judge = [option.format(three=three) for option in judge]
+    (mistake,) = spamnb("evaluate", "--json", *judge, *labels).succeeds().json["mistakes"]
+    assert (mistake["truth"], mistake["verdict"]) == ("ham", "work")
+    assert all(weight > 0 for _, weight in mistake["evidence"])
+
+
 def test_tokenizer_settings(spamnb, mail):
     """With the headers left out, messages that differ in them only are alike."""
     settings = ("--no-headers", "--ngrams", "2", "--case")

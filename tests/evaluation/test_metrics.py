@@ -228,7 +228,14 @@ def sorted_like(one, other):
     return [(path, found[path]) for path, _ in figures(one.as_map())]
 
 
-def test_calibration_of_the_largest_probability_for_more_labels():
+def test_calibration_of_the_spam_probability_among_more_labels():
+    truth, _, _, probability = mail(np.random.default_rng(3), 500, 3)
+    rest = np.stack([1 - probability[:, 1], probability[:, 1]], axis=1)
+    two = calibration_bins(HAM_SPAM, (truth == 1).astype(int), rest)
+    assert calibration_bins(("ham", "spam", "work"), truth, probability) == two
+
+
+def test_calibration_of_the_largest_probability_without_spam():
     truth, verdict, _, probability = mail(np.random.default_rng(3), 500, 3)
     error = measure(
         ("a", "b", "c"), truth, verdict, None, probability, resamples=0

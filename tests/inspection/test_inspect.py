@@ -443,6 +443,18 @@ class TestTokens:
         assert known["messages"] == {"ham": 0, "spam": 0, "work": 14}
         assert known["weights"]["work"] > 0 > known["weights"]["ham"]
 
+    def test_a_weight_for_spam_is_that_of_two_labels(self, spamnb, three, mail, tmp_path):
+        """Spam is held against all other labels together."""
+        two = tmp_path / "two"
+        spamnb("train", "--model", two, "--ham", mail.ham, "--ham", mail.work, "--spam", mail.spam).succeeds()
+        for token in ("viagra", "subject:deadline", "casino bonus"):
+            of_three, of_two = (
+                spamnb("inspect", "--json", "--model", model, "--token", token).succeeds().json_lines[0]
+                for model in (three, two)
+            )
+            assert of_three["weights"]["spam"] == of_two["weights"]["spam"]
+            assert of_three["counts"] == of_two["counts"]
+
 
 class TestSamples:
     def test_the_same_seed_draws_the_same(self, spamnb):

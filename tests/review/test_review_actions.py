@@ -224,7 +224,9 @@ def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes
     assert "work" in (label_in(other, work(200)), label_in(other, work(201)))
     assert label_in(own, work(200)) is None
     eyes.click("nav a[href^='/cutoff']")  # about the same model
-    eyes.wait(lambda: "likeliest label" in eyes.text())
+    eyes.wait(lambda: "not spam lost" in eyes.text())
+    assert "2 messages of the last 30 days" in eyes.text()
+    assert eyes.text("#counts").endswith(" not spam")
 
 
 def test_two_tabs(page, shared, eyes, own):
