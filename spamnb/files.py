@@ -116,17 +116,14 @@ def _owners(model: str) -> list[int]:
 
 def make_folder(path: str) -> None:
     """Make a folder, and those around it that are missing, for this user only, whatever the umask."""
+    around = os.path.dirname(path.rstrip("/"))
+    if around and not os.path.exists(around):
+        make_folder(around)
     try:
         os.mkdir(path or ".", 0o700)
     except FileExistsError:
         if not os.path.isdir(path or "."):
             raise
-    except FileNotFoundError:
-        around = os.path.dirname(path.rstrip("/"))
-        if not around:
-            raise
-        make_folder(around)
-        make_folder(path)
 
 
 def sync_folder(path: str) -> None:
