@@ -267,7 +267,7 @@ def mail_options(command: Decorated) -> Decorated:
             multiple=True,
             type=path_type,
             metavar="PATH",
-            help="Ham; may be repeated. - reads one message from standard input.",
+            help="Ham; may be repeated. - is standard input.",
         ),
         click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type),
     )

@@ -132,7 +132,7 @@ def train(
     as_json: bool,
     settings: dict[str, Any],
 ) -> int:
-    """Learn from mailboxes, Maildirs, folders of messages, or one message on standard input.
+    """Learn from mailboxes, Maildirs, folders of messages, or standard input.
 
     One message of a mailbox is named as classify names it: inbox.mbox:3.
 
