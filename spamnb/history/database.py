@@ -443,7 +443,7 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
 
 def words_of(raw: bytes, verdict: str, path: str, models: Models) -> str:
     """Name the three words that decided, by the model as it is now; none if it is gone or damaged."""
-    with suppress(SpamnbError, OSError):
+    with suppress(SpamnbError, OSError, ValueError):  # no path has a NUL
         if path not in models:
             models[path] = None
             models[path] = Model.open(path)

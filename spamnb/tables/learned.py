@@ -36,11 +36,9 @@ class LearnedMessages:
     ) -> LearnedMessages:
         order = np.argsort(np.array(digests, np.uint64), kind="stable")
         taken = [np.full(len(order), np.nan) if each is None else np.array(each) for each in (scores, leads)]
-        return cls(
-            np.array(digests, np.uint64)[order],
-            np.array(labels, np.int8)[order],
-            *(each.astype(np.float32)[order] for each in taken),
-        )
+        with np.errstate(over="ignore"):  # the largest float becomes infinite
+            scores_and_leads = [each.astype(np.float32)[order] for each in taken]
+        return cls(np.array(digests, np.uint64)[order], np.array(labels, np.int8)[order], *scores_and_leads)
 
     @classmethod
     def load(cls, stored: StoredModel) -> LearnedMessages:

@@ -15,9 +15,11 @@ from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
+from spamnb.delivery.history_log import ESCAPED, HEAD, STEM, packed_record
 from spamnb.exchange.backup import exported
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
+from spamnb.model import Model
 from spamnb.reading.message import read
 
 MADE = 1000  # bytes of a message that is made
@@ -95,6 +97,13 @@ def models() -> Iterator[bytes]:
     yield from (b"\x00" + whole, b"\xff" + whole)
 
 
+def histories() -> Iterator[bytes]:
+    for raw in (SPAM, b""):
+        verdict = Model.open(sound_model()).classify(raw)
+        record = packed_record(raw, verdict, sound_model(), "classify", "ann", 1e9, [14, 10**8])
+        yield record[HEAD:].replace(ESCAPED, STEM)
+
+
 def backups() -> Iterator[bytes]:
     yield "\n".join(exported(sound_model())).encode()
 
@@ -113,6 +122,7 @@ TARGETS = {
     "address": Target(mail_checks.address, lambda: ADDRESSES, 256),
     "results": Target(mail_checks.results, lambda: RESULTS, 512),
     "model": Target(file_checks.model, models, 8192),
+    "history": Target(file_checks.history, histories, 2048),
     "backup": Target(file_checks.backup, backups, 8192),
     "exports": Target(file_checks.exports, lambda: EXPORTS),
     "spamd": Target(file_checks.spamd, requests),
