@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb import SPAM, UNSURE
 from spamnb.bayes.classifier import Evidence, Score, View
-from spamnb.bayes.cutoffs import has_spam
+from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.inspection.flips import Flip, find_flips
@@ -105,13 +105,24 @@ class Explanation(NamedTuple):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The two labels compared: the one that a negative sum speaks for, and the one of a positive sum."""
+        """What a negative sum speaks for, and what a positive one: two labels, or all others and spam."""
+        against, toward = self.compared
+        return not_spam(self.model.labels) if self.is_about_spam and self.is_spam_apart else against, toward
+
+    @property
+    def compared(self) -> tuple[str, str]:
+        """The two labels compared, the second one ahead by `lead`."""
         return self.model.labels[self.against], self.model.labels[self.toward]
+
+    @property
+    def is_spam_apart(self) -> bool:
+        """Whether spam is held against all other labels together."""
+        return self.model.classifier.spam_apart >= 0
 
     @property
     def column_labels(self) -> Sequence[str]:
         """The labels whose counts a table shows: all, or the two compared where there are many."""
-        return self.model.labels if len(self.model.labels) <= MOST_COLUMNS else self.sides
+        return self.model.labels if len(self.model.labels) <= MOST_COLUMNS else self.compared
 
     @property
     def ranked_label(self) -> str:
@@ -126,7 +137,7 @@ class Explanation(NamedTuple):
     @property
     def is_about_spam(self) -> bool:
         """Whether the evidence is for or against spam, and not for one of several other labels."""
-        return SPAM in self.sides
+        return SPAM in self.compared
 
     @property
     def limits(self) -> tuple[float, ...]:
@@ -166,8 +177,8 @@ class Explanation(NamedTuple):
             **self.verdict.as_map(),
             "cutoffs": [self.cutoffs.ham, self.cutoffs.spam] if self.cutoffs else None,
             **({"margin": self.cutoffs.margin} if self.cutoffs and len(self.model.labels) > 2 else {}),
-            "toward": self.sides[1],
-            "against": self.sides[0],
+            "toward": self.compared[1],
+            "against": self.compared[0],
             "lead": self.lead,
             "sum": {
                 "prior": self.prior,

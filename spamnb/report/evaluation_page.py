@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from spamnb import SPAM, UNSURE
+from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
 from spamnb.mailboxes.skipped import Unreadable, failures
@@ -54,7 +55,7 @@ def headlines(metrics: Mapping[str, Any], warning: Markup | None = None) -> Mark
                 "Spam missed",
                 metrics["spam_missed_percent"],
                 intervals["spam_missed_percent"],
-                "taken for ham",
+                f"taken for {not_spam(list(metrics['labels']))}",
             ),
             unsure,
             card(

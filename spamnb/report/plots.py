@@ -5,7 +5,7 @@ from math import sqrt
 from typing import Any
 
 from spamnb import SPAM
-from spamnb.bayes.cutoffs import has_spam
+from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.evaluation import intervals
 from spamnb.evaluation.metrics import calibration_bins, roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
@@ -80,8 +80,9 @@ def score_groups(judged: JudgedMessages) -> tuple[ScoreGroup, ScoreGroup]:
     """Split messages into ham and spam; without spam, a score is the verdict's: into right and wrong."""
     if SPAM in judged.labels:
         is_spam = judged.truth == judged.labels.index(SPAM)
-        return ScoreGroup("ham", judged.score[~is_spam], HAM_COLOUR), ScoreGroup(
-            "spam", judged.score[is_spam], SPAM_COLOUR
+        rest = not_spam(judged.labels)
+        return ScoreGroup(rest, judged.score[~is_spam], HAM_COLOUR), ScoreGroup(
+            SPAM, judged.score[is_spam], SPAM_COLOUR
         )
     right = judged.truth == judged.verdict
     return ScoreGroup("right", judged.score[right], HAM_COLOUR), ScoreGroup(

@@ -60,13 +60,16 @@ def test_by_a_model(spamnb, mail):
     assert metrics["unsure"] == {"ham": 14, "spam": 14}
 
 
-def test_three_labels(spamnb, three, mail):
+def test_three_labels(spamnb, three, mail, tmp_path):
     labels = ("--ham", mail.ham, "--spam", mail.spam, "--label", f"work={mail.work}")
     metrics = spamnb("evaluate", "--json", "--folds", "3", "--event", "binary", *labels).succeeds().json
     assert list(metrics["labels"]) == ["ham", "spam", "work"]
     assert metrics["confusion"]["work"]["work"] == 14
-    metrics = spamnb("evaluate", "--json", "--model", three, *labels).succeeds().json
+    report = tmp_path / "report.html"
+    metrics = spamnb("evaluate", "--json", "--model", three, "--report", report, *labels).succeeds().json
     assert metrics["labels"]["work"]["f1"] == 1
+    for words in ("Bars up are not spam", "taken for not spam", "probability of spam"):
+        assert words in report.read_text()
 
 
 @pytest.mark.parametrize("judge", [("--model", "{three}"), ("--folds", "3")], ids=["model", "folds"])

@@ -232,6 +232,7 @@ class TestMessage:
         assert text.startswith("work: score")
         assert "in work" in text
         assert "cutoffs: not spam up to" in text
+        assert "not spam │ spam" in text  # their evidence is that of all labels but spam
         assert f"; of other labels, one that is ahead by {why['margin']:.4f}\n" in text
 
     def test_nothing_of_a_message_reaches_a_terminal_raw(self, spamnb):
