@@ -210,7 +210,7 @@ class CountTable:
             self,
             messages=tuple(max(0, count) for count in self.messages),
             numbers={
-                name: [sums if sums[0] > 0 else [0, 0, 0] for sums in by_label]
+                name: [sums if sums[0] > 0 and sums[2] >= 0 else [0, 0, 0] for sums in by_label]
                 for name, by_label in self.numbers.items()
             },
             message_counts=message_counts,

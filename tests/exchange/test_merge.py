@@ -45,7 +45,13 @@ def change(path, number, label, alone=True):
     else:
         mail = Path(f"{path}.mail")
         mail.write_bytes(MAIL[number])
-        training.train(path, {label or "ham": [str(mail)]}, forget=label is None, pool=LocalPool(1))
+        training.train(
+            path,
+            {label or "ham": [str(mail)]},
+            forget=label is None,
+            new_labels=LABELS,
+            pool=LocalPool(1),
+        )
 
 
 def model(path, outcome=(), began_with=None):

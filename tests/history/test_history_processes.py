@@ -265,7 +265,7 @@ REFUSED = {
     "history --folder /nosuch": "no such folder",  # as the option was called before
     "history --history-folder /nosuch": "no such folder",
     "classify --history-days 3": "--history",
-    "classify --history --history-days 0": "from 1 on",
+    "classify --history --history-days 0": "1 or more",
     "classify --history HAM": "one message at a time",
     "serve --history-size 1GB": "--history",
     "serve --history --history-size x": "200MB",
