@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from spamnb import HAM, SPAM
+from spamnb import HAM, SPAM, UNSURE
 from spamnb.imap.connection import FETCHED, HAM_KEYWORDS, JUNK_KEYWORDS, cut
 from spamnb.imap.mailbox import DELETED
 
@@ -99,7 +99,7 @@ class Corrections:
             label = label_by_keywords(flags, known)
             if label == SPAM and (name == self.mailbox.roles.junk or (known and known.flag)):
                 continue
-            if label == HAM and (not known or (known.verdict == HAM and not known.label)):
+            if label == HAM and (not known or not (known.label or known.verdict in (SPAM, UNSURE, ""))):
                 continue  # there is nothing to correct
             if label and not (known and known.label == label):
                 wanted[label].append(uid)

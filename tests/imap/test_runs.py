@@ -1,12 +1,13 @@
 """Runs of `spamnb imap` on real servers: what is judged, moved, flagged and learned, and that it is once."""
 
 import base64
+import shutil
 
 import pytest
 from helpers.imap_accounts import folders, only
 from helpers.imap_mailbox import digest
 from helpers.letters import letters
-from helpers.samples import ENOUGH, ham, spam
+from helpers.samples import ENOUGH, ham, spam, work
 
 MOVED, FLAGGED = "moved to {}", "flagged $Junk"
 WHEN = 1_600_000_000
@@ -154,6 +155,17 @@ def test_keywords_of_mail_readers(server, home, junk, no_junk):
     server.flag("INBOX", uid, "-FLAGS", junk)
     server.flag("INBOX", uid, "+FLAGS", no_junk)
     assert home.outcomes() == [("ham", "flagged: moved")]
+
+
+def test_no_junk_corrects_no_other_label(dovecot, home, three):
+    """Mail readers flag what they think is no spam; which mail it is they do not know."""
+    shutil.copy(three, home.model)
+    home.add(dovecot)
+    dovecot.append("INBOX", work(99))
+    assert home.outcomes() == [("work", "stays")]
+    dovecot.flag("INBOX", uid_of(dovecot, "INBOX", work(99)), "+FLAGS", "$NotJunk")
+    assert home.outcomes() == []
+    assert home.label_of(work(99)) is None
 
 
 def test_no_junk_in_junk_may_go_home(dovecot, home):
