@@ -142,7 +142,7 @@ def test_addresses_that_others_can_reach(spamnb, own, tmp_path):
     spamnb(*command, "--listen", "nowhere").fails(64, "not an address")
     spamnb(*command, "--tls-cert", "x").fails(64, "given together")
     spamnb(*command, tmp_path / "missing").fails(66, "missing")
-    spamnb(*command, "--history-folder", tmp_path, tmp_path).fails(64, "not both")
+    spamnb(*command, "--history-folder", tmp_path, tmp_path).fails(64, "cannot be combined")
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     spamnb(*command, "--listen", "localhost:0", "--tls-cert", certificate, "--tls-key", key).fails(
         66, "cert.pem"
