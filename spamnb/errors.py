@@ -18,9 +18,14 @@ EMPTY_INPUT = "-: standard input is empty"
 
 def command_to_run(*words: str) -> str:
     """Give a command line that a user can paste into a shell."""
-    import shlex  # which a delivery does without
+    return " ".join(["spamnb", *map(quoted, words)])
 
-    return shlex.join(("spamnb", *words))
+
+def quoted(word: str) -> str:
+    """Quote a word for a shell, if need be. shlex would load `re`, which a delivery does without."""
+    if word and all(char.isascii() and (char.isalnum() or char in "@%+=:,./-_") for char in word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 class SpamnbError(Exception):

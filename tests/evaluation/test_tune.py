@@ -166,4 +166,4 @@ def test_usage(spamnb, mail, tmp_path):
     spamnb("tune", mail.ham, "/nosuch").fails(66, "/nosuch")
     box = tmp_path / "inbox"
     shutil.copy(f"{mail.ham}/01", box)
-    spamnb("tune", *OPTIONS, "--model", box, mail.ham, mail.spam).fails(73, str(box), "is no model")
+    spamnb("tune", *OPTIONS, "--model", box, mail.ham, mail.spam).fails(73, str(box), "is not a model")

@@ -256,11 +256,11 @@ def test_no_message_can_bloat_a_model(tmp_path, model):
 # At once
 
 WRITER = """
-import os, sys
+import sys
 from spamnb.delivery import LearnCommand
 for message in sys.argv[2:]:
-    os.dup2(os.open(message, os.O_RDONLY), 0)
-    LearnCommand("spam", sys.argv[1]).run()
+    with open(message, "rb") as file:
+        LearnCommand("spam", sys.argv[1]).run(file.read())
 """
 READER = """
 import os, sys
@@ -270,7 +270,7 @@ from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of
 BUY = fingerprints_of(["buy"])[0]
 path, last, times = sys.argv[1], 0, 0
-while times < 4 or not os.path.exists(path + ".stop"):
+while (times < 4 and os.path.exists(path)) or not os.path.exists(path + ".stop"):
     try:
         stored = StoredModel.open(path)
     except NoModel:
