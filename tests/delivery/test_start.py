@@ -15,7 +15,7 @@ import pytest
 from helpers.programs import needs
 from helpers.screens import ESCAPES, on_a_terminal
 from helpers.serving import children
-from helpers.waiting import PATIENCE, pipe_to_reader, until
+from helpers.waiting import PATIENCE, pipe_to_reader, stand_still, until
 from rich.cells import cell_len
 
 # Each costs a delivery 3 to 100 ms.
@@ -416,7 +416,7 @@ def interrupted(spamnb, pipe, command, how_often=1):
             with in_the_middle(pipe):
                 if "--cluster" not in command:
                     for worker in children(running.pid):  # whose work is never done: nobody may wait for it
-                        os.kill(worker, signal.SIGSTOP)
+                        stand_still(worker)
                 for _ in range(how_often):
                     os.killpg(running.pid, signal.SIGINT)
                     time.sleep(0.05)

@@ -8,7 +8,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from helpers.waiting import PATIENCE, until
+from helpers.waiting import PATIENCE, stand_still, until
 from spamnb.serve.options import Options
 
 LOOPBACK = "127.0.0.1:0"
@@ -114,7 +114,7 @@ class Serving(Client):
     def end_when_asked(self):
         """Stand still, so that who asks waits for the answer; then die."""
         for worker in self.workers:
-            os.kill(worker, signal.SIGSTOP)
+            stand_still(worker)
 
         def end():
             until(lambda: self.has_a_client)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from typing import BinaryIO, TypeVar
@@ -19,6 +20,17 @@ def until(found: Callable[[], T], say: Callable[[], object] = str) -> T:
         assert time.monotonic() < deadline, say()
         time.sleep(0.01)
     return what
+
+
+def stand_still(process: int) -> None:
+    """Stop a process, and wait until it stands: a signal sent meanwhile could be dealt with before."""
+    os.kill(process, signal.SIGSTOP)
+
+    def stands() -> bool:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] == b"T"
+
+    until(stands)
 
 
 def pipe_to_reader(path: str | os.PathLike[str]) -> BinaryIO:

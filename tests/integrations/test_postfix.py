@@ -20,6 +20,7 @@ from helpers.postfixes import (
 from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.serving import Serving
+from helpers.waiting import stand_still
 
 pytestmark = [*needs_postfix, needs("spamc", "mounts")]
 
@@ -133,7 +134,7 @@ def test_spamc_killed_in_the_middle(own_postfix, mail):
     """The message waits, and is delivered when it can be."""
     workers = own_postfix.server.workers
     for worker in workers:
-        os.kill(worker, signal.SIGSTOP)
+        stand_still(worker)
     own_postfix.send(mail.messages["spam"])
     own_postfix.killed_while_it_waits()
     own_postfix.wait_until(own_postfix.waiting)

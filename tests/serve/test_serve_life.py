@@ -14,7 +14,7 @@ import threading
 import pytest
 from helpers.programs import needs
 from helpers.serving import LOOPBACK, Serving, children, everything, refuses, request
-from helpers.waiting import PATIENCE, until
+from helpers.waiting import PATIENCE, stand_still, until
 
 from spamnb.model import Model
 
@@ -182,7 +182,7 @@ def test_who_waits_at_the_door_is_let_in_before_it_closes(serving, mail):
     """A worker that stands still, so that connections queue up; then it is told to stop."""
     server = serving(workers=1)
     (worker,) = server.workers
-    os.kill(worker, signal.SIGSTOP)
+    stand_still(worker)
     clients = [server.connect() for _ in range(20)]
     for client in clients:
         client.sendall(request("CHECK", mail.messages["spam"]))
@@ -257,7 +257,7 @@ def test_who_queues_up_is_served_by_the_others(serving, mail):
     server = serving(workers=2)
     dead, other = server.workers
     for worker in (dead, other):
-        os.kill(worker, signal.SIGSTOP)
+        stand_still(worker)
     clients = [server.connect() for _ in range(20)]
     for client in clients:
         client.sendall(request("CHECK", mail.messages["spam"]))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.learning import fold, seen, train_bulk
 from helpers.textbook import counted
-from helpers.waiting import PATIENCE, pipe_to_reader, until
+from helpers.waiting import PATIENCE, pipe_to_reader, stand_still, until
 
 from spamnb.errors import CannotCreate, InputOutputError
 from spamnb.lock import Lock
@@ -445,7 +445,7 @@ def test_a_real_fold_and_real_lessons(spamnb, model, old):
         folding_process = subprocess.Popen([sys.executable, "-c", FOLD, model], stdout=subprocess.PIPE)
         try:
             until(lambda: is_whole(model + ".new"))
-            os.kill(folding_process.pid, signal.SIGSTOP)
+            stand_still(folding_process.pid)
         except BaseException:
             folding_process.kill()
             raise
