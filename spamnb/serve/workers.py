@@ -4,7 +4,6 @@ import asyncio
 import gc
 import os
 import resource
-import shlex  # noqa: F401 (messages quote by it; who --user names may be unable to load it)
 import signal
 import socket
 import time
