@@ -64,3 +64,5 @@ class LyingImap:
             data = piece.replace(b"LINE", line).replace(b"TAG", tag)
             connection.sendall(data)
             self.sent += len(data)
+            if data.startswith(b"* BYE"):
+                raise ConnectionError("said goodbye")

@@ -10,6 +10,7 @@ import pytest
 from helpers.programs import needs
 from helpers.reviewing import remembered, served
 from helpers.samples import ham, spam
+from helpers.tiers import only_long
 
 from spamnb.history.database import NAME, History
 
@@ -39,6 +40,7 @@ def test_nothing_is_in_the_way_of_a_screen_reader(shared, spamnb, eyes, scheme, 
         assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == [], path
 
 
+@only_long
 def test_quick_with_a_hundred_thousand_records(spamnb, own, tmp_path, eyes):
     folder = remembered(tmp_path / "history", own, [spam(1)])
     multiply(folder)
