@@ -17,6 +17,7 @@ import pytest
 from helpers.building import hatch_build
 from helpers.paths import ROOT
 from helpers.programs import needs
+from helpers.tiers import only_long
 
 NEEDED = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "man", "spamnb")
 CACHES = shutil.ignore_patterns("__pycache__")
@@ -57,6 +58,7 @@ def wheel(tmp_path_factory):
     return built(copied(tmp_path_factory.mktemp("wheel")), SPAMNB_COMPILE="require")
 
 
+@only_long  # and `make dist`
 @needs("cc")
 def test_it_is_the_same_wherever_and_whenever_it_is_built(wheel, tmp_path):
     before = os.umask(0o077)

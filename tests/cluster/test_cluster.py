@@ -153,7 +153,7 @@ def trained(path, sources, pool=None, **options):
 class TestTheSameModel:
     """As one machine makes it, byte for byte."""
 
-    @pytest.mark.parametrize(("workers", "depth"), [(2, 0), (3, 2)])
+    @pytest.mark.parametrize(("workers", "depth"), [(2, 0), pytest.param(3, 2, marks=only_long)])
     def test_for_any_number_of_workers_and_parts(self, cluster, post, alone, tmp_path, workers, depth):
         cluster.employ(workers)
         with cluster.client() as client:
@@ -172,7 +172,9 @@ class TestTheSameModel:
                 models[name] = [
                     trained(path, post.sources, pool),
                     trained(path, post.later, pool, forget=True),
-                    trained(path, {"work": [str(post.folder / "Maildir")]}, pool, rare=1, new_labels=["work"]),
+                    trained(
+                        path, {"work": [str(post.folder / "Maildir")]}, pool, rare=1, new_labels=["work"]
+                    ),
                 ]
         assert models["together"] == models["alone"]
         assert len(set(models["alone"])) == 3
@@ -216,6 +218,7 @@ class TestTheSameModel:
         assert killed
         assert models[1] == models[0]
 
+    @only_long
     def test_from_an_object_store(self, cluster, bucket, post, tmp_path, monkeypatch):
         for name, value in bucket.environment.items():
             monkeypatch.setenv(name, value)
@@ -273,6 +276,7 @@ def test_the_commands(cluster, post, tmp_path, spamnb):
     spamnb("classify", "--model", model, *there, "--jobs", "2", ham).fails(64, "--jobs")
 
 
+@only_long
 def test_workers_started_here(post, alone, tmp_path):
     with connected("local", post.paths, jobs=2) as pool:
         assert pool.status() == ", 2 workers"

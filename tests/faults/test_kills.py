@@ -7,8 +7,10 @@ from faults import kills
 from faults.lives import Life
 from faults.operations import LESSONS, WRITING
 from helpers.programs import needs
+from helpers.tiers import only_long
 
 
+@only_long  # at each call that changes the disk they are killed below
 @pytest.mark.parametrize("name", WRITING)
 def test_killed_at_random_moments(world, name):
     kills.at_random(world, WRITING[name], Random(name))

@@ -26,7 +26,7 @@ def runner(spamnb):
     runner.end()
 
 
-@pytest.mark.parametrize("kind", KINDS if LONG else ["move", "copy"])
+@pytest.mark.parametrize("kind", KINDS if LONG else ["copy"])
 def test_storms(request, dovecot_with, spamnb, runner, tmp_path, kind):
     options = KINDS[kind]
     server = request.getfixturevalue("courier") if options is None else dovecot_with(**options)
