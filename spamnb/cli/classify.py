@@ -20,6 +20,7 @@ from spamnb.cli.options import (
     model_option,
     open_model,
     path_type,
+    refuse_without_effect,
     view_options,
 )
 from spamnb.cli.progress import progress
@@ -105,6 +106,8 @@ def classify(
             raise UsageError("-b cannot be combined with paths, -p, -e or --history")
         paths = names_on_stdin(unreadable)
     kept = (history, history_days, history_size)
+    if not names and (not paths or paths == ("-",) or passthrough or exit_code or history):
+        refuse_without_effect("on one message", "cluster", "skip_unreadable")
     command = ClassifyCommand(model, passthrough, exit_code, as_json, header_style, *kept, syslog)
     opened = open_model(model, view, cutoff)
     if not names and (not paths or paths == ("-",)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.cli.help import Group, Number, is_quiet, rare_option
-from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type
+from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type, refuse_without_effect
 from spamnb.cli.progress import progress
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.configuration.current import model_path
@@ -73,7 +73,9 @@ spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
 )
 @click.option("--account", default="home", show_default=True, metavar="NAME", help="Its name in the file.")
 @click.option("--host", metavar="NAME", help="IMAP server; asked for by default.")
-@click.option("--port", type=Number(1, 65535), metavar="PORT", help="993, or 143 with --tls starttls.")
+@click.option(
+    "--port", type=Number(1, 65535), metavar="PORT", help="By default 993, or 143 unless TLS is implicit."
+)
 @click.option(
     "--tls",
     type=click.Choice(("implicit", "starttls", "none")),
@@ -104,6 +106,10 @@ def setup(
     from spamnb.imap.accounts import default_config, parse_account
     from spamnb.imap.setup import add_account, proposed_folders
 
+    if way == "keyring":
+        refuse_without_effect("with --way keyring", "secret")
+    if tls == "none":
+        refuse_without_effect("with --tls none", "ca_file")
     path = config or default_config()
     values: dict[str, Any] = {"host": host or ask("IMAP server")}
     values |= {"port": port} if port else {}

@@ -163,12 +163,20 @@ def _real_path(path: str) -> str:
 
 def refuse_without_effect(when: str, *names: str) -> None:
     """Refuse options that were given to a command, and have no effect `when`, say, "without --online"."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if given and option.name in names:
+    for option in given_options():
+        if option.name in names:
             name = option.opts[-1] if isinstance(option, click.Option) else option.human_readable_name
             raise UsageError(f"{name} has no effect {when}")
+
+
+def given_options() -> list[click.Parameter]:
+    """List the options and arguments that were given to the command that runs."""
+    context = click.get_current_context()
+    return [
+        option
+        for option in context.command.params
+        if context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    ]
 
 
 Decorated = Callable[..., Any]

@@ -103,6 +103,8 @@ def serve(**options: Any) -> None:
     milter = options["milter"]
     if not milter:
         refuse_without_effect("without --milter", "reject", "milter_failure")
+    if not (options["listen"] or options["metrics"]):
+        refuse_without_effect("without --listen or --metrics", "allow_network")
     options["allow_tell"] |= options["allow_tell_all"]
     if milter and (options["allow_tell"] or options["user_models"]):
         raise UsageError("--user-models and --allow-tell cannot be combined with --milter")

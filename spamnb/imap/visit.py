@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from spamnb import HAM, SPAM, UNSURE
 from spamnb.configuration.current import load
 from spamnb.delivery import open_history
+from spamnb.files import complain
 from spamnb.imap.accounts import FLAG, NOTHING
 from spamnb.imap.connection import FETCHED, cut
 from spamnb.imap.corrections import Corrections
@@ -94,6 +95,8 @@ class Visit:
             self._renumber(folder)
         first_time = before.validity != folder.validity
         start = 1 if first_time else before.next_uid
+        if self.everything and not first_time:
+            complain(f"{self.mailbox.account.name}/{name}: judged before, so --all has no effect on it")
         unread = ["UNSEEN"] if first_time and not self.everything else []
         uids = self.connection.from_uid(start, *unread) if start < folder.next_uid else []
         for some in cut(uids, FETCHED):

@@ -31,6 +31,8 @@ class Address:
         if port is not None:
             raise UsageError("--port cannot be combined with --listen, which has a port")
         if path := sockets.unix_path(listen):
+            if certificate:
+                raise UsageError("--tls-cert has no effect at a Unix socket: leave it and --tls-key out")
             return cls(path=path)
         host, _, number = listen.rpartition(":")
         host = host.removeprefix("[").removesuffix("]")

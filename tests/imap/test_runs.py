@@ -290,7 +290,7 @@ def test_hostile_messages(dovecot, home):
     assert len(done.lines) == len(odd) + 1
     assert {message.digest for found in folders(dovecot).values() for message in found} == before
     assert dovecot.name("Junk") == places(dovecot)[digest(spam(99))]
-    home.run()
+    assert b"INBOX: judged before, so --all has no effect" in home("run", "--all").err
     assert {message.digest for found in folders(dovecot).values() for message in found} == before
 
 
