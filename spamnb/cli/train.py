@@ -16,11 +16,13 @@ from spamnb.cli.help import Number, is_quiet, rare_option
 from spamnb.cli.options import (
     Command,
     cluster_options,
+    given_options,
     jobs_option,
     json_option,
     keyed_option,
     mail_options,
     model_option,
+    refuse_without_effect,
     sources_by_label,
     tokenizer_options,
 )
@@ -85,7 +87,7 @@ DRY_RUN_TEXTS = {
     "--view",
     "view_settings",
     metavar="SETTINGS",
-    help="How counts are read, NAME=VALUE,… (spamnb tune finds them); needs mail that sets the cutoffs.",
+    help="How counts are read, NAME=VALUE,… (spamnb tune finds them).",
 )
 @keyed_option
 @rare_option(
@@ -146,20 +148,25 @@ def train(
 
     Any file may be compressed (gzip, xz, bzip2, zstd), and may be on any store that fsspec reaches.
 
-    --ham-loss without mail sets the cutoffs of an existing model anew.
+    --ham-loss without mail sets the cutoffs of an existing model anew. --view needs half of its mail to set
+    them, unless it names a textbook event model, which has none.
     """
+    given = {option.name for option in given_options()} - {"model", "as_json", "quiet"}
     if renaming is not None or removed is not None:
-        if folders or ham or spam or label or fresh or forget or None not in (renaming, removed):
+        if len(given) > 1:
             raise UsageError("--rename-label and --remove-label go alone: nothing is learned with them")
         return change_label(model, renaming, removed, as_json)
     view = parse_view(view_settings)
     special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or dry_run
-    has_mail = folders or ham or spam or label
-    if ham_loss is not None and not (has_mail or special or forget or verbose or all_folders):
-        return set_ham_loss(model, parse_percentage(ham_loss), as_json)
+    if given and given <= {"ham_loss", "view_settings"}:
+        return change_without_mail(model, view, ham_loss, as_json)
     sources = sources_by_label(folders, ham, spam, label, ANY_LABEL if forget else None)
     if fresh and forget:
         raise UsageError("--fresh and --forget cannot be combined: a new model has nothing to forget")
+    if fresh or not label:
+        refuse_without_effect("with --fresh" if fresh else "without --label", "agreed")
+    if forget:
+        refuse_without_effect("with --forget", "agreed", "view_settings", "keyed", "yes")
     if verbose and (as_json or is_quiet()):
         raise UsageError("--verbose cannot be combined with --json or --quiet")
     message = LearnCommand(next(iter(sources)), model, forget, is_quiet())
@@ -228,17 +235,20 @@ def train(
     return code
 
 
-def set_ham_loss(model: str, ham_loss: float, as_json: bool) -> int:
-    """Set the cutoffs of a model anew, by the scores that it keeps of the mail it has learned."""
+def change_without_mail(model: str, view: View | None, ham_loss: str | None, as_json: bool) -> int:
+    """Set the cutoffs of a model anew, by the scores that it keeps of its mail; or a view without cutoffs."""
     from spamnb.training.known_messages import Summary
     from spamnb.training.train import train as change
     from spamnb.workers.local import LocalPool
 
-    if settings_of(StoredModel.open(model)).closed:
+    loss = None if ham_loss is None else parse_percentage(ham_loss)
+    if settings_of(StoredModel.open(model)).closed and loss is not None:
         raise DataError(f"{model}: imported, so it keeps no scores to set cutoffs by")
-    change(model, {}, pool=LocalPool(1), ham_loss=ham_loss)
+    change(model, {}, pool=LocalPool(1), view=view, ham_loss=loss)
     if as_json:
-        print_json({"model": model, "ham_loss": ham_loss, **as_map(Summary(), {})})
+        print_json(
+            {"model": model, "ham_loss": StoredModel.open(model).head["ham_loss"], **as_map(Summary(), {})}
+        )
     elif not is_quiet():
         show_model(model)
     return 0

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from spamnb import HAM, SPAM
 from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import FEWEST, ham_and_spam, has_spam, score_scale, spam_caught
 from spamnb.errors import command_to_run
@@ -10,6 +9,7 @@ from spamnb.inspection.suspects import count_suspects
 from spamnb.model import view_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
+from spamnb.training.labels import mail_option
 
 ENOUGH = 200  # messages of each label; a model with fewer is told that more would help
 GROWTHS = (2, 3, 5, 10)  # so many times as much mail is thought of
@@ -63,15 +63,10 @@ def missing_mail(model: str, labels: Sequence[str], messages: Sequence[int]) -> 
     learned = [label for label, count in zip(labels, messages, strict=True) if count]
     if len(learned) == 1:
         other = next((label for label in labels if label not in learned), None)
-        return [f"only {learned[0]} so far; learn other mail, too: {how_to_train(model, other)}"]
+        how = f"{command_to_run('train', '--model', model)} {mail_option(other or 'NAME')}"
+        return [f"only {learned[0]} so far; learn other mail, too: {how}"]
     return [
         f"{ENOUGH - count} more {label} would help"
         for label, count in zip(labels, messages, strict=True)
         if count < ENOUGH
     ]
-
-
-def how_to_train(model: str, label: str | None) -> str:
-    """A command line that learns mail of a label, or of any other than there is."""
-    options = [f"--{label}", "PATH"] if label in (HAM, SPAM) else ["--label", f"{label or 'NAME'}=PATH"]
-    return command_to_run("train", "--model", model, *options)

@@ -48,6 +48,11 @@ def differs_by_one_letter(one: str, other: str) -> bool:
     return left[1:] == right[1:] or left[1::-1] + left[2:] == right
 
 
+def mail_option(label: str) -> str:
+    """Give the option of `spamnb train` for mail of a label."""
+    return f"--{label} PATH" if label in LABELS else f"--label {label}=PATH"
+
+
 def with_mail(labels: Sequence[str], messages: Sequence[int]) -> list[str]:
     """Return the labels that a model keeps: those of its mail, and spam; of ham or spam alone, both."""
     kept = [label for label, count in zip(labels, messages, strict=True) if count > 0 or label == SPAM]

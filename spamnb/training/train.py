@@ -29,15 +29,11 @@ from spamnb.tables.spilling import SpillFile
 from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
-from spamnb.training.labels import LABELS, refuse_new_labels, with_mail
+from spamnb.training.labels import LABELS, mail_option, refuse_new_labels, with_mail
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import replace_model
-from spamnb.training.sample import Sample, counts_in
+from spamnb.training.sample import SAMPLE_SIZE, Sample, counts_in
 
-NEEDS_MAIL = (
-    "another view needs at least half of the mail of each label, to set the cutoffs; "
-    "give more of it, or use --fresh"
-)
 MOST_LABELS = 100  # their indices are kept in a signed byte
 
 
@@ -63,7 +59,8 @@ def train(
     """Learn (or forget) all mail under each label. The model is replaced at the end, whole, or not at all.
 
     `wanted` (the tokenizer's settings) and `keyed` are for a new model, or a `fresh` one in place of the old.
-    So is `view`, unless there is at least half of the mail of each label, whose scores set the cutoffs then.
+    So is `view`, unless it has no cutoffs, or there is mail enough of each label whose scores set them: half
+    of what was learned, or as much as a sample has.
     Tokens in no more messages than `rare` are dropped. Without `all_folders`, folders below a path are left
     out if their names speak against its label. Raises UsageError if nearly all that was learned under a label
     would move to another one, or if a label is new to a model with mail and not among `new_labels`, unless
@@ -92,8 +89,10 @@ def train(
             accepted = stored.head["ham_loss"] if ham_loss is None else ham_loss
             known_before = LearnedMessages.load(stored)
             if is_new_view:
-                if forget or settings.closed:
-                    raise DataError(f"{path}: {NEEDS_MAIL}")
+                if settings.closed and view.has_cutoffs:
+                    raise DataError(
+                        f"{path}: imported, so it keeps no scores to set the cutoffs of a view by"
+                    )
                 known_before = known_before.unscored()
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
@@ -119,8 +118,13 @@ def train(
             refuse_swapped_labels(labels, known.moves, known.message_counts)
         if dry_run:
             return summary
-        if is_new_view and (met < known.message_counts / 2).any():
-            raise DataError(f"{path}: {NEEDS_MAIL}")
+        needs_mail = is_new_view and view.has_cutoffs and has_spam(labels)
+        if needs_mail and (met < np.minimum(known.message_counts / 2, SAMPLE_SIZE)).any():
+            paths = " ".join(map(mail_option, labels))
+            raise DataError(
+                f"{path}: this view needs cutoffs of its own, set by half of the mail that was learned "
+                f"(of much mail, {SAMPLE_SIZE:,} of each label); add to this command: {paths}"
+            )
         if stored is None or known.changed or rare or is_new_view or accepted != stored.head["ham_loss"]:
             write_shards(
                 path,

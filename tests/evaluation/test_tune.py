@@ -101,12 +101,6 @@ def test_a_view_that_is_none(spamnb, mail, tmp_path, settings):
     assert not model.exists()
 
 
-def test_another_view_than_that_of_the_model(spamnb, mail, own):
-    words = ("train", "--model", own, "--view", "smoothing=0.5")
-    spamnb(*words, "--ham", mail.work).fails(65, "view", "--fresh")
-    spamnb(*words, "--ham", "-", stdin=mail.messages["ham"]).fails(65, "view", "--fresh")
-
-
 def test_what_cannot_be_read_is_told(spamnb, mail, damaged, tmp_path):
     """By name and by the exit code, as `train` does; the model is there all the same."""
     for skip, code in ((), 65), (("--skip-unreadable",), 0):

@@ -226,6 +226,8 @@ def test_a_label_is_removed(spamnb, own, three, tmp_path):
         (["--rename-label", "work"], "takes OLD=NEW"),
         (["--rename-label", "ham=unsure"], "takes OLD=NEW"),
         (["--rename-label", "ham=mine", "--spam", "-"], "go alone"),
+        (["--rename-label", "ham=mine", "--dry-run"], "go alone"),
+        (["--remove-label", "ham", "--ham-loss", "1%"], "go alone"),
     ],
 )
 def test_what_is_refused(spamnb, own, words, said):

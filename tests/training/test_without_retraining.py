@@ -3,7 +3,10 @@
 import os
 import shutil
 
+from spamnb.evaluation.candidates import parse_candidate
 from spamnb.store.stored_model import StoredModel
+from spamnb.training.train import train
+from spamnb.workers.local import LocalPool
 
 MORE = b"Subject: one more\n\nviagra\n"
 
@@ -59,7 +62,31 @@ def test_a_message_learned_since_stays(spamnb, own, mail):
 
 def test_too_little_mail_for_another_view_changes_nothing(spamnb, own, mail):
     before = StoredModel.open(own).generation
-    for words in (["--spam", "-"], ["--ham", mail.ham], ["--forget", mail.ham]):
-        done = spamnb("train", "--jobs", "1", "--view", VIEW, "--model", own, *words, stdin=MORE)
-        done.fails(65, "another view needs", "--fresh")
+    for words in ([], ["--ham-loss", "1%"], ["--spam", "-"], ["--ham", mail.ham]):
+        done = spamnb("train", "--view", VIEW, "--model", own, *words, stdin=MORE)
+        done.fails(65, "needs cutoffs of its own", "add to this command: --ham PATH --spam PATH")
     assert StoredModel.open(own).generation == before
+
+
+def test_mail_as_much_as_a_sample_has_sets_the_cutoffs_of_another_view(own, mail, monkeypatch):
+    monkeypatch.setattr("spamnb.training.train.SAMPLE_SIZE", 3)
+    folders = {"ham": mail.ham, "spam": mail.spam}
+    some = {
+        label: [os.path.join(folder, name) for name in sorted(os.listdir(folder))[:3]]
+        for label, folder in folders.items()
+    }
+    train(own, some, view=parse_candidate(VIEW).view, pool=LocalPool(1))
+    assert StoredModel.open(own).head["view"]["smoothing"] == 0.5
+
+
+def test_a_view_without_cutoffs_is_set_without_mail(spamnb, own, mail, tmp_path):
+    """Judged as by a model that was trained with that view; and back to the default, mail is needed again."""
+    fresh, view = str(tmp_path / "fresh"), ("--view", "event=bernoulli")
+    spamnb("train", "--jobs", "1", *view, "--model", fresh, mail.ham, mail.spam).succeeds()
+    spamnb("train", *view, "--model", own).succeeds()
+    heads = [StoredModel.open(path).head for path in (own, fresh)]
+    for key in ("view", "cutoffs", "calibration", "messages"):
+        assert heads[0][key] == heads[1][key]
+    said = [spamnb("classify", "--model", path, stdin=MORE).succeeds().out for path in (own, fresh)]
+    assert said[0] == said[1]
+    spamnb("train", "--view", "default", "--model", own).fails(65, "needs cutoffs of its own")
