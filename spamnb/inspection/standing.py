@@ -42,14 +42,14 @@ def standing(stored: StoredModel) -> list[str]:
     if scores is None:
         return missing_mail(stored.path, stored.labels, stored.messages)
     ham, spam = scores
-    counts = " and ".join(
-        f"{count:,} {label}" for label, count in zip(stored.labels, stored.messages, strict=True)
-    )
+    *most, last = (f"{count:,} {label}" for label, count in zip(stored.labels, stored.messages, strict=True))
     loss = stored.head["ham_loss"]
     scale = score_scale(view_of(stored))
     caught = spam_caught(ham, spam, loss, scale=scale)
     share = f"about {caught:.0%} of the spam in mail like this is caught".replace("%", " %")
-    said = [f"with {counts}, {share if caught > HARDLY_ANY else 'nearly all is still unsure'}"]
+    said = [
+        f"with {', '.join(most)} and {last}, {share if caught > HARDLY_ANY else 'nearly all is still unsure'}"
+    ]
     for growth in GROWTHS:
         then = spam_caught(ham, spam, loss, growth, scale)
         if then > caught + WORTH_IT:

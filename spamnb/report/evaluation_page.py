@@ -49,13 +49,19 @@ def headlines(metrics: Mapping[str, Any], warning: Markup | None = None) -> Mark
     unsure = card("Unsure", metrics["unsure_percent"], intervals["unsure_percent"], "left to a person")
     if SPAM in metrics["labels"]:
         f1, f1_interval = metrics["labels"][SPAM]["f1"], intervals["labels"][SPAM]["f1"]
+        rest = not_spam(list(metrics["labels"]))
         cards = [
-            card("Ham lost", metrics["ham_lost_percent"], intervals["ham_lost_percent"], "taken for spam"),
+            card(
+                f"{rest.capitalize()} lost",
+                metrics["ham_lost_percent"],
+                intervals["ham_lost_percent"],
+                "taken for spam",
+            ),
             card(
                 "Spam missed",
                 metrics["spam_missed_percent"],
                 intervals["spam_missed_percent"],
-                f"taken for {not_spam(list(metrics['labels']))}",
+                f"taken for {rest}",
             ),
             unsure,
             card(
@@ -165,7 +171,7 @@ def tables_section(metrics: Mapping[str, Any]) -> Markup:
         titled("Verdicts", confusion(metrics)),
         titled("By label", by_label(metrics)),
         titled("All messages", all_messages(metrics)),
-        titled("Spam missed for a given ham loss", at_ham_loss(metrics)),
+        titled("Spam missed, by what is lost", at_ham_loss(metrics)),
     )
     side_by_side = "tables pair" if len(metrics["labels"]) <= MOST_PAIRED else "tables"
     return element("section", element("h2", "In numbers"), element("div", tables, class_=side_by_side))
@@ -232,4 +238,5 @@ def at_ham_loss(metrics: Mapping[str, Any]) -> Markup | None:
         row(f"{at} %", f"{percent(value)} %", interval_text(trust[at], percent))
         for at, value in known.items()
     )
-    return table(("ham lost", "spam missed", "95 % interval"), rows) if known else None
+    rest = not_spam(list(metrics["labels"]))
+    return table((f"{rest} lost", "spam missed", "95 % interval"), rows) if known else None

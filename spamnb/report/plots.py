@@ -39,7 +39,7 @@ def plots_section(evaluation: Evaluation) -> Markup | None:
         return None
     drawn = [errors_figure(judged, metrics), scores_figure(judged), calibration_figure(judged, metrics)]
     if evaluation.curve:
-        drawn.append(learning_figure(evaluation.curve))
+        drawn.append(learning_figure(evaluation.curve, not_spam(judged.labels)))
     figures = [plot for plot in drawn if plot]
     return element(
         "section", element("h2", "In pictures"), element("div", figures, class_=f"plots of{len(figures)}")
@@ -55,7 +55,7 @@ def errors_figure(judged: JudgedMessages, metrics: Mapping[str, Any]) -> Markup 
     if plot is None:
         return None
     return figure(
-        "Ham lost against spam missed",
+        f"{not_spam(judged.labels).capitalize()} lost against spam missed",
         plot,
         "Every cutoff is a point of the line; the nearer to the lower left, the better. "
         "The ring is where the verdicts are, with unsure mail delivered.",
@@ -100,9 +100,9 @@ def calibration_figure(judged: JudgedMessages, metrics: Mapping[str, Any]) -> Ma
     )
 
 
-def learning_figure(curve: Sequence[CurvePoint]) -> Markup:
+def learning_figure(curve: Sequence[CurvePoint], rest: str) -> Markup:
     words = "Lately is over the last messages before each point, the others are from the first message on."
-    return figure("Learning", learning(curve), joined(legend(curve), words))
+    return figure("Learning", learning(curve), joined(legend(curve, rest), words))
 
 
 CURVE_POINTS = 300  # drawn of a learning curve, about as many as a plot has dots across
@@ -111,7 +111,7 @@ COUNTS_TOP = 200  # y where the bars of message counts begin, below the calibrat
 LEARNING_SERIES = (  # field of CurvePoint, name, classes of the style sheet
     ("recent_error_percent", "wrong or unsure lately", "curve"),
     ("spam_missed_percent", "spam missed", "curve spam dashed"),
-    ("ham_lost_percent", "ham lost", "curve ham"),
+    ("ham_lost_percent", "{} lost", "curve ham"),
     ("one_minus_auc_percent", "(1−AUC) %", "curve quiet dotted"),
 )
 
@@ -130,14 +130,15 @@ def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> 
     y = Logarithmic(min(power_below(100 / spam), 1.0), 10.0 if highest <= 10 else 100.0, BOTTOM, TOP)
     taken = judged.verdict == spam_index
     at_verdicts = 100 * float(taken[~is_spam].mean()), 100 * float(1 - taken[is_spam].mean())
-    descriptions = (f"at {tick(at)} % of the ham, {percent(value)} % of the spam" for at, value in marks)
+    rest = not_spam(judged.labels)
+    descriptions = (f"at {tick(at)} % {rest} lost, {percent(value)} % of the spam" for at, value in marks)
     corners = zip(lost.tolist(), missed.tolist(), strict=True)
     return drawing(
         "roc",
-        "Spam missed against ham lost",
+        f"Spam missed against {rest} lost",
         f"For every cutoff, on logarithmic axes: {'; '.join(descriptions)}.",
         y_axis(y, "spam missed, %"),
-        x_axis(x, "ham lost, %"),
+        x_axis(x, f"{rest} lost, %"),
         *(line(x.at(at), TOP, x.at(at), BOTTOM, "mark") for at, _ in marks),
         clipped(path([(x.at(a), y.at(b)) for a, b in corners], "curve")),
         *(dot(x.at(at), y.at(value), 3.5, "point") for at, value in marks),
@@ -224,10 +225,10 @@ def learning(curve: Sequence[CurvePoint]) -> Markup:
     )
 
 
-def legend(curve: Sequence[CurvePoint]) -> Markup:
+def legend(curve: Sequence[CurvePoint], rest: str) -> Markup:
     """Name the lines of the learning curve."""
     return legend_of(
-        (name, class_)
+        (name.format(rest), class_)
         for field, name, class_ in LEARNING_SERIES
         if any(getattr(point, field) is not None for point in curve)
     )

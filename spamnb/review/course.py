@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from spamnb import SPAM, UNSURE
+from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.intervals import Estimate, share
 from spamnb.history.database import Week
 from spamnb.inspection.model_summary import TellingToken
@@ -52,20 +53,18 @@ def course_page(context: PageContext) -> str:
 
 
 def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
-    lead = (
-        "With 95 % intervals. Ham lost and spam missed are those that you have put right: "
-        "as complete as your looking through."
-    )
+    lead = "With 95 % intervals. Lost and missed is what you have put right: as much as you have looked."
+    rest = not_spam(labels)
     drawn = [week for week in weeks if week.messages >= FEWEST] or weeks
     shown = [shares_figure(drawn)]
     if SPAM in labels:
-        shown.append(mistakes_figure(drawn))
+        shown.append(mistakes_figure(drawn, rest))
     return element(
         "section",
         element("h2", "Week by week"),
         element("p", lead, class_="lead"),
         element("div", shown, class_="plots of2"),
-        scrolling("Week by week", week_table(weeks)),
+        scrolling("Week by week", week_table(weeks, rest)),
     )
 
 
@@ -109,10 +108,10 @@ def shares_figure(weeks: Sequence[Week]) -> Markup:
     return week_figure("shares", "Spam and unsure", "Of all mail that was judged.", weeks, series)
 
 
-def mistakes_figure(weeks: Sequence[Week]) -> Markup:
-    series = (("ham lost", "curve ham", ham_lost), ("spam missed", "curve spam dashed", spam_missed))
-    words = "Of the ham, and of the spam, by your corrections."
-    return week_figure("mistakes", "Ham lost and spam missed", words, weeks, series)
+def mistakes_figure(weeks: Sequence[Week], rest: str) -> Markup:
+    series = ((f"{rest} lost", "curve ham", ham_lost), ("spam missed", "curve spam dashed", spam_missed))
+    words = f"Of what is {rest}, and of the spam, by your corrections."
+    return week_figure("mistakes", f"{rest.capitalize()} lost and spam missed", words, weeks, series)
 
 
 def week_figure(name: str, title: str, words: str, weeks: Sequence[Week], series: Sequence[Series]) -> Markup:
@@ -150,8 +149,8 @@ def day_of(seconds: float) -> str:
     return time.strftime("%d %b", time.gmtime(seconds)).lstrip("0")
 
 
-def week_table(weeks: Sequence[Week]) -> Markup:
-    columns = ("week from", "messages", "spam", "unsure", "corrected", "ham lost", "spam missed")
+def week_table(weeks: Sequence[Week], rest: str) -> Markup:
+    columns = ("week from", "messages", "spam", "unsure", "corrected", f"{rest} lost", "spam missed")
     rows = [
         row(
             day_of(week.start),

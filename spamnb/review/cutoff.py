@@ -83,7 +83,7 @@ def cutoff_page(context: PageContext) -> str:
     now, rest = float(model.stored.head["ham_loss"]), not_spam(model.labels)
     choices = all_choices(model, scores, now)
     lead = (
-        f"What share of {rest} may be taken for spam? The less, the more spam stays unsure. "
+        "What share of the mail that is not spam may be taken for it? The less, the more spam stays unsure. "
         f"What each choice would have done to {counted(len(scores.values), 'message')} of the last 30 days:"
     )
     groups = score_groups(scores, rest)
@@ -95,7 +95,7 @@ def cutoff_page(context: PageContext) -> str:
         context.form(
             "/cutoff",
             element("input", type="hidden", name="model", value=context.model_path),
-            slider(choices, now, rest),
+            slider(choices, now),
             element(
                 "div",
                 picture(groups, model.cutoffs),
@@ -131,12 +131,12 @@ def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, scores: JudgedMail
     return Choice(loss, limits.spam, spam, len(scores.values) - spam - ham, ham, lost, missed)
 
 
-def slider(choices: Sequence[Choice], now: float, rest: str) -> Markup:
+def slider(choices: Sequence[Choice], now: float) -> Markup:
     """Make the slider, which the script shows; without it, the table has a button for each choice."""
     at = next(index for index, choice in enumerate(choices) if choice.loss == now)
     return element(
         "p",
-        element("label", f"What may be lost of {rest}: ", element("output", choices[at].name), for_="slider"),
+        element("label", "What may be lost: ", element("output", choices[at].name), for_="slider"),
         element("input", type="range", id="slider", min="0", max=str(len(choices) - 1), value=str(at)),
         element("span", id="counts", class_="lead"),
         class_="slider",
@@ -163,7 +163,7 @@ def score_groups(scores: JudgedMail, rest: str) -> tuple[ScoreGroup, ScoreGroup]
 
 
 def choice_table(choices: Sequence[Choice], now: float, rest: str, x: Linear) -> Markup:
-    columns = ("may be lost", "spam", "unsure", rest, f"{rest} lost", "spam missed")
+    columns = ("may be lost", "spam", "unsure", rest, "lost", "missed")
     rows = [
         element(
             "tr",
@@ -189,7 +189,10 @@ def choice_table(choices: Sequence[Choice], now: float, rest: str, x: Linear) ->
         )
         for choice in choices
     ]
-    note = "Messages. The last two columns are of the mail that you have marked."
+    note = (
+        f"Messages. Lost is {rest} taken for spam, missed is spam taken for {rest}, "
+        "both of the mail that you have marked."
+    )
     return element("div", scrolling("Choices", table(columns, rows)), element("p", note, class_="footnote"))
 
 

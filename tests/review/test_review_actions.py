@@ -224,9 +224,12 @@ def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes
     assert "work" in (label_in(other, work(200)), label_in(other, work(201)))
     assert label_in(own, work(200)) is None
     eyes.click("nav a[href^='/cutoff']")  # about the same model
-    eyes.wait(lambda: "not spam lost" in eyes.text())
+    eyes.wait(lambda: "Lost is not spam taken for spam" in eyes.text())
     assert "2 messages of the last 30 days" in eyes.text()
     assert eyes.text("#counts").endswith(" not spam")
+    eyes.click("nav a[href^='/course']")
+    eyes.wait(lambda: "Not spam lost" in eyes.text())
+    assert "14 ham, 14 spam and" in eyes.text()
 
 
 def test_two_tabs(page, shared, eyes, own):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE, ComparedCandidate
 from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
@@ -69,14 +70,15 @@ def figures(metrics: dict[str, Any], intervals: dict[str, Any]) -> list[Sequence
         metrics["spam_missed_at_ham_lost"] or {},
         intervals["spam_missed_at_ham_lost"] or {},
     )
+    lost_name = f"{not_spam(list(metrics['labels']))} lost"
     rows = [
         ("accuracy", metrics["accuracy"], intervals["accuracy"], 4, ""),
-        ("ham lost", metrics["ham_lost_percent"], intervals["ham_lost_percent"], 2, " %"),
+        (lost_name, metrics["ham_lost_percent"], intervals["ham_lost_percent"], 2, " %"),
         ("spam missed", metrics["spam_missed_percent"], intervals["spam_missed_percent"], 2, " %"),
         ("unsure", metrics["unsure_percent"], intervals["unsure_percent"], 2, " %"),
         ("1 - AUC", metrics["one_minus_auc_percent"], intervals["one_minus_auc_percent"], 4, " %"),
         *(
-            (f"spam missed at {lost} % ham lost", missed[lost], missed_intervals.get(lost), 2, " %")
+            (f"spam missed at {lost} % {lost_name}", missed[lost], missed_intervals.get(lost), 2, " %")
             for lost in missed
         ),
         ("lam", metrics["lam_percent"], intervals["lam_percent"], 3, " %"),
@@ -121,10 +123,11 @@ def show_mistakes(mistakes: Sequence[Mistake]) -> None:
 def show_curve(evaluation: Evaluation) -> None:
     """Show some points of the learning curve; the page and the JSON have them all."""
     step = max(1, len(evaluation.curve) // 10)
+    lost_name = f"{not_spam(evaluation.judged.labels)} lost"
     show(
         table(
             "learning curve",
-            ("messages seen", "1 - AUC", "ham lost", "spam missed", "recent errors"),
+            ("messages seen", "1 - AUC", lost_name, "spam missed", "recent errors"),
             [
                 (
                     f"{point.messages:,}",
