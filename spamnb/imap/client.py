@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import imaplib
 import ssl
+import time
 from base64 import b64encode
 from contextlib import suppress
 from logging import NullHandler, getLogger
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["exceptions"]  # of imapclient: this module says what to do if it is missing
 
-TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds
+TIMEOUTS = SocketTimeout(connect=30, read=60)  # seconds without a byte
+MOST_SECONDS = 900.0  # for all of an answer, however the bytes come: 4 MB at 5 kB a second
 MOST_ANSWERED = 16 << 20  # bytes that a server may send in answer to a command; a million numbers take 8 MB
 MOST_FETCHED = 64 << 20  # bytes of fetched text at once
 LONGEST_REASON = 200  # characters of what a server says
@@ -34,36 +36,75 @@ BUSY = ("[LIMIT]", "[UNAVAILABLE]", "[INUSE]", "[SERVERBUG]")  # not the fault o
 TELLING = 6  # characters of a secret in a row that are never shown
 
 getLogger("imapclient").addHandler(NullHandler())  # else it would print what a server says that is not ASCII
-imaplib._MAXLINE = MOST_FETCHED  # type: ignore[attr-defined] # a search of 150,000 messages is over its 1 MB
 
 
 class BoundedConnection(imaplib.IMAP4):
-    """Connection that ends when the server sends more than was asked for: a server may announce any size."""
+    """Connection that ends when the server sends more than was asked for, or takes too long over it.
+
+    A server may announce any size. Lines are read here: imaplib's may have 1 MB, a search of 150,000 messages
+    has more.
+    """
 
     most = MOST_ANSWERED  # bytes in answer to the next command
     left = MOST_ANSWERED
+    seconds = MOST_SECONDS  # for the next answer
 
     def __init__(self, host: str, port: int, context: ssl.SSLContext | None, timeout: float) -> None:
         self.context = context
+        self.start_clock()
         super().__init__(host, port, timeout)
+
+    @property
+    def sock(self) -> socket.socket:
+        return self._sock
+
+    @sock.setter
+    def sock(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._received = bytearray()  # anybody can have sent what came before TLS
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
         plain: socket.socket = super()._create_socket(timeout)  # type: ignore[misc]
         return self.context.wrap_socket(plain, server_hostname=self.host) if self.context else plain
 
     def _command(self, name: str, *arguments: object) -> object:
-        self.left = self.most if self.left >= 0 else -1  # more than was asked for: no word to it any more
+        self.left = self.most if self.left >= 0 else -1  # it broke a bound: no word to it any more
         self._take(0)
+        self.start_clock()
         return super()._command(name, *arguments)  # type: ignore[misc]
+
+    def start_clock(self) -> None:
+        self.deadline = time.monotonic() + self.seconds
 
     def read(self, size: int) -> bytes:
         self._take(size)
-        return super().read(size)
+        while len(self._received) < size and self._receive():
+            pass
+        return self._cut(size)
 
     def readline(self) -> bytes:
-        line = super().readline()
-        self._take(len(line))
-        return line
+        seen = 0
+        while not (end := self._received.find(b"\n", seen) + 1):
+            seen = len(self._received)
+            if seen > self.left or not self._receive():
+                end = seen
+                break
+        self._take(end)
+        return self._cut(end)
+
+    def _receive(self) -> bool:
+        """Wait for some bytes; False at the end of the connection."""
+        if time.monotonic() > self.deadline:
+            self.left = -1
+            raise self.abort(f"no whole answer in {self.seconds:g} seconds")
+        data = self.sock.recv(1 << 16)
+        self._received += data
+        return bool(data)
+
+    def _cut(self, size: int) -> bytes:
+        data = bytes(self._received[:size])
+        del self._received[:size]
+        return data
 
     def _take(self, size: int) -> None:
         self.left -= size

@@ -90,6 +90,7 @@ class ImapConnection:
     def close(self) -> None:
         with suppress(Exception):
             self.client.socket().settimeout(5)
+            self.client._imap.seconds = 5
             self.client.logout()
         with suppress(Exception):
             self.client.shutdown()
@@ -310,6 +311,7 @@ class ImapConnection:
             connection = self.client.socket()
             if not getattr(connection, "pending", int)():
                 select.select([connection, wake], [], [], seconds)
+            self.client._imap.start_clock()
             self.client.idle_done()
 
     @contextmanager

@@ -2,14 +2,17 @@
 
 from base64 import b64encode
 from itertools import chain, repeat
+from types import SimpleNamespace
 
 import pytest
+from fuzz.imap_checks import SESSION, Talk
 from helpers.imap_liars import LyingImap
 from helpers.imap_mailbox import HOST
 
 from spamnb.errors import SpamnbError
+from spamnb.imap import client
 from spamnb.imap.accounts import Account
-from spamnb.imap.connection import LISTED, ImapConnection, numbers_in
+from spamnb.imap.connection import LISTED, Broken, ImapConnection, numbers_in
 
 pytestmark = pytest.mark.slow
 
@@ -36,6 +39,45 @@ def test_a_server_may_send_what_was_asked_for_and_no_more(home, answers, most):
         done = home("run", "--all")
         done.fails(75, "more than")
     assert server.sent < most
+
+
+class Dripping(Talk):
+    """A server that gives some answers and then a drop at a time for ever: one in half a minute."""
+
+    now, drop = 0, b""
+
+    def recv(self, size):
+        self.now += 30
+        return self.read(size) or self.drop
+
+
+@pytest.mark.parametrize("drop", [b"x", b"+ \r\n", b"* OK \r\n"])
+@pytest.mark.parametrize("sound", range(1, 7))
+def test_an_answer_has_an_end_in_time(monkeypatch, sound, drop):
+    server = Dripping(SESSION[:sound])
+    server.drop = drop
+    monkeypatch.setattr(client, "time", SimpleNamespace(monotonic=lambda: server.now))
+    monkeypatch.setattr(client.BoundedConnection, "_create_socket", lambda *_: server)
+    with pytest.raises(Broken, match="no whole answer in 900 seconds"):
+        talk(Account("home", HOST, tls="none", user="jane", password="grüße an alle"))
+
+
+def talk(account):
+    connection = ImapConnection(account)
+    try:
+        connection.folders()
+        connection.open("INBOX")
+        list(connection.heads(connection.search()))
+    finally:
+        connection.close()
+
+
+def test_what_came_before_tls_is_dropped(monkeypatch):
+    plain = Talk([b"* OK ready\r\n", b"* CAPABILITY IMAP4rev1\r\nTAG OK done\r\n* OK forged\r\n"])
+    monkeypatch.setattr(client.BoundedConnection, "_create_socket", lambda *_: plain)
+    connection = client.BoundedConnection(HOST, 143, None, 5)
+    connection.sock = Talk([b"* OK true\r\n"])  # as imaplib does for STARTTLS
+    assert connection.readline() == b"* OK true\r\n"
 
 
 @pytest.mark.parametrize(
