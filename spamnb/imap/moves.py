@@ -69,7 +69,8 @@ class Moves:
             raise
         except ImapError as error:
             if len(messages) == 1:
-                self.mailbox.tell_failure(folder.name, error, messages[0].uid)
+                if "EXPUNGEISSUED" not in str(error):  # else another client was faster
+                    self.mailbox.tell_failure(folder.name, error, messages[0].uid)
                 return
             self._look_into(target, folder)  # some may be there all the same
             waiting = {known.key for known in self._waiting(folder)}
