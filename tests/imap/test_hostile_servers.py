@@ -46,7 +46,7 @@ class Dripping(Talk):
 
     now, drop = 0, b""
 
-    def recv(self, size):
+    def recv(self, size=-1, /):
         self.now += 30
         return self.read(size) or self.drop
 
@@ -76,7 +76,7 @@ def test_what_came_before_tls_is_dropped(monkeypatch):
     plain = Talk([b"* OK ready\r\n", b"* CAPABILITY IMAP4rev1\r\nTAG OK done\r\n* OK forged\r\n"])
     monkeypatch.setattr(client.BoundedConnection, "_create_socket", lambda *_: plain)
     connection = client.BoundedConnection(HOST, 143, None, 5)
-    connection.sock = Talk([b"* OK true\r\n"])  # as imaplib does for STARTTLS
+    connection.sock = Talk([b"* OK true\r\n"])  # type: ignore[assignment]  # as for STARTTLS
     assert connection.readline() == b"* OK true\r\n"
 
 
