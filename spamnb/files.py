@@ -4,7 +4,7 @@ import os
 import stat
 from errno import EPERM
 
-from spamnb.errors import NoModel, UsageError
+from spamnb.errors import NoInput, NoModel, UsageError
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 
@@ -99,11 +99,24 @@ def open_beside(model: str, path: str, flags: int) -> int:
     if not stat.S_ISREG(status.st_mode):
         why = "not a regular file"
     elif status.st_uid not in (os.geteuid(), 0) and status.st_uid not in _owners(model):
-        why = "belongs to another user than the model; remove it if you did not put it there"
+        why = "belongs to another user; remove it if you did not put it there"
     if why:
         os.close(handle)
-        raise PermissionError(EPERM, why)
+        raise PermissionError(EPERM, why, path)
     return handle
+
+
+def open_own(path: str, flags: int) -> int:
+    """Open a file by the same rules where there is no model."""
+    return open_beside(os.path.join(os.path.dirname(path), ""), path, flags)
+
+
+def prepare_database(path: str) -> None:
+    """Create an SQLite database if there is none; one of a stranger, or with a log of his, is an OSError."""
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        if not suffix or os.path.lexists(path + suffix):
+            flags = os.O_RDWR | (0 if suffix else os.O_CREAT)
+            os.close(open_own(path + suffix, flags))
 
 
 def _owners(model: str) -> list[int]:
@@ -124,6 +137,21 @@ def make_folder(path: str) -> None:
     except FileExistsError:
         if not os.path.isdir(path or "."):
             raise
+
+
+def state_folder(name: str) -> str:
+    """Folder of a name in spamnb's own of the XDG state folder, which is closed to others if it is ours."""
+    around = xdg_folder("XDG_STATE_HOME", ".local", "state")
+    if around is None:
+        raise NoInput("no home folder to keep it in; name one with $XDG_STATE_HOME")
+    folder = os.path.join(around, "spamnb")
+    try:
+        status = os.stat(folder)
+        if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+            os.chmod(folder, 0o700)
+    except OSError:
+        pass  # not there yet
+    return os.path.join(folder, name)
 
 
 def sync_folder(path: str) -> None:

@@ -8,6 +8,7 @@ import os
 from _blake2 import blake2b  # hashlib's, without loading hashlib
 
 from spamnb.errors import ModelError
+from spamnb.files import open_beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def read_model_key(model: str, key_id: str) -> Key:
     """Read the key that a model was made with."""
     path = key_path(model)
     try:
-        key = read_key(path)
+        key = read_key(model, path)
     except FileNotFoundError:
         raise ModelError(model, f"its key is missing: {path}; {WHAT_TO_DO}") from None
     except OSError as error:
@@ -72,10 +73,9 @@ def read_model_key(model: str, key_id: str) -> Key:
     return key
 
 
-def read_key(path: str) -> Key:
-    """Read a key file."""
-    # O_NONBLOCK: users may put anything there, and opening a pipe would wait for a writer.
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+def read_key(model: str, path: str) -> Key:
+    """Read the key file of a model, which may be a link, but not a stranger's file."""
+    handle = open_beside(model, os.path.realpath(path), os.O_RDONLY)
     try:
         secret = os.read(handle, KEY_SIZE + 1)
     finally:

@@ -14,8 +14,7 @@ import zlib
 from spamnb import UNSURE, is_label
 from spamnb.bayes.verdict import LARGEST
 from spamnb.configuration.quantities import parse_days, parse_size
-from spamnb.errors import SpamnbError
-from spamnb.files import complain, make_folder, write_all, xdg_folder
+from spamnb.files import complain, make_folder, open_own, state_folder, write_all
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
 
@@ -33,7 +32,7 @@ MAX_TEXT = 500  # characters kept of a user's name and the like
 MAX_FILE = 32 << 20  # bytes after which another file is begun
 DAY = 86400  # seconds
 SUFFIX = ".verdicts"  # of 2026-11-16-000000.verdicts
-FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 MARK = b"\xd4spamnb\0"
 STEM, ESCAPED = MARK[:-1], MARK[:-1] + b"\1"
@@ -74,14 +73,14 @@ class HistoryLog:
                 complain(f"not in the history: {why}")
 
     def _append(self, record: bytes) -> None:
-        folder = self.folder or default_folder()
+        folder = self.folder or state_folder("history")
         try:
             names = file_names(folder)
         except FileNotFoundError:
             make_folder(folder)
             names = []
         name = self._current(folder, names)
-        handle = os.open(os.path.join(folder, name), FLAGS, 0o600)
+        handle = open_own(os.path.join(folder, name), FLAGS)
         try:
             write_all(handle, record)
         finally:
@@ -97,14 +96,6 @@ class HistoryLog:
             return f"{today}-000000{SUFFIX}"
         full = os.path.getsize(os.path.join(folder, names[-1])) >= file_limit(self.size)
         return f"{day}-{number + full:06}{SUFFIX}"
-
-
-def default_folder() -> str:
-    """Folder spamnb/history in the XDG state folder."""
-    state = xdg_folder("XDG_STATE_HOME", ".local", "state")
-    if state is None:
-        raise SpamnbError("no home folder to keep it in; name one with $XDG_STATE_HOME")
-    return os.path.join(state, "spamnb", "history")
 
 
 def file_names(folder: str) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from spamnb import HAM, SPAM, UNSURE
 from spamnb.delivery import history_log as log
 from spamnb.errors import InputOutputError, NoInput, SpamnbError
-from spamnb.files import make_folder, printable
+from spamnb.files import make_folder, open_own, prepare_database, printable, state_folder
 from spamnb.inspection.explanation import deciding_words
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -139,11 +139,11 @@ class History:
     @classmethod
     def open(cls, folder: str | None = None) -> History:
         """Open the history of a folder, by default that of the user; start one if there is none."""
-        folder = folder or log.default_folder()
+        folder = folder or state_folder("history")
         path = os.path.join(folder, NAME)
         try:
             make_folder(folder)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+            prepare_database(path)
             database = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
             return cls(folder, database)
         except OSError as error:
@@ -228,12 +228,15 @@ class History:
 
     def _read(self, name: str, start: int, size: int) -> bytes:
         """Read a piece of a file; nothing if the file is gone."""
+        path = os.path.join(self.folder, name)
         try:
-            with open(os.path.join(self.folder, name), "rb", buffering=0) as file:
+            with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
                 file.seek(start)
                 return file.read(size)
         except FileNotFoundError:
             return b""
+        except OSError as error:
+            raise NoInput(f"{path}: {error.strerror}") from error
 
     def entries(
         self,

@@ -94,15 +94,10 @@ def is_this_machine(host: str) -> bool:
 
 def default_config() -> str:
     """Path of the file: spamnb/imap.toml in the XDG configuration folder."""
-    return os.path.join(own_folder("XDG_CONFIG_HOME", ".config"), "imap.toml")
-
-
-def own_folder(variable: str, *below_home: str) -> str:
-    """Folder of spamnb in one of the XDG standard's."""
-    folder = xdg_folder(variable, *below_home)
+    folder = xdg_folder("XDG_CONFIG_HOME", ".config")
     if folder is None:
-        raise NoInput(f"no home folder; set ${variable}")
-    return os.path.join(folder, "spamnb")
+        raise NoInput("no home folder; set $XDG_CONFIG_HOME")
+    return os.path.join(folder, "spamnb", "imap.toml")
 
 
 def read_accounts(path: str, wanted: str | None = None) -> list[Account]:

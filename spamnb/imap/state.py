@@ -16,8 +16,8 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from spamnb.errors import CannotCreate, DataError, Locked
-from spamnb.files import make_folder
-from spamnb.imap.accounts import Account, own_folder
+from spamnb.files import make_folder, open_own, prepare_database, state_folder
+from spamnb.imap.accounts import Account
 
 KEPT = 400 * 86400  # seconds that a message is remembered after it was last met
 SCHEMA = """
@@ -73,19 +73,15 @@ def key_of(text: bytes) -> bytes:
     return blake2b(text, digest_size=16).digest()
 
 
-def state_folder() -> str:
-    return os.path.join(own_folder("XDG_STATE_HOME", ".local", "state"), "imap")
-
-
 class State:
     """The state of one account. What is written within `change()` is written as a whole or not at all."""
 
     def __init__(self, account: Account, folder: str | None = None) -> None:
-        folder = folder or state_folder()
+        folder = folder or state_folder("imap")
         self.path = os.path.join(folder, f"{account.name}.sqlite")
         try:
             make_folder(folder)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+            prepare_database(self.path)
         except OSError as error:
             raise CannotCreate(f"{self.path}: {error.strerror}") from error
         with self._damage_named():
@@ -126,7 +122,10 @@ class State:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Let one process at a time work on the account."""
-        handle = os.open(self.path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            handle = open_own(self.path + ".lock", os.O_RDWR | os.O_CREAT)
+        except OSError as error:
+            raise CannotCreate(f"{self.path}.lock: {error.strerror}") from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

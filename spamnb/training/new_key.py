@@ -20,7 +20,7 @@ def key_for(model: str, wanted: bool = False) -> Key | None:
         if wanted and not os.path.lexists(path):
             make_key(path)
         if os.path.lexists(path):
-            return read_key(path)
+            return read_key(model, path)
     except OSError as error:
         raise CannotCreate(f"{path}: cannot make a key there: {error.strerror}") from error
     if _keeps_no_words(model):

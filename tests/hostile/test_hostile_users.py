@@ -8,6 +8,15 @@ from pathlib import Path
 import pytest
 from helpers.homes import NOBODY
 
+from spamnb import HAM
+from spamnb.bayes.verdict import Verdict
+from spamnb.delivery.history_log import HistoryLog
+from spamnb.errors import CannotCreate, NoInput
+from spamnb.files import state_folder
+from spamnb.history.database import History
+from spamnb.imap.accounts import Account
+from spamnb.imap.state import State
+
 SPAM = b"Subject: cheap pills\n\nbuy viagra now\n"
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
 
@@ -35,7 +44,7 @@ def test_a_file_of_a_stranger_is_not_written(spamnb, mail, shared_folder, name):
     os.chown(planted, NOBODY, NOBODY)
     learn = ["--spam", "-"] if name != "model.training" else [mail.ham, mail.spam]
     command = ("train", "--model", shared_folder / "model", *learn)
-    spamnb(*command, stdin=SPAM).fails(73, f"{name}: belongs to another user than the model")
+    spamnb(*command, stdin=SPAM).fails(73, f"{name}: belongs to another user")
     assert planted.read_bytes() == b""
     os.chown(shared_folder, NOBODY, NOBODY)  # who owns the folder can change all that is in it
     spamnb(*command, stdin=SPAM).succeeds()
@@ -46,7 +55,7 @@ def test_a_journal_of_a_stranger_is_not_read(spamnb, shared_folder):
     model, journal = shared_folder / "model", shared_folder / "model.journal"
     spamnb("train", "--spam", "-", "--model", model, stdin=SPAM).succeeds()
     os.chown(journal, NOBODY, NOBODY)
-    spamnb("classify", "--model", model, stdin=SPAM).fails(74, "belongs to another user than the model")
+    spamnb("classify", "--model", model, stdin=SPAM).fails(74, "belongs to another user")
     os.chown(model, NOBODY, NOBODY)
     spamnb("classify", "--model", model, stdin=SPAM).succeeds()
 
@@ -66,6 +75,55 @@ def test_a_journal_that_is_a_link_is_not_read(spamnb, own, tmp_path):
     os.rename(f"{own}.journal", tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", f"{own}.journal")
     spamnb("classify", "--model", own, stdin=SPAM).fails(74, "model.msgpack.journal: ")
+
+
+@as_root
+def test_a_key_of_a_stranger_is_not_taken(spamnb, mail, shared_folder):
+    key = planted(shared_folder / "model.key", b"k" * 32)
+    command = ("train", "--keyed", "--fresh", "--model", shared_folder / "model", mail.ham, mail.spam)
+    spamnb(*command).fails(73, "model.key", "belongs to another user")
+    os.rename(key, shared_folder / "elsewhere")
+    os.symlink(shared_folder / "elsewhere", key)
+    spamnb(*command).fails(73, "model.key", "belongs to another user")
+    os.chown(key, 0, 0)
+    spamnb(*command).succeeds()
+
+
+@as_root
+def test_a_history_of_a_stranger_is_neither_read_nor_written(spamnb, shared_folder):
+    log = planted(shared_folder / "9999-11-16-000000.verdicts", b"")
+    verdict = Verdict(HAM, 0.5, 0.5, {}, [])
+    HistoryLog(folder=str(shared_folder)).append(SPAM, verdict, spamnb.model, "test")
+    assert log.read_bytes() == b""
+    log.write_bytes(b"x")
+    with History.open(str(shared_folder)) as history, pytest.raises(NoInput, match="verdicts: belongs to an"):
+        history.gather()
+
+
+@as_root
+@pytest.mark.parametrize("name", ["sqlite", "sqlite-wal", "sqlite-journal"])
+def test_a_database_of_a_stranger_is_not_opened(shared_folder, name):
+    planted(shared_folder / f"history.{name}", b"")
+    planted(shared_folder / f"home.{name}", b"")
+    with pytest.raises(NoInput, match="belongs to another user"):
+        History.open(str(shared_folder))
+    with pytest.raises(CannotCreate, match="belongs to another user"):
+        State(Account("home", "localhost", "jane", password="x"), str(shared_folder))
+
+
+def planted(path, data):
+    path.write_bytes(data)
+    path.chmod(0o666)
+    os.chown(path, NOBODY, NOBODY)
+    return path
+
+
+@pytest.mark.parametrize("name", ["history", "imap"])
+def test_the_folder_of_the_state_is_closed_to_others(monkeypatch, tmp_path, name):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    (tmp_path / "spamnb").mkdir(0o755)
+    assert state_folder(name) == str(tmp_path / "spamnb" / name)
+    assert mode_of(tmp_path / "spamnb") == 0o700
 
 
 def test_folders_of_ours_are_private_whatever_the_umask(spamnb, tmp_path):
