@@ -227,6 +227,11 @@ def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes
     eyes.wait(lambda: "Lost is not spam taken for spam" in eyes.text())
     assert "2 messages of the last 30 days" in eyes.text()
     assert eyes.text("#counts").endswith(" not spam")
+    phone = {"width": 390, "height": 780, "deviceScaleFactor": 1, "mobile": True}
+    eyes.command("Emulation.setDeviceMetricsOverride", **phone)
+    table = "const box = document.querySelector('.cutoff .scroll'); return box.scrollWidth - box.clientWidth"
+    assert eyes.run(table) == 0
+    eyes.command("Emulation.clearDeviceMetricsOverride")
     eyes.click("nav a[href^='/course']")
     eyes.wait(lambda: "Not spam lost" in eyes.text())
     assert "14 ham, 14 spam and" in eyes.text()
