@@ -129,10 +129,9 @@ def sources_by_label(
         if not (equals and path and is_label(name)):
             raise UsageError(f"--label takes NAME=PATH, not {item!r}")
         sources.setdefault(name, []).append(path)
-    if not sources and any_label:
-        raise UsageError("no mail given; for example: spamnb train --forget message")
     if not sources:
-        raise UsageError("no mail given; for example: spamnb train ham/ spam/")
+        words = "--forget message" if any_label else "ham/ spam/"
+        raise UsageError(f"no mail given; for example: {click.get_current_context().command_path} {words}")
     _check_named_once(sources)
     return sources
 

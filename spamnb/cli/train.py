@@ -251,6 +251,8 @@ def change_without_mail(model: str, view: View | None, ham_loss: str | None, as_
         )
     elif not is_quiet():
         show_model(model)
+        if view and not view.has_cutoffs:
+            click.echo("view: the likeliest label decides; for cutoffs again: --view default, with the mail")
     return 0
 
 
@@ -304,10 +306,7 @@ def parse_view(text: str | None) -> View | None:
         return None
     from spamnb.evaluation.candidates import VIEW_NAMES, parse_candidate
 
-    found = parse_candidate(text)
-    if found.settings:
-        raise UsageError(f"--view takes only {', '.join(VIEW_NAMES)}; other settings have their own options")
-    return found.view
+    return parse_candidate(text, VIEW_NAMES).view
 
 
 def as_map(summary: Summary, sources: Sources) -> dict[str, Any]:

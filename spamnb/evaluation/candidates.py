@@ -1,6 +1,6 @@
 """Settings to be compared: a tokenizer and a view, named as on the command line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,10 +71,10 @@ VIEW_NAMES = tuple(_VIEW_SETTINGS)
 SETTING_NAMES = (*_TOKENIZER_SETTINGS, *VIEW_NAMES)
 
 
-def parse_candidate(text: str) -> Candidate:
+def parse_candidate(text: str, allowed: Collection[str] = SETTING_NAMES) -> Candidate:
     """Parse `default` or `NAME=VALUE,NAME=VALUE`; what is not named is as in the default view.
 
-    With an event or tf-idf, what is not named is as in the textbooks' view.
+    Only `allowed` names are known. With an event or tf-idf, what is not named is as in the textbooks' view.
 
     >>> parse_candidate("event=bernoulli,smoothing=0.1,ngrams=2").settings
     {'ngrams': 2}
@@ -84,6 +84,8 @@ def parse_candidate(text: str) -> Candidate:
     for item in text.split(",") if text != "default" else ():
         name, _, value = item.strip().partition("=")
         try:
+            if name not in allowed:
+                raise KeyError
             if name in _TOKENIZER_SETTINGS:
                 field, parse = _TOKENIZER_SETTINGS[name]
                 settings[field] = parse(value)
@@ -92,7 +94,7 @@ def parse_candidate(text: str) -> Candidate:
                 view_settings[field] = parse(value)
         except (KeyError, ValueError):
             raise UsageError(
-                f"unknown setting {item.strip()!r}; use NAME=VALUE with one of {', '.join(SETTING_NAMES)}"
+                f"unknown setting {item.strip()!r}; use NAME=VALUE with one of {', '.join(allowed)}"
             ) from None
     Settings(**settings)  # raises an error if a value is wrong
     base = View() if "event" in view_settings or view_settings.get("tfidf") else DEFAULT_VIEW

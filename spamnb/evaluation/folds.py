@@ -136,9 +136,7 @@ def assign_folds(corpus: Corpus, folds: int, seed: int, group_duplicates: bool =
         if not len(messages):
             raise DataError(f"no {label} to evaluate with")
         if len(messages) < folds:
-            raise DataError(
-                f"{folds} folds need {folds} messages of each label; there are {len(messages)} {label}"
-            )
+            raise DataError(f"{folds} folds need {folds} messages of each label; {label} has {len(messages)}")
         assigned[generator.permutation(messages)] = np.arange(len(messages)) % folds
     if group_duplicates:
         _, first, group = np.unique(corpus.digests, return_index=True, return_inverse=True)

@@ -140,3 +140,8 @@ def test_an_option_without_effect(spamnb, place, line):
     arguments = [str(place / word) if word in names else word for word in line.split()]
     spamnb(*arguments).fails(64, WITHOUT_EFFECT[line])
     assert not (place / "new").exists()
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "tune"])
+def test_no_mail_given(spamnb, command):
+    spamnb(command).fails(64, f"no mail given; for example: spamnb {command} ham/ spam/")

@@ -83,10 +83,14 @@ def test_a_view_without_cutoffs_is_set_without_mail(spamnb, own, mail, tmp_path)
     """Judged as by a model that was trained with that view; and back to the default, mail is needed again."""
     fresh, view = str(tmp_path / "fresh"), ("--view", "event=bernoulli")
     spamnb("train", "--jobs", "1", *view, "--model", fresh, mail.ham, mail.spam).succeeds()
-    spamnb("train", *view, "--model", own).succeeds()
+    told = spamnb("train", *view, "--model", own).succeeds().lines
+    assert told[-1].startswith("view: the likeliest label decides; for cutoffs again")
     heads = [StoredModel.open(path).head for path in (own, fresh)]
     for key in ("view", "cutoffs", "calibration", "messages"):
         assert heads[0][key] == heads[1][key]
     said = [spamnb("classify", "--model", path, stdin=MORE).succeeds().out for path in (own, fresh)]
     assert said[0] == said[1]
     spamnb("train", "--view", "default", "--model", own).fails(65, "needs cutoffs of its own")
+    spamnb("train", "--view", "ngrams=2", "--model", own).fails(
+        64, "'ngrams=2'; use NAME=VALUE with one of event,"
+    )
