@@ -19,7 +19,7 @@ class Log:
 
     def learned(self, outcome: str, label: str | None, raw: bytes, user: str, seconds: float) -> None:
         if not self.quiet:
-            self._write(f"{outcome} {label or '-'}", raw, user, seconds, "TELL")
+            self._write(f"{outcome} {escaped(label or '')}", raw, user, seconds, "TELL")
 
     def _write(self, result: str, raw: bytes, user: str, seconds: float, command: str) -> None:
         write_stderr(

@@ -142,6 +142,7 @@ class Request:
         self.compressed = False
         self.label = ""  # what to learn the message as
         self.set = self.remove = False  # whether to learn the message, and whether to forget it
+        self.remote = b""  # DidSet or DidRemove, of which `spamc -C` looks for `remote` in the answer
 
     @property
     def has_headers(self) -> bool:
@@ -177,10 +178,14 @@ class Request:
             raise bad_header("(Message-class header contains invalid class)")
 
     def _read_set(self, value: bytes) -> None:
-        self.set = b"local" in value.lower()  # `local` is the model; `remote` services are not ours
+        self.set = b"local" in value.lower()  # `local` is the model; of `remote` services there are none
+        if b"remote" in value.lower():
+            self.remote = b"DidSet"
 
     def _read_remove(self, value: bytes) -> None:
         self.remove = b"local" in value.lower()
+        if b"remote" in value.lower():
+            self.remote = b"DidRemove"
 
     def check(self) -> None:
         """Check that the headers make sense together."""
@@ -281,7 +286,7 @@ class Spamd:
         return raw
 
     def _tell(self, request: Request, raw: bytes, start: float, peer: int | None) -> Conversation:
-        done_header = b""
+        done: dict[bytes, list[bytes]] = {}
         if request.set or request.remove:
             label = request.label if request.set else None
             model = self.judge.model_path(request.user)
@@ -293,8 +298,11 @@ class Spamd:
             self.judge.counters.count(outcome)
             self.log.learned(outcome, label, raw, request.user, perf_counter() - start)
             if outcome in (LEARNED, MOVED, FORGOTTEN):
-                done_header = b"DidSet: local\r\n" if request.set else b"DidRemove: local\r\n"
-        return b"SPAMD/1.1 0 EX_OK\r\n" + done_header + b"\r\n\r\n"
+                done[b"DidSet" if request.set else b"DidRemove"] = [b"local"]
+            if request.remote:
+                done.setdefault(request.remote, []).append(b"remote")
+        headers = [b"%s: %s\r\n" % (name, b",".join(where)) for name, where in done.items()]
+        return b"".join((OK, *headers, b"\r\n\r\n"))
 
 
 def decompressed(packed: bytes, most: int) -> bytes:

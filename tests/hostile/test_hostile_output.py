@@ -11,12 +11,18 @@ import pytest
 from helpers.samples import ENOUGH
 from helpers.screens import ESCAPES, on_a_terminal
 
+from spamnb.bayes.verdict import Verdict
+from spamnb.delivery.log_line import write_syslog
+from spamnb.serve.log import Log
+
 # A title for the terminal, blinking letters, the same in one byte, a bell, a line that overwrites, one that
 # injects a header, letters turned round, ends of lines that only Unicode knows, and markup.
 ORDERS = (
     "\x1b]0;owned\x07\x1b[5mblink\x9b5m\x08\x7f\rX-Evil: yes\r\nX-Evil: yes\n\u202eturned\u2066\u200f"
     "\u2028\u2029\x85\x0b\x0c\ufeff</td></title><script>alert(1)</script><img src=x onerror=alert(2)>"
 )
+FORGED = "a\nham score=0 \x1b[5m"
+ESCAPED = r"a\x0aham\x20score=0\x20\x1b[5m"
 FILE_NAME = "0 " + ORDERS.replace("/", "").replace("\0", "")[:150]
 PACKED = base64.b64encode(ORDERS.encode()).decode()
 QUOTED = "".join(f"={byte:02X}" for byte in ORDERS.encode())
@@ -226,3 +232,18 @@ def test_at_a_terminal(spamnb, hostile, line):
     assert "owned" in shown
     assert "\x1b[5m" not in shown
     assert not {char for char in ESCAPES.sub("", shown) if not char.isprintable()} - {"\n", "\t", "\r"}
+
+
+def test_labels_and_users_in_logs_are_escaped(monkeypatch, capfd):
+    """Of a forged model, or of a client."""
+    verdict, raw = Verdict(FORGED, 0.5, 0.5, {}, []), f"Message-ID: {FORGED}\n\n".encode()
+    verdict.reason = FORGED
+    sent = []
+    monkeypatch.setattr("syslog.syslog", lambda _, line: sent.append(line))
+    write_syslog(verdict, raw)
+    Log().judged(verdict, raw, FORGED, 0.0, "CHECK")
+    Log().learned("learned", FORGED, raw, FORGED, 0.0)
+    logged = capfd.readouterr().err
+    assert [len(sent), sent[0].count(ESCAPED), logged.count("\n"), logged.count(ESCAPED)] == [1, 2, 2, 5]
+    assert "\n" not in sent[0]
+    assert "\x1b" not in sent[0] + logged

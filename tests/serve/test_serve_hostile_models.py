@@ -1,9 +1,11 @@
 """A user's model takes little time and memory of the others, whatever the user wrote there."""
 
+import ctypes
 import os
 from pathlib import Path
 
 import pytest
+from helpers.serving import request
 
 from spamnb.errors import DataError, ModelError, SpamnbError
 from spamnb.serve import judge as judging
@@ -60,6 +62,49 @@ def test_of_a_broken_head_no_more_is_read_than_a_head_may_have(home, judge, read
             judge.classify(SPAM, "ann")
     assert sum(reads) <= 2 * stored_model.LONGEST_HEAD
     assert judge.classify(SPAM, "bob")[0].label == "spam"
+
+
+class Watch:
+    """Tells whether files were read, by any process, since it was last asked."""
+
+    IN_ACCESS = 1
+
+    def __init__(self, *paths):
+        kernel = ctypes.CDLL(None)
+        self.handle = kernel.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        for path in paths:
+            assert kernel.inotify_add_watch(self.handle, os.fsencode(path), self.IN_ACCESS) > 0
+
+    def saw_reads(self):
+        try:
+            return bool(os.read(self.handle, 1 << 16))
+        except BlockingIOError:
+            return False
+
+
+@pytest.mark.parametrize("broken", ["head", "journal"])
+def test_a_broken_model_is_read_once_and_others_are_answered(serving, spamnb, home, broken):
+    model, log = home / "model.msgpack", home / "model.msgpack.journal"
+    if broken == "head":
+        sparse(
+            model,
+            b"\x84\xa6format\xa6spamnb\xa7version\x04\xa5crc32\x00\xa4head\xdd\x0f\xff\xff\xff",
+            1 << 28,
+        )
+        sparse(log, b"", 0)
+    else:
+        model.write_bytes(Path(spamnb.model).read_bytes())
+        sparse(log, b"", 1 << 31)
+    server = serving(user_models=str(home.parent), workers=1)
+    watch = Watch(model, log)
+    for number in range(3):
+        assert b"Temporary failure" in server.ask(request("CHECK", SPAM, User="ann"))
+        assert watch.saw_reads() <= (number == 0)
+        assert b"Spam: True" in server.ask(request("CHECK", SPAM, User="bob"))
+    model.write_bytes(Path(spamnb.model).read_bytes())
+    log.unlink()
+    assert b"Spam: True" in server.ask(request("CHECK", SPAM, User="ann"))
+    assert watch.saw_reads()
 
 
 def test_a_failure_is_remembered_until_the_file_changes(home, judge, spamnb, reads):

@@ -35,12 +35,11 @@ def test_passed_on_as_by_classify(server, spamnb, mail, label, options):
     assert server.spamc(*options, stdin=raw) == (0, spamnb("classify", "-p", stdin=raw).out)
 
 
-def test_exit_code(server, mail):
-    assert [server.spamc("-E", stdin=mail.messages[label])[0] for label in ("spam", "ham", "unsure")] == [
-        1,
-        0,
-        0,
-    ]
+@pytest.mark.parametrize("options", [[], ["-c"], ["-R"], ["-y"], ["-x"]], ids=" ".join)
+def test_exit_code(server, mail, options):
+    for label, code in (("spam", 1), ("ham", 0), ("unsure", 0)):
+        assert server.spamc("-E", *options, stdin=mail.messages[label])[0] == code
+    assert server.spamc("-E", "-r", stdin=mail.messages["spam"])[0] == 0  # as with spamd
 
 
 def test_tests_and_reports(server, mail):
@@ -61,7 +60,11 @@ def test_what_is_refused_comes_back_as_it_was(server):
     large = b"Subject: large\n\n" + b"large " * 5_000
     assert server.spamc(stdin=large) == (0, large)
     assert server.spamc("-x", stdin=large)[0] == 74
-    assert server.spamc("-c", stdin=large) == (0, b"0/0\n")
+    assert server.spamc("-E", stdin=large) == (0, large)
+    assert server.spamc("-x", "-E", stdin=large)[0] == 74
+    assert server.spamc("-c", stdin=large) == server.spamc("-c", "-E", stdin=large) == (0, b"0/0\n")
+    assert server.spamc("-x", "-c", stdin=large) == (74, b"0/0\n")
+    assert server.spamc("-x", "-c", "-s", "9", stdin=large) == (0, b"0/0\n")
 
 
 def test_odd_messages_keep_every_byte(server, spamnb):
@@ -88,6 +91,16 @@ def test_teaching(teachable, spamnb, own):
         assert teachable.spamc("-L", what, stdin=raw) == (0, said)
         asked, answer = knows
         assert spamnb("train", *asked.split(), "-", "--model", own, stdin=raw).lines == [answer]
+
+
+def test_reporting_teaches(teachable, spamnb, own):
+    """Told again it says the same: the message is what it was said to be."""
+    raw = b"Subject: xyzzy reported\n\nplugh\n"
+    for what, label in (("report", "spam"), ("revoke", "ham")):
+        for _ in range(2):
+            assert teachable.spamc("-C", what, stdin=raw) == (0, b"Message successfully reported/revoked\n")
+        known = spamnb("train", f"--{label}", "-", "--model", own, stdin=raw).lines
+        assert known == [f"{label}: 1 already known"]
 
 
 def test_what_is_learned_counts_at_once(teachable):
