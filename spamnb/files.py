@@ -50,6 +50,15 @@ def refuse_password(path: str) -> None:
             )
 
 
+def without_queries(text: str) -> str:
+    """Leave out what follows the ? of web addresses: with a signed one, all that it needs to be read."""
+    if "?" not in text or "://" not in text:
+        return text
+    import re
+
+    return re.sub(r"(https?://[^\s?]*)\?\S*?(?=(?::\d+)?[:;,'\")]*(?:\s|$))", r"\1", text)
+
+
 def counted(number: int, thing: str) -> str:
     """Write how many there are of a thing, as `1 message` or `2 messages`."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
@@ -57,7 +66,7 @@ def counted(number: int, thing: str) -> str:
 
 def complain(why: str) -> None:
     """Write an error or a warning as one line to standard error."""
-    write_stderr(f"spamnb: {printable(why)}\n")
+    write_stderr(f"spamnb: {printable(without_queries(why))}\n")
 
 
 def write_stderr(text: str) -> None:

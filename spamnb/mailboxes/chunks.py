@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spamnb.errors import NoInput
+from spamnb.files import without_queries
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.folders import in_maildir
 from spamnb.mailboxes.not_mail import no_message, not_mail
@@ -22,7 +23,7 @@ class RawMessage:
     __slots__ = ("data", "index", "path")
 
     def __init__(self, path: str, index: int | None, data: bytes) -> None:
-        self.path = path
+        self.path = without_queries(path)
         self.index = index
         self.data = data
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spamnb.errors import DataError, NoInput
+from spamnb.files import without_queries
 from spamnb.mailboxes.streams import DENIED
 
 TYPE_CHECKING = False
@@ -18,8 +19,8 @@ class Unreadable:
     __slots__ = ("path", "why")
 
     def __init__(self, path: str, why: str) -> None:
-        self.path = path
-        self.why = why
+        self.path = without_queries(path)
+        self.why = without_queries(why)
 
     @property
     def error(self) -> type[SpamnbError]:

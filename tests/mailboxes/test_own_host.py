@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from spamnb.errors import UsageError
-from spamnb.files import refuse_password
+from spamnb.files import refuse_password, without_queries
 from spamnb.mailboxes import sources
 
 SECRET = "p4ssw0rd"
@@ -75,11 +75,50 @@ def test_no_command_shows_it(spamnb, command):
     assert SECRET.encode() not in done.err
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://host/box?sig=p4ssw0rd&t=12:30:00Z&u=p4ssw0rd", "https://host/box"),
+        ("https://host/box?t=12:30&sig=p4ssw0rd: 404 not found", "https://host/box: 404 not found"),
+        ("https://host/box?sig=p4ssw0rd:3", "https://host/box:3"),
+        ("zip://*.eml::https://host/a.zip?sig=p4ssw0rd", "zip://*.eml::https://host/a.zip"),
+        ("url='http://host/?p4ssw0rd', again http://b/?a", "url='http://host/', again http://b/"),
+        ("s3://bucket/2026-??/box: no such file?", "s3://bucket/2026-??/box: no such file?"),
+    ],
+)
+def test_a_query_is_left_out(text, shown):
+    assert without_queries(text) == shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            ["classify", "{}"],
+            ["classify", "--json", "{}", "{}2"],
+            ["classify", "-p", "{}"],
+            ["inspect", "{}"],
+        ),
+        *(["train", "--model", "m", "--spam", "{}"], ["train", "--model", "m", "{}", "{}"], ["import", "{}"]),
+        *(["evaluate", "{}", "{}2"], ["classify", "--no-such", "{}"], ["train", "--model", "{}"]),
+    ],
+)
+@pytest.mark.parametrize("found", [True, False])
+def test_no_command_shows_a_query(spamnb, tmp_path, command, found):
+    with host(mail=b"Subject: hello\n\nhello\n" if found else b"") as server:
+        address = f"http://127.0.0.1:{server.server_port}/one.eml?sig={SECRET}&at=12:30:00"
+        done = spamnb(*[tmp_path / part if part == "m" else part.format(address) for part in command])
+    assert done.out + done.err
+    assert SECRET.encode() not in done.out + done.err
+
+
 class Host(http.server.ThreadingHTTPServer):
-    def __init__(self, target):
+    def __init__(self, target, mail):
         super().__init__(("127.0.0.1", 0), Elsewhere)
         self.asked: list[str] = []
         self.target = target
+        self.mail = mail
 
 
 class Elsewhere(http.server.BaseHTTPRequestHandler):
@@ -90,11 +129,13 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.asked.append(self.path)
         target = self.server.target
-        self.send_response(302 if target else 404)
-        self.send_header("Content-Length", "0")
+        self.send_response(302 if target else 200 if self.server.mail else 404)
+        self.send_header("Content-Length", str(len(self.server.mail)))
         if target:
             self.send_header("Location", target)
         self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(self.server.mail)
 
     def do_HEAD(self):
         self.do_GET()
@@ -107,8 +148,8 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def host(target=""):
-    server = Host(target)
+def host(target="", mail=b""):
+    server = Host(target, mail)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
