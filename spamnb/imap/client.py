@@ -133,7 +133,11 @@ def logged_in(account: Account) -> Client:
 
 
 def log_in(account: Account, secret: str) -> Client:
-    client = connect(account)
+    try:
+        client = connect(account)
+    except BaseException as error:
+        hide(error, secret)  # it may know it from another time
+        raise
     client.secret = secret
     try:
         if account.oauth2_token_command:

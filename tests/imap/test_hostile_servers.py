@@ -156,7 +156,11 @@ def test_a_password_that_the_server_repeats_is_not_shown(answer):
 
 @pytest.mark.parametrize(
     ("command", "answer"),
-    [("LIST", b"TAG NO \xff you said wonderland-secret\r\n"), ("LOGIN", b"TAG NO \xff LINE\r\n")],
+    [
+        ("", b"you said wonderland-secret\r\n"),
+        ("LIST", b"TAG NO \xff you said wonderland-secret\r\n"),
+        ("LOGIN", b"TAG NO \xff LINE\r\n"),
+    ],
 )
 def test_a_password_is_not_shown_by_the_program(home, command, answer):
     with LyingImap({command: answer}) as server:
