@@ -75,7 +75,7 @@ def evaluate_by_model(
     """Judge mail by a model that was trained on other mail."""
     judged, learned = judge_by_model(model, labels, batches, skip_learned)
     if not judged.names and learned:
-        raise DataError(f"the model has already learned all {learned:,} messages; use other mail")
+        raise DataError("the model has already learned all of this mail; use other mail")
     worst = mistakes.by_model(judged, model, most_mistakes)
 
     def telling() -> dict[str, list[TellingToken]]:

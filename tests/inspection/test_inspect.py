@@ -212,6 +212,7 @@ class TestMessage:
         assert set(why["ignored"]["unknown"]) >= {"subject:xyzzy", "plugh"}
         text = spamnb("inspect", "-", stdin=mail.messages["unknown"]).succeeds().out.decode()
         assert "evidence: none that counts" in text
+        assert "in ham" not in text
         assert "nothing it could do without" in text
 
     @pytest.mark.parametrize("options", ["--event bernoulli --smoothing 0", "--event gaussian", "--numbers"])

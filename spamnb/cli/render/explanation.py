@@ -117,7 +117,7 @@ def show_explanation(why: Explanation, top: int, everything: bool) -> None:
     show(
         *wrapped(headline(why), cutoffs_line(why)),
         *message_text(why, everything),
-        evidence_table(why, top, everything),
+        evidence_table(why, top, everything) if why.reasons else "evidence: none that counts\n",
         sum_table(why),
         *titled("ignored", ignored(why, most)),
         *titled("what would change it", changes(why, most)),
@@ -171,12 +171,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
             rows.append(rest_row(why, reasons[len(strong) :]))
     counts = [f"in {label}" for label in why.column_labels]
     columns: list[str | Text] = ["token", *counts, "weight", "adds", bar_heading(*why.sides, width)]
-    title = (
-        f"evidence ({len(strongest):,} of {len(why.reasons):,})"
-        if why.reasons
-        else "evidence: none that counts"
-    )
-    return table(title, columns, rows, picture=True)
+    return table(f"evidence ({len(strongest):,} of {len(why.reasons):,})", columns, rows, picture=True)
 
 
 def group_row(why: Explanation, place: str, reasons: Sequence[Reason]) -> list[Any]:

@@ -62,7 +62,7 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
     if known.own_mail:
         yield "own mail", own_mail(known)
     yield "learned", age(known)
-    yield "vocabulary", f"{known.vocabulary:,} tokens, {known.pairs:,} pairs of neighbours"
+    yield "vocabulary", f"{counted(known.vocabulary, 'token')}, {counted(known.pairs, 'pair')} of neighbours"
     if known.settings["keyed"]:
         yield "words", NO_WORDS
         yield "key", key_location(known.path)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from spamnb.cli.render.terminal import cut_text, number, print_json, show, table, wrapped
-from spamnb.files import printable
+from spamnb.files import counted, printable
 from spamnb.inspection.suspects import Suspect
 
 FILES = "move the files, too, then spamnb train --fresh finds better cutoffs"
@@ -30,7 +30,7 @@ def show_suspects(
         if rows:
             show(table(None, COLUMNS, rows, (*COLUMNS[:2], *COLUMNS[3:])))
         more = f"; {elsewhere:,} more not in this mail" if elsewhere else ""
-        show(f"{len(found):,} of this mail look misfiled{more}")
+        show(f"{counted(len(found), 'message')} may be misfiled{more}")
         if moved:
             show(*wrapped(f"{len(moved):,} moved in the model; {FILES}"))
 
