@@ -61,7 +61,7 @@ class BoundedConnection(imaplib.IMAP4):
     @sock.setter
     def sock(self, sock: socket.socket) -> None:
         self._sock = sock
-        self._received = bytearray()  # anybody can have sent what came before TLS
+        self.received = bytearray()  # anybody can have sent what came before TLS
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
         plain: socket.socket = super()._create_socket(timeout)  # type: ignore[misc]
@@ -78,14 +78,14 @@ class BoundedConnection(imaplib.IMAP4):
 
     def read(self, size: int) -> bytes:
         self._take(size)
-        while len(self._received) < size and self._receive():
+        while len(self.received) < size and self._receive():
             pass
         return self._cut(size)
 
     def readline(self) -> bytes:
         seen = 0
-        while not (end := self._received.find(b"\n", seen) + 1):
-            seen = len(self._received)
+        while not (end := self.received.find(b"\n", seen) + 1):
+            seen = len(self.received)
             if seen > self.left or not self._receive():
                 end = seen
                 break
@@ -98,12 +98,12 @@ class BoundedConnection(imaplib.IMAP4):
             self.left = -1
             raise self.abort(f"no whole answer in {self.seconds:g} seconds")
         data = self.sock.recv(1 << 16)
-        self._received += data
+        self.received += data
         return bool(data)
 
     def _cut(self, size: int) -> bytes:
-        data = bytes(self._received[:size])
-        del self._received[:size]
+        data = bytes(self.received[:size])
+        del self.received[:size]
         return data
 
     def _take(self, size: int) -> None:

@@ -309,7 +309,7 @@ class ImapConnection:
         with self._explained("wait for mail"):
             self.client.idle()
             connection = self.client.socket()
-            if not getattr(connection, "pending", int)():
+            if not (self.client._imap.received or getattr(connection, "pending", int)()):
                 select.select([connection, wake], [], [], seconds)
             self.client._imap.start_clock()
             self.client.idle_done()

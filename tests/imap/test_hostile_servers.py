@@ -72,6 +72,14 @@ def talk(account):
         connection.close()
 
 
+def test_news_that_came_with_the_answer_are_not_waited_for(monkeypatch):
+    answers = [answer.replace(b"MOVE", b"IDLE") for answer in SESSION[:3]]
+    server = Talk([*answers, b"+ idling\r\n* 5 EXISTS\r\nTAG OK done\r\n"])
+    monkeypatch.setattr(client.BoundedConnection, "_create_socket", lambda *_: server)
+    monkeypatch.setattr("select.select", None)
+    ImapConnection(Account("home", HOST, tls="none", user="jane", password="x")).wait(60, 0)
+
+
 def test_what_came_before_tls_is_dropped(monkeypatch):
     plain = Talk([b"* OK ready\r\n", b"* CAPABILITY IMAP4rev1\r\nTAG OK done\r\n* OK forged\r\n"])
     monkeypatch.setattr(client.BoundedConnection, "_create_socket", lambda *_: plain)
