@@ -115,6 +115,17 @@ def test_numbers_that_cannot_be(home, command, answer):
     assert "unexpected OverflowError" not in said
 
 
+@pytest.mark.parametrize(("code", "ends"), [("EXPUNGEISSUED", 0), ("CANNOT", 75)])
+def test_what_another_client_took_away_is_no_error(home, mail, code, ends):
+    raw = mail.messages["spam"]
+    fetched = b"* 1 FETCH (UID 1 FLAGS () BODY[] {%d}\r\n%s)\r\nTAG OK done\r\n" % (len(raw), raw)
+    refused = f"TAG NO [{code}] no\r\n".encode()
+    with LyingImap({"UID FETCH": fetched, "UID MOVE": refused}) as server:
+        home.add(server)
+        done = home("run", "--all")
+    assert (done.code, b"cannot move" in done.out + done.err) == (ends, ends > 0)
+
+
 def test_numbers_of_copies_are_bounded():
     assert numbers_in(b"2,5:7") == [2, 5, 6, 7]
     assert len(numbers_in(b",".join([b"1:4000000000"] * 500))) < 2 * LISTED
