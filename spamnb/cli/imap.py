@@ -111,11 +111,11 @@ def setup(
     if tls == "none":
         refuse_without_effect("with --tls none", "ca_file")
     path = config or default_config()
-    values: dict[str, Any] = {"host": host or ask("IMAP server")}
+    values: dict[str, Any] = {"host": host or ask("--host", "IMAP server")}
     values |= {"port": port} if port else {}
     values |= {"tls": tls} if tls != "implicit" else {}
     values |= {"ca_file": os.path.abspath(ca_file)} if ca_file else {}
-    values["user"] = user or ask("user")
+    values["user"] = user or ask("--user", "user")
     values |= password_source(way, secret)
     try:
         new = parse_account(account, values)
@@ -137,11 +137,9 @@ def setup(
     click.echo(f"next: {train_command(config)}")
 
 
-def ask(what: str) -> str:
+def ask(option: str, what: str) -> str:
     if not sys.stdin.isatty():
-        raise UsageError(
-            f"--{what.split()[-1].replace('server', 'host')} is missing, and there is no terminal to ask on"
-        )
+        raise UsageError(f"{option} is missing, and there is no terminal to ask on")
     return str(click.prompt(what, err=True))
 
 
@@ -155,7 +153,7 @@ def password_source(way: str | None, secret: str | None) -> dict[str, Any]:
     if way == "keyring":
         return {"keyring": True}
     hints = {"command": "command that prints it, like `pass show mail/home`", "file": "path of the file"}
-    return {WAYS[str(way)]: secret or ask(hints.get(str(way), "command that prints a token"))}
+    return {WAYS[str(way)]: secret or ask("--secret", hints.get(str(way), "command that prints a token"))}
 
 
 @imap.command(

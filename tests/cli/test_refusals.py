@@ -142,6 +142,12 @@ def test_an_option_without_effect(spamnb, place, line):
     assert not (place / "new").exists()
 
 
+def test_what_setup_cannot_ask_for(spamnb):
+    known = ("--host", "localhost", "--user", "me", "--way", "command")
+    for given, missing in ((), "--host"), (known[:2], "--user"), (known[:4], "--way"), (known, "--secret"):
+        spamnb("imap", "setup", *given).fails(64, f"{missing} is missing")
+
+
 @pytest.mark.parametrize("command", ["train", "evaluate", "tune"])
 def test_no_mail_given(spamnb, command):
     spamnb(command).fails(64, f"no mail given; for example: spamnb {command} ham/ spam/")
