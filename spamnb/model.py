@@ -2,7 +2,7 @@
 
 import os
 
-from spamnb.bayes.classifier import Classifier, Score, View
+from spamnb.bayes.classifier import NONE_MISFILED, Classifier, Score, View
 from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs, verdict_of
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, UsageError
 from spamnb.files import model_file
@@ -50,9 +50,10 @@ class Model:
         self.settings = settings_of(stored)
         self.tokenizer = Tokenizer(self.settings, self.key)
         self.view = view or view_of(stored)
-        self.classifier = Classifier(stored, self.view)
         self.scorer: Scorer | None = None  # of a model that is held in memory
         has_cutoffs = view is None and self.view.has_cutoffs  # cutoffs hold for the model's own view only
+        misfiled = stored.head.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
+        self.classifier = Classifier(stored, self.view, misfiled)
         self.cutoffs = cutoffs_of(stored, cutoffs) if cutoffs or has_cutoffs else None
         self.calibration = Calibration(*stored.head["calibration"]) if has_cutoffs else None
 

@@ -17,13 +17,16 @@ cdef class Evidence:
 cdef class Likelihood:
     cdef readonly object view, labels, numbers, vocabulary
     cdef readonly int label_count, spam_apart
-    cdef readonly bint is_global, is_bernoulli, is_multinomial, is_mean_of_two
+    cdef readonly bint is_global, is_bernoulli, is_multinomial, is_mean_of_two, is_corrected
     cdef readonly double epsilon, least_evidence
     cdef public list log_denominators
     cdef readonly list log_prior, label_totals, background, certain_words
     cdef object _log_zero, _message_total
-    cdef list _logs
+    cdef list _logs, misfiled
 
+    cpdef correct(self, misfiled)
+    @cython.locals(expected=double, gone=uint64_t)
+    cdef uint64_t rightly_filed(self, Py_ssize_t label_index, uint64_t count, uint64_t other) except? 0xFFFFFFFFFFFFFFFF
     @cython.locals(weights=list, start=Py_ssize_t, gap=double, k=Py_ssize_t)
     cpdef list strong_weights(self, row)
     @cython.locals(count=uint64_t, rest=uint64_t, weights=list)

@@ -13,7 +13,7 @@ together, whatever their number, and then these against each other.
 
 from __future__ import annotations
 
-from math import exp, fsum, inf, log, nan
+from math import exp, fsum, inf, log, nan, sqrt
 
 from spamnb import SPAM
 from spamnb.store.msgpack_codec import is_number
@@ -36,6 +36,7 @@ GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
 MOST_LOGARITHMS = 4096  # log(n + ε) is kept for n below this
 LOG_TINY = log(1e-300)  # stands for log 0 where a mean is taken: with -inf one word would decide alone
 NO_LABEL = -1  # in place of a label's index
+NONE_MISFILED = (0.0, 0.0)
 GRID = 1.5 * 2**12  # floats of this size are 2⁻⁴⁰ apart, so adding and subtracting it rounds to 2⁻⁴⁰
 
 
@@ -174,7 +175,7 @@ class Likelihood:
     All formulas are here. One message, many, those left out and those met online are scored by them.
     """
 
-    def __init__(self, totals: TotalCounts, view: View) -> None:
+    def __init__(self, totals: TotalCounts, view: View, misfiled: Sequence[float] = NONE_MISFILED) -> None:
         self.view = view
         self.labels = totals.labels
         self.label_count = len(totals.labels)
@@ -193,7 +194,26 @@ class Likelihood:
         self.epsilon = 0.0 if self.is_global else float(view.smoothing)
         self._log_zero = LOG_TINY if view.damping is not None else -inf
         self._logs: list[float | None] = [None] * MOST_LOGARITHMS  # log(n + ε) by n, where it is known
+        self.correct(misfiled)
         self.update(totals)
+
+    def correct(self, misfiled: Sequence[float]) -> None:
+        """Take counts without misfiled mail: a share of the mail but spam, filed as spam, and one of spam."""
+        self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
+        # By label: what share of the other side's mail is filed under it; last the rest, if spam is apart.
+        self.misfiled = [misfiled[label != SPAM] for label in self.labels] + [misfiled[1]]
+
+    def rightly_filed(self, label_index: int, count: int, other: int) -> int:
+        """Return in how many messages of a label a token is, less those that are likely misfiled.
+
+        `other`: messages of the other side that have it. As many are misfiled as expected, or one standard
+        deviation more.
+        """
+        if count >= other:
+            return count
+        expected = self.misfiled[label_index] * other
+        gone = int(expected + sqrt(expected))
+        return count - gone if count > gone else 0
 
     def update(self, totals: TotalCounts, words_by_count: Sequence[WordsByCount] | None = None) -> None:
         """Derive all that depends on the totals, but on no message.
@@ -222,7 +242,7 @@ class Likelihood:
 
     def strong_weights(self, row: Row) -> list[float] | None:
         """Return the weights of a row of counts, None if too weak to count."""
-        if self.label_count == 2 and not (self.is_global or self.is_bernoulli):
+        if self.label_count == 2 and not (self.is_global or self.is_bernoulli or self.is_corrected):
             start = len(row) - 2 if self.is_multinomial else 0
             gap = self.log_count(row[start], self.epsilon) - self.log_count(row[start + 1], self.epsilon)
             gap -= self.log_denominators[0] - self.log_denominators[1]
@@ -241,6 +261,11 @@ class Likelihood:
             return self.weights(row)
         count = row[self.spam_apart]
         rest = sum(row[: self.label_count]) - count
+        if self.is_corrected:
+            rest, count = (
+                self.rightly_filed(self.label_count, rest, count),
+                self.rightly_filed(self.spam_apart, count, rest),
+            )
         weights = [self.log_weight(self.label_count, rest, self.epsilon)] * self.label_count
         weights[self.spam_apart] = self.log_weight(self.spam_apart, count, self.epsilon)
         return weights
@@ -272,6 +297,9 @@ class Likelihood:
         """Return per label log P(token | label); for Bernoulli the log of its odds of being there."""
         epsilon = self._epsilon_for(sum(self._counts(row))) if self.is_global else self.epsilon
         start = len(row) - self.label_count if self.is_multinomial else 0
+        if self.is_corrected and self.label_count == 2:
+            row = (self.rightly_filed(0, row[0], row[1]), self.rightly_filed(1, row[1], row[0]))
+            start = 0
         weights = []
         for k in range(self.label_count):
             weights.append(self.log_weight(k, row[start + k], epsilon))
@@ -397,8 +425,8 @@ class Likelihood:
 class Classifier(Likelihood):
     """Scores messages by a count table, seen through a view."""
 
-    def __init__(self, counts: Counts, view: View) -> None:
-        super().__init__(counts, view)
+    def __init__(self, counts: Counts, view: View, misfiled: Sequence[float] = NONE_MISFILED) -> None:
+        super().__init__(counts, view, misfiled)
         self.counts = counts
 
     def score(

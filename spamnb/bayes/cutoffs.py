@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb import SPAM
+from spamnb.bayes.classifier import NONE_MISFILED
 from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs
 
 if TYPE_CHECKING:
@@ -154,6 +155,21 @@ def spam_caught(ham: Array, spam: Array, ham_loss: float, growth: float = 1, sca
     ham, spam = ham - log(growth), spam + log(growth)
     cutoff = _spam_cutoff(ham, spam, ham_loss, round((growth - 1) * len(ham)), scale)
     return float(np.mean(spam >= cutoff))
+
+
+def misfiled_shares(labels: Sequence[str], label_indices: Array, scores: Array) -> tuple[float, float]:
+    """Estimate how much mail but spam is filed as spam, and spam as other mail, as shares of what is not.
+
+    Known scores may be those of a sample of each label's messages.
+    """
+    both = ham_and_spam(labels, label_indices, scores)
+    if not min(map(len, both)):
+        return NONE_MISFILED
+    kept = [len(left) / len(all_) for left, all_ in zip(rightly_filed(*both), both, strict=True)]
+    spam = np.count_nonzero(label_indices == labels.index(SPAM))
+    ham = len(label_indices) - spam
+    shares = (1 - kept[1]) * spam / (kept[0] * ham), (1 - kept[0]) * ham / (kept[1] * spam)
+    return min(shares[0], MOST_MISFILED), min(shares[1], MOST_MISFILED)
 
 
 def rightly_filed(ham: Array, spam: Array) -> tuple[Array, Array]:

@@ -30,7 +30,7 @@ cdef class BulkClassifier:
     @cython.locals(logs=double[::1], total=double, other_total=double, strong=int64_t, first=uint32_t, least=double, splits=uint32_t,
                    own=uint32_t, others=uint32_t, subtrahend=double, other_subtrahend=double, at=int64_t, place=uint32_t,
                    part=uint32_t, count=uint32_t, other=uint32_t, weight=double, other_weight=double, gap=double,
-                   is_strong=int)
+                   is_strong=int, is_corrected=bint)
     cdef int sum_two(self, int64_t start, int64_t end, int left_out, const int32_t[::1] places,
                      int32_t[:, ::1] counts) except -1
     cdef int put_down(self, uint32_t part, double total, double other_total, int64_t strong) except -1
@@ -41,7 +41,7 @@ cdef class BulkClassifier:
     cdef int sum_up(self, int64_t start, int64_t end, int left_out, const int32_t[::1] places,
                     int32_t[:, ::1] counts) except -1
     @cython.locals(weights=double[::1], label_count=int, spam=int, least=double, part=uint32_t, at=int64_t, k=int,
-                   place=uint32_t, rest=uint32_t, of_spam=uint32_t, count=uint32_t, weight=double, low=double, high=double)
+                   place=uint32_t, rest=uint32_t, in_rest=uint32_t, of_spam=uint32_t, count=uint32_t, weight=double, low=double, high=double)
     cdef int sum_apart(self, int64_t start, int64_t end, int left_out, const int32_t[::1] places,
                        int32_t[:, ::1] counts) except -1
     cdef double plain_weight(self, uint32_t label_index, uint32_t count) except? -1

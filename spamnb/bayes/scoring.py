@@ -160,7 +160,7 @@ class BulkClassifier:
         Nothing depends on whether a token is strong, which no processor can foretell: it takes half the time.
         """
         logs, first, least, splits = self.logs, self.count_start, self.likelihood.least_evidence, self.splits
-        own, others = int(left_out == 0), int(left_out == 1)
+        own, others, is_corrected = int(left_out == 0), int(left_out == 1), self.likelihood.is_corrected
         subtrahend, other_subtrahend = self.log_denominators[0], self.log_denominators[1]
         part, total, other_total, strong = 0, 0.0, 0.0, 0
         for at in range(start, end):
@@ -171,6 +171,11 @@ class BulkClassifier:
             count, other = counts[place, first], counts[place, first + 1]
             count -= own & (count > 0)
             other -= others & (other > 0)
+            if is_corrected:
+                count, other = (
+                    self.likelihood.rightly_filed(0, count, other),
+                    self.likelihood.rightly_filed(1, other, count),
+                )
             if count < MOST_KNOWN and other < MOST_KNOWN:
                 weight, other_weight = logs[count] - subtrahend, logs[other] - other_subtrahend
             else:
@@ -252,7 +257,11 @@ class BulkClassifier:
                     continue
                 rest += count
                 low, high = min(low, weight), max(high, weight)
-            weights[label_count] = self.plain_weight(label_count, rest)
+            in_rest = rest
+            if self.likelihood.is_corrected:
+                in_rest = self.likelihood.rightly_filed(label_count, rest, of_spam)
+                weights[spam] = self.plain_weight(spam, self.likelihood.rightly_filed(spam, of_spam, rest))
+            weights[label_count] = self.plain_weight(label_count, in_rest)
             if self.splits:
                 part = self.parts[at]
             if (rest or of_spam) and abs(weights[spam] - weights[label_count]) >= least:

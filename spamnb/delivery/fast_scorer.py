@@ -133,6 +133,11 @@ class WeightSum:
 
     def add(self, count: int, other: int) -> None:
         """Add the weights of a token by its counts, if they are strong."""
+        if self.likelihood.is_corrected:
+            count, other = (
+                self.likelihood.rightly_filed(0, count, other),
+                self.likelihood.rightly_filed(1, other, count),
+            )
         if count < MOST_KNOWN and other < MOST_KNOWN:
             weight = (self.logs[count] - self.log_denominator + GRID) - GRID
             other_weight = (self.logs[other] - self.other_log_denominator + GRID) - GRID

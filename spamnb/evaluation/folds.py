@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.cutoffs import has_spam, leads_among_others, measured, score_scale, spam_scores
+from spamnb.bayes.classifier import NONE_MISFILED
+from spamnb.bayes.cutoffs import (
+    has_spam,
+    leads_among_others,
+    measured,
+    misfiled_shares,
+    score_scale,
+    spam_scores,
+)
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
@@ -118,10 +126,15 @@ def cutoffs_and_calibration(
     if not counts.view.has_cutoffs or not has_spam(corpus.labels):
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
-    joints, truth = counts.left_out_joints(messages.tolist()), corpus.truth[messages]
-    scores = spam_scores(corpus.labels, joints).astype(np.float32)
+    truth, scores, found = corpus.truth[messages], np.full(len(corpus), np.nan, np.float32), NONE_MISFILED
+    for is_first in (True, False):  # again if there is misfiled mail, as in training
+        if is_first or any(found):
+            counts.likelihood.correct(found)
+            joints = counts.left_out_joints(messages.tolist())
+            scores[messages] = spam_scores(corpus.labels, joints)
+            found = misfiled_shares(corpus.labels, corpus.truth[training], scores[training])
     leads = leads_among_others(corpus.labels, truth, joints).astype(np.float32)
-    return measured(corpus.labels, truth, scores, leads, scale=score_scale(counts.view))
+    return measured(corpus.labels, truth, scores[messages], leads, scale=score_scale(counts.view))
 
 
 def assign_folds(corpus: Corpus, folds: int, seed: int, group_duplicates: bool = False) -> Array:

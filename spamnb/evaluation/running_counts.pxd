@@ -19,7 +19,7 @@ cdef class RunningCounts:
     cdef int32_t[:, ::1] counts
     cdef int64_t[:, ::1] same_counts
     cdef bint counts_times, counts_words, is_stale
-    cdef Likelihood likelihood
+    cdef readonly Likelihood likelihood
     cdef BulkClassifier scorer
 
     cpdef score(self, int64_t message)

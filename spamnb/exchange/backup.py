@@ -34,7 +34,16 @@ from spamnb.training.replacing import removed_at_end, replace_model
 from spamnb.training.train import fold, replaceable
 
 FIRST_LINE = "spamnb export 1"
-COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", "margin")  # of a model's head
+COPIED_FIELDS = (
+    "settings",
+    "view",
+    "ham_loss",
+    "cutoffs",
+    "calibration",
+    "misfiled",
+    "margin",
+)  # of a model's head
+LATER_FIELDS = ("misfiled", "margin")  # which some models lack
 END = "end"
 DAMAGED = "not written by spamnb export, or damaged"
 CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"
@@ -129,7 +138,7 @@ def _parse(lines: Lines) -> tuple[CountTable, dict[str, Any]]:
         reader = _BackupReader(head["labels"], bool(head["settings"].get("keyed")))
         for line in rest:
             reader.add(line)
-        about = {name: head[name] for name in COPIED_FIELDS if name != "margin" or name in head}
+        about = {name: head[name] for name in COPIED_FIELDS if name not in LATER_FIELDS or name in head}
         return reader.table(tuple(head["messages"]), head["numbers"]), about
     except MALFORMED as error:
         raise lines.error(DAMAGED) from error

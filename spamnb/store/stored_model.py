@@ -322,6 +322,8 @@ def _check_head(head: dict[str, Any]) -> None:
             fits = fits and is_number(squares, 0, LARGEST_SUM)
     fits = fits and is_number(head["ham_loss"], 0, 1)
     fits = fits and len(head["cutoffs"]) == 2 and all(is_number(cutoff) for cutoff in head["cutoffs"])
+    misfiled = head.get("misfiled", [0, 0])
+    fits = fits and len(misfiled) == 2 and all(is_number(share, 0, 1) for share in misfiled)
     slope, intercept = head["calibration"]
     fits = fits and is_number(slope, -LARGEST_SUM, LARGEST_SUM)
     fits = fits and is_number(intercept, -LARGEST_SUM, LARGEST_SUM) and is_number(head.get("margin", 0))

@@ -92,17 +92,19 @@ class Sample:
         labels: Sequence[str],
         view: View,
         totals: Totals,
+        misfiled: Sequence[float],
         counts: Callable[[Sequence[Array]], Sequence[Array]],
     ) -> LearnedMessages:
         """Score the sampled messages, each by the mail without itself, and note their scores.
 
-        `counts` looks up the rows of counts of vocabularies, each of sorted fingerprints.
+        `misfiled`: shares by which counts are corrected. `counts` looks up the rows of counts of
+        vocabularies, each of sorted fingerprints.
         """
         if not self.pieces or not has_spam(labels) or not view.has_cutoffs:
             return learned
         pieces = list(self._load())
         found = counts([piece.fingerprints for piece in pieces])
-        classifier = BulkClassifier(Likelihood(totals, view), found[0])
+        classifier = BulkClassifier(Likelihood(totals, view, misfiled), found[0])
         for piece, classifier.counts in zip(pieces, found, strict=True):
             classifier.open(piece.rows)
             joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from spamnb.arrays import Array, split_by_shard
-from spamnb.bayes.classifier import View
-from spamnb.bayes.cutoffs import HAM_LOSS, has_spam, measured, score_scale
+from spamnb.bayes.classifier import NONE_MISFILED, View
+from spamnb.bayes.cutoffs import HAM_LOSS, has_spam, measured, misfiled_shares, score_scale
 from spamnb.bayes.verdict import IMPORTED, Calibration
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
@@ -223,16 +223,25 @@ def write_shards(
         found = map_shards(counts_in, shards, [view] * len(shards), by_shard)
         return [np.concatenate(counts) for counts in zip(*found, strict=True)]
 
+    def scored_by(shares: Sequence[float]) -> LearnedMessages:
+        if sample is None:
+            return learned
+        return sample.scored(learned, labels, view, sum_totals(totals), shares, counts)
+
     def scored() -> tuple[LearnedMessages, dict[str, Any]]:
-        whole = sum_totals(totals)
-        messages = sample.scored(learned, labels, view, whole, counts) if sample else learned
-        limits, calibration = IMPORTED, Calibration()
+        messages, limits, calibration, shares = learned, IMPORTED, Calibration(), NONE_MISFILED
         if not settings.closed:
+            shares = misfiled_shares(labels, learned.labels, learned.scores)
+            messages = scored_by(shares)
+            found = misfiled_shares(labels, messages.labels, messages.scores)
+            if found != shares:
+                messages, shares = scored_by(found), found
             columns = messages.labels, messages.scores, messages.leads
             limits, calibration = measured(labels, *columns, ham_loss, score_scale(view))
         return messages, {
             "cutoffs": [limits.ham, limits.spam],
             "calibration": [calibration.slope, calibration.intercept],
+            "misfiled": list(shares),
             **({"margin": limits.margin} if "margin" in about else {}),
         }
 
@@ -243,6 +252,7 @@ def write_shards(
         "ham_loss": ham_loss,
         "cutoffs": [0.0, 0.0],  # until they are known
         "calibration": [0.0, 0.0],
+        "misfiled": [0.0, 0.0],
         **({"margin": 0.0} if has_spam(labels) and len(labels) > 2 else {}),
     }
     with beside(scored) as result:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import MISSING, Rows
-from spamnb.bayes.classifier import GLOBAL, Classifier, View
+from spamnb.bayes.classifier import GLOBAL, NONE_MISFILED, Classifier, View
 from spamnb.bayes.scoring import BulkClassifier
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.running_counts import RunningCounts
@@ -93,12 +93,12 @@ def features(corpus, message):
     return tokens, numbers, pairs
 
 
-def one_by_one(corpus, view, learned, message):
+def one_by_one(corpus, view, learned, message, misfiled=NONE_MISFILED):
     """The log-joint of a message by those learned."""
     counts = SimpleTable(corpus.labels)
     for number in learned:
         counts.learn(corpus.labels[corpus.truth[number]], *features(corpus, number))
-    return Classifier(counts, view).score(*features(corpus, message)).joint
+    return Classifier(counts, view, misfiled).score(*features(corpus, message)).joint
 
 
 @given(st.sampled_from(LABELS).flatmap(questions), st.randoms())
@@ -111,15 +111,23 @@ def test_many_at_once(question, chance):
     assert together == [one_by_one(corpus, view, learned, message) for message in range(len(corpus))]
 
 
-@given(st.sampled_from(LABELS).flatmap(corpora), averaging_views())
+@given(
+    st.sampled_from(LABELS).flatmap(corpora),
+    averaging_views(),
+    st.sampled_from([NONE_MISFILED, (0.05, 0.0), (0.1, 0.5)]),
+)
 @examples_times(2)
-def test_left_out(corpus, view):
+def test_left_out(corpus, view, misfiled):
     table = corpus.table(np.ones(len(corpus), bool))
     classifier = BulkClassifier.of(table, view)
     everyone = range(len(corpus))
-    expected = [one_by_one(corpus, view, [n for n in everyone if n != left], left) for left in everyone]
+    classifier.likelihood.correct(misfiled)
+    expected = [
+        one_by_one(corpus, view, [n for n in everyone if n != left], left, misfiled) for left in everyone
+    ]
     classifier.open(corpus.rows)
     assert classifier.left_out_joints(everyone, corpus.truth.tolist()).tolist() == expected
+    classifier.likelihood.correct(NONE_MISFILED)
     assert (classifier.joints(corpus.rows) == BulkClassifier.of(table, view).joints(corpus.rows)).all()
 
 
