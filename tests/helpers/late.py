@@ -11,4 +11,6 @@ class Late:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # pytest asks each name of a module for these: that is no use of it
+            raise AttributeError(name)
         return getattr(import_module(self._name), name)
