@@ -179,6 +179,7 @@ class TestTheSameModel:
         assert models["together"] == models["alone"]
         assert len(set(models["alone"])) == 3
 
+    @only_long
     def test_when_a_worker_is_killed_in_the_middle(self, cluster, post, alone, tmp_path):
         cluster.employ(3)
         killed: list = []

@@ -15,6 +15,7 @@ import pytest
 from helpers.programs import needs
 from helpers.screens import ESCAPES, on_a_terminal
 from helpers.serving import children
+from helpers.tiers import only_long
 from helpers.waiting import PATIENCE, pipe_to_reader, stand_still, until
 from rich.cells import cell_len
 
@@ -438,6 +439,7 @@ def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, pipe, jobs):
     assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]
 
 
+@only_long
 def test_ctrl_c_is_not_for_the_workers_of_a_cluster(spamnb, own, mail, pipe):
     command = ["train", "--cluster", "local", "--jobs", "2", "--model", own, pipe, mail.spam]
     assert interrupted(spamnb, pipe, command) == (-signal.SIGINT, b"", "spamnb: stopped")

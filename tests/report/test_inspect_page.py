@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from helpers.browser import browse
 from helpers.programs import needs
+from helpers.tiers import only_long
 from selectolax.lexbor import LexborHTMLParser
 
 from spamnb.bayes.classifier import View
@@ -201,7 +202,10 @@ class TestHostileMail:
 
 @pytest.mark.slow
 @needs("chromium")
-@pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by escaping alone"])
+@pytest.mark.parametrize(
+    "policy",
+    [pytest.param(True, id="with its policy", marks=only_long), pytest.param(False, id="by escaping alone")],
+)
 def test_no_script_runs_in_a_browser(tmp_path, taught, policy):
     text = page(taught, hostile())
     if not policy:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.browser import browse
 from helpers.programs import needs
+from helpers.tiers import only_long
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
@@ -424,7 +425,10 @@ def test_scales():
 
 @pytest.mark.slow
 @needs("chromium")
-@pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "by escaping alone"])
+@pytest.mark.parametrize(
+    "policy",
+    [pytest.param(True, id="with its policy", marks=only_long), pytest.param(False, id="by escaping alone")],
+)
 def test_no_script_runs_in_a_browser(tmp_path, policy):
     page = evaluation_page(hostile(), title=HOSTILE[2])
     if not policy:

@@ -22,7 +22,9 @@ AXE = "const done = arguments[0]; axe.run().then(found => done(found.violations)
 VIEWS = ("/", "/message/9", "/course", "/words?word=casino", "/cutoff", "/nowhere")
 
 
-@pytest.mark.parametrize(("scheme", "views"), [("light", VIEWS), ("dark", VIEWS[:3])])
+@pytest.mark.parametrize(
+    ("scheme", "views"), [("light", VIEWS), pytest.param("dark", VIEWS[:3], marks=only_long)]
+)
 def test_nothing_is_in_the_way_of_a_screen_reader(shared, spamnb, eyes, scheme, views):
     script = files("axe_core_python").joinpath("axe.min.js").read_text()
     shared.renew(spamnb.model)
