@@ -160,6 +160,7 @@ class TestTheSameModel:
             pool = ClusterPool(client, post.paths, depth=depth)
             assert trained(tmp_path / "together", post.sources, pool) == alone
 
+    @only_long
     def test_when_it_adds_to_a_model_and_forgets(self, cluster, post, tmp_path):
         models = {}
         with cluster.client() as client:
@@ -235,6 +236,7 @@ class TestTheSameModel:
 
 
 @pytest.mark.usefixtures("small_ranges")
+@only_long
 def test_batches_and_verdicts_are_those_of_one_machine(cluster, post, tmp_path):
     trained(tmp_path / "model", post.sources)
     model = Model.open(tmp_path / "model")
@@ -284,6 +286,7 @@ def test_workers_started_here(post, alone, tmp_path):
         assert trained(tmp_path / "together", post.sources, pool) == alone
 
 
+@only_long
 def test_the_same_mail_is_chosen(cluster, post, tmp_path):
     """Messages by their numbers, no archives, and no folder whose name speaks against the label."""
     box, folder = post.folder / "ham.mbox", tmp_path / "ham"
@@ -335,6 +338,7 @@ class TestWhatCannotBeRead:
             with pytest.raises(NoInput, match="not there for the worker"):
                 ClusterPool(client, [str(hidden)])
 
+    @only_long
     def test_mail_that_changed_when_it_is_read_again(self, cluster, post, tmp_path):
         folder = tmp_path / "changing"
         shutil.copytree(post.folder / "more", folder)
@@ -411,6 +415,7 @@ class TestNoCluster:
         with cluster.client() as client, pytest.raises(UsageError, match="standard input"):
             ClusterPool(client, ["-"])
 
+    @only_long
     def test_the_cluster_goes_in_the_middle(self, tmp_path, post):
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
         try:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import count
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -39,17 +40,9 @@ PAGES = 4096 * 8
 LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
 MOST_GROWN = 10  # megabytes, of all workers together
 # Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
-LONGER = (
-    "store/test_flips.py",
-    "test_both_forms.py",
-    "inspection/test_inspect_check.py",
-    "inspection/test_standing.py",
-    "cluster/test_cluster.py",
-    "store/test_journal_damage.py",
-    "store/test_keyed.py",
-    "imap/test_faults.py",
-    "integrations",
-)
+LONGER = [
+    str(path) for path in Path(TESTS).rglob("test_*.py") if "from helpers.tiers import" in path.read_text()
+]
 
 
 class Soak:
@@ -147,7 +140,7 @@ class Soak:
     def lengthen(self) -> None:
         """Tests in their longer forms."""
         row("longer forms", ("tests",))
-        paths = [os.path.join(TESTS, name) for name in LONGER]
+        paths = [*LONGER, os.path.join(TESTS, "integrations")]
         row("all of them", (self.tested([*paths, "-k", "not integrations or every_byte"], SPAMNB_LONG="1"),))
 
     def tested(self, arguments: list[str], **environment: str) -> str:

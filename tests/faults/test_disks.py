@@ -10,6 +10,7 @@ from faults.operations import LONG, MAILBOXES, READING, WRITING, Operation, lett
 from faults.worlds import ENVELOPE, named, state
 from helpers.homes import AS_ANYBODY
 from helpers.programs import needs
+from helpers.tiers import only_long
 
 BOTH = WRITING | READING | {"learn much": Operation("train --spam -", stdin=LONG)}
 
@@ -28,8 +29,8 @@ def failed(world, name, calls, most=None):
     ("name", "calls"),
     [
         ("learn", "open read truncate write sync lock"),
-        ("move", "truncate write sync"),
-        ("forget", "truncate write sync"),
+        pytest.param("move", "truncate write sync", marks=only_long),
+        pytest.param("forget", "truncate write sync", marks=only_long),
         ("learn the first", "sync rename"),
         ("train more", "sync rename"),
         ("pass on", "open read write"),

@@ -30,8 +30,8 @@ def test_killed_while_others_learn(world):
     ("name", "calls"),
     [
         ("learn", "lock truncate write sync"),
-        ("move", "write sync"),
-        ("forget", "write sync"),
+        pytest.param("move", "write sync", marks=only_long),
+        pytest.param("forget", "write sync", marks=only_long),
         ("learn the first", "sync rename"),
         ("train more", "rename"),
         ("fold", "rename unlink"),

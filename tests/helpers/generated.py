@@ -15,7 +15,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 PROFILE = os.environ.get("SPAMNB_EXAMPLES", "same")
 UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-settings.register_profile("same", max_examples=15, derandomize=True, database=None, **UNTIMED)
+settings.register_profile("same", max_examples=10, derandomize=True, database=None, **UNTIMED)
 settings.register_profile(
     "search",
     max_examples=1000,

@@ -20,6 +20,7 @@ import pytest
 from helpers.mailboxes import ENVELOPE, box, described, maildir, put, together
 from helpers.mailboxes import mail as message
 from helpers.samples import ham, spam
+from helpers.tiers import only_long
 from helpers.waiting import PATIENCE
 
 from spamnb.errors import NoInput, UsageError
@@ -446,6 +447,7 @@ def labelled(tmp_path_factory, bucket):
     return root
 
 
+@only_long
 def test_a_model_trained_from_a_bucket_is_the_same_byte_for_byte(spamnb, bucket, labelled, tmp_path):
     here, there = str(tmp_path / "here"), str(tmp_path / "there")
     spam_here = [word for part in range(3) for word in ("--spam", f"{labelled}/spam{part}.mbox.gz")]

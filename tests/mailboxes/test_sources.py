@@ -14,6 +14,7 @@ import tracemalloc
 import pytest
 from helpers.generated import examples_times
 from helpers.mailboxes import ENVELOPE, box, described, mail, maildir, put, together
+from helpers.tiers import only_long
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,7 +79,7 @@ def test_compressed_files(tmp_path, pack, size):
 
 
 @pytest.mark.parametrize("pack", PACKERS)
-@pytest.mark.parametrize("size", [1 << 20, 500])
+@pytest.mark.parametrize("size", [pytest.param(1 << 20, marks=only_long), 500])
 @pytest.mark.slow
 def test_damaged_compression_keeps_what_came_before(tmp_path, pack, size):
     noise = random.Random(1)

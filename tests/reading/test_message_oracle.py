@@ -113,7 +113,7 @@ def forwarded_twice(text: str) -> EmailMessage:
 SHAPES = [plain, with_html, with_attachments, with_related, forwarded, forwarded_twice]
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=["smtp", "lf", "7bit"])
+@pytest.mark.parametrize("policy", [POLICIES[0], POLICIES[2]], ids=["smtp", "7bit"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
     "text", ["", "x", "line\n", "-- \n--\n--=\n", "From here\n>From there\n", "a" * 2000, *SAMPLES]

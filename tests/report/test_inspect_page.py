@@ -243,7 +243,7 @@ FRAME = '<iframe style="border:0;width:{width}px;height:800px" srcdoc="{page}"><
 
 @pytest.mark.slow
 @needs("chromium")
-@pytest.mark.parametrize("kind", ["hostile", "spam"])
+@pytest.mark.parametrize("kind", ["hostile", pytest.param("spam", marks=only_long)])
 def test_it_fits_a_phone_and_can_be_read_by_keyboard(tmp_path, taught, mail, kind):
     """In frames as wide as a phone, a tablet and a desk: notes come with the focus, nothing overflows."""
     raw = hostile() if kind == "hostile" else mail.messages[kind]
