@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import count
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -40,9 +39,7 @@ PAGES = 4096 * 8
 LATE = 50  # milliseconds beyond what judging takes: who waits longer is one in a hundred
 MOST_GROWN = 10  # megabytes, of all workers together
 # Tests with a longer form: every bit of a model and its journal, a thousand messages by each mail program.
-LONGER = [
-    str(path) for path in Path(TESTS).rglob("test_*.py") if "from helpers.tiers import" in path.read_text()
-]
+LONGER = [str(path) for path in TESTS.rglob("test_*.py") if "from helpers.tiers import" in path.read_text()]
 
 
 class Soak:
