@@ -32,7 +32,7 @@ def failed(world, name, calls, most=None):
         pytest.param("move", "truncate write sync", marks=only_long),
         pytest.param("forget", "truncate write sync", marks=only_long),
         ("learn the first", "sync rename"),
-        ("train more", "sync rename"),
+        pytest.param("train more", "sync rename", marks=only_long),
         ("pass on", "open read write"),
     ],
 )

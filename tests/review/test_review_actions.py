@@ -9,6 +9,7 @@ import pytest
 from helpers.programs import needs
 from helpers.reviewing import label_in, remembered, served
 from helpers.samples import ham, spam, work
+from helpers.tiers import only_long
 
 from spamnb.history.database import History
 from spamnb.model import Model
@@ -168,6 +169,7 @@ def test_without_script(page, eyes, own):
     eyes.wait(lambda: StoredModel.open(own).head["ham_loss"] == 1e-5)
 
 
+@only_long
 def test_a_hundred_corrections_in_a_hundred_key_presses(open_page, own, eyes):
     mail = [doubtful(number) for number in range(300, 420)]
     open_page(mail)
