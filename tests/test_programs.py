@@ -35,6 +35,15 @@ def test_a_test_without_its_program(monkeypatch, may_lack, outcome):
         programs.require("away")
 
 
+def test_what_the_machine_forbids_is_skipped_but_must_be_installed(monkeypatch):
+    monkeypatch.setenv("SPAMNB_MAY_LACK", "")
+    monkeypatch.setattr(programs, "FORBIDDEN", {"cut", "away"})
+    with pytest.raises(pytest.skip.Exception, match="cut does not start"):
+        programs.require("cut")
+    with pytest.raises(pytest.fail.Exception, match="is not installed"):
+        programs.require("away")
+
+
 def test_each_program_is_tried_once(monkeypatch):
     tried = []
     monkeypatch.setitem(programs.STARTS, "there", lambda: tried.append(1))

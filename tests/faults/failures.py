@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from faults import straced
-from faults.disks import Disk, Limit
+from faults.disks import Disk
 from faults.operations import NOTHING, Operation
 from faults.worlds import Ended, World, differences, ended, settle, state
 
@@ -66,7 +66,7 @@ def fail(world: World, operation: Operation, call: str, error: str, when: str) -
     return bool(struck)
 
 
-def without_room(world: World, operation: Operation, disk: Disk | Limit, room: int) -> Ended:
+def without_room(world: World, operation: Operation, disk: Disk, room: int) -> Ended:
     """One run on a disk with so many bytes free, and what must be true after it."""
     model = world.place(operation, disk.folder)
     before = contents(model)

@@ -218,7 +218,7 @@ def lived(world: World, chance: Random) -> list[bool]:
     return killed
 
 
-def filled(world: World, operation: Operation, disk: disks.Disk | disks.Limit) -> list[int]:
+def filled(world: World, operation: Operation, disk: disks.Disk) -> list[int]:
     """The exit codes with ever more room, until there is enough."""
     codes = [failures.without_room(world, operation, disk, 0).code]
     for room in count(PAGES, PAGES):

@@ -98,7 +98,7 @@ def disk():
 )
 def test_a_full_disk(world, disk, name, rooms):
     told = [failures.without_room(world, BOTH[name], disk, room).err for room in rooms]
-    assert "No space left on device" in told[0] or BOTH[name].aside or isinstance(disk, disks.Limit)
+    assert "No space left on device" in told[0] or BOTH[name].aside
 
 
 def test_a_full_disk_hinders_nobody_from_reading(world, disk):
@@ -113,8 +113,6 @@ def test_a_full_disk_hinders_nobody_from_reading(world, disk):
 
 @pytest.mark.parametrize("name", ["learn the first", "learn", "prune", "classify"])
 def test_a_disk_mounted_read_only(world, disk, name):
-    if isinstance(disk, disks.Limit):
-        pytest.skip("nothing can be mounted here")
     operation = BOTH[name]
     model = world.place(operation, disk.folder)
     before = failures.contents(model)

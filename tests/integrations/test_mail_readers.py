@@ -32,7 +32,9 @@ def at_a_terminal(home, *command):
     return Terminal(command, {**home.environment, "LANG": "C.UTF-8", "SHELL": "/bin/sh"}, home.path)
 
 
-@pytest.fixture(params=[pytest.param(name, marks=needs(name, "tmux")) for name in ("mutt", "neomutt")])
+@pytest.fixture(
+    params=[pytest.param(name, marks=needs(name, "tmux", "less")) for name in ("mutt", "neomutt")]
+)
 def mutt(request, home):
     """A mutt that shows a folder of messages, by the recipe under a heading."""
 
@@ -249,7 +251,7 @@ def until(happened, reader, keys):
     raise AssertionError(reader.screen)
 
 
-@needs("aerc", "tmux")
+@needs("aerc", "tmux", "less")
 def test_aerc_learns(aerc, home):
     reader = aerc(NEW)
     for keys, label in (("S", "spam"), (" H", "ham")):  # any key closes the answer
@@ -257,26 +259,26 @@ def test_aerc_learns(aerc, home):
     assert mail_of(home) == [NEW]
 
 
-@needs("aerc", "tmux")
+@needs("aerc", "tmux", "less")
 def test_aerc_learns_what_is_open_in_the_viewer(aerc, home):
     reader = aerc(NEW)
     until(lambda: "xyzzy again" in reader.screen, reader, "\r")
     until(lambda: home.label_of(NEW) == "spam", reader, "S")
 
 
-@needs("aerc", "tmux")
+@needs("aerc", "tmux", "less")
 def test_aerc_learns_all_that_is_marked(aerc, home):
     reader = aerc(NEW, OTHER)
     until(lambda: home.label_of(NEW) == home.label_of(OTHER) == "spam", reader, "aS")
 
 
-@needs("aerc", "tmux")
+@needs("aerc", "tmux", "less")
 def test_aerc_explains(aerc):
     reader = aerc(NEW)
     until(lambda: "probability" in reader.screen, reader, "E")
 
 
-@needs("aerc", "tmux")
+@needs("aerc", "tmux", "less")
 def test_aerc_shows_what_is_wrong(aerc, home):
     home.model.write_bytes(b"")
     reader = aerc(NEW)
