@@ -32,7 +32,7 @@ class Disk:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
         self.folder = Path(f"/proc/{self.holder.pid}/root{folder}")
-        self.prefix = ["nsenter", f"--target={self.holder.pid}", "--mount", *rights]
+        self.prefix = ["nsenter", f"--target={self.holder.pid}", "--mount", "--root", *rights]
         self.prefix += ["--preserve-credentials"] if rights else []
         self.is_there = self.answer() == "mounted\n"
 

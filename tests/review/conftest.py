@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from helpers.program import Spamnb
+from helpers.programs import require
 from helpers.reviewing import Eyes, Page, served, shared_browser
 
 
@@ -27,6 +28,7 @@ class SharedPage(NamedTuple):
 
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Any]:
+    require("chromedriver")
     yield shared_browser()
     shared_browser().quit()
 

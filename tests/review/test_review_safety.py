@@ -117,9 +117,11 @@ def test_what_others_cannot_send(client, shared):
     assert client.ask("/correct", good | {"one": "1:nolabel"}).status == 409
     assert client.ask("/correct", good | {"one": "99:ham"}).status == 409
     assert client.ask("/correct", good | {"one": "../:ham"}).status == 409
-    assert (
-        client.ask("/correct", {"secret": good["secret"], "all": "ham", "id": ["1"] * 300_000}).status == 409
-    )
+    try:
+        flood = {"secret": good["secret"], "all": "ham", "id": ["1"] * 300_000}
+        assert client.ask("/correct", flood).status == 409
+    except ConnectionError:  # it hangs up while all this is sent
+        client.connection.close()
     assert client.ask("/cutoff", {"secret": good["secret"], "loss": "nan"}).status == 409
     assert client.ask("/correct?rows=1").status == 405
     assert StoredModel.open(shared.model).messages == before

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from helpers.generated import examples_times
+from helpers.programs import needs
 from helpers.samples import work
 from helpers.terminal import Terminal
 from hypothesis import given
@@ -88,7 +89,7 @@ def test_the_library_asks_too(own, mail):
     assert labels_of(own)["work"] == 14
 
 
-@pytest.mark.slow
+@needs("tmux")
 @pytest.mark.parametrize("answer", ["y", "n"])
 def test_a_question_on_a_terminal(spamnb, own, mail, tmp_path, answer):
     words = [
