@@ -126,13 +126,18 @@ def cutoffs_and_calibration(
     if not counts.view.has_cutoffs or not has_spam(corpus.labels):
         return None, None
     messages = sampled(corpus.digests, corpus.truth, np.flatnonzero(training))
-    truth, scores, found = corpus.truth[messages], np.full(len(corpus), np.nan, np.float32), NONE_MISFILED
-    for is_first in (True, False):  # again if there is misfiled mail, as in training
-        if is_first or any(found):
-            counts.likelihood.correct(found)
-            joints = counts.left_out_joints(messages.tolist())
-            scores[messages] = spam_scores(corpus.labels, joints)
-            found = misfiled_shares(corpus.labels, corpus.truth[training], scores[training])
+    truth, scores = corpus.truth[messages], np.full(len(corpus), np.nan, np.float32)
+
+    def scored_by(shares: tuple[float, float]) -> Array:
+        counts.likelihood.correct(shares)
+        joints = counts.left_out_joints(messages.tolist())
+        scores[messages] = spam_scores(corpus.labels, joints)
+        return joints
+
+    joints = scored_by(NONE_MISFILED)
+    found = misfiled_shares(corpus.labels, corpus.truth[training], scores[training])
+    if any(found):  # again, as in training
+        joints = scored_by(found)
     leads = leads_among_others(corpus.labels, truth, joints).astype(np.float32)
     return measured(corpus.labels, truth, scores[messages], leads, scale=score_scale(counts.view))
 

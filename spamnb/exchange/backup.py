@@ -34,16 +34,8 @@ from spamnb.training.replacing import removed_at_end, replace_model
 from spamnb.training.train import fold, replaceable
 
 FIRST_LINE = "spamnb export 1"
-COPIED_FIELDS = (
-    "settings",
-    "view",
-    "ham_loss",
-    "cutoffs",
-    "calibration",
-    "misfiled",
-    "margin",
-)  # of a model's head
 LATER_FIELDS = ("misfiled", "margin")  # which some models lack
+COPIED_FIELDS = ("settings", "view", "ham_loss", "cutoffs", "calibration", *LATER_FIELDS)  # of a model's head
 END = "end"
 DAMAGED = "not written by spamnb export, or damaged"
 CUT = f"damaged: cut short, its last line (`{END}`) is missing; use another backup"

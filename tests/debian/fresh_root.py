@@ -58,12 +58,12 @@ class Root:
 
     def install(self, package: str) -> None:
         """Install a package as a user would, and what its recipes need."""
-        shutil.copy(package, self.path / "root" / "spamnb.deb")
+        shutil.copy(package, self.path / "spamnb.deb")
         self.root("apt-get update -q")
         self.root(
             f"DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends {' '.join(WANTED)}"
         )
-        self.root("DEBIAN_FRONTEND=noninteractive apt-get install -q -y /root/spamnb.deb")
+        self.root("DEBIAN_FRONTEND=noninteractive apt-get install -q -y /spamnb.deb")
         self.root("useradd --create-home --shell /bin/bash ann")
         for name in ("ham.mbox.xz", "spam.mbox.xz"):
             shutil.copy(CORPUS / name, self.home / name)
