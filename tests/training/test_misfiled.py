@@ -67,6 +67,13 @@ def test_a_model_in_memory_and_one_of_more_labels_score_alike(tmp_path):
         assert np.sign(more.classify(raw).score) == np.sign(two.classify(raw).score)
 
 
+@pytest.mark.parametrize("share", [0, 0.05])
+def test_an_explanation_says_that_weights_are_corrected(spamnb, tmp_path, share):
+    path = trained(tmp_path, share).stored.path
+    said = spamnb("inspect", "-", "--model", path, stdin=made_up("spam", "new")).succeeds().out.decode()
+    assert ("leave out mail that looks misfiled" in " ".join(said.split())) == bool(share)
+
+
 def test_shares_are_of_all_mail_if_a_sample_was_scored():
     labels = np.array([0] * 1000 + [1] * 100)
     scores = np.full(1100, np.nan)

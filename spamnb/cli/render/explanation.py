@@ -142,6 +142,8 @@ def cutoffs_line(why: Explanation) -> str:
     said = f"cutoffs: {other} up to {limits.ham:.4f}, spam from {limits.spam:.4f} on"
     if len(why.model.labels) > 2:
         said += f"; of other labels, one that is ahead by {why.cutoffs.margin:.4f}"
+    if why.model.classifier.is_corrected:
+        said += "; weights leave out mail that looks misfiled, the counts below do not"
     if why.verdict.label == UNSURE and why.verdict.score <= why.cutoffs.ham:
         reason = "no other label is" if why.is_unsure_which else "its head or its body looks like spam"
         said += f"; unsure, because {reason}"
