@@ -10,11 +10,11 @@ import sys
 import time
 from pathlib import Path
 
-from spamnb import HAM, SPAM
 from spamnb.clock import DAY
 from spamnb.delivery.fast_scorer import hold
 from spamnb.delivery.history_log import HistoryLog
 from spamnb.history.database import History
+from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model

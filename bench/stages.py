@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from spamnb.delivery.fast_scorer import hold
+from spamnb.labels import LABELS
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
@@ -24,7 +25,6 @@ from spamnb.tables.learned import NOTHING_LEARNED
 from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch
 from spamnb.training.known_messages import KnownMessages, Summary
-from spamnb.training.labels import LABELS
 from spamnb.training.sample import Sample
 from spamnb.training.train import Cleanup, write_shards
 from spamnb.workers.local import LocalTableSum, map_shards

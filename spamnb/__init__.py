@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from spamnb.tables.count_table import CountTable as CountTable
 
 __version__ = "0.1.0"
-HAM, SPAM, UNSURE = "ham", "spam", "unsure"  # labels of messages, and the verdict between them
-LONGEST_LABEL = 100  # characters
 _HOMES = {
     "Classifier": "spamnb.bayes.classifier",
     "CountTable": "spamnb.tables.count_table",
@@ -53,12 +51,6 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
-
-
-def is_label(name: object) -> bool:
-    """Tell whether a name, of the command line or in a file, can be that of a label."""
-    is_shown = isinstance(name, str) and 0 < len(name) <= LONGEST_LABEL and name.isprintable()
-    return is_shown and str(name).lower() != UNSURE
 
 
 def __dir__() -> list[str]:

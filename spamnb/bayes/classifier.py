@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import exp, fsum, inf, log, nan, sqrt
 
-from spamnb import SPAM
+from spamnb.labels import SPAM
 from spamnb.store.msgpack_codec import is_number
 
 TYPE_CHECKING = False

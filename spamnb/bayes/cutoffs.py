@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb import SPAM
 from spamnb.bayes.classifier import NONE_MISFILED
 from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs
+from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 from math import exp, floor, inf
 
-from spamnb import HAM, SPAM, UNSURE
+from spamnb.labels import HAM, SPAM, UNSURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from spamnb import is_label
 from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.cli.help import Command as Command
@@ -20,6 +19,7 @@ from spamnb.configuration.current import model_path
 from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
 from spamnb.files import model_file
+from spamnb.labels import is_label
 
 if TYPE_CHECKING:
     from spamnb.model import Model

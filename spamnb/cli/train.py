@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb import is_label
 from spamnb.bayes.classifier import View
 from spamnb.cli.help import Number, is_quiet, rare_option
 from spamnb.cli.options import (
@@ -36,6 +35,7 @@ from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand
 from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import DataError, UsageError
 from spamnb.files import complain, printable
+from spamnb.labels import is_label
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.sources import check, messages, split_number

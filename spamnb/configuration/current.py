@@ -10,9 +10,10 @@ that. The map follows, and then the pages of listed senders (see `SenderLists`).
 import os
 from binascii import crc32  # zlib's, without loading zlib
 
-from spamnb import HAM, SPAM, __version__
+from spamnb import __version__
 from spamnb.errors import SpamnbError
 from spamnb.files import default_model, xdg_folder
+from spamnb.labels import HAM, SPAM
 from spamnb.store import msgpack_codec
 from spamnb.store.records import place_of
 

@@ -5,7 +5,6 @@ command line's libraries; they parse calls with other options, and then come her
 `__future__` would take 0.2 ms, so hints are quoted where they need it.
 """
 
-from spamnb import HAM, SPAM, UNSURE
 from spamnb.configuration.current import HEADER_STYLES, Configuration, load, model_path
 from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import (
@@ -17,6 +16,7 @@ from spamnb.errors import (
     UsageError,
 )
 from spamnb.files import STDIN, STDOUT, announce_stdin, model_file, printable, read_all, write_all
+from spamnb.labels import HAM, LABELS, SPAM, UNSURE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class LearnCommand:
         try:
             return self.forget or self.label in labels_of(self.model)
         except NoModel:
-            return self.label in ("ham", "spam")
+            return self.label in LABELS
         except SpamnbError:
             return True  # learning will report what is wrong
 

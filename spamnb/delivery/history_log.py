@@ -11,10 +11,10 @@ import os
 import time
 import zlib
 
-from spamnb import UNSURE, is_label
 from spamnb.bayes.verdict import LARGEST
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.files import complain, make_folder, open_own, state_folder, write_all
+from spamnb.labels import UNSURE, is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
 

@@ -1,7 +1,7 @@
 """Messages passed through: a header added, in our style or another filter's, all other bytes as they were."""
 
-from spamnb import SPAM
 from spamnb.bayes.verdict import REQUIRED
+from spamnb.labels import SPAM
 from spamnb.reading.message import header_start
 
 TYPE_CHECKING = False

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spamnb import SPAM
 from spamnb.evaluation.candidates import Candidate, parse_candidate, with_change
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate
 from spamnb.evaluation.intervals import compare_auc, compare_verdicts
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import JudgedMessages
+from spamnb.labels import SPAM
 from spamnb.reading.settings import Settings
 
 TEXTBOOKS = ("event=multinomial", "event=binary", "event=bernoulli")

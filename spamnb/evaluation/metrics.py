@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from spamnb import SPAM, UNSURE
 from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import has_spam
 from spamnb.evaluation import intervals
 from spamnb.evaluation.intervals import Estimate
+from spamnb.labels import SPAM, UNSURE
 
 BIN_COUNT = 15  # ranges of probabilities that calibration is measured in
 ROC_POINTS = 2000  # more than a screen has dots

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spamnb import SPAM
 from spamnb.bayes.classifier import Classifier, Score
 from spamnb.evaluation.folds import CrossValidation
 from spamnb.evaluation.results import UNDECIDED, JudgedMessages, Mistake
 from spamnb.inspection.explanation import compared_labels, difference, evidence_between
 from spamnb.inspection.model_summary import INFINITE
+from spamnb.labels import SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model

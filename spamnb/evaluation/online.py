@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb import SPAM
 from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam, margin, score_scale
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
@@ -18,6 +17,7 @@ from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.protocol import OnlineProtocol
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
 from spamnb.evaluation.running_counts import RunningCounts
+from spamnb.labels import SPAM
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.dates import timestamp
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from spamnb import HAM, SPAM, UNSURE
 from spamnb.imap.connection import FETCHED, HAM_KEYWORDS, JUNK_KEYWORDS, cut
 from spamnb.imap.mailbox import DELETED
+from spamnb.labels import HAM, SPAM, UNSURE
 
 if TYPE_CHECKING:
     from spamnb.imap.connection import Folder

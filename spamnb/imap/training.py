@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from spamnb import HAM, SPAM
 from spamnb.errors import DataError
 from spamnb.imap.connection import FETCHED, Broken, ImapConnection, NotLoggedIn, cut
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Progress, key_of
+from spamnb.labels import HAM, LABELS, SPAM
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.training.batches import ChunkReader
@@ -72,9 +72,7 @@ class MailboxTraining:
 
     def run(self, model: str, jobs: int | None, yes: bool, step: Callable[[int, int], None]) -> Summary:
         """Learn all of it. The model changes as a whole, and what was learned is noted after that."""
-        labels = {
-            label: [folder.name for of, folder, _ in self.wanted if of == label] for label in (HAM, SPAM)
-        }
+        labels = {label: [folder.name for of, folder, _ in self.wanted if of == label] for label in LABELS}
         pool = FetchingPool(jobs, self._chunks())
         progress = lambda batch: step(len(batch), len(batch))  # noqa: E731
         summary = train(model, labels, pool=pool, yes=yes, progress=progress)

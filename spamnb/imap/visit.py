@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spamnb import HAM, SPAM, UNSURE
 from spamnb.configuration.current import load
 from spamnb.delivery import open_history
 from spamnb.files import complain
@@ -16,6 +15,7 @@ from spamnb.imap.corrections import Corrections
 from spamnb.imap.mailbox import VisitedMailbox
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known
+from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.sender import read_head
 

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spamnb import SPAM, UNSURE
 from spamnb.bayes.classifier import Evidence, Score, View
 from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.configuration.current import Configuration
 from spamnb.inspection.flips import Flip, find_flips
 from spamnb.inspection.reason import PLACES, Reason
+from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.features import HEAD, Features
 from spamnb.reading.header_rules import IGNORED, is_ignored

@@ -6,10 +6,10 @@ from math import inf, nextafter
 from operator import attrgetter
 from typing import NamedTuple
 
-from spamnb import SPAM, UNSURE
 from spamnb.bayes.classifier import Score
 from spamnb.bayes.verdict import Verdict
 from spamnb.inspection.reason import Reason
+from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.features import Features
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from spamnb import SPAM
 from spamnb.arrays import Array
 from spamnb.bayes import classifier as bayes
 from spamnb.bayes.classifier import Likelihood, View, lead_of
@@ -20,6 +19,7 @@ from spamnb.bayes.scoring import by_row, counts_for
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY, today
 from spamnb.inspection.standing import ENOUGH, standing
+from spamnb.labels import SPAM
 from spamnb.model import Model
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from spamnb import SPAM
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam, limits_of_rightly_filed, not_spam
 from spamnb.errors import command_to_run
+from spamnb.labels import SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.skipped import Unreadable

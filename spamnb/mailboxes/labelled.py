@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from stat import S_ISDIR
 from typing import Any
 
-from spamnb import HAM, SPAM, is_label
 from spamnb.errors import DataError, NoInput
+from spamnb.labels import LABELS, is_label
 from spamnb.mailboxes.roles import roles_to_leave_out
 from spamnb.mailboxes.sources import total_size
 from spamnb.mailboxes.streams import reason_of
@@ -58,7 +58,7 @@ def _parse_line(line: str, location: str) -> tuple[str, str]:
     label, *names = line.split(None, 1)
     if not names:
         raise DataError(f"{location}: a label and a path are needed, like: spam ../data/inmail.1")
-    label = label.lower() if label.lower() in (HAM, SPAM) else label
+    label = label.lower() if label.lower() in LABELS else label
     if not is_label(label):
         raise DataError(f"{location}: {label[:100]!r} cannot be a label")
     return label, names[0]

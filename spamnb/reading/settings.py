@@ -1,7 +1,7 @@
 """Tokenizer settings: chosen when a model is made, stored in it, and never changed."""
 
-from spamnb import is_label
 from spamnb.errors import UsageError
+from spamnb.labels import is_label
 from spamnb.reading.words import Words
 
 TYPE_CHECKING = False

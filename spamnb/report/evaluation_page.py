@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from spamnb import SPAM, UNSURE
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
+from spamnb.labels import SPAM, UNSURE
 from spamnb.mailboxes.skipped import Unreadable, failures
 from spamnb.report.elements import Markup, document, element, joined, label, row, table, titled, untrusted
 from spamnb.report.formats import count, interval_text, percent, share

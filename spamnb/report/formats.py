@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from spamnb import SPAM, UNSURE
 from spamnb.inspection.explanation import Explanation
+from spamnb.labels import SPAM, UNSURE
 
 SPAM_COLOUR, HAM_COLOUR, GREY = "spam", "ham", "quiet"  # classes of the style sheets
 

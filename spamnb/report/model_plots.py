@@ -3,10 +3,10 @@
 import re
 from math import log10
 
-from spamnb import SPAM
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.inspection.model_summary import LARGEST_WEIGHT, WEIGHT_STEP, ModelCurves, TellingToken
+from spamnb.labels import SPAM
 from spamnb.report.elements import Markup, element, joined, sheet
 from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, colour_of_label, count, signed, tick
 from spamnb.report.histogram import ScoreGroup, histogram

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from typing import Any
 
-from spamnb import SPAM
 from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.evaluation import intervals
 from spamnb.evaluation.metrics import calibration_bins, roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
 from spamnb.files import counted
+from spamnb.labels import SPAM
 from spamnb.report.elements import Markup, element, joined
 from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, percent, share, short, tick
 from spamnb.report.histogram import ScoreGroup, histogram

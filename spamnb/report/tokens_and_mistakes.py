@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from spamnb import SPAM, UNSURE
 from spamnb.evaluation.results import Mistake
 from spamnb.inspection.model_summary import TellingToken
+from spamnb.labels import SPAM, UNSURE
 from spamnb.report.elements import Markup, element, label, untrusted
 from spamnb.report.formats import GREY, HAM_COLOUR, SPAM_COLOUR, colour_of_label, count, signed
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from spamnb import SPAM, UNSURE
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.intervals import Estimate, share
 from spamnb.history.database import Week
 from spamnb.inspection.model_summary import TellingToken
 from spamnb.inspection.standing import learning_curve, standing
 from spamnb.inspection.token_changes import TokenChanges, token_changes
+from spamnb.labels import SPAM, UNSURE
 from spamnb.report.elements import Markup, element, joined, label, row, scrolling, table, untrusted
 from spamnb.report.formats import UNKNOWN, colour_of_label, count, percent
 from spamnb.report.plots import figure, legend_of

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb import SPAM, UNSURE
 from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import cutoffs, has_spam, not_spam, score_scale
 from spamnb.bayes.verdict import Cutoffs
@@ -17,6 +16,7 @@ from spamnb.errors import DataError
 from spamnb.files import counted
 from spamnb.history.database import History
 from spamnb.inspection.model_summary import left_out_scores
+from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.report.elements import Markup, element, scrolling, table
 from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, count, tick

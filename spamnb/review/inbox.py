@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from functools import cache
 
-from spamnb import HAM, SPAM, UNSURE
 from spamnb.errors import SpamnbError
 from spamnb.history.database import Entry
+from spamnb.labels import HAM, LABELS, SPAM, UNSURE
 from spamnb.report.elements import Markup, element, label, untrusted
 from spamnb.report.formats import colour_of_label
 from spamnb.review.context import PageContext, choices, heading
@@ -72,7 +72,7 @@ def known_labels(model: str) -> Sequence[str]:
     try:
         return labels_of(model)
     except SpamnbError:
-        return (HAM, SPAM)  # there is no model any more; who marks a message is told so
+        return LABELS  # there is no model any more; who marks a message is told so
 
 
 def search_form(

@@ -4,7 +4,8 @@ import mmap
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from spamnb import HAM, SPAM, UNSURE, __version__
+from spamnb import __version__
+from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.store.changes import FORGOTTEN, KNOWN, LEARNED, MOVED, UNKNOWN
 

@@ -8,10 +8,10 @@ the mail of a client that says `HELO xn--a` would go unfiltered.
 from collections.abc import Callable, Generator
 from time import perf_counter
 
-from spamnb import SPAM
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import header_fields, header_names, without_fields
 from spamnb.errors import SpamnbError, UsageError
+from spamnb.labels import SPAM
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log

@@ -14,9 +14,9 @@ import os
 from binascii import crc32  # zlib's, without loading zlib
 from math import nan
 
-from spamnb import is_label
 from spamnb.errors import DataError, InputOutputError, command_to_run
 from spamnb.files import complain, open_beside, sync_folder, write_all
+from spamnb.labels import is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
 

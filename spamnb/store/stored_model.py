@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from binascii import crc32  # zlib's, without loading zlib
 
-from spamnb import is_label
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_run
+from spamnb.labels import is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
 from spamnb.store.records import KEY_BYTES, Column, CountRecords, File, place_of

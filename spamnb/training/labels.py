@@ -2,11 +2,10 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from spamnb import HAM, SPAM
 from spamnb.errors import UsageError
+from spamnb.labels import LABELS, SPAM
 from spamnb.store.stored_model import StoredModel
 
-LABELS = (HAM, SPAM)
 SHORTEST = 3  # letters of a name that can be mistyped
 
 

@@ -4,10 +4,10 @@ import os
 import sys
 from math import nan
 
-from spamnb import HAM, SPAM
 from spamnb.clock import today
 from spamnb.errors import CannotCreate, DataError, SpamnbError
 from spamnb.files import STDERR, STDIN, STDOUT, write_stderr
+from spamnb.labels import HAM, SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model, key_of
 from spamnb.reading.identity import digest

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from spamnb import SPAM
 from spamnb.errors import UsageError
+from spamnb.labels import SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored_model import StoredModel

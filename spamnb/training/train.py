@@ -15,6 +15,7 @@ from spamnb.bayes.cutoffs import HAM_LOSS, has_spam, measured, misfiled_shares, 
 from spamnb.bayes.verdict import IMPORTED, Calibration
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
+from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
@@ -29,7 +30,7 @@ from spamnb.tables.spilling import SpillFile
 from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training.batches import Counted, MailToRead, Pool
 from spamnb.training.known_messages import KnownMessages, Summary, refuse_swapped_labels
-from spamnb.training.labels import LABELS, mail_option, refuse_new_labels, with_mail
+from spamnb.training.labels import mail_option, refuse_new_labels, with_mail
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import replace_model
 from spamnb.training.sample import SAMPLE_SIZE, Sample, counts_in

@@ -11,7 +11,6 @@ import msgpack
 import pytest
 from fuzz.sealing import sealed_backup
 
-from spamnb import is_label
 from spamnb.configuration import current
 from spamnb.configuration.compiling import compile_files
 from spamnb.delivery import history_log
@@ -20,6 +19,7 @@ from spamnb.exchange.backup import exported
 from spamnb.exchange.merging import merge
 from spamnb.history.database import History
 from spamnb.inspection.check import check
+from spamnb.labels import is_label
 from spamnb.model import Model
 from spamnb.store import journal
 from spamnb.store.stored_model import StoredModel

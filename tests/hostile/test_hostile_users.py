@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from helpers.homes import NOBODY
 
-from spamnb import HAM
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.history_log import HistoryLog
 from spamnb.errors import CannotCreate, NoInput
@@ -16,6 +15,7 @@ from spamnb.files import state_folder
 from spamnb.history.database import History
 from spamnb.imap.accounts import Account
 from spamnb.imap.state import State
+from spamnb.labels import HAM
 
 SPAM = b"Subject: cheap pills\n\nbuy viagra now\n"
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")

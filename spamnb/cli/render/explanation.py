@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from spamnb import SPAM, UNSURE
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.terminal import (
     bar,
@@ -24,6 +23,7 @@ from spamnb.files import counted, printable
 from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
+from spamnb.labels import SPAM, UNSURE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,7 +7,6 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from spamnb import SPAM
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.notices import key_location
 from spamnb.cli.render.terminal import fact_lines, left_aligned, listed, print_json, show, signed, table
@@ -17,6 +16,7 @@ from spamnb.inspection.check import CheckReport
 from spamnb.inspection.model_summary import ModelSummary, TellingToken
 from spamnb.inspection.reason import PLACES, place_of
 from spamnb.inspection.samples import SyntheticMessage
+from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from spamnb.cli.render.grid import Grid

@@ -7,11 +7,11 @@ from collections import Counter
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from spamnb import SPAM, UNSURE
 from spamnb.bayes.verdict import Verdict
 from spamnb.cli.render.terminal import console
 from spamnb.cli.streams import drawable
 from spamnb.files import counted, printable
+from spamnb.labels import SPAM, UNSURE
 
 COLOURS = {SPAM: "red", UNSURE: "yellow"}
 LABEL, SCORE, SPACE = 8, 8, 2  # columns of the terminal

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spamnb import HAM, SPAM
 from spamnb.arrays import Texts
 from spamnb.clock import today
 from spamnb.errors import DataError
 from spamnb.exchange.importing.exports import Format, Lines, Token, TokenCounts, rule_for
 from spamnb.exchange.importing.formats import FORMATS
+from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
@@ -26,7 +26,6 @@ from spamnb.tables.loading import load_table
 from spamnb.training.new_key import key_for
 from spamnb.training.train import existing, replaceable, write
 
-LABELS = (HAM, SPAM)
 MAX_COUNT = (1 << 31) - 1  # the largest that a column of counts holds
 
 
