@@ -8,10 +8,10 @@ cdef uint64_t LAST_DIGIT
 cpdef sort_by_digit(const uint64_t[::1] keys, uint64_t[::1] ordered, int shift)
 
 @cython.locals(moves=Py_ssize_t, most=Py_ssize_t, at=size_t, to=size_t, key=uint64_t)
-cpdef bint settle(uint64_t[::1] keys) except -1
+cpdef bint insertion_sort(uint64_t[::1] keys) except -1
 
 @cython.locals(runs=uint32_t, at=size_t, place=size_t, before=uint64_t, number=uint64_t)
-cpdef int32_t number_runs(const uint64_t[::1] numbers, const uint64_t[::1] keys, uint64_t room, int64_t[::1] firsts,
+cpdef int32_t number_runs(const uint64_t[::1] numbers, const uint64_t[::1] keys, uint64_t index_mask, int64_t[::1] firsts,
                           int32_t[::1] places) except -2
 
 @cython.locals(index=size_t, which=size_t, at=size_t, to=size_t)

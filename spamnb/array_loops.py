@@ -30,8 +30,8 @@ def sort_by_digit(keys: Any, ordered: Any, shift: int) -> None:
         starts[digit] += 1
 
 
-def settle(keys: Any) -> bool:
-    """Sort keys that are nearly sorted; return False if they are not."""
+def insertion_sort(keys: Any) -> bool:
+    """Sort keys that are nearly sorted; return False, and leave them half sorted, if they are not."""
     moves, most = 0, 4 * len(keys)
     for at in range(1, len(keys)):
         key, to = keys[at], at
@@ -43,14 +43,14 @@ def settle(keys: Any) -> bool:
     return moves < most
 
 
-def number_runs(numbers: Any, keys: Any, room: int, firsts: Any, places: Any) -> int:
+def number_runs(numbers: Any, keys: Any, index_mask: int, firsts: Any, places: Any) -> int:
     """Number the runs of equal numbers, note the first of each, and return how many there are.
 
-    In their last bits, `room`, the keys have the places of the numbers in order. Returns -1 if they are not.
+    The bits of `index_mask` of each key are the place of a number; -1 if these are not in order.
     """
     runs, before = 0, 0
     for at in range(len(keys)):
-        place = keys[at] & room
+        place = keys[at] & index_mask
         number = numbers[place]
         if number != before or not at:
             if number < before:
@@ -81,7 +81,7 @@ def find_places(numbers: Any, wanted: Any, places: Any) -> None:
         number = wanted[index]
         while at + 8 <= size and numbers[at + 7] < number:  # most often few are wanted
             at += 8
-        if at + 8 <= size:  # no jumps, which no processor could foretell
+        if at + 8 <= size:  # branch-free: the tests are unpredictable
             at += 4 * (numbers[at + 3] < number)
             at += 2 * (numbers[at + 1] < number)
             at += numbers[at] < number
@@ -110,7 +110,7 @@ def add_row(total: Any, places: Any, row: Any) -> None:
 
 
 def widen_days(first_days: Any, last_days: Any, places: Any, own_first: Any, own_last: Any) -> None:
-    """Let the days at some places begin no later, and end no earlier, than days of their own."""
+    """Extend first and last seen days, at some places, to days of their own."""
     for at in range(len(places)):
         place, first, last = places[at], own_first[at], own_last[at]
         first_days[place] = min(first_days[place], first)

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.array_loops import DIGIT_BITS, copy_texts, find_places, number_runs, settle, sort_by_digit
+from spamnb.array_loops import DIGIT_BITS, copy_texts, find_places, number_runs, insertion_sort, sort_by_digit
 
 Array = np.ndarray[Any, Any]
 
 FINGERPRINT_BITS = 64  # a digest has as many
 MASK = (1 << FINGERPRINT_BITS) - 1
 MOST_DIMENSIONS = 32  # of an array, before numpy 2
-KEY_BITS = 63  # room for all counts of a token in one number
+KEY_BITS = 63  # all counts of a token fit into one number
 MISSING = -1  # in place of a numeric feature, which is never negative
 UNITS_PER_NAT = 2.0**40  # `bayes.classifier.rounded` rounds weights to whole units
 
@@ -89,26 +89,26 @@ def stacked(pieces: Sequence[Rows]) -> Rows:
 
 
 def sorted_keys(numbers: Array) -> tuple[Array, int]:
-    """Sort 64-bit numbers; the last bits of each make room, which is returned too, for its place.
+    """Sort 64-bit numbers; the last bits of each, by a mask that is returned too, become its index.
 
     Most are told apart by their first two digits.
     """
-    room = (1 << len(numbers).bit_length()) - 1
-    spare = numbers & np.uint64(MASK ^ room)
+    index_mask = (1 << len(numbers).bit_length()) - 1
+    spare = numbers & np.uint64(MASK ^ index_mask)
     spare |= np.arange(len(numbers), dtype=np.uint64)
     keys = np.empty_like(spare)
     sort_by_digit(spare.data, keys.data, FINGERPRINT_BITS - 2 * DIGIT_BITS)
     sort_by_digit(keys.data, spare.data, FINGERPRINT_BITS - DIGIT_BITS)
-    if not settle(spare.data):
+    if not insertion_sort(spare.data):
         spare.sort()
-    return spare, room
+    return spare, index_mask
 
 
 def stable_order(numbers: Array) -> Array:
     """Find the order that sorts 64-bit numbers; equal ones stay in their order."""
-    keys, room = sorted_keys(numbers)
-    alike = np.flatnonzero((keys[:-1] ^ keys[1:]) <= np.uint64(room))
-    order = (keys & np.uint64(room)).view(np.int64)
+    keys, index_mask = sorted_keys(numbers)
+    alike = np.flatnonzero((keys[:-1] ^ keys[1:]) <= np.uint64(index_mask))
+    order = (keys & np.uint64(index_mask)).view(np.int64)
     if np.any(numbers[order[alike]] != numbers[order[alike + 1]]):
         return np.argsort(numbers, kind="stable")
     return order
@@ -116,12 +116,12 @@ def stable_order(numbers: Array) -> Array:
 
 def distinct(numbers: Array) -> tuple[Array, Array]:
     """Find the first of each of the different 64-bit numbers, in their order, and which of them each is."""
-    keys, room = sorted_keys(numbers)
+    keys, index_mask = sorted_keys(numbers)
     firsts, places = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int32)
-    size = number_runs(numbers.data, keys.data, room, firsts.data, places.data)
+    size = number_runs(numbers.data, keys.data, index_mask, firsts.data, places.data)
     if size < 0:  # their first bits do not tell all apart
         order = np.argsort(numbers, kind="stable").view(np.uint64)
-        size = number_runs(numbers.data, order.data, room, firsts.data, places.data)
+        size = number_runs(numbers.data, order.data, index_mask, firsts.data, places.data)
     return firsts[:size].copy(), places
 
 

@@ -110,9 +110,9 @@ class LearnedMessages:
     def scored(self, digests: Array, scores: Array, leads: Array) -> LearnedMessages:
         """Replace the scores and leads of some of the messages."""
         places = np.searchsorted(self.digests, digests)
-        renewed = replace(self, scores=self.scores.copy(), leads=self.leads.copy())
-        renewed.scores[places], renewed.leads[places] = scores, leads
-        return renewed
+        changed = replace(self, scores=self.scores.copy(), leads=self.leads.copy())
+        changed.scores[places], changed.leads[places] = scores, leads
+        return changed
 
 
 NOTHING_LEARNED = LearnedMessages.of([], [])

@@ -139,7 +139,7 @@ def train(
                 # Imported counts: their messages, which scores would need, are not there.
                 None if settings.closed else sample,
                 pool.map_shards,
-                pool.beside,
+                pool.in_background,
             )
     return summary
 
@@ -203,9 +203,9 @@ def write_shards(
     before: StoredModel | None = None,
     sample: Sample | None = None,
     map_shards: MapShards = map,
-    beside: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
+    in_background: Callable[..., AbstractContextManager[Callable[[], Any]]] = nullcontext,
 ) -> None:
-    """Write a model, with the cutoffs and the calibration that its scores ask for, taken beside.
+    """Write a model, with the cutoffs and the calibration that its scores ask for, taken in the background.
 
     What was learned since `before` was opened is carried over. The caller holds the lock on training.
     """
@@ -256,7 +256,7 @@ def write_shards(
         "misfiled": [0.0, 0.0],
         **({"margin": 0.0} if has_spam(labels) and len(labels) > 2 else {}),
     }
-    with beside(scored) as result:
+    with in_background(scored) as result:
         new = save(path, shards, learned, about, totals, map_shards, result)
     replace_model(path, new, before)
 

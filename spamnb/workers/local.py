@@ -20,7 +20,7 @@ from spamnb.tables.spilling import MOST_SHARDS, SpilledTable, SpillFile
 from spamnb.tables.vocabulary import check_columns
 from spamnb.training.batches import Batch, ChunkReader, Finish, MailToRead
 from spamnb.workers.judges import LocalJudges
-from spamnb.workers.processes import beside, in_parallel
+from spamnb.workers.processes import in_background, in_parallel
 
 FEW_ENTRIES, MOST_ENTRIES = 3 << 19, 1 << 21  # of tables in memory, 35 bytes each; the file has as many
 SHARD_ENTRIES = 1 << 19
@@ -82,10 +82,10 @@ class LocalPool(LocalJudges):
         found = chunks_by_label(mail.sources, chunks, mail.all_folders)
         results = in_parallel(task, found, self.jobs)
         for batch, before in join_ranges(results, lambda chunk, batch: task(chunk, batch.label)):
-            yield batch.numbered_from(before)
+            yield batch.with_index_offset(before)
 
-    def beside(self, task: Callable[[], Any]) -> AbstractContextManager[Callable[[], Any]]:
-        return beside(task, self.jobs)
+    def in_background(self, task: Callable[[], Any]) -> AbstractContextManager[Callable[[], Any]]:
+        return in_background(task, self.jobs)
 
     def table_sum(self, base: StoredModel | None, labels: Sequence[str], file: SpillFile) -> LocalTableSum:
         return LocalTableSum(base, labels, file)

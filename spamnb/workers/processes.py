@@ -44,7 +44,7 @@ def in_parallel(task: Task, work: Iterable[tuple[Any, ...]], jobs: int) -> Itera
 
 
 @contextmanager
-def beside(task: Task, jobs: int) -> Iterator[Task]:
+def in_background(task: Task, jobs: int) -> Iterator[Task]:
     """Run a task in a process beside this one, if there may be several; what is given returns its result."""
     if jobs == 1:
         yield task

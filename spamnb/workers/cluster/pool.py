@@ -60,7 +60,7 @@ class RemoteBatch:
 
     def whole(self) -> Batch:
         batch: Batch = self.pool.result(self.pool.submit(tasks.contents, self.read))
-        return batch.numbered_from(self.before)
+        return batch.with_index_offset(self.before)
 
     def sampled(self, messages: Array, label_indices: Array) -> SampledMessages:
         found: SampledMessages = self.pool.result(
@@ -128,7 +128,7 @@ class ClusterPool:
             yield batch
             del batch  # its worker need not keep it while the next one is awaited
 
-    beside = nullcontext
+    in_background = nullcontext
 
     def table_sum(
         self, base: StoredModel | None, labels: Sequence[str], _file: SpillFile | None = None
