@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.array_loops import DIGIT_BITS, copy_texts, find_places, number_runs, insertion_sort, sort_by_digit
+from spamnb.array_loops import DIGIT_BITS, copy_texts, find_places, insertion_sort, number_runs, sort_by_digit
 
 Array = np.ndarray[Any, Any]
 

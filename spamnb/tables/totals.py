@@ -14,7 +14,7 @@ from spamnb.tables.count_table import CountTable, NumberSums, add_sums
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """Sums over a table, and what the types and sizes of columns depend on: the highest counts, the size of the text."""
+    """Sums over a table, and the highest counts and the size of the text, by which columns are laid out."""
 
     labels: tuple[str, ...]
     messages: list[int]  # [label], as the next three
