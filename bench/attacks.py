@@ -22,9 +22,9 @@ from collections.abc import Callable
 
 from corpora import LABELS, Corpus, lay_out
 from spamnb import train
+from spamnb.html.page import render
 from spamnb.inspection.model_summary import most_telling_tokens
 from spamnb.model import Model
-from spamnb.reading.markup import render
 from spamnb.reading.message import read
 from spamnb.reading.tokenizer import is_html
 from spamnb.tables.loading import load_table

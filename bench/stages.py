@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from spamnb.delivery.fast_scorer import hold
+from spamnb.html.page import render
 from spamnb.labels import LABELS
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
 from spamnb.model import Model
 from spamnb.reading.batch import BatchBuilder
 from spamnb.reading.identity import digest
-from spamnb.reading.markup import render
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer

@@ -35,7 +35,7 @@ def protocols() -> list[str]:
 
 
 PLACES = {
-    "parsers": modules("reading", ".pxd"),
+    "parsers": modules("reading", ".pxd") + modules("html", ".pxd"),
     "attachments": modules("reading/attachments", ".py"),
     "mailboxes": modules("mailboxes", ".py"),
     "commands": COMMANDS,

@@ -10,7 +10,7 @@ from helpers.paths import ROOT
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 MODULES = sorted((ROOT / "spamnb").rglob("*.py"))
 ROOMS = (
-    "bayes cli configuration delivery evaluation exchange history imap inspection mailboxes"
+    "bayes cli configuration delivery evaluation exchange history html imap inspection mailboxes"
     " reading report review serve store tables training workers"
 ).split()
 TOP = "|".join(["spamnb", "tests", "bench", "docs", *ROOMS])

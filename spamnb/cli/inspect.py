@@ -31,7 +31,7 @@ from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.files import complain, printable
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, messages, split_number
-from spamnb.reading.message import canonical, header_start
+from spamnb.reading.headers import canonical, header_start
 from spamnb.store.stored_model import SIGNATURE
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from spamnb.configuration.tables import TEXT_OR_NUMBER, WrongValue, checked_valu
 from spamnb.errors import DataError, NoInput, UsageError
 from spamnb.files import make_folder, write_all
 from spamnb.reading.features import fingerprint_of
-from spamnb.reading.message import without_tag
+from spamnb.reading.headers import without_tag
 from spamnb.store import msgpack_codec
 
 if TYPE_CHECKING:

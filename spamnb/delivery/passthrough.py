@@ -2,7 +2,7 @@
 
 from spamnb.bayes.verdict import REQUIRED
 from spamnb.labels import SPAM
-from spamnb.reading.message import header_start
+from spamnb.reading.headers import header_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

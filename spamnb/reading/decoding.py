@@ -1,6 +1,6 @@
 """Text of what is encoded: transfer encodings, charsets, encoded words (RFC 2047), parameters (RFC 2231).
 
-Nothing here raises. Plain ASCII mail is read without this module: `reading.message` loads it when needed.
+Nothing here raises. `headers` and `message` load this module if needed: plain ASCII mail is read without it.
 
 Only the codecs named here are ever looked up: a charset comes from a stranger, and Python's registry also
 holds codecs that are not charsets (base64, zlib), take quadratic time (punycode, idna) or interpret escapes.

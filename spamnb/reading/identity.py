@@ -9,7 +9,8 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.key import Key
-    from spamnb.reading.message import Fields, Message
+    from spamnb.reading.headers import Fields
+    from spamnb.reading.message import Message
 
 # Headers that come and go with delivery, filters and mail readers. Neither identity nor evidence: a filter
 # would learn verdicts instead of mail, and only mail that was read has notes. Beside these, any x- name

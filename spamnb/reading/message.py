@@ -1,35 +1,25 @@
-"""Messages read from raw bytes: headers and decoded text parts, in one forward pass and bounded work.
+"""Messages read from raw bytes: MIME structure and decoded texts, in one forward pass and bounded work.
 
 What no standard allows is read so that no text is missed: none is dropped because a boundary is wrong, absent
 or never closed, a type is malformed, or the header block ends without a blank line.
-
-The value of a header field is "raw" first: unfolded, a character a byte (latin-1), so that the bytes of a
-boundary or of an encoded word can be had again. `_readable` makes of it what a person would see. What is
-encoded is left to `reading.decoding`, which plain ASCII mail does not load.
 """
 
 from __future__ import annotations
+
+from spamnb.reading.headers import MAX_HEADER_BYTES, HeaderBlock, canonical, header_start, parameters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.attachments import Attachments
     from spamnb.reading.attachments.contents import Content
+    from spamnb.reading.headers import Fields
 
-    Fields = list[tuple[str, str]]
-
-# Limits of a message, all its parts together. The most in 8,000 real ones: 15 KB of headers, 20 parts.
-MAX_HEADER_BYTES = 256 * 1024  # later header blocks are skipped
+# Limits of a message; the most that 8,000 real ones had was 20 parts.
 MAX_TEXT_BYTES = 1024 * 1024  # after transfer decoding; later text is not decoded
 MAX_PARTS = 2000  # multiparts included; what follows is read as one text
 MAX_NESTING = 100  # open multiparts; one more is read as text
 MAX_DELIMITER = 1000  # bytes of a boundary line; the standard allows 74
 MAX_DASHED_LINES = 100_000  # lines looked at because they start with "--"; 50 MB of them took 33 s
-MAX_FIELDS = 10_000  # read of one header block; the rest is left out
-MAX_VALUE = 32 * 1024  # characters searched for parameters; a real spam has 14 KB of "; ; ;" before them
-NAME_SLOTS = 512  # names of fields that are kept
-MAX_KEPT_NAME = 60  # bytes of each
-MAX_PARAMETERS = 100  # read of one header field; real fields have three
-MAX_TAGS, MAX_TAG = 4, 30  # taken off a subject, and characters of each
 
 PLAIN = "text/plain"
 EMBEDDED = "message/rfc822"
@@ -39,12 +29,6 @@ ASCII_CHARSETS = frozenset(("", "us-ascii", "iso-8859-1", "iso-8859-15", "utf-8"
 # How files start that are no text to be read, though they may be declared as one.
 FILE_STARTS = ("BEGIN:VCALENDAR", "%PDF-", "PK\x03\x04", "{\\rtf")
 LONGEST_START = 40  # characters with the white space before it
-# What filters put before the subject of spam, in brackets or between stars.
-TAG_WORDS = frozenset(("spam", "junk", "suspected spam", "possible spam", "probable spam"))
-BRACKETS = {"[": "]", "{": "}", "(": ")", "*": "*"}
-WHITE = " \t\r\n"  # str.strip() alone would also take \x85 and \xa0, half a character or a cp1252 "…"
-LF, CR, DASH, EQUALS = b"\n\r-="
-STEP = 2048  # bytes of a header block that are copied to be read; most blocks are shorter
 
 
 class Part:
@@ -113,235 +97,6 @@ def read(raw: bytes) -> Message:
         return Message(data, None, [], 0, reader.parts)
     block = reader.walk(start)
     return Message(data, block.fields, block.headers, block.body, reader.parts)
-
-
-def canonical(raw: bytes) -> bytes:
-    """Return the form in which copies of a message are the same: line feeds, no empty lines at the end."""
-    if b"\r" in raw:
-        # Old Macs end lines with a carriage return alone.
-        raw = raw.replace(b"\r\n", b"\n") if b"\n" in raw else raw.replace(b"\r", b"\n")
-    return raw.rstrip(b"\n")
-
-
-def header_start(data: bytes) -> int:
-    """Return where the header block starts: after the mbox envelope; -1 if there is no header block."""
-    at = 0
-    for _ in range(2):  # an mbox in an mbox leaves two envelope lines
-        if _is_envelope(data, at):
-            at = data.find(b"\n", at) + 1
-    if data.startswith(b"\n", at) or data.startswith(b"\r\n", at):
-        return at
-    colon = at
-    while colon < len(data) and colon - at < MAX_DELIMITER and data[colon] != 58:
-        colon += 1
-    is_header = data.startswith(b":", colon) and not data.startswith(b"//", colon + 1)
-    return at if is_header and _lower_name(data, at, colon) else -1
-
-
-class HeaderBlock:
-    """A header block as it is read; at first an empty one."""
-
-    __slots__ = ("body", "content", "fields", "headers")
-
-    def __init__(self, body: int) -> None:
-        self.fields: Fields = []  # lower-case names, raw values; in order
-        self.headers = self.fields  # with values as a person would see them
-        self.content: dict[str, str] = {}  # the first raw value of each name that starts with "content-"
-        self.body = body  # offset of what follows the block
-
-    def read(self, data: bytes, limit: int) -> None:
-        """Read the fields up to where the body starts; the body is at -1 if the limit comes before it.
-
-        A block ends at a blank line, at a line that starts as a boundary does, or at the first line that can
-        be no header: the body starts there when the blank line was forgotten. Taking headers for body loses
-        no word; taking body for headers would.
-        """
-        at = here = self.body  # where the line starts, and where it is read
-        most, colon, bits = MAX_FIELDS, -1, 0
-        folded = encoded = False
-        self.body = _end_of_block(data, at)
-        while self.body < 0 and here < limit and len(self.fields) < most:
-            for byte in data[here : min(here + STEP, limit)]:
-                bits |= byte
-                # Constants are faster than names, which C reads again for each byte.
-                if byte == 63:
-                    if data[here - 1] == EQUALS:  # "=?"
-                        encoded = True
-                elif byte & 0xCF == 10:  # a line end or ":", of which only the first of a line counts; or "*"
-                    if byte != 10:
-                        if byte == 58 and colon < at:
-                            colon = here
-                    elif here + 1 < limit and data[here + 1] in b" \t":
-                        folded = True
-                    else:
-                        if not self.add(data, at, colon, here, folded):
-                            break
-                        at = here + 1
-                        folded = False
-                        self.body = _end_of_block(data, at)
-                        if self.body >= 0 or len(self.fields) == most:
-                            break
-                here += 1
-        if self.body < 0 and at < here == limit:
-            self.add(data, at, colon, limit, folded)
-        if encoded or bits >= 0x80:
-            self.headers = [(name, _readable(value)) for name, value in self.fields]
-
-    def add(self, data: bytes, start: int, colon: int, end: int, folded: bool) -> bool:
-        """Add the field between two offsets; if it can be none, the body starts there."""
-        name = _lower_name(data, start, colon)
-        if not name:
-            if _is_envelope(data, start):
-                return True
-            # RFC 822 allowed a space before the colon.
-            written = data[start : max(start, colon)].replace(b"\r\n", b"").replace(b"\n", b"").rstrip(b" \t")
-            name = _lower_name(written, 0, len(written))
-            if not name:
-                self.body = start
-                return False
-        value = _stripped(data, colon + 1, end)
-        if folded:
-            value = (value.replace("\r\n", "") if value.find("\r") >= 0 else value).replace("\n", "")
-        if name == "subject" and value[:1] in BRACKETS:
-            subject = without_tag(value)
-            if subject != value and not subject:
-                return True  # a message without a subject got one that says "spam"
-            value = subject
-        self.fields.append((name, value))
-        if name[0] == "c" and name.startswith("content-"):
-            self.content.setdefault(name, value)
-        return True
-
-    def transfer_encoding(self) -> str:
-        """Return "base64", "quoted" or "" for all that is no encoding."""
-        declared = self.content.get("content-transfer-encoding", "").strip('" ').lower()
-        return declared[:6] if declared.startswith(("base64", "quoted")) else ""
-
-
-def without_tag(subject: str) -> str:
-    """Return a subject without tags like [spam] or ***SPAM***: a filter's verdicts are no evidence.
-
-    Lists about spam have tags, too, such as [spam-l]: these stay.
-    """
-    for _ in range(MAX_TAGS):
-        start = subject[:MAX_TAG]
-        bare = start.lstrip("*") if start.startswith("*") else start[1:]
-        word, close, _ = bare.partition(BRACKETS.get(start[:1], " "))
-        if not close or word.strip("*?!:-_ ").lower() not in TAG_WORDS:
-            break
-        end = len(start) - len(bare) + len(word) + 1
-        subject = subject[end:].lstrip("*" + WHITE if start[0] == "*" else WHITE)
-    return subject
-
-
-def _end_of_block(data: bytes, at: int) -> int:
-    """Return where the body starts if a header block ends before the line at an offset, else -1."""
-    if at >= len(data):
-        return at
-    byte = data[at]
-    if byte == LF:
-        return at + 1
-    if byte == CR and data.startswith(b"\n", at + 1):
-        return at + 2
-    return at if byte == DASH and at > 0 and data.startswith(b"-", at + 1) else -1
-
-
-def _lower_name(data: bytes, start: int, end: int) -> str:
-    """Return the name of a header in lower case; "" if it is no name: printable ASCII without spaces."""
-    if start >= end:
-        return ""
-    slot = (31 * data[start] + 7 * data[end - 1] + end - start) % NAME_SLOTS
-    written, name = _latest_names[slot]
-    if len(written) == end - start and data.startswith(written, start):
-        return name
-    written = data[start:end]
-    name = written.decode("latin-1").lower()
-    if not name.isascii() or not name.isprintable() or name.find(" ") >= 0:
-        return ""
-    if len(written) <= MAX_KEPT_NAME:
-        _latest_names[slot] = written, name
-    return name
-
-
-_latest_names: list[tuple[bytes, str]] = [(b"", "")] * NAME_SLOTS  # as written, lower case
-
-
-def _is_envelope(data: bytes, at: int) -> bool:
-    """Recognise the line an mbox puts before a message; quoted where a mailbox was put into a mailbox."""
-    return data.startswith(b"From ", at) or data.startswith(b">From ", at)
-
-
-def _stripped(data: bytes, start: int, end: int) -> str:
-    """Return the raw text between two offsets, without white space around it."""
-    while start < end and data[start] in b" \t\r\n":
-        start += 1
-    while start < end and data[end - 1] in b" \t\r\n":
-        end -= 1
-    return data[start:end].decode("latin-1")
-
-
-def _readable(value: str) -> str:
-    """Return a raw value as a person would see it."""
-    if value.isascii() and "=?" not in value:
-        return value
-    from spamnb.reading.decoding import readable_value
-
-    return readable_value(value)
-
-
-def parameters(value: str) -> dict[str, str]:
-    """Return the parameters of a raw value: lower-case names, readable values (but a raw boundary)."""
-    found: dict[str, str] = {}
-    value = value[:MAX_VALUE]
-    semicolon = value.find(";")
-    if semicolon < 0:
-        return found
-    while semicolon >= 0 and len(found) < MAX_PARAMETERS:
-        at = semicolon + 1
-        semicolon = value.find(";", at)
-        end = semicolon if semicolon >= 0 else len(value)
-        equals = value.find("=", at, end)
-        if equals < 0:
-            continue
-        start = equals + 1
-        while start < end and value[start].isspace():
-            start += 1
-        if start < end and value[start] == '"':
-            text, end = _quoted(value, start + 1)
-            semicolon = value.find(";", end)
-        else:
-            text = value[equals + 1 : end].partition(" (")[0].strip(WHITE)  # a comment may follow
-        found.setdefault(value[at:equals].strip().lower(), text)
-    if value.isascii() and value.find("*") < 0 and value.find("=?") < 0:
-        return found
-    readable_parameters = {}
-    for name, text in found.items():
-        base, star, _ = name.partition("*")
-        if star:
-            from spamnb.reading.decoding import extended_parameter
-
-            readable_parameters[base] = extended_parameter(found, base)
-        elif name + "*" not in found:
-            readable_parameters.setdefault(name, text if name == "boundary" else _readable(text))
-    return readable_parameters
-
-
-def _quoted(value: str, start: int) -> tuple[str, int]:
-    """Return the quoted string whose text starts at an offset, and where it ends."""
-    end = value.find('"', start)
-    if end < 0:  # never closed: it probably ends where the next parameter begins
-        return value[start:].partition(";")[0].rstrip(WHITE), start
-    if value.find("\\", start, end) < 0:
-        return value[start:end], end + 1
-    text = []
-    at = start
-    while at < len(value) and value[at] != '"':
-        # Only quotes and backslashes are unescaped: else C:\new\file would lose its backslashes.
-        if value[at] == "\\" and value[at + 1 : at + 2] in ('"', "\\"):
-            at += 1
-        text.append(value[at])
-        at += 1
-    return "".join(text), at + 1
 
 
 def _media_type(value: str | None, default: str) -> str:

@@ -9,7 +9,7 @@ from math import log2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.reading.markup import Page
+    from spamnb.html.page import Page
     from spamnb.reading.message import Message
 
 ASCII = bytes(range(128))

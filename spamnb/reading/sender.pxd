@@ -1,7 +1,7 @@
 cimport cython
 
 from spamnb.reading.features cimport Features, Tag
-from spamnb.reading.message cimport HeaderBlock
+from spamnb.reading.headers cimport HeaderBlock
 from spamnb.reading.words cimport Words
 
 cdef int HEAD

@@ -11,8 +11,8 @@ by RFC 5322, read before anything is decoded, and no server of ours may have fou
 from __future__ import annotations
 
 from spamnb.reading.features import HEAD, Features, Tag
+from spamnb.reading.headers import MAX_FIELDS, MAX_HEADER_BYTES, HeaderBlock, canonical, header_start
 from spamnb.reading.links import plain_host, registrable
-from spamnb.reading.message import MAX_FIELDS, MAX_HEADER_BYTES, HeaderBlock, canonical, header_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

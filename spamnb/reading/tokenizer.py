@@ -11,8 +11,8 @@ from spamnb.reading.words import plain_typography
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from spamnb.html.page import Page
     from spamnb.key import Key
-    from spamnb.reading.markup import Page
     from spamnb.reading.message import Message, Part
     from spamnb.reading.settings import Settings
 
@@ -159,7 +159,7 @@ def pages_of(message: Message) -> dict[int, Page]:
     html_parts = [part for part in message.parts if part.text and is_html(part)]
     if not html_parts:
         return {}
-    from spamnb.reading.markup import render  # plain mail has no use for it
+    from spamnb.html.page import render  # plain mail has no use for it
 
     return {id(part): render(part.text or "") for part in html_parts}
 

@@ -26,7 +26,7 @@ class Form:
         self.read = module("reading.message").read
         self.read_head = module("reading.sender").read_head
         self.digest = module("reading.identity").digest
-        self.render = module("reading.markup").render
+        self.render = module("html.page").render
         self.mbox = module("mailboxes.mbox")
         self.batch_builder = module("reading.batch").BatchBuilder
         tokenizer, settings = module("reading.tokenizer").Tokenizer, module("reading.settings").Settings

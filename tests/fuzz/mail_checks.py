@@ -13,6 +13,7 @@ from helpers.passthrough import without_forged
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import STYLES, passed_through
+from spamnb.html.page import MAX_NAMES, MAX_TARGETS, render
 from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
@@ -20,7 +21,6 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.reading.dates import timestamp
 from spamnb.reading.identity import digest
-from spamnb.reading.markup import MAX_NAMES, MAX_TARGETS, render
 from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read
 from spamnb.reading.sender import fails_dmarc, read_head, sole_address
 from spamnb.reading.settings import Settings

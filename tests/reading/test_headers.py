@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from spamnb.reading import decoding
 from spamnb.reading.decoding import decode_base64, readable_value
-from spamnb.reading.message import MAX_FIELDS, HeaderBlock, parameters, read, without_tag
+from spamnb.reading.headers import MAX_FIELDS, HeaderBlock, parameters, without_tag
+from spamnb.reading.message import read
 
 
 @pytest.mark.parametrize(

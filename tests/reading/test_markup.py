@@ -12,9 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.reading import markup, styles
-from spamnb.reading.entities import unescape
-from spamnb.reading.markup import render
+from spamnb.html import page as pages
+from spamnb.html import styles
+from spamnb.html.entities import unescape
+from spamnb.html.page import render
 
 
 def words(text: str) -> str:
@@ -240,7 +241,7 @@ def test_seen(page: str) -> None:
     assert "x" not in found.hidden
 
 
-def under(css: str, body: str) -> markup.Page:
+def under(css: str, body: str) -> pages.Page:
     return render(f"<html><head><style type=text/css>{css}</style></head><body>{body}</body></html>")
 
 
@@ -385,10 +386,10 @@ def test_tags() -> None:
 def test_caps() -> None:
     many = "".join(f"<x{i}><a href={i}><img src={i}>" for i in range(3000))
     found = render(many)
-    assert len(found.tags) == markup.MAX_NAMES
-    assert len(found.links) == len(found.images) == markup.MAX_TARGETS
-    assert len(render(f"<a href='{'x' * 3000}'>").links[0]) == markup.MAX_TARGET
-    assert max(map(len, render(f"<{'x' * 300}>").tags)) == markup.MAX_NAME
+    assert len(found.tags) == pages.MAX_NAMES
+    assert len(found.links) == len(found.images) == pages.MAX_TARGETS
+    assert len(render(f"<a href='{'x' * 3000}'>").links[0]) == pages.MAX_TARGET
+    assert max(map(len, render(f"<{'x' * 300}>").tags)) == pages.MAX_NAME
     render("".join(f"<p style=font-size:{i}px>" for i in range(2000)))
     assert len(styles._known_css) <= styles.MAX_CSS
 
@@ -585,7 +586,7 @@ def test_hostile_pages_of_a_megabyte(page: str) -> None:
 
 
 def test_imports_nothing_slow() -> None:
-    code = "import sys; old = {*sys.modules}; import spamnb.reading.markup; print(*{*sys.modules} - old)"
+    code = "import sys; old = {*sys.modules}; import spamnb.html.page; print(*{*sys.modules} - old)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in run.stdout.split()}
     assert {name for name in loaded if "cython" not in name} <= {"spamnb", "__future__"}

@@ -7,7 +7,7 @@ from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reading.markup import render
+from spamnb.html.page import render
 
 selectolax = pytest.importorskip("selectolax.lexbor", reason="selectolax is not installed")
 

@@ -9,7 +9,7 @@ from fuzz.mail_checks import address, results
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reading.message import MAX_FIELDS, MAX_HEADER_BYTES
+from spamnb.reading.headers import MAX_FIELDS, MAX_HEADER_BYTES
 from spamnb.reading.sender import fails_dmarc, read_head, sole_address
 
 BOSS = "boss@allowed.example"

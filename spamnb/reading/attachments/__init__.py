@@ -148,7 +148,7 @@ def decode_text(data: bytes, charset: str) -> str:
 
 def read_xml(content: Content, source: str) -> None:
     """Read text and links of SVG, or of another XML file."""
-    from spamnb.reading.markup import render
+    from spamnb.html.page import render
 
     page = render(source.replace("xlink:href", "href"))
     content.text = page.text

@@ -124,7 +124,7 @@ def unpacked(data: bytes, member: Member, allowance: Allowance) -> bytes:
 
 def text_of(source: bytes) -> str:
     """Return the text of XML as Office writes it."""
-    from spamnb.reading.markup import render
+    from spamnb.html.page import render
 
     for tag in BREAKS:
         source = source.replace(tag, b"<br>")

@@ -23,7 +23,7 @@ def read_calendar(source: str) -> Content:
         if name in TEXTS:
             text = unescaped(value)
             if "</" in text or "<a " in text or "<br" in text:
-                from spamnb.reading.markup import render
+                from spamnb.html.page import render
 
                 page = render(text)
                 text = page.text

@@ -12,11 +12,11 @@ Left out, too: other attributes of elements around, states such as :hover, text 
 
 from __future__ import annotations
 
-from spamnb.reading.styles import MAX_CSS, PROPERTIES, declarations, declared_style, pixels, plain_css
+from spamnb.html.styles import MAX_CSS, PROPERTIES, declarations, declared_style, pixels, plain_css
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.reading.styles import Style
+    from spamnb.html.styles import Style
 
 MAX_SHEETS = 256 * 1024  # characters of the style sheets of a page
 MAX_SELECTORS = 10_000  # of a page

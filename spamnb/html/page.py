@@ -15,13 +15,13 @@ here). Compiled it reads 75 MB/s (0.1 ms for the average page), interpreted 4.
 
 from __future__ import annotations
 
-from spamnb.reading.entities import unescape
-from spamnb.reading.styles import LINK, OUTERMOST, SEEN, UNSEEN, declared_inline, nested, style_of
+from spamnb.html.entities import unescape
+from spamnb.html.styles import LINK, OUTERMOST, SEEN, UNSEEN, declared_inline, nested, style_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from spamnb.reading.sheets import Sheet
-    from spamnb.reading.styles import Style
+    from spamnb.html.sheets import Sheet
+    from spamnb.html.styles import Style
 
 MAX_TAG = 4096  # characters of one tag that are read; a quote not closed by then was never meant
 MAX_NAME = 40  # characters of an element's name
@@ -644,7 +644,7 @@ class _Reader:
 
 
 def _new_sheet() -> Sheet:
-    from spamnb.reading.sheets import Sheet  # which most pages do without
+    from spamnb.html.sheets import Sheet  # which most pages do without
 
     return Sheet()
 

@@ -1,5 +1,5 @@
 cimport cython
-from spamnb.reading.styles cimport Style, declarations, declared_style, pixels, plain_css
+from spamnb.html.styles cimport Style, declarations, declared_style, pixels, plain_css
 cdef Py_ssize_t MAX_SHEETS, MAX_SELECTORS, MAX_CHECKS
 cdef int _NEVER, _PARTLY, _ALWAYS
 cdef tuple _SCREENS, _STATES

@@ -1,6 +1,6 @@
 cimport cython
-from spamnb.reading.entities cimport unescape
-from spamnb.reading.styles cimport Style, declared_inline, nested, style_of
+from spamnb.html.entities cimport unescape
+from spamnb.html.styles cimport Style, declared_inline, nested, style_of
 cdef Py_ssize_t MAX_TAG, MAX_REOPENED
 cdef int SEEN, UNSEEN, MAX_DEPTH
 cdef Style LINK, OUTERMOST

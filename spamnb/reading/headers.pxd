@@ -1,0 +1,45 @@
+cimport cython
+
+cdef unsigned char LF, CR, DASH, EQUALS
+cdef Py_ssize_t MAX_FIRST_NAME, MAX_KEPT_NAME, MAX_VALUE, MAX_PARAMETERS, STEP
+cdef size_t NAME_SLOTS
+cdef list _latest_names
+
+
+cpdef bytes canonical(bytes raw)
+
+@cython.locals(at=Py_ssize_t, colon=Py_ssize_t)
+cpdef Py_ssize_t header_start(bytes data) except? -2
+
+@cython.locals(byte="unsigned char")
+cdef Py_ssize_t _end_of_block(bytes data, size_t at) except -2
+
+@cython.locals(slot=size_t, written=bytes, name=str)
+cdef str _lower_name(bytes data, Py_ssize_t start, Py_ssize_t end)
+
+cdef bint _is_envelope(bytes data, Py_ssize_t at) except -1
+cdef str _stripped(bytes data, size_t start, size_t end)
+cdef str _readable(str value)
+
+@cython.locals(found=dict, readable_parameters=dict, semicolon=Py_ssize_t, at=Py_ssize_t, end=Py_ssize_t,
+               equals=Py_ssize_t, start=Py_ssize_t, text=str)
+cpdef dict parameters(str value)
+
+cdef tuple _quoted(str value, Py_ssize_t start)
+
+
+@cython.final
+cdef class HeaderBlock:
+    cdef readonly list fields, headers
+    cdef readonly dict content
+    cdef public list spans
+    cdef public Py_ssize_t body
+
+    @cython.locals(at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t, bits="unsigned char",
+                   byte="unsigned char", folded=bint, encoded=bint)
+    cpdef void read(self, bytes data, Py_ssize_t limit) except *
+
+    @cython.locals(name=str, value=str, written=bytes, subject=str)
+    cdef bint add(self, bytes data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end, bint folded) except -1
+
+    cdef str transfer_encoding(self)
