@@ -19,7 +19,6 @@ from spamnb.cli.options import (
     open_model,
     path_type,
     refuse_without_effect,
-    sources_by_label,
     tokenizer_options,
     view_options,
 )
@@ -31,7 +30,6 @@ from spamnb.errors import UsageError
 from spamnb.evaluation.protocol import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
 from spamnb.mailboxes.labelled import read_index
 from spamnb.mailboxes.skipped import failures, passed_over
-from spamnb.mailboxes.sources import check
 from spamnb.reading.settings import Settings
 from spamnb.workers.cluster import LOCAL
 
@@ -115,11 +113,7 @@ spamnb evaluate --json ham/ spam/ | jq .labels.spam.f1
 @cluster_options
 @json_option
 def evaluate(
-    folders: tuple[str, ...],
-    ham: tuple[str, ...],
-    spam: tuple[str, ...],
-    label: tuple[str, ...],
-    all_folders: bool,
+    mail: LabelledMail,
     model: str | None,
     folds: int,
     seed: int,
@@ -136,9 +130,6 @@ def evaluate(
     mistakes: int,
     scores: str | None,
     report: str | None,
-    jobs: int | None,
-    cluster: str | None,
-    skip_unreadable: bool,
     skip_learned: bool,
     as_json: bool,
 ) -> int:
@@ -147,23 +138,25 @@ def evaluate(
     Cross-validates: the mail is read once, then each fold is judged by the counts of all the others. With
     --model, a model trained on other mail judges; with --online, mail is judged in the order it came.
     """
-    if index is not None and (not is_online or folders or ham or spam or label):
+    if index is not None and (not is_online or any(mail.named)):
         raise UsageError("--index needs --online, and cannot be combined with other mail")
     listed = read_index(index) if index else []
-    sources = by_label(listed) if listed else sources_by_label(folders, ham, spam, label)
-    if len(sources) < 2:
-        raise UsageError("mail of at least two labels is needed; for example: spamnb evaluate ham/ spam/")
-    readers = jobs if cluster in (None, LOCAL) else None  # the folds are done here in any case
-    mail = LabelledMail(sources, all_folders, cluster, readers, skip_unreadable)
-    check(mail.paths)
+    if listed:
+        mail.sources = by_label(listed)
+    else:
+        mail.find()
+    mail.check("mail of at least two labels is")
     check_options(model, is_online, protocol, cutoff, settings, view, compare, scores or report, skip_learned)
     opened = open_model(model, view, cutoff) if model is not None else None
-    check_prior(view, sources)
+    check_prior(view, mail.labels)
     check_writable(scores, report)
     from spamnb.evaluation.evaluate import Folds, evaluate_by_folds, evaluate_by_model, evaluate_online
     from spamnb.workers.processes import all_cores
 
-    tokenizer, split, cores = Settings(**settings), Folds(folds, seed, group_duplicates), jobs or all_cores()
+    tokenizer, split = Settings(**settings), Folds(folds, seed, group_duplicates)
+    cores = mail.jobs or all_cores()
+    if mail.cluster not in (None, LOCAL):
+        mail.jobs = None  # of the folds only, which are done here in any case
     code = 0
     try:
         if compare:
@@ -179,7 +172,7 @@ def evaluate(
                 found = evaluate_by_folds(mail.corpus(tokenizer), tokenizer, view, split, mistakes, cores)
             code = show_and_write(found, as_json, scores, report)
     finally:
-        unreadable = print_unreadable(mail.unreadable.values(), skip_unreadable)
+        unreadable = print_unreadable(mail.unreadable.values(), mail.skip_unreadable)
     return code or unreadable
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+import click
+
 from spamnb.cli.progress import progress
-from spamnb.errors import DataError
+from spamnb.errors import DataError, UsageError
+from spamnb.labels import is_label
 from spamnb.mailboxes.labelled import size_of
 from spamnb.mailboxes.skipped import Unreadable
+from spamnb.mailboxes.sources import check, split_number
 from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
@@ -16,24 +22,30 @@ if TYPE_CHECKING:
     from spamnb.key import Key
     from spamnb.reading.settings import Settings
     from spamnb.training.batches import Batch
+    from spamnb.workers.cluster.pool import ClusterPool
+    from spamnb.workers.local import LocalPool
 
 
 class LabelledMail:
-    """Mail below the paths of each label, and what could not be read of it."""
+    """Mail that the options of a command name, who reads it, and what could not be read of it."""
 
     def __init__(
         self,
-        sources: dict[str, list[str]],
-        all_folders: bool,
-        cluster: str | None = None,
+        folders: Sequence[str],
+        ham: Sequence[str],
+        spam: Sequence[str],
+        label: Sequence[str] = (),
+        all_folders: bool = False,
         jobs: int | None = None,
+        cluster: str | None = None,
         skip_unreadable: bool = False,
     ) -> None:
-        self.sources = sources
+        self.named = (folders, ham, spam, label)
         self.all_folders = all_folders
-        self.cluster = cluster
         self.jobs = jobs
+        self.cluster = cluster
         self.skip_unreadable = skip_unreadable
+        self.sources: dict[str, list[str]] = {}  # paths by label
         self.unreadable: dict[str, Unreadable] = {}  # by path: mail may be read more than once
 
     @property
@@ -44,15 +56,31 @@ class LabelledMail:
     def paths(self) -> list[str]:
         return [path for paths in self.sources.values() for path in paths]
 
+    def find(self, any_label: str | None = None) -> LabelledMail:
+        """List the paths of each label; see `sources_by_label`."""
+        self.sources = sources_by_label(*self.named, any_label)
+        return self
+
+    def check(self, need: str = "") -> None:
+        """Raise an error if a path is not there, or if there are too few labels and two are needed."""
+        if need and len(self.sources) < 2:
+            command = click.get_current_context().command_path
+            raise UsageError(f"{need} needed; for example: {command} ham/ spam/")
+        check(self.paths)
+
+    def size(self) -> int:
+        return size_of(self.sources, self.all_folders)
+
+    def pool(self) -> AbstractContextManager[LocalPool | ClusterPool]:
+        """Open the workers that read it."""
+        return open_pool(self.paths, self.cluster, self.jobs, self.skip_unreadable)
+
     def batches(self, settings: Settings, key: Key | None = None) -> Iterator[Batch]:
         """Read all the mail, in order."""
         from spamnb.training.batches import MailToRead
 
         found = 0
-        with (
-            open_pool(self.paths, self.cluster, self.jobs, self.skip_unreadable) as pool,
-            progress("reading", lambda: size_of(self.sources, self.all_folders), note=pool.status) as step,
-        ):
+        with self.pool() as pool, progress("reading", self.size, note=pool.status) as step:
             for batch in pool.batches(MailToRead(self.sources, settings, key, all_folders=self.all_folders)):
                 self.unreadable |= {item.path: item for item in batch.unreadable}
                 yield batch.whole()
@@ -66,3 +94,58 @@ class LabelledMail:
         from spamnb.evaluation.corpus import Corpus
 
         return Corpus.of(self.labels, self.batches(settings))
+
+
+def sources_by_label(
+    folders: Sequence[str],
+    ham: Sequence[str],
+    spam: Sequence[str],
+    label: Sequence[str],
+    any_label: str | None = None,
+) -> dict[str, list[str]]:
+    """List the paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH` and `--label NAME=PATH`.
+
+    Where mail needs no label, all that is named without one goes under `any_label`.
+    """
+    sources: dict[str, list[str]] = {}
+    if folders and any_label:
+        sources = {any_label: [*folders]}
+    elif folders:
+        if len(folders) != 2:
+            raise UsageError("name two folders or mailboxes, ham first; or use --ham PATH and --spam PATH")
+        sources = {"ham": [folders[0]], "spam": [folders[1]]}
+    for name, paths in (("ham", ham), ("spam", spam)):
+        if paths:
+            sources.setdefault(name, []).extend(paths)
+    for item in label:
+        name, equals, path = item.partition("=")
+        if not (equals and path and is_label(name)):
+            raise UsageError(f"--label takes NAME=PATH, not {item!r}")
+        sources.setdefault(name, []).append(path)
+    if not sources:
+        words = "--forget message" if any_label else "ham/ spam/"
+        raise UsageError(f"no mail given; for example: {click.get_current_context().command_path} {words}")
+    _check_named_once(sources)
+    return sources
+
+
+def _check_named_once(sources: dict[str, list[str]]) -> None:
+    """Refuse standard input named twice, as it has one message, and a folder named under two labels."""
+    label_of: dict[str, str] = {}
+    for name, paths in sources.items():
+        for path in paths:
+            before = label_of.setdefault(_real_path(path), name)
+            if before != name:
+                raise UsageError(f"{path}: given as both {before} and {name}: choose one")
+    for name, paths in sources.items():
+        for path in paths:
+            box = split_number(path)[0]
+            if box and label_of.get(_real_path(box), name) != name:
+                other = label_of[_real_path(box)]
+                raise UsageError(f"{path}: given as {name}, but all of {box} as {other}: choose one")
+    if sum(paths.count("-") for paths in sources.values()) > 1:
+        raise UsageError("-: standard input can be given only once")
+
+
+def _real_path(path: str) -> str:
+    return path if path == "-" else os.path.realpath(path)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from spamnb.configuration.current import model_path
 from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
 from spamnb.files import model_file
-from spamnb.labels import is_label
 
 if TYPE_CHECKING:
     from spamnb.model import Model
@@ -101,63 +99,6 @@ def parse_cutoffs(text: str | None) -> Cutoffs | None:
     if len(values) not in (1, 2) or values != sorted(values) or not all(map(isfinite, values)):
         raise UsageError(f"--cutoff takes one score, or two as HAM,SPAM with the lower first, not {text!r}")
     return Cutoffs(values[0], values[-1], contradiction=inf)  # they alone decide
-
-
-def sources_by_label(
-    folders: Sequence[str],
-    ham: Sequence[str],
-    spam: Sequence[str],
-    label: Sequence[str],
-    any_label: str | None = None,
-) -> dict[str, list[str]]:
-    """List the paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH` and `--label NAME=PATH`.
-
-    Where mail needs no label, all that is named without one goes under `any_label`.
-    """
-    sources: dict[str, list[str]] = {}
-    if folders and any_label:
-        sources = {any_label: [*folders]}
-    elif folders:
-        if len(folders) != 2:
-            raise UsageError("name two folders or mailboxes, ham first; or use --ham PATH and --spam PATH")
-        sources = {"ham": [folders[0]], "spam": [folders[1]]}
-    for name, paths in (("ham", ham), ("spam", spam)):
-        if paths:
-            sources.setdefault(name, []).extend(paths)
-    for item in label:
-        name, equals, path = item.partition("=")
-        if not (equals and path and is_label(name)):
-            raise UsageError(f"--label takes NAME=PATH, not {item!r}")
-        sources.setdefault(name, []).append(path)
-    if not sources:
-        words = "--forget message" if any_label else "ham/ spam/"
-        raise UsageError(f"no mail given; for example: {click.get_current_context().command_path} {words}")
-    _check_named_once(sources)
-    return sources
-
-
-def _check_named_once(sources: dict[str, list[str]]) -> None:
-    """Refuse standard input named twice, as it has one message, and a folder named under two labels."""
-    from spamnb.mailboxes.sources import split_number
-
-    label_of: dict[str, str] = {}
-    for name, paths in sources.items():
-        for path in paths:
-            before = label_of.setdefault(_real_path(path), name)
-            if before != name:
-                raise UsageError(f"{path}: given as both {before} and {name}: choose one")
-    for name, paths in sources.items():
-        for path in paths:
-            box = split_number(path)[0]
-            if box and label_of.get(_real_path(box), name) != name:
-                other = label_of[_real_path(box)]
-                raise UsageError(f"{path}: given as {name}, but all of {box} as {other}: choose one")
-    if sum(paths.count("-") for paths in sources.values()) > 1:
-        raise UsageError("-: standard input can be given only once")
-
-
-def _real_path(path: str) -> str:
-    return path if path == "-" else os.path.realpath(path)
 
 
 def refuse_without_effect(when: str, *names: str) -> None:
@@ -262,10 +203,20 @@ def history_options(command: Decorated) -> Decorated:
     )
 
 
+MAIL = ("folders", "ham", "spam", "label", "all_folders", "jobs", "cluster", "skip_unreadable")
+
+
 def mail_options(command: Decorated) -> Decorated:
-    """Give a command the options that name mail and its labels."""
+    """Give a command the options that name mail and its labels, as `mail`, with those of who reads it."""
+
+    @wraps(command)
+    def called(**options: Any) -> Any:
+        from spamnb.cli.labelled_mail import LabelledMail
+
+        return command(mail=LabelledMail(**{name: options.pop(name) for name in MAIL}), **options)
+
     return with_options(
-        command,
+        called,
         all_folders_option,
         click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail with any other label."),
         click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam; may be repeated."),

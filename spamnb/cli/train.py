@@ -12,6 +12,7 @@ import click
 
 from spamnb.bayes.classifier import View
 from spamnb.cli.help import Number, is_quiet, rare_option
+from spamnb.cli.labelled_mail import LabelledMail
 from spamnb.cli.options import (
     Command,
     cluster_options,
@@ -22,7 +23,6 @@ from spamnb.cli.options import (
     mail_options,
     model_option,
     refuse_without_effect,
-    sources_by_label,
     tokenizer_options,
 )
 from spamnb.cli.outputs import check_replaceable
@@ -37,12 +37,10 @@ from spamnb.errors import DataError, UsageError
 from spamnb.files import complain, printable
 from spamnb.labels import is_label
 from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.labelled import size_of
-from spamnb.mailboxes.sources import check, messages, split_number
+from spamnb.mailboxes.sources import messages, split_number
 from spamnb.model import settings_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.training.labels import new_labels, refuse_new_labels
-from spamnb.workers import open_pool
 
 if TYPE_CHECKING:
     from spamnb.training.batches import Counted
@@ -110,11 +108,7 @@ DRY_RUN_TEXTS = {
 @cluster_options
 @json_option
 def train(
-    folders: tuple[str, ...],
-    ham: tuple[str, ...],
-    spam: tuple[str, ...],
-    label: tuple[str, ...],
-    all_folders: bool,
+    mail: LabelledMail,
     model: str,
     fresh: bool,
     forget: bool,
@@ -128,9 +122,6 @@ def train(
     yes: bool,
     dry_run: bool,
     verbose: bool,
-    jobs: int | None,
-    cluster: str | None,
-    skip_unreadable: bool,
     as_json: bool,
     settings: dict[str, Any],
 ) -> int:
@@ -157,24 +148,23 @@ def train(
             raise UsageError("--rename-label and --remove-label go alone: nothing is learned with them")
         return change_label(model, renaming, removed, as_json)
     view = parse_view(view_settings)
-    special = fresh or settings or view or keyed or rare or cluster or skip_unreadable or dry_run
+    special = fresh or settings or view or keyed or rare or mail.cluster or mail.skip_unreadable or dry_run
     if given and given <= {"ham_loss", "view_settings"}:
         return change_without_mail(model, view, ham_loss, as_json)
-    sources = sources_by_label(folders, ham, spam, label, ANY_LABEL if forget else None)
+    sources = mail.find(ANY_LABEL if forget else None).sources
     if fresh and forget:
         raise UsageError("--fresh and --forget cannot be combined: a new model has nothing to forget")
-    if fresh or not label:
+    if fresh or "label" not in given:
         refuse_without_effect("with --fresh" if fresh else "without --label", "agreed")
     if forget:
         refuse_without_effect("with --forget", "agreed", "view_settings", "keyed", "yes")
     if verbose and (as_json or is_quiet()):
         raise UsageError("--verbose cannot be combined with --json or --quiet")
     message = LearnCommand(next(iter(sources)), model, forget, is_quiet())
-    paths = [path for of_label in sources.values() for path in of_label]
-    check(paths)
+    mail.check()
     alone = None
-    if len(paths) == 1 and not (special or ham_loss) and message.fits_journal:
-        alone = only_message(paths[0])
+    if len(mail.paths) == 1 and not (special or ham_loss) and message.fits_journal:
+        alone = only_message(mail.paths[0])
     if alone:
         raw, index = alone
         if not as_json and not verbose:
@@ -184,7 +174,7 @@ def train(
         result = message.learn(raw)
         summary = Summary({message.label: {result: 1}})
         if verbose:
-            print_outcome(result, paths[0], index)
+            print_outcome(result, mail.paths[0], index)
     else:
         if fresh and not dry_run:
             check_replaceable(model)
@@ -195,15 +185,8 @@ def train(
             agreed = ask_for_new_labels(model, sources, agreed)
         from spamnb.training import train as training
 
-        with (
-            open_pool(paths, cluster, jobs, skip_unreadable) as pool,
-            progress(
-                "forgetting" if forget else "training",
-                lambda: size_of(sources, all_folders),
-                among_lines=verbose,
-                note=pool.status,
-            ) as step,
-        ):
+        doing = "forgetting" if forget else "training"
+        with mail.pool() as pool, progress(doing, mail.size, verbose, note=pool.status) as step:
             summary = training.train(
                 model,
                 sources,
@@ -214,7 +197,7 @@ def train(
                 forget=forget,
                 keyed=keyed,
                 rare=rare,
-                all_folders=all_folders,
+                all_folders=mail.all_folders,
                 yes=yes,
                 new_labels=agreed,
                 dry_run=dry_run,
@@ -228,7 +211,7 @@ def train(
         print_json({"model": model, **({"dry_run": True} if dry_run else {}), **as_map(summary, sources)})
     elif not is_quiet():
         show_summary(summary, sources, model, dry_run)
-    code = print_unreadable([*summary.unreadable, *summary.passed_over], skip_unreadable)
+    code = print_unreadable([*summary.unreadable, *summary.passed_over], mail.skip_unreadable)
     for name in sources:
         if name not in summary.outcomes:
             complain(f"no {name} found in {', '.join(sources[name])}")

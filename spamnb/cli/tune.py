@@ -18,18 +18,16 @@ from spamnb.cli.options import (
     model_option,
     path_type,
     skip_option,
-    sources_by_label,
 )
 from spamnb.cli.outputs import check_replaceable, check_writable
 from spamnb.cli.progress import announce_tried
 from spamnb.cli.render.notices import model_location, print_unreadable
 from spamnb.cli.render.terminal import paths_and_reasons, print_json, show
-from spamnb.errors import CannotCreate, UsageError, command_to_run
+from spamnb.errors import CannotCreate, command_to_run
 from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import make_folder, printable
 from spamnb.lock import NAME_ANOTHER_FILE
 from spamnb.mailboxes.skipped import Unreadable, failures, passed_over
-from spamnb.mailboxes.sources import check
 
 if TYPE_CHECKING:
     from spamnb.evaluation.compare import ComparedCandidate
@@ -78,11 +76,8 @@ def tune(
     beats the default by more than chance. An existing model is kept unless --fresh is given: the settings
     are then shown as options for `spamnb train`.
     """
-    sources = sources_by_label(folders, ham, spam, ())
-    if len(sources) < 2:
-        raise UsageError("ham and spam are needed; for example: spamnb tune ham/ spam/")
-    mail = LabelledMail(sources, all_folders, jobs=jobs)
-    check(mail.paths)
+    mail = LabelledMail(folders, ham, spam, (), all_folders, jobs).find()
+    mail.check("ham and spam are")
     if not dry_run:
         check_replaceable(model)
     if is_to_be_written(model, fresh, dry_run):
@@ -106,7 +101,7 @@ def tune(
             if is_to_be_written(model, fresh, dry_run):
                 training.train(
                     model,
-                    sources,
+                    mail.sources,
                     chosen.settings,
                     view=chosen.view,
                     fresh=fresh,
