@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from spamnb.imap.connection import FETCHED, HAM_KEYWORDS, JUNK_KEYWORDS, cut
+from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS
+from spamnb.imap.fetch import FETCHED, cut, flags, heads
 from spamnb.imap.mailbox import DELETED
 from spamnb.labels import HAM, SPAM, UNSURE
 
@@ -75,7 +76,7 @@ class Corrections:
         for name in dict.fromkeys(known.folder for known in candidates.values()):
             away = self.connection.open(name, read_only=True)
             uids = [known.uid for known in candidates.values() if known.folder == name and known.uid]
-            there = self.connection.flags(uids)
+            there = flags(self.connection, uids)
             candidates = {
                 uid: known
                 for uid, known in candidates.items()
@@ -94,9 +95,10 @@ class Corrections:
         if folder.modseq and (before.validity, before.modseq) == (folder.validity, folder.modseq):
             return
         wanted: dict[str, list[int]] = {HAM: [], SPAM: []}
-        for uid, flags in self.connection.flags(self.connection.search(*ANY_KEYWORD)).items():
+        flagged = self.connection.search("UNDELETED", *ANY_KEYWORD)
+        for uid, keywords in flags(self.connection, flagged).items():
             known = self.state.at(name, folder.validity, uid)
-            label = label_by_keywords(flags, known)
+            label = label_by_keywords(keywords, known)
             if label == SPAM and (name == self.mailbox.roles.junk or (known and known.flag)):
                 continue
             if label == HAM and (not known or not (known.label or known.verdict in (SPAM, UNSURE, ""))):
@@ -116,7 +118,7 @@ class Corrections:
         own = self.mailbox.account.user.lower()
         for some in cut(uids, FETCHED):
             addresses: set[str] = set()
-            for _, head in self.connection.heads(some, "TO", "CC", "BCC"):
+            for _, head in heads(self.connection, some, "TO", "CC", "BCC"):
                 text = head[:MOST_ADDRESSES].decode("utf-8", "replace")
                 addresses.update(address.lower() for address in ADDRESS.findall(text))
             with self.state.change():
@@ -124,9 +126,9 @@ class Corrections:
             self.mailbox.note([], "correspondents", folder, some[-1] + 1)
 
 
-def label_by_keywords(flags: Iterable[str], known: Known | None) -> str:
+def label_by_keywords(keywords: Iterable[str], known: Known | None) -> str:
     """Label that the keywords of a message give it; if two contradict each other, ours does not count."""
-    lower = {flag.lower() for flag in flags}
+    lower = {keyword.lower() for keyword in keywords}
     junk = not lower.isdisjoint(keyword.lower() for keyword in JUNK_KEYWORDS)
     ham = not lower.isdisjoint(keyword.lower() for keyword in HAM_KEYWORDS)
     if ham and (not junk or (known and known.flag)):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from spamnb.imap.connection import Broken, ImapError
+from spamnb.imap.errors import Broken, ImapError
+from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Known, Progress, key_of
 from spamnb.reading.message import read
@@ -14,7 +15,8 @@ from spamnb.training.learn import learn
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Fetched, Folder, ImapConnection
+    from spamnb.imap.connection import Folder, ImapConnection
+    from spamnb.imap.fetch import Fetched
     from spamnb.imap.state import State
 
 DELETED = "\\Deleted"
@@ -83,13 +85,13 @@ class VisitedMailbox:
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
         """Return what each message of the open folder is known by; of one without headers, its place."""
         place = f"{folder.name} {folder.validity} "
-        return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in self.connection.heads(uids)}
+        return {uid: key_of(head or f"{place}{uid}".encode()) for uid, head in heads(self.connection, uids)}
 
     def learn(self, label: str, folder: Folder, uids: Iterable[int], why: str) -> list[Known]:
         """Learn messages of the open folder, once each; return the notes to take."""
         keys = self.keys(folder, sorted(uids))
         notes = []
-        for message in self.connection.messages([*keys]):
+        for message in messages(self.connection, [*keys]):
             if message.why:
                 self.tell(folder, message, what=message.why, failed=True)
                 continue

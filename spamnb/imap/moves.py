@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.imap.connection import FETCHED, JUNK_KEYWORDS, Broken, Full, ImapError, cut
+from spamnb.imap.connection import JUNK_KEYWORDS
+from spamnb.imap.errors import Broken, Full, ImapError
+from spamnb.imap.fetch import FETCHED, cut, flags, messages
 from spamnb.imap.mailbox import DELETED
 from spamnb.imap.state import key_of
 
@@ -38,7 +40,7 @@ class Moves:
         begun = self.state.begun(folder.name, folder.validity)
         if not begun or self.mailbox.dry_run:
             return
-        there = self.connection.flags([known.uid for known in begun])
+        there = flags(self.connection, [known.uid for known in begun])
         self.mailbox.attempt(lambda _: self._flag(begun, set(there)), folder.name)
         for target in self.mailbox.put_away:
             to_move = [
@@ -60,35 +62,30 @@ class Moves:
         with self.state.change():
             self.state.note(*(known._replace(flag=KEYWORD) for known in to_flag))
 
-    def _put_away(self, folder: Folder, messages: Sequence[Known], target: str) -> None:
+    def _put_away(self, folder: Folder, begun: Sequence[Known], target: str) -> None:
         """Move messages, or copy them where the server cannot, and note where they are now."""
-        put = self.connection.move if self.connection.has("MOVE") else self.connection.copy
         try:
-            new_uids = put([known.uid for known in messages], target)
+            new_uids = self.connection.move([known.uid for known in begun], target)
         except (Broken, Full):
             raise
         except ImapError as error:
-            if len(messages) == 1:
+            if len(begun) == 1:
                 if "EXPUNGEISSUED" not in str(error):  # else another client was faster
-                    self.mailbox.tell_failure(folder.name, error, messages[0].uid)
+                    self.mailbox.tell_failure(folder.name, error, begun[0].uid)
                 return
             self._look_into(target, folder)  # some may be there all the same
             waiting = {known.key for known in self._waiting(folder)}
-            for known in messages:  # perhaps one of them is to blame
+            for known in begun:  # perhaps one of them is to blame
                 if known.key in waiting:
                     self._put_away(folder, [known], target)
             return
         with self.state.change():
             self.state.note(
-                *(
-                    known._replace(target_uid=new_uids[known.uid])
-                    for known in messages
-                    if known.uid in new_uids
-                )
+                *(known._replace(target_uid=new_uids[known.uid]) for known in begun if known.uid in new_uids)
             )
         if not new_uids:
             self._look_into(target, folder)
-            moved = {known.key for known in messages}
+            moved = {known.key for known in begun}
             with self.state.change():  # none is copied twice
                 self.state.note(
                     *(
@@ -110,7 +107,7 @@ class Moves:
     def _settle(self, folder: Folder) -> None:
         """Note where the messages are that went away; remove originals whose copies are there."""
         seen = [known for known in self.state.begun(folder.name, folder.validity) if known.target_uid > 0]
-        left = set(self.connection.flags([known.uid for known in seen]))  # the server copied them
+        left = set(flags(self.connection, [known.uid for known in seen]))  # the server copied them
         gone = [known for known in seen if known.uid not in left]
         copied = self._same(folder, [known for known in seen if known.uid in left])
         if copied:
@@ -129,24 +126,24 @@ class Moves:
             why = f"its copy in {known.target} is gone or not the same; it stays here"
             self.mailbox.tell_failure(folder.name, why, known.uid)
 
-    def _same(self, folder: Folder, messages: Sequence[Known]) -> list[Known]:
+    def _same(self, folder: Folder, copied: Sequence[Known]) -> list[Known]:
         """Select the messages of the open folder whose copies are there, and are the same."""
-        if not messages:
+        if not copied:
             return []
-        originals = self._digests([known.uid for known in messages])
+        originals = self._digests([known.uid for known in copied])
         copies: dict[tuple[str, int], bytes] = {}
-        for target in {known.target for known in messages}:
+        for target in {known.target for known in copied}:
             self.connection.open(target, read_only=True)
-            uids = [known.target_uid for known in messages if known.target == target]
-            there = {uid for uid, flags in self.connection.flags(uids).items() if DELETED not in flags}
+            uids = [known.target_uid for known in copied if known.target == target]
+            there = {uid for uid, set_ in flags(self.connection, uids).items() if DELETED not in set_}
             copies |= {(target, uid): digest for uid, digest in self._digests(sorted(there)).items()}
         self.connection.open(folder.name)
         return [
             known
-            for known in messages
+            for known in copied
             if known.uid in originals and originals[known.uid] == copies.get((known.target, known.target_uid))
         ]
 
     def _digests(self, uids: Sequence[int]) -> dict[int, bytes]:
-        found = self.connection.messages(uids)
+        found = messages(self.connection, uids)
         return {message.uid: key_of(message.raw) for message in found if not message.why}

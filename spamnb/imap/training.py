@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from spamnb.errors import DataError
-from spamnb.imap.connection import FETCHED, Broken, ImapConnection, NotLoggedIn, cut
+from spamnb.imap.connection import ImapConnection
+from spamnb.imap.errors import Broken, NotLoggedIn
+from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from spamnb.training.batches import Batch, MailToRead
     from spamnb.training.known_messages import Summary
 
-    Wanted = list[tuple[str, Folder, list[int]]]  # label, folder, and the numbers of its messages
+    Wanted = list[tuple[str, Folder, list[int]]]  # label, folder, and the UIDs of its messages
 
 ATTEMPTS = 5  # to connect anew before training is given up
 FIRST_PAUSE = 2.0  # seconds before the second attempt; twice as many before each later one
@@ -64,7 +66,7 @@ class MailboxTraining:
         uids = self.connection.from_uid(first) if first < folder.next_uid else []
         ours = self.state.put_by_us(name)
         if ours and name == self.roles.junk:
-            uids = [uid for uid, head in self.connection.heads(uids) if key_of(head) not in ours]
+            uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in ours]
         return folder, uids
 
     def __len__(self) -> int:
@@ -104,7 +106,7 @@ class MailboxTraining:
                     self.connection = ImapConnection(self.account)
                 self._open(folder)
                 items: list[RawMessage | Unreadable] = []
-                for message in self.connection.messages(uids):
+                for message in messages(self.connection, uids):
                     name = f"{self.account.name}/{folder.name}/{message.uid}"
                     items.append(
                         Unreadable(name, message.why) if message.why else RawMessage(name, None, message.raw)

@@ -10,8 +10,8 @@ from spamnb.configuration.current import load
 from spamnb.delivery import open_history
 from spamnb.files import complain
 from spamnb.imap.accounts import FLAG, NOTHING
-from spamnb.imap.connection import FETCHED, cut
 from spamnb.imap.corrections import Corrections
+from spamnb.imap.fetch import FETCHED, cut, flags, messages
 from spamnb.imap.mailbox import VisitedMailbox
 from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known
@@ -21,7 +21,8 @@ from spamnb.reading.sender import read_head
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
-    from spamnb.imap.connection import Fetched, Folder, ImapConnection
+    from spamnb.imap.connection import Folder, ImapConnection
+    from spamnb.imap.fetch import Fetched
     from spamnb.imap.mailbox import Event, Report
     from spamnb.imap.state import State
 
@@ -105,7 +106,7 @@ class Visit:
 
     def _judge_some(self, folder: Folder, uids: Sequence[int]) -> None:
         keys = self.mailbox.keys(folder, uids)
-        unread = self.connection.flags([uid for uid in uids if uid not in keys])
+        unread = flags(self.connection, [uid for uid in uids if uid not in keys])
         for uid in unread:
             self.mailbox.tell_failure(folder.name, "cannot be read", uid)
         first = {key: uid for uid, key in reversed(keys.items())}
@@ -115,11 +116,11 @@ class Visit:
         rescued = self.corrections.rescued(folder, met)
         notes = self.mailbox.learn(HAM, folder, rescued, "rescued from Junk")
         model = Model.open(self.mailbox.model)
-        for message in self.connection.messages(sorted(set(keys).difference(rescued))):
+        for message in messages(self.connection, sorted(set(keys).difference(rescued))):
             known = met.get(message.uid)
             if message.why:
                 self.mailbox.tell(folder, message, what=message.why, failed=True)
-            elif known and self._is_in_its_owners_hands(known):
+            elif known and self._moved_by_user(known):
                 if (known.folder, known.uid) != (folder.name, message.uid):
                     notes.append(known.arrived(folder.name, folder.validity, message.uid))
             else:
@@ -132,7 +133,7 @@ class Visit:
         if copies:
             self._judge_some(folder, copies)
 
-    def _is_in_its_owners_hands(self, known: Known) -> bool:
+    def _moved_by_user(self, known: Known) -> bool:
         """Whether a message was judged before, and moved about since by its owner: it is left alone."""
         put_away = known.folder in self.mailbox.put_away and known.label != HAM
         return known.key not in self.judged and not put_away

@@ -30,7 +30,7 @@ MOST_COMMANDS = {"run": 120, "train": 25}  # a run has about as many
 # will answer, waits that are minutes are short, else it is as users have it.
 RUNNER = """
 import json, os, sys
-import spamnb.cli.imap, spamnb.imap.client, spamnb.imap.training, spamnb.imap.visit
+import spamnb.cli.imap, spamnb.imap.login, spamnb.imap.training, spamnb.imap.visit
 from spamnb.start import main
 
 spamnb.imap.training.FIRST_PAUSE = 0.001
@@ -46,7 +46,7 @@ while line := sys.stdin.buffer.readline():
     os.dup2(1, 2)
     os.environ.update(order["environment"])
     if order["hasty"]:
-        spamnb.imap.client.TIMEOUTS = spamnb.imap.client.SocketTimeout(connect=5, read=1)
+        spamnb.imap.login.TIMEOUTS = spamnb.imap.login.SocketTimeout(connect=5, read=1)
     sys.argv = ["spamnb", *order["arguments"]]
     try:
         code = main()

@@ -12,7 +12,9 @@ from helpers.imap_mailbox import HOST
 from spamnb.errors import SpamnbError
 from spamnb.imap import client
 from spamnb.imap.accounts import Account
-from spamnb.imap.connection import LISTED, Broken, ImapConnection, numbers_in
+from spamnb.imap.connection import MOST_COPIED, ImapConnection, uids_in
+from spamnb.imap.errors import Broken
+from spamnb.imap.fetch import heads
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +69,7 @@ def talk(account):
     try:
         connection.folders()
         connection.open("INBOX")
-        list(connection.heads(connection.search()))
+        list(heads(connection, connection.search()))
     finally:
         connection.close()
 
@@ -127,10 +129,10 @@ def test_what_another_client_took_away_is_no_error(home, mail, code, ends):
 
 
 def test_numbers_of_copies_are_bounded():
-    assert numbers_in(b"2,5:7") == [2, 5, 6, 7]
-    assert len(numbers_in(b",".join([b"1:4000000000"] * 500))) < 2 * LISTED
+    assert uids_in(b"2,5:7") == [2, 5, 6, 7]
+    assert len(uids_in(b",".join([b"1:4000000000"] * 500))) < 2 * MOST_COPIED
     with pytest.raises(ValueError, match="range"):
-        numbers_in(b"1:99999999999999999999")
+        uids_in(b"1:99999999999999999999")
 
 
 PASSWORDS = [

@@ -16,9 +16,9 @@ from helpers.waiting import PATIENCE, until
 # The program, which would wait for an hour where nobody answers: longer than any test.
 PATIENT = """
 import sys
-from spamnb.imap import client
+from spamnb.imap import login
 from spamnb.start import main
-client.TIMEOUTS = client.SocketTimeout(connect=3600, read=3600)
+login.TIMEOUTS = login.SocketTimeout(connect=3600, read=3600)
 sys.exit(main())
 """
 
