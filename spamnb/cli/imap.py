@@ -13,6 +13,7 @@ import click
 from spamnb.cli.help import Group, Number, is_quiet, rare_option
 from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type, refuse_without_effect
 from spamnb.cli.progress import progress
+from spamnb.cli.render.imap import print_event, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError, command_to_run
@@ -29,7 +30,6 @@ WAYS = {
     "keyring": "keyring",
     "oauth2": "oauth2_token_command",
 }
-WIDEST = 60  # characters of a subject
 
 
 def account_options(function: Decorated) -> Decorated:
@@ -169,7 +169,7 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
 
     Changes nothing, on the server or here.
     """
-    from spamnb.imap.setup import USEFUL, look_at
+    from spamnb.imap.setup import look_at
 
     found = []
 
@@ -181,22 +181,7 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
     if as_json:
         print_json_lines(found)
         return code
-    for facts in found:
-        print(f"{facts['account']}: {facts['server']}, TLS {facts['tls']}")
-        for name, there in facts["can"].items():
-            print(
-                f"  {'has' if there else 'lacks'} {name}"
-                + ("" if there else f": {USEFUL[name].partition('; ')[2]}")
-            )
-        for folder in facts["folders"]:
-            print(
-                f"  {folder['is']}: {printable(folder['folder'])}, {counted(folder['messages'], 'message')}"
-            )
-        print(f"  action {facts['action']}: {printable(facts['would'])}")
-        print(
-            f"  model: {printable(facts['model'])}"
-            + ("" if os.path.exists(facts["model"]) else " (not there yet)")
-        )
+    show_accounts(found)
     return code
 
 
@@ -359,23 +344,3 @@ def for_each(wanted: str | None, config: str | None, model: str | None, do: Call
             complain(f"{account.name}: {error}")
             code = code or error.exit_code
     return code
-
-
-def print_event(event: Event, as_json: bool, private: bool, quiet: bool) -> None:
-    """Print a line about a message, if quiet only of a failure; `private`: without what is written in it."""
-    if as_json:
-        facts = event.as_map()
-        if private:
-            facts = {name: value for name, value in facts.items() if name not in ("sender", "subject")}
-        print_json_lines([facts])
-        return
-    place = f"{event.account}/{event.folder}" + (f"/{event.uid}" if event.uid else "")
-    if event.failed:
-        complain(f"{place}: {event.what}")
-        return
-    if quiet:
-        return
-    found = event.learned or event.verdict
-    score = "" if event.score is None else f"{event.score:.4f}"
-    texts = [] if private else [event.sender[:WIDEST], event.subject[:WIDEST]]
-    print("\t".join(printable(text) for text in (found, score, place, event.what, *texts)), flush=True)

@@ -50,13 +50,17 @@ def numbers_in(value):
         yield value
 
 
+def refuse(name):
+    raise AssertionError(f"not JSON: {name}")
+
+
 @pytest.mark.parametrize("command", OBJECTS + LINES)
 def test_one_object_or_one_a_line(answers, command):
     out = answers(command).succeeds().out.decode()
     texts = out.splitlines() if command in LINES else [out]
     assert len(texts) > 1 or command in OBJECTS
     for text in texts:
-        found = json.loads(text)
+        found = json.loads(text, parse_constant=refuse)
         assert isinstance(found, dict)
         assert all(abs(number) < 1 << 53 for number in numbers_in(found))  # others round what is larger
 

@@ -124,3 +124,4 @@ def test_help_lists_each_command_once(spamnb):
     text = spamnb("--help").succeeds().out.decode()
     for name in main.commands:
         assert len(re.findall(rf"^  (?:spamnb )?{name}\b", text, re.MULTILINE)) == 1
+    assert "Exit codes: 0 success, 64 usage" in text

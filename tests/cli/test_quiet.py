@@ -60,6 +60,8 @@ def test_what_is_done_is_done_silently(spamnb, own, mail, tmp_path, words):
         "export --model MODEL",
         "config",
         "completion bash",
+        "completion zsh",
+        "completion fish",
         "prune --dry-run --json --model MODEL",
         "history --prune --json",
     ],
