@@ -43,21 +43,21 @@ def insertion_sort(keys: Any) -> bool:
     return moves < most
 
 
-def number_runs(numbers: Any, keys: Any, index_mask: int, firsts: Any, places: Any) -> int:
-    """Number the runs of equal numbers, note the first of each, and return how many there are.
+def number_runs(values: Any, keys: Any, index_mask: int, firsts: Any, places: Any) -> int:
+    """Number the runs of equal values, note the first of each, and return how many there are.
 
-    The bits of `index_mask` of each key are the place of a number; -1 if these are not in order.
+    The bits of `index_mask` of each key are the place of a value; -1 if these are not in order.
     """
     runs, before = 0, 0
     for at in range(len(keys)):
         place = keys[at] & index_mask
-        number = numbers[place]
-        if number != before or not at:
-            if number < before:
+        value = values[place]
+        if value != before or not at:
+            if value < before:
                 return -1
             firsts[runs] = place
             runs += 1
-            before = number
+            before = value
         places[place] = runs - 1
     return runs
 
@@ -74,21 +74,21 @@ def copy_texts(data: Any, ends: Any, chosen: Any, copied: Any, copied_ends: Any)
     return to
 
 
-def find_places(numbers: Any, wanted: Any, places: Any) -> None:
-    """Find the places of sorted numbers among other sorted ones, and note those that are there."""
-    at, size = 0, len(numbers)
+def find_places(values: Any, wanted: Any, places: Any) -> None:
+    """Find the places of sorted values among other sorted ones, and note those that are there."""
+    at, size = 0, len(values)
     for index in range(len(wanted)):
-        number = wanted[index]
-        while at + 8 <= size and numbers[at + 7] < number:  # most often few are wanted
+        value = wanted[index]
+        while at + 8 <= size and values[at + 7] < value:  # most often few are wanted
             at += 8
         if at + 8 <= size:  # branch-free: the tests are unpredictable
-            at += 4 * (numbers[at + 3] < number)
-            at += 2 * (numbers[at + 1] < number)
-            at += numbers[at] < number
+            at += 4 * (values[at + 3] < value)
+            at += 2 * (values[at + 1] < value)
+            at += values[at] < value
         else:
-            while at < size and numbers[at] < number:
+            while at < size and values[at] < value:
                 at += 1
-        if at < size and numbers[at] == number:
+        if at < size and values[at] == value:
             places[index] = at
 
 
@@ -104,7 +104,7 @@ def count_rows(starts: Any, places: Any, times: Any, signs: Any, messages: Any, 
 
 
 def add_row(total: Any, places: Any, row: Any) -> None:
-    """Add numbers at their places in a sum."""
+    """Add the values of a row at their places in a sum."""
     for at in range(len(places)):
         total[places[at]] += row[at]
 

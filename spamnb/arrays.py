@@ -88,14 +88,14 @@ def stacked(pieces: Sequence[Rows]) -> Rows:
     )
 
 
-def sorted_keys(numbers: Array) -> tuple[Array, int]:
+def sorted_keys(values: Array) -> tuple[Array, int]:
     """Sort 64-bit numbers; the last bits of each, by a mask that is returned too, become its index.
 
     Most are told apart by their first two digits.
     """
-    index_mask = (1 << len(numbers).bit_length()) - 1
-    spare = numbers & np.uint64(MASK ^ index_mask)
-    spare |= np.arange(len(numbers), dtype=np.uint64)
+    index_mask = (1 << len(values).bit_length()) - 1
+    spare = values & np.uint64(MASK ^ index_mask)
+    spare |= np.arange(len(values), dtype=np.uint64)
     keys = np.empty_like(spare)
     sort_by_digit(spare.data, keys.data, FINGERPRINT_BITS - 2 * DIGIT_BITS)
     sort_by_digit(keys.data, spare.data, FINGERPRINT_BITS - DIGIT_BITS)
@@ -104,44 +104,44 @@ def sorted_keys(numbers: Array) -> tuple[Array, int]:
     return spare, index_mask
 
 
-def stable_order(numbers: Array) -> Array:
+def stable_order(values: Array) -> Array:
     """Find the order that sorts 64-bit numbers; equal ones stay in their order."""
-    keys, index_mask = sorted_keys(numbers)
+    keys, index_mask = sorted_keys(values)
     alike = np.flatnonzero((keys[:-1] ^ keys[1:]) <= np.uint64(index_mask))
     order = (keys & np.uint64(index_mask)).view(np.int64)
-    if np.any(numbers[order[alike]] != numbers[order[alike + 1]]):
-        return np.argsort(numbers, kind="stable")
+    if np.any(values[order[alike]] != values[order[alike + 1]]):
+        return np.argsort(values, kind="stable")
     return order
 
 
-def distinct(numbers: Array) -> tuple[Array, Array]:
+def distinct(values: Array) -> tuple[Array, Array]:
     """Find the first of each of the different 64-bit numbers, in their order, and which of them each is."""
-    keys, index_mask = sorted_keys(numbers)
-    firsts, places = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int32)
-    size = number_runs(numbers.data, keys.data, index_mask, firsts.data, places.data)
+    keys, index_mask = sorted_keys(values)
+    firsts, places = np.empty(len(values), np.int64), np.empty(len(values), np.int32)
+    size = number_runs(values.data, keys.data, index_mask, firsts.data, places.data)
     if size < 0:  # their first bits do not tell all apart
-        order = np.argsort(numbers, kind="stable").view(np.uint64)
-        size = number_runs(numbers.data, order.data, index_mask, firsts.data, places.data)
+        order = np.argsort(values, kind="stable").view(np.uint64)
+        size = number_runs(values.data, order.data, index_mask, firsts.data, places.data)
     return firsts[:size].copy(), places
 
 
-def places_among(numbers: Array, wanted: Array) -> Array:
-    """Find the places of sorted numbers among other sorted ones, -1 for one that is not there."""
+def places_among(values: Array, wanted: Array) -> Array:
+    """Find the places of sorted values among other sorted ones, -1 for one that is not there."""
     places = np.full(len(wanted), -1)
-    find_places(numbers.data, wanted.data, places.data)
+    find_places(values.data, wanted.data, places.data)
     return places
 
 
-def run_starts(numbers: Array) -> Array:
-    """Mark the first of each run of equal numbers; the mask is true there."""
-    first = np.ones(len(numbers), bool)
-    first[1:] = numbers[1:] != numbers[:-1]
+def run_starts(values: Array) -> Array:
+    """Mark the first of each run of equal values; the mask is true there."""
+    first = np.ones(len(values), bool)
+    first[1:] = values[1:] != values[:-1]
     return first
 
 
-def sorted_distinct(numbers: Array) -> Array:
-    """Sort numbers, each once; np.unique takes 24 times as long since numpy 2.3, and loads numpy.ma."""
-    ordered = np.sort(numbers)
+def sorted_distinct(values: Array) -> Array:
+    """Sort values, each once; np.unique takes 24 times as long since numpy 2.3, and loads numpy.ma."""
+    ordered = np.sort(values)
     return ordered[run_starts(ordered)]
 
 
@@ -175,12 +175,12 @@ def counted_columns(counts: Array) -> tuple[Array, Array]:
         return patterns, np.bincount(which, minlength=patterns.shape[1])
     keys.sort()
     first = np.flatnonzero(run_starts(keys))
-    keys, numbers, rows = keys[first], np.diff(first, append=len(keys)), []
+    keys, times, rows = keys[first], np.diff(first, append=len(keys)), []
     for row in counts[::-1]:
         width = np.uint64(int(row.max(initial=0)).bit_length())
         rows.append(keys & ((np.uint64(1) << width) - np.uint64(1)))
         keys = keys >> width
-    return np.array(rows[::-1], np.int64), numbers
+    return np.array(rows[::-1], np.int64), times
 
 
 def _distinct_by_sorting(counts: Array) -> tuple[Array, Array]:
@@ -254,7 +254,7 @@ def shard_range(shard: int, shards: int) -> tuple[int, int]:
     return shard * width, (shard + 1) * width
 
 
-def split_by_shard(numbers: Array, shards: int) -> list[Array]:
+def split_by_shard(values: Array, shards: int) -> list[Array]:
     """Split sorted 64-bit numbers by the shard that each belongs to."""
     borders = [shard_range(shard, shards)[0] for shard in range(1, shards)]
-    return np.split(numbers, np.searchsorted(numbers, np.array(borders, np.uint64)))
+    return np.split(values, np.searchsorted(values, np.array(borders, np.uint64)))

@@ -44,7 +44,7 @@ class FastScorer:
         self.generation = stored.generation
         self.tokens: CountHash = before.tokens if before else CountHash(stored.column("tokens"))
         self.pairs: CountHash = before.pairs if before else CountHash(stored.column("pairs"))
-        self.changes, self.pair_changes = journal.all_rows(), journal.all_pair_rows()
+        self.changes, self.pair_changes = journal.rows(), journal.rows(of_pairs=True)
         self.has_pairs, self.splits, self.damping = view.pairs, view.split_head_body, view.damping or 0.0
         self.labels = model.labels
         self.touched = 0

@@ -188,7 +188,7 @@ class ModelSum:
 
     def _learned(self, model: StoredModel, shard: int) -> LearnedMessages:
         label_indices = [self.labels.index(label) for label in model.labels]
-        return LearnedMessages.load_shard(model, shard, self.shards).relabelled(label_indices)
+        return LearnedMessages.load(model, shard, self.shards).relabelled(label_indices)
 
 
 def changes(before: LearnedMessages, after: LearnedMessages) -> LearnedMessages:

@@ -25,7 +25,7 @@ from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
-from spamnb.tables.vocabulary import Block, Vocabulary
+from spamnb.tables.vocabulary import Block, Vocabulary, check_columns
 
 TOKENS_NAMED = 16  # most telling tokens of each label, at most
 WEIGHT_STEP = 0.5  # nats: the width of a bin of weights
@@ -171,7 +171,7 @@ class ModelSummary:
     def of(cls, model: Model, top: int) -> ModelSummary:
         stored = model.stored
         vocabulary = Vocabulary(stored)
-        vocabulary.check("tokens", "days")  # which `blocks` reads
+        check_columns(stored, "tokens", "days")  # which `blocks` reads
         tokens_by_label = np.zeros(len(stored.labels), np.int64)
         days = np.zeros(DAYS, np.int64)
         top_tokens = [TopTokens(top) for _ in stored.labels]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     ByteRange = tuple[int, int]  # where damage in a journal starts and ends
-    Answer = tuple[frozenset[int], dict[int, list[int]]]  # the fingerprints asked for last, and their rows
+    Answer = tuple[frozenset[int] | None, dict[int, list[int]]]  # fingerprints asked for, and their rows
 
 # Bytes, some 25 messages: a longer journal is folded into the model, as each reader goes through all of it.
 FOLD_LIMIT = 1 << 18
@@ -48,27 +48,9 @@ _warned: "dict[str, list[ByteRange]]" = {}  # path of a journal → the ranges t
 class JournalRecord:
     """One message that was learned, forgotten, or moved from one label to another."""
 
-    __slots__ = (
-        "after",
-        "before",
-        "day",
-        "digest",
-        "end",
-        "fingerprints",
-        "lead",
-        "length",
-        "new_pairs",
-        "new_tokens",
-        "numbers",
-        "occurrences",
-        "pairs",
-        "score",
-        "steps",
-        "text",
-    )
-
     def __init__(self, fields: "Mapping[str, Any]", labels: "Sequence[str]", end: int = 0) -> None:
         self.end = end  # offset behind it in the journal
+        self.label_count = len(labels)
         self.digest: int = fields["digest"]
         self.after: str | None = fields["after"]
         self.day: int = fields["day"]
@@ -108,17 +90,20 @@ class JournalRecord:
         if before is not None:
             self.steps.append((labels.index(before), -1))
 
-    def add_to(
-        self, rows: dict[int, list[int]], label_count: int, wanted: frozenset[int] | None = None
-    ) -> None:
-        """Add this message's counts of its tokens, or of those that are wanted, to their rows."""
-        _add(rows, list(self.fingerprints), list(self.occurrences), self.steps, label_count, wanted)
+    def add_to(self, rows: dict[int, list[int]], of_pairs: bool, wanted: frozenset[int] | None) -> None:
+        """Add this message's counts of its tokens or of its pairs, all or those that are wanted."""
+        fingerprints, occurrences = self.fingerprints, self.occurrences
+        if of_pairs:
+            fingerprints, occurrences = self.pairs, ()
+        _add(rows, list(fingerprints), list(occurrences), self.steps, self.label_count, wanted)
 
-    def add_pairs_to(
-        self, rows: dict[int, list[int]], label_count: int, wanted: frozenset[int] | None = None
-    ) -> None:
-        """Add this message's counts of its pairs, or of those that are wanted, to their rows."""
-        _add(rows, list(self.pairs), [], self.steps, label_count, wanted)
+    def add_numbers_to(self, sums: "dict[str, list[list[int | float]]]") -> None:
+        """Add this message to n, Σx and Σx² of its numeric features, by label."""
+        for label_index, sign in self.steps:
+            for name, x in self.numbers.items():
+                by_label = sums.setdefault(name, [[0, 0, 0] for _ in range(self.label_count)])
+                n, total, squares = by_label[label_index]
+                by_label[label_index] = [n + sign, total + sign * x, squares + sign * x * x]
 
 
 def _add(
@@ -146,8 +131,6 @@ def _add(
 class Journal:
     """The records of one generation of a model."""
 
-    __slots__ = ("_pair_rows", "_rows", "damaged", "labels", "learned", "records", "size")
-
     def __init__(
         self,
         labels: "Sequence[str]",
@@ -161,8 +144,7 @@ class Journal:
         self.size = size
         self.damaged = list(damaged)
         self.learned = {record.digest: record.after for record in records}
-        self._rows: Answer = frozenset(), {}
-        self._pair_rows: Answer = frozenset(), {}
+        self._answers: dict[bool, Answer] = {}  # the last one about tokens (False) and about pairs (True)
 
     @classmethod
     def read(cls, path: str, generation: int, labels: "Sequence[str]") -> "Journal":
@@ -201,50 +183,22 @@ class Journal:
         record = JournalRecord(fields, self.labels)
         self.records.append(record)
         self.learned[record.digest] = record.after
-        self._rows = self._pair_rows = frozenset(), {}
+        self._answers = {}
 
-    def rows(self, fingerprints: "Iterable[int]") -> dict[int, list[int]]:
-        """Return what the journal adds to the counts of some tokens.
+    def rows(self, wanted: "Iterable[int] | None" = None, of_pairs: bool = False) -> dict[int, list[int]]:
+        """Return what the journal adds to the counts of its tokens, or pairs: all, or those that are wanted.
 
         Learning a message asks twice, to judge it and for what is new: so the last answer is remembered.
         """
         if not self.records:
             return {}
-        asked, rows = self._rows
-        wanted = frozenset(fingerprints)
-        if asked != wanted:
-            rows = {}
+        asked = None if wanted is None else frozenset(wanted)
+        if of_pairs not in self._answers or self._answers[of_pairs][0] != asked:
+            rows: dict[int, list[int]] = {}
             for record in self.records:
-                record.add_to(rows, len(self.labels), wanted)
-            self._rows = wanted, rows
-        return rows
-
-    def pair_rows(self, fingerprints: "Iterable[int]") -> dict[int, list[int]]:
-        """Return what the journal adds to the counts of some pairs of neighbours."""
-        if not self.records:
-            return {}
-        asked, rows = self._pair_rows
-        wanted = frozenset(fingerprints)
-        if asked != wanted:
-            rows = {}
-            for record in self.records:
-                record.add_pairs_to(rows, len(self.labels), wanted)
-            self._pair_rows = wanted, rows
-        return rows
-
-    def all_rows(self) -> dict[int, list[int]]:
-        """Return what the journal adds to the counts of all its tokens."""
-        rows: dict[int, list[int]] = {}
-        for record in self.records:
-            record.add_to(rows, len(self.labels))
-        return rows
-
-    def all_pair_rows(self) -> dict[int, list[int]]:
-        """Return what the journal adds to the counts of all its pairs of neighbours."""
-        rows: dict[int, list[int]] = {}
-        for record in self.records:
-            record.add_pairs_to(rows, len(self.labels))
-        return rows
+                record.add_to(rows, of_pairs, asked)
+            self._answers[of_pairs] = asked, rows
+        return self._answers[of_pairs][1]
 
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
         """Write more records, synced; the caller holds the lock. Returns the journal's new size."""

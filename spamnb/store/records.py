@@ -86,6 +86,10 @@ class Column:
             raise IndexError(index)
         return int.from_bytes(self.file.read(self.at + index * self.width, self.width), "little")
 
+    def key(self, index: int) -> int:
+        """Return the fingerprint that a record begins with."""
+        return int.from_bytes(self.file.read(self.at + index * self.width, KEY_BYTES), "little")
+
     def read(self) -> bytes:
         """Read the column in full, and verify its checksum."""
         data = self.file.read(self.at, self.size)

@@ -43,8 +43,8 @@ class StoredModel:
         self.path = path
         self.file = _open_file(path)
         self.head, start = _read_head(self.file)
-        self._columns = _locate_columns(self.file, self.head, start)
         try:
+            self.columns = _locate_columns(self.file, self.head, start)
             self._check_columns()
             self.labels: list[str] = list(self.head["labels"])
             self.generation: int = self.head["generation"]
@@ -92,10 +92,7 @@ class StoredModel:
         return self._journal
 
     def column(self, name: str) -> Column:
-        return self._columns[name]
-
-    def has_column(self, name: str) -> bool:
-        return name in self._columns
+        return self.columns[name]
 
     @property
     def count_bytes(self) -> int:
@@ -117,7 +114,7 @@ class StoredModel:
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """Return the counts of those pairs of neighbours that are known, the journal's included."""
         rows = self.pairs.rows(fingerprints)
-        return _added(rows, self._journal.pair_rows(fingerprints)) if self._journal else rows
+        return _added(rows, self._journal.rows(fingerprints, of_pairs=True)) if self._journal else rows
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """Return how many tokens share the same messages per label, the journal's changes made."""
@@ -127,7 +124,7 @@ class StoredModel:
         tokens_by_counts: dict[tuple[int, ...], int] = dict(
             zip(zip(*counts, strict=True), tokens, strict=True)
         )
-        later = self.journal.all_rows()
+        later = self.journal.rows()
         known = self.tokens.rows(list(later))
         for fingerprint, more in later.items():
             row = known.get(fingerprint, (0,) * len(label_indices))
@@ -158,7 +155,7 @@ class StoredModel:
 
     def _check_columns(self) -> None:
         """Raise an error if columns are missing, or are not of the type and length that they should have."""
-        columns, label_count = self._columns, len(self.head["labels"])
+        columns, label_count = self.columns, len(self.head["labels"])
         tokens, pairs = columns["tokens"], columns["pairs"]
         histograms = dict.fromkeys([*[f"histogram.{k}" for k in range(label_count)], "histogram.tokens"], "*")
         fits = tokens.kind == "Q" + 2 * label_count * tokens.kind[-1] and tokens.kind[-1] in WHOLE
@@ -206,11 +203,7 @@ class StoredModel:
                 self.presences[label_index] += sign * len(record.fingerprints)
                 self.pair_presences[label_index] += sign * len(record.pairs)
                 self.occurrences[label_index] += sign * record.length
-                for name, value in record.numbers.items():
-                    sums = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])[label_index]
-                    sums[0] += sign
-                    sums[1] += sign * value
-                    sums[2] += sign * value * value
+            record.add_numbers_to(self.numbers)
         for totals in (self.messages, self.presences, self.occurrences, self.pair_presences):
             totals[:] = [max(total, 0) for total in totals]  # forgotten twice: no harm
         self.vocabulary, self.pair_vocabulary = max(self.vocabulary, 0), max(self.pair_vocabulary, 0)
@@ -341,17 +334,14 @@ def _map_size(data: bytes) -> tuple[int, int]:
 
 
 def _locate_columns(file: File, head: dict[str, Any], at: int) -> dict[str, Column]:
-    """Locate each column by the sizes in the head; the bytes themselves are not read."""
+    """Locate each column by the sizes in the head, or raise an error; the bytes themselves are not read."""
     columns = {}
-    try:
-        for name, kind, size, checksum in head["columns"]:
-            if not is_label(name) or name in columns or not is_integer(size):
-                raise ValueError(name)
-            at += 1 + len(name) + 5  # its key, a short string, and the five bytes in front of a bin
-            columns[name] = Column(file, name, kind, at, size, checksum)
-            at += size
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(file.path, f"its head is damaged; {WHAT_TO_DO}") from error
+    for name, kind, size, checksum in head["columns"]:
+        if not is_label(name) or name in columns or not is_integer(size):
+            raise ValueError(name)
+        at += 1 + len(name) + 5  # its key, a short string, and the five bytes in front of a bin
+        columns[name] = Column(file, name, kind, at, size, checksum)
+        at += size
     if at != file.size:
         raise ModelError(file.path, f"cut short: {file.size} bytes of {at}; {WHAT_TO_DO}")
     return columns

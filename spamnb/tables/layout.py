@@ -71,8 +71,8 @@ class ModelFileWriter:
                 entries["start"] = starts[first : first + STRETCHES_AT_ONCE]
                 # As `checksum_of` takes it, which would take twice the time for so many.
                 sums = np.array([crc32(data[start:end]) for start, end in pairwise(ends)], np.uint32)
-                numbers = np.arange(first + 1, first + 1 + len(sums), dtype=np.uint32)
-                entries["checksum"][: len(sums)] = sums ^ numbers
+                indices = np.arange(first + 1, first + 1 + len(sums), dtype=np.uint32)
+                entries["checksum"][: len(sums)] = sums ^ indices
                 self.add({name: entries})
 
     def finish(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,27 +41,31 @@ class LearnedMessages:
         return cls(np.array(digests, np.uint64)[order], np.array(labels, np.int8)[order], *scores_and_leads)
 
     @classmethod
-    def load(cls, stored: StoredModel) -> LearnedMessages:
-        """Load the messages of a model file and its journal; checksums are not verified."""
-        return cls.load_shard(stored, 0, 1)
+    def load(cls, stored: StoredModel, shard: int = 0, shards: int = 1) -> LearnedMessages:
+        """Load the messages of a model file and its journal; checksums are not verified.
 
-    @classmethod
-    def load_shard(cls, stored: StoredModel, shard: int, shards: int) -> LearnedMessages:
-        """Load messages whose digests are in one of `shards` equal ranges."""
+        Of several shards, load those whose digests are in one of `shards` equal ranges.
+        """
         digests = stored.column("digests")
         within = range(*shard_range(shard, shards))
         first, end = bisect_left(digests, within.start), bisect_left(digests, within.stop)
-
-        def column(name: str) -> Array:
-            own = stored.column(name)
-            data = own.file.read(own.at + first * own.width, (end - first) * own.width)
-            return np.frombuffer(data, f"<{own.kind}")
-
-        scores = column("digest_scores")
-        leads = column("digest_leads") if stored.has_column("digest_leads") else np.full_like(scores, np.nan)
-        in_file = cls(column("digests"), label_indices(stored, column("digest_labels")), scores, leads)
+        columns = {}
+        for name, column in stored.columns.items():
+            if name.startswith("digest"):
+                data = column.file.read(column.at + first * column.width, (end - first) * column.width)
+                columns[name] = np.frombuffer(data, f"<{column.kind}")
+        in_file = cls.of_columns(stored, columns)
         later = [entry for entry in stored.journal.records if entry.digest in within]
         return merge_learned([in_file, *(cls.of_entry(entry, stored.labels) for entry in later)]).remaining()
+
+    @classmethod
+    def of_columns(cls, stored: StoredModel, columns: Mapping[str, Array]) -> LearnedMessages:
+        """Make a list of columns of a model file, or of the same stretch of each."""
+        labels, scores = columns["digest_labels"], columns["digest_scores"]
+        if labels.max(initial=0) >= len(stored.labels):
+            raise ModelError(stored.path, f"its labels are damaged; {WHAT_TO_DO}")
+        leads = columns.get("digest_leads", np.full_like(scores, np.nan))
+        return cls(columns["digests"], labels.astype(np.int8), scores, leads)
 
     @classmethod
     def of_entry(cls, entry: JournalRecord, labels: Sequence[str]) -> LearnedMessages:
@@ -80,8 +84,8 @@ class LearnedMessages:
         return np.where(self.digests[at] == digests, self.labels[at], np.int8(unknown))
 
     def chosen(self, which: Array) -> LearnedMessages:
-        """Choose messages by a mask."""
-        return LearnedMessages(self.digests[which], self.labels[which], self.scores[which], self.leads[which])
+        """Choose messages by a mask, or by their places."""
+        return LearnedMessages(*(column[which] for column in vars(self).values()))
 
     def label_index(self, digest: int) -> int:
         wanted = np.uint64(digest)  # numpy before 1.25 would compare with an int as floats, of 53 bits
@@ -103,10 +107,6 @@ class LearnedMessages:
         digests = key.digests(self.digests.tolist())
         return LearnedMessages.of(digests, self.labels, self.scores.tolist(), self.leads.tolist())
 
-    def unscored(self) -> LearnedMessages:
-        """Drop all scores and leads."""
-        return LearnedMessages.of(self.digests, self.labels)
-
     def scored(self, digests: Array, scores: Array, leads: Array) -> LearnedMessages:
         """Replace the scores and leads of some of the messages."""
         places = np.searchsorted(self.digests, digests)
@@ -118,22 +118,12 @@ class LearnedMessages:
 NOTHING_LEARNED = LearnedMessages.of([], [])
 
 
-def label_indices(stored: StoredModel, column: Array) -> Array:
-    """Check the labels of messages, as a model file has them."""
-    if column.max(initial=0) >= len(stored.labels):
-        raise ModelError(stored.path, f"its labels are damaged; {WHAT_TO_DO}")
-    return column.astype(np.int8)
-
-
 def merge_learned(lists: Sequence[LearnedMessages]) -> LearnedMessages:
     """Merge lists of messages; where a message is in several, the last of them decides."""
-    digests = np.concatenate([each.digests for each in lists])
-    order = np.argsort(digests, kind="stable")
-    digests = digests[order]
+    columns = zip(*(vars(each).values() for each in lists), strict=True)
+    merged = LearnedMessages(*(np.concatenate(column) for column in columns))
+    order = np.argsort(merged.digests, kind="stable")
+    digests = merged.digests[order]
     last = np.ones(len(digests), bool)
     last[:-1] = digests[1:] != digests[:-1]
-    order = order[last]
-    labels = np.concatenate([each.labels for each in lists])
-    scores = np.concatenate([each.scores for each in lists])
-    leads = np.concatenate([each.leads for each in lists])
-    return LearnedMessages(digests[last], labels[order], scores[order], leads[order])
+    return merged.chosen(order[last])

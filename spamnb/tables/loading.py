@@ -9,21 +9,17 @@ import numpy as np
 from spamnb.arrays import Array, Texts, shard_range, stable_order
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.store.journal import JournalRecord
-from spamnb.store.records import KEY_BYTES, Column
+from spamnb.store.records import Column
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import LARGEST_INT32, CountTable, NumberSums, sum_tables
 from spamnb.tables.layout import column_header, record_type
-from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages, label_indices
+from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 
 
 def load_table(stored: StoredModel) -> CountTable:
     """Load the whole of a model file, its checksums verified, and add its journal."""
     column = _read_columns(stored)
-    scores = column["digest_scores"]
-    leads = column.get("digest_leads", np.full_like(scores, np.nan))
-    labels = label_indices(stored, column["digest_labels"])
-    learned = LearnedMessages(column["digests"], labels, scores, leads)
-    base = replace(_table_of(stored, column), learned=learned)
+    base = replace(_table_of(stored, column), learned=LearnedMessages.of_columns(stored, column))
     return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.records)])
 
 
@@ -96,15 +92,10 @@ def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
 
 def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
     """Find where the records of a shard start and end in a column."""
-
-    def key(place: int) -> int:
-        return int.from_bytes(column.file.read(column.at + place * column.width, KEY_BYTES), "little")
-
-    def place(number: int) -> int:
-        return bisect_left(range(len(column)), number, key=key)
-
-    first, end = shard_range(shard, shards)
-    return place(first), place(end)
+    first, end = (
+        bisect_left(range(len(column)), number, key=column.key) for number in shard_range(shard, shards)
+    )
+    return first, end
 
 
 def table_of_record(entry: JournalRecord, labels: Sequence[str]) -> CountTable:
@@ -112,14 +103,12 @@ def table_of_record(entry: JournalRecord, labels: Sequence[str]) -> CountTable:
     word_count, size = len(entry.fingerprints), len(entry.fingerprints) + len(entry.pairs)
     messages = [0] * len(labels)
     message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
-    numbers: NumberSums = {name: [[0, 0, 0] for _ in labels] for name in entry.numbers}
+    numbers: NumberSums = {}
+    entry.add_numbers_to(numbers)
     for label_index, sign in entry.steps:
         messages[label_index] += sign
         message_counts[label_index] += sign
         occurrence_counts[label_index, :word_count] += sign * np.array(entry.occurrences, np.int32)
-        for name, x in entry.numbers.items():
-            sums = numbers[name][label_index]
-            numbers[name][label_index] = [sums[0] + sign, sums[1] + sign * x, sums[2] + sign * x * x]
     text = np.frombuffer(entry.text, np.uint8)
     lengths = np.zeros(size, np.int64)
     lengths[:word_count] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1

@@ -73,8 +73,8 @@ class SpilledTable:
         lowest = np.array([shard_range(shard, MOST_SHARDS)[0] for shard in range(MOST_SHARDS)], np.uint64)
         self.borders = [*np.searchsorted(table.fingerprints, lowest).tolist(), len(table)]
         self.text_borders = [int(table.texts.ends[border - 1]) if border else 0 for border in self.borders]
-        numbers = table.texts.lengths, *table.message_counts, *table.occurrence_counts
-        columns = table.fingerprints, table.first_days, table.last_days, *map(_narrow, numbers)
+        counts = table.texts.lengths, *table.message_counts, *table.occurrence_counts
+        columns = table.fingerprints, table.first_days, table.last_days, *map(_narrow, counts)
         self.columns = [*map(file.put, columns)]
         self.text = file.put(table.texts.data)
         self.kinds = table.message_counts.dtype, table.occurrence_counts.dtype

@@ -12,7 +12,6 @@ import numpy as np
 
 from spamnb.arrays import Array, Texts
 from spamnb.errors import WHAT_TO_DO, ModelError
-from spamnb.store.records import KEY_BYTES, CountRecords
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.layout import record_type
 
@@ -47,7 +46,7 @@ class Vocabulary:
         self.stored = stored
         self.size = len(stored.column("tokens"))  # tokens of the file alone
         self.in_journal = tokens_of_journal(stored)
-        known = CountRecords(stored.column("tokens"), stored.column("starts")).rows(list(self.in_journal))
+        known = stored.tokens.rows(list(self.in_journal))  # of the file alone
         self.new = {key: token for key, token in self.in_journal.items() if key not in known}
         self._new_tokens = list(self.new.values())
         self._new_keys = list(self.new)
@@ -55,15 +54,11 @@ class Vocabulary:
         self._changed = np.array(changed, np.uint64)
         self._changes = [self.in_journal[key] for key in changed]
 
-    def check(self, *without: str) -> None:
-        """Verify the checksums of all columns but those named, which are read anyway."""
-        check_columns(self.stored, *without)
-
     def blocks(self) -> Iterator[Block]:
         """Read all tokens, block by block."""
         label_count = len(self.stored.labels)
         start = 0
-        columns = self._read("tokens"), self._read("first_days"), self._read("days")
+        columns = [column_blocks(self.stored, name) for name in ("tokens", "first_days", "days")]
         for records, first, last in zip(*columns, strict=True):
             counts, seen = records["counts"].T.astype(np.int32), last.copy()
             self._change(records["key"], counts, seen)
@@ -89,7 +84,7 @@ class Vocabulary:
         """Read the texts of all tokens, block by block: the place of the first token, and the texts."""
         start = before = 0
         text = self.stored.column("text")
-        for ends in self._read("ends"):
+        for ends in column_blocks(self.stored, "ends"):
             size = int(ends[-1]) - before
             data = text.file.read(text.at + before, size)
             yield start, Texts(ends.astype(np.int64) - before, np.frombuffer(data, np.uint8))
@@ -128,11 +123,7 @@ class Vocabulary:
     def _key(self, place: int) -> int:
         if place >= self.size:
             return self._new_keys[place - self.size]
-        column = self.stored.column("tokens")
-        return int.from_bytes(column.file.read(column.at + place * column.width, KEY_BYTES), "little")
-
-    def _read(self, name: str) -> Iterator[Array]:
-        return column_blocks(self.stored, name)
+        return self.stored.column("tokens").key(place)
 
 
 def check_columns(stored: StoredModel, *without: str) -> None:
@@ -171,7 +162,7 @@ def parse_fingerprint(shown: str) -> int | None:
 
 def tokens_of_journal(stored: StoredModel) -> dict[int, JournalToken]:
     """Collect the tokens of a journal by their fingerprints."""
-    counts = stored.journal.all_rows()
+    counts = stored.journal.rows()
     tokens: dict[int, JournalToken] = {}
     for entry in stored.journal.records:
         words = bytes(entry.text).split(b"\n")

@@ -94,7 +94,7 @@ def train(
                     raise DataError(
                         f"{path}: imported, so it keeps no scores to set the cutoffs of a view by"
                     )
-                known_before = known_before.unscored()
+                known_before = LearnedMessages.of(known_before.digests, known_before.labels)
         if len(labels) > MOST_LABELS:
             raise UsageError(f"{len(labels)} labels; a model has at most {MOST_LABELS}")
         table_sum = pool.table_sum(stored, labels, file)  # which raises an error if the model is damaged

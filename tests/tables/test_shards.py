@@ -117,7 +117,7 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
         for number, part in enumerate(parts):
             assert_same(part, whole.shard(number, many))
             assert np.array_equal(part.first_days, whole.shard(number, many).first_days)
-        learned = [LearnedMessages.load_shard(stored, number, many) for number in range(many)]
+        learned = [LearnedMessages.load(stored, number, many) for number in range(many)]
         assert sum(map(len, learned)) == len(whole.learned)
         assert np.array_equal(merge_learned(learned).digests, whole.learned.digests)
         assert np.array_equal(merge_learned(learned).labels, whole.learned.labels)

@@ -15,7 +15,7 @@ from distributed import Client, Future
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.tables.loading import load_shard
-from spamnb.tables.vocabulary import Vocabulary
+from spamnb.tables.vocabulary import check_columns
 from spamnb.training.batches import Finish
 from spamnb.workers.cluster import tasks
 
@@ -42,7 +42,7 @@ class ClusterTableSum:
         self.depth = depth
         self.waiting: dict[tuple[int, int], list[Future]] = {}  # by level, and shard on that level
         if base:
-            Vocabulary(base).check()
+            check_columns(base)
 
     def add(self, table: Future) -> None:
         self._put(0, 0, table)
