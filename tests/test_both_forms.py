@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from fuzz.both_forms import same
 from fuzz.families import BODY, BOX, FAMILIES, HEADERS
 from helpers.interpreted import interpreted
 from helpers.paths import GOLDEN, SPAMASSASSIN
@@ -16,61 +17,26 @@ from hypothesis import strategies as st
 
 from spamnb.arrays import Texts
 from spamnb.cli.version import form_of_core
+from spamnb.mailboxes.chunks import RawMessage
+from spamnb.mailboxes.sources import messages
 from spamnb.tables.count_table import CountTable
 
 FORMS = (import_module, interpreted)
 HOSTILE = 4 << 10  # bytes of a message that is made to cost as much as it can
-AT_ONCE = 250
 SAMPLE = 40  # of the messages of a mailbox, every how many are in the fast tests
 MAILBOXES = sorted(SPAMASSASSIN.glob("*.mbox.xz"))
+CHECKS = ("message", "head", "features", "batch")
 pytestmark = pytest.mark.skipif(form_of_core() == "interpreted", reason="the core is not compiled")
 
 
-def read_by(form, raw):
-    """All that one form makes of a message."""
-    message = form("spamnb.reading.message").read(raw)
-    features = tokenizer(form).features(message)
-    parts = [(part.content_type, part.headers, part.text, part.size, part.filename) for part in message.parts]
-    return {
-        "message": (message.headers, parts),
-        "digest": form("spamnb.reading.identity").digest(message),
-        "tokens": features.tokens,
-        "pairs": features.pairs,
-        "numbers": features.numbers,
-        "texts": features.texts,
-    }
+def agree(raws):
+    for what in CHECKS:
+        for raw in raws:
+            same(what)(raw)
 
 
-def counted_by(form, messages):
-    """The rows of messages read in bulk, as one form numbers them."""
-    chunks = form("spamnb.mailboxes.chunks")
-    chunk = chunks.ReadMessages([chunks.RawMessage("-", None, raw) for raw in messages], 0)
-    batch = form("spamnb.training.batches").batch_of(chunk, None, tokenizer(form))
-    rows = batch.rows
-    arrays = [rows.starts, rows.places, rows.times, rows.parts, batch.fingerprints, batch.digests]
-    return [array.tolist() for array in (*arrays, *rows.numbers.values())], list(rows.numbers)
-
-
-def tokenizer(form):
-    return form("spamnb.reading.tokenizer").Tokenizer(form("spamnb.reading.settings").Settings())
-
-
-def messages_by(form, path):
-    found = form("spamnb.mailboxes.sources").messages([str(path)])
-    return [one.data if hasattr(one, "data") else (one.path, one.why) for one in found]
-
-
-def agree(messages):
-    for raw in messages:
-        compiled, plain = [read_by(form, raw) for form in FORMS]
-        assert compiled == plain
-    compiled, plain = [counted_by(form, messages) for form in FORMS]
-    assert compiled == plain
-
-
-@pytest.fixture(scope="module", params=MAILBOXES, ids=lambda path: path.name)
-def mailbox(request):
-    return messages_by(import_module, request.param)
+def corpus():
+    return [one.data for one in messages(list(map(str, MAILBOXES))) if isinstance(one, RawMessage)]
 
 
 def test_one_form_is_compiled_and_one_is_not():
@@ -79,42 +45,31 @@ def test_one_form_is_compiled_and_one_is_not():
     assert interpreted("spamnb.reading.features").Features.__module__ == "spamnb_interpreted.reading.features"
 
 
-def test_golden_messages():
+def test_golden_and_hostile_messages():
     agree([path.read_bytes() for path in sorted(GOLDEN.glob("*.eml"))])
-
-
-@pytest.mark.parametrize("kind", [BODY, HEADERS])
-def test_hostile_messages(kind):
-    agree([make(HOSTILE) for make in FAMILIES[kind].values()])
+    for make in (*FAMILIES[BODY].values(), *FAMILIES[HEADERS].values()):
+        agree([make(HOSTILE)])
 
 
 @given(st.lists(st.binary(max_size=200), max_size=3))
-def test_any_bytes(messages):
-    agree(messages)
+def test_any_bytes(raws):
+    agree(raws)
 
 
-def test_a_sample_of_the_corpus(mailbox):
-    agree(mailbox[::SAMPLE])
+def test_a_sample_of_the_corpus():
+    agree(corpus()[::SAMPLE])
 
 
 @only_long
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(16))
-def test_all_of_the_corpus(mailbox, part):
-    agree(mailbox[AT_ONCE * part : AT_ONCE * (part + 1)])
-
-
-@pytest.mark.parametrize("path", MAILBOXES[:1], ids=lambda path: path.name)
-def test_a_mailbox_is_cut_alike(path):
-    compiled, plain = [messages_by(form, path) for form in FORMS]
-    assert compiled == plain
+def test_all_of_the_corpus(part):
+    agree(corpus()[part::16])
 
 
 @pytest.mark.parametrize("make", FAMILIES[BOX].values(), ids=FAMILIES[BOX])
-def test_a_hostile_mailbox_is_cut_alike(make, tmp_path):
-    (path := tmp_path / "box").write_bytes(make(HOSTILE))
-    compiled, plain = [messages_by(form, path) for form in FORMS]
-    assert compiled == plain
+def test_a_hostile_mailbox_is_cut_alike(make):
+    same("mailbox")(make(HOSTILE))
 
 
 def test_models_and_verdicts(mail, tmp_path):

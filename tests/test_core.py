@@ -5,6 +5,7 @@ import os
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.building import hatch_build
@@ -104,10 +105,22 @@ def tree(tmp_path):
 STALE = {"a.py": "a", "a.pxd": "ab", "b.py": "b", "b.pxd": "b", "c.py": "c", "c.pxd": "c"}
 
 
-@pytest.mark.parametrize("changed", STALE)
-def test_a_library_that_is_older_than_a_source_is_stale(tree, changed):
+def newer(path):
+    os.utime(path, (2e9 + 1, 2e9 + 1))
+
+
+AGES: dict[str, Any] = {
+    **{f"{name} is newer": lambda tree, name=name: newer(tree / name) for name in STALE},
+    "no source": lambda tree: (tree / "a.py").unlink(),
+    "no types": lambda tree: (tree / "a.pxd").unlink(),
+    "a new module": lambda tree: [write(tree / f"d{suffix}") for suffix in (".py", ".pxd")],
+}
+
+
+@pytest.mark.parametrize("how", AGES)
+def test_a_library_that_does_not_fit_its_sources_is_stale(tree, how):
     assert hatch_build.stale(tree) == []
-    os.utime(tree / "spamnb" / changed, (2e9 + 1, 2e9 + 1))
+    AGES[how](tree / "spamnb")
     assert hatch_build.stale(tree) == [hatch_build.library(tree)]
 
 
@@ -124,22 +137,10 @@ def test_only_what_changed_is_compiled_anew(tree, changed, monkeypatch):
 
     monkeypatch.setattr(hatch_build, "run", run)
     monkeypatch.setattr(hatch_build, "compiler", lambda: (["compile"], ["link"]))
-    os.utime(tree / "spamnb" / changed, (2e9 + 1, 2e9 + 1))
+    newer(tree / "spamnb" / changed)
     hatch_build.compile_core(tree, tree, tree / "objects")
     assert sorted(ran) == sorted([*STALE[changed], *STALE[changed], "linked"])  # to C, to an object
     assert hatch_build.library(tree).stat().st_mtime == 2e9 + 1
-
-
-@pytest.mark.parametrize("lost", ["a.py", "a.pxd"])
-def test_a_library_with_a_module_that_has_no_source_or_no_types_is_stale(tree, lost):
-    (tree / "spamnb" / lost).unlink()
-    assert hatch_build.stale(tree) == [hatch_build.library(tree)]
-
-
-def test_a_library_without_a_new_module_is_stale(tree):
-    for suffix in (".py", ".pxd"):
-        write(tree / "spamnb" / f"d{suffix}")
-    assert hatch_build.stale(tree) == [hatch_build.library(tree)]
 
 
 def test_a_library_of_one_module_is_stale(tree):
@@ -157,7 +158,7 @@ def test_what_is_for_another_python_is_left_alone(tree):
 def test_without_a_compiler_nothing_old_is_left(tree, monkeypatch, capsys, wish):
     monkeypatch.setenv("SPAMNB_COMPILE", wish)
     monkeypatch.setenv("CC", "no-such-compiler")
-    os.utime(tree / "spamnb" / "c.py", (2e9 + 1, 2e9 + 1))
+    newer(tree / "spamnb" / "c.py")
     hatch_build.compile_in_place(tree)
     assert hatch_build.compiled(tree) == []
     said = capsys.readouterr().err
@@ -165,16 +166,10 @@ def test_without_a_compiler_nothing_old_is_left(tree, monkeypatch, capsys, wish)
     assert ("no C compiler (no-such-compiler)" in said) == (not wish)
 
 
-def test_a_compiler_can_be_required(tree, monkeypatch):
-    monkeypatch.setenv("SPAMNB_COMPILE", "require")
+@pytest.mark.parametrize(("wish", "said"), [("require", "no-such-compiler"), ("yes", "SPAMNB_COMPILE=yes")])
+def test_a_compiler_can_be_required_but_no_wish_means_nothing(tree, monkeypatch, wish, said):
+    monkeypatch.setenv("SPAMNB_COMPILE", wish)
     monkeypatch.setenv("CC", "no-such-compiler")
     hatch_build.library(tree).unlink()
-    with pytest.raises(SystemExit, match="no-such-compiler"):
-        hatch_build.compile_in_place(tree)
-
-
-def test_a_wish_that_means_nothing_is_refused(tree, monkeypatch):
-    monkeypatch.setenv("SPAMNB_COMPILE", "yes")
-    hatch_build.library(tree).unlink()
-    with pytest.raises(SystemExit, match="SPAMNB_COMPILE=yes"):
+    with pytest.raises(SystemExit, match=said):
         hatch_build.compile_in_place(tree)

@@ -1,6 +1,5 @@
 """`import spamnb`: the few lines it promises, and what it costs."""
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -77,13 +76,6 @@ def test_learning_and_forgetting(own):
         "unknown",
     ]
     assert library.Model.open(own).classify(raw).score == before
-
-
-def test_a_label_the_model_does_not_know(own, mail):
-    """Refused, or added: never a model that nobody can read any more."""
-    with contextlib.suppress(library.SpamnbError):
-        library.learn(own, mail.messages["work"], "work")
-    assert library.Model.open(own).classify(mail.messages["spam"]).label == "spam"
 
 
 def test_a_view_of_ones_own(spamnb, mail):

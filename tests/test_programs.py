@@ -25,35 +25,17 @@ def test_why_it_does_not_start(name):
 
 
 @pytest.mark.parametrize(
-    ("may_lack", "outcome"),
-    [("away fdm", pytest.skip.Exception), ("fdm", pytest.fail.Exception), ("", pytest.fail.Exception)],
+    ("name", "may_lack", "forbidden", "outcome"),
+    [
+        ("away", "away fdm", (), pytest.skip.Exception),
+        ("away", "fdm", (), pytest.fail.Exception),
+        ("away", "", ("away",), pytest.fail.Exception),  # what a machine forbids must be installed
+        ("cut", "", ("cut",), pytest.skip.Exception),
+    ],
 )
-def test_a_test_without_its_program(monkeypatch, may_lack, outcome):
+def test_a_test_without_its_program(request, monkeypatch, name, may_lack, forbidden, outcome):
     monkeypatch.setenv("SPAMNB_MAY_LACK", may_lack)
-    programs.require("there")
-    with pytest.raises(outcome, match="no-such-program is not installed"):
-        programs.require("away")
-
-
-def test_what_the_machine_forbids_is_skipped_but_must_be_installed(monkeypatch):
-    monkeypatch.setenv("SPAMNB_MAY_LACK", "")
-    monkeypatch.setattr(programs, "FORBIDDEN", {"cut", "away"})
-    with pytest.raises(pytest.skip.Exception, match="cut does not start"):
-        programs.require("cut")
-    with pytest.raises(pytest.fail.Exception, match="is not installed"):
-        programs.require("away")
-
-
-def test_each_program_is_tried_once(monkeypatch):
-    tried = []
-    monkeypatch.setitem(programs.STARTS, "there", lambda: tried.append(1))
-    for _ in range(2):
-        programs.require("there")
-    assert tried == [1]
-
-
-def test_the_marker_skips(request, monkeypatch):
-    monkeypatch.delenv("SPAMNB_MAY_LACK", raising=False)
-    request.node.add_marker(programs.needs("there", "away"))
-    with pytest.raises(pytest.skip.Exception):
+    monkeypatch.setattr(programs, "FORBIDDEN", {*forbidden})
+    request.node.add_marker(programs.needs("there", name))
+    with pytest.raises(outcome, match=TRIES[name][1]):
         programs.pytest_runtest_setup(request.node)

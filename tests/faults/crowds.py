@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from random import Random
 
 from faults.operations import BRIM, CROWD, MAILBOXES, ONE, Operation
-from faults.worlds import State, World, counted, differences, named, settle, state
+from faults.worlds import State, World, counted, named, settle, state
 from helpers.waiting import PATIENCE, until
 
 from spamnb.training.learn import learn
@@ -117,7 +117,7 @@ def at_once(world: World, learners: int, judges: int, chance: Random, killed: in
     settle(in_turn)
     then = state(in_turn)
     assert now.learned == then.learned
-    assert now.counts == then.counts == counted(now.learned), differences(now, then)
+    assert now.counts == then.counts == counted(now.learned)
     world.leave(model)
     world.leave(in_turn)
     return Times(max(times[:learners]), max(times[learners:], default=0))

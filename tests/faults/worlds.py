@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -84,18 +85,6 @@ def state(path: str) -> State:
     told = [row[1:] for row in rows if row[0] == "m"]
     learned = {name: labels[int(place)] for name, place, _ in told}
     return State(learned, counts, (head, {name: score for name, _, score in told}))
-
-
-def differences(one: Any, other: Any) -> str:
-    """Where two states begin to differ."""
-    if isinstance(one, State) and isinstance(other, State):
-        one, other = vars(one), vars(other)
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        told = [f"{key}: {differences(one[key], other[key])}" for key in one if one[key] != other[key]]
-        return f"{len(told)} differ, {told[0]}" if told else ""
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
-        return differences(dict(enumerate(one)), dict(enumerate(other)))
-    return f"{str(one)[:300]} / {str(other)[:300]}"
 
 
 def named(raw: bytes) -> str:
@@ -246,27 +235,21 @@ def settle(model: str) -> None:
 
 def session_of(process: int) -> list[int]:
     """The processes that are still there of a session."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == process and fields[0] not in "ZX":
-            found.append(int(name))
-    return found
+    found = {name: data.decode().rpartition(")")[2].split() for name, data in processes("stat").items()}
+    return [name for name, fields in found.items() if int(fields[3]) == process and fields[0] not in "ZX"]
 
 
 def naming(path: str) -> list[int]:
     """The processes that were started with an argument."""
-    found = []
+    return [name for name, data in processes("cmdline").items() if path.encode() in data.split(b"\0")]
+
+
+def processes(what: str) -> dict[int, bytes]:
+    """What Linux tells of each process that there is."""
+    found = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            words = Path("/proc", name, "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if path.encode() in words:
-            found.append(int(name))
+        with suppress(OSError):
+            found[int(name)] = Path("/proc", name, what).read_bytes()
     return found
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import msgpack
 import pytest
+from fuzz.file_checks import backup as check_backup
 from fuzz.sealing import sealed_backup
+from helpers.forging import changed, forged_fields, forged_model
 
 from spamnb.configuration import current
 from spamnb.configuration.compiling import compile_files
@@ -49,92 +51,55 @@ def made(tmp_path_factory):
     return path
 
 
-def forged_head(data: bytes, places: tuple, value: object) -> bytes:
-    """Put another value into the head of a model, or take it out (`Ellipsis`); make its checksum anew."""
-    unpacker = msgpack.Unpacker(strict_map_key=False, max_buffer_size=1 << 30)
-    unpacker.feed(data)
-    entries = unpacker.read_map_header()
-    front = {unpacker.unpack(): unpacker.unpack() for _ in range(4)}
-    rest = data[unpacker.tell() :]
-    *outer, last = places
-    inner = front["head"]
-    for place in outer:
-        inner = inner[place]
-    if value is Ellipsis:
-        del inner[last]
-    else:
-        inner[last] = value
-    front["crc32"] = crc32(msgpack.packb(front["head"]))
-    packed = b"".join(msgpack.packb(item) for pair in front.items() for item in pair)
-    return msgpack.Packer().pack_map_header(entries) + packed + rest
+def any_of(**values: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], Any]]:
+    """Each value with the place it is to be put: keys and indices of the head, between two underscores."""
+    return [
+        (tuple(int(key) if key.isdigit() else key for key in places.split("__")), value)
+        for places, chosen in values.items()
+        for value in chosen
+    ]
 
 
-def any_of(*values: Any) -> Any:
-    return values
-
-
-HEADS: list[Any] = [
-    *((("labels", 1), name) for name in (*NO_LABELS, "ham", 7, None, b"spam", ["spam"])),
-    *(
-        (("labels",), value)
-        for value in any_of([], ["ham"], ["ham", "spam", "bills"], "hs", {"ham": 1, "spam": 2}, 7)
+NO_COUNT, NO_KIND = (-1, nan, 1.5, "1", None, True), ("QB", "B", "I", "f", "x", "", 7)
+NO_COLUMN, NO_RATE = (EVIL, "tokens", 7, None), (nan, inf, -1.0, "x", [1.0])
+HEADS = [
+    *any_of(
+        labels__1=(*NO_LABELS, "ham", 7, None, b"spam", ["spam"]),
+        labels=([], ["ham"], ["ham", "spam", "bills"], "hs", {"ham": 1, "spam": 2}, 7, ...),
+        messages__0=NO_COUNT,
+        presences__0=NO_COUNT,
+        occurrences__0=NO_COUNT,
+        pair_presences__0=NO_COUNT,
+        messages=([], [1], [1, 1, 1], 7, "11", ...),
+        presences=([], [1], [1, 1, 1], 7, "11"),
+        vocabulary=(-1, nan, "1"),
+        pair_vocabulary=(-1, nan, "1"),
+        generation=(-1, nan, "1"),
+        cutoffs=([], [nan, nan], [-1.0, nan], ["a", "b"], [1.0], 7, [0.0, 1.0, nan], ...),
+        calibration=([], [nan, 0.0], [inf, 0.0], [1.0], ["1", 0.0], ...),
+        margin=(nan, "1", None),
+        ham_loss=(nan, -1, 2, "0.1"),
+        numbers__size=([], [[1, 1, 1]], 7, [[1, nan, 1], [1, 1, 1]], [[1, 1, 1], [1, 1, inf]]),
+        numbers__size__1__0=(-1, nan, "1", 1e300),
+        numbers=(...,),
+        settings=(...,),
+        settings__ngrams=(0, 6, -1, nan, "1", 10**9, True),
+        settings__keyed=(nan, [], None),
+        settings__revision=(nan, [], None),
+        settings__stop_words=(7, [7], None),
+        view=(...,),
+        view__event=(EVIL, None, 7, "gauss", []),
+        view__smoothing=NO_RATE,
+        view__least_evidence=NO_RATE,
+        view__damping=NO_RATE,
+        view__prior=(EVIL, 7, {}, {"ham": nan}, {"ham": -1.0, "spam": 2.0}, {"ham": "1"}),
+        columns__0__2=(-8, nan, "8", 1 << 60),
+        **{f"settings__{name}": (EVIL,) for name in "stem stop_language headers closed keep_case".split()},
+        **{f"view__{name}": (nan, "x") for name in "pairs numbers tfidf split_head_body".split()},
+        **{f"columns__{n}__0": NO_COLUMN for n in (0, 1, 5)},
+        **{f"columns__{n}__1": NO_KIND for n in (0, 1, 3, 4, 6, 12)},
     ),
-    *(
-        ((name, 0), value)
-        for name in ("messages", "presences", "occurrences", "pair_presences")
-        for value in any_of(-1, nan, 1.5, "1", None, True)
-    ),
-    *(
-        ((name,), value)
-        for name in ("messages", "presences")
-        for value in any_of([], [1], [1, 1, 1], 7, "11")
-    ),
-    *(
-        ((name,), value)
-        for name in ("vocabulary", "pair_vocabulary", "generation")
-        for value in any_of(-1, nan, "1")
-    ),
-    *(
-        (("cutoffs",), value)
-        for value in any_of([], [nan, nan], [-1.0, nan], ["a", "b"], [1.0], 7, [0.0, 1.0, nan])
-    ),
-    *((("calibration",), value) for value in any_of([], [nan, 0.0], [inf, 0.0], [1.0], ["1", 0.0])),
-    *((("margin",), value) for value in any_of(nan, "1", None)),
-    *((("ham_loss",), value) for value in any_of(nan, -1, 2, "0.1")),
-    *((("numbers", "size"), value) for value in any_of([], [[1, 1, 1]], 7, [[1, nan, 1], [1, 1, 1]])),
-    *((("numbers", "size"), [[1, 1, 1], [value, 1, 1]]) for value in any_of(-1, nan, "1", 1e300)),
-    (("numbers", "size"), [[1, 1, 1], [1, 1, inf]]),
     (("numbers", EVIL), [[1, 1, 1], [1, 1, 1]]),
-    *((("settings", "ngrams"), value) for value in any_of(0, 6, -1, nan, "1", 10**9, True)),
-    *((("settings", name), EVIL) for name in ("stem", "stop_language", "headers", "closed", "keep_case")),
-    *((("settings", name), value) for name in ("keyed", "revision") for value in any_of(nan, [], None)),
-    *((("settings", "stop_words"), value) for value in any_of(7, [7], None)),
-    *((("view", "event"), value) for value in any_of(EVIL, None, 7, "gauss", [])),
-    *(
-        (("view", name), value)
-        for name in ("smoothing", "least_evidence", "damping")
-        for value in any_of(nan, inf, -1.0, "x", [1.0])
-    ),
-    *(
-        (("view", "prior"), value)
-        for value in any_of(EVIL, 7, {}, {"ham": nan}, {"ham": -1.0, "spam": 2.0}, {"ham": "1"})
-    ),
-    *(
-        (("view", name), value)
-        for name in ("pairs", "numbers", "tfidf", "split_head_body")
-        for value in any_of(nan, "x")
-    ),
-    *(
-        ((name,), Ellipsis)
-        for name in ("labels", "messages", "cutoffs", "calibration", "numbers", "view", "settings")
-    ),
-    *((("columns", 0, 2), value) for value in any_of(-8, nan, "8", 1 << 60)),
-    *((("columns", n, 0), value) for n in (0, 1, 5) for value in any_of(EVIL, "tokens", 7, None)),
-    *(
-        (("columns", n, 1), value)
-        for n in (0, 1, 3, 4, 6, 12)
-        for value in any_of("QB", "B", "I", "f", "x", "", 7)
-    ),
 ]
 
 
@@ -142,7 +107,7 @@ HEADS: list[Any] = [
 def test_a_forged_head_is_refused(made, tmp_path, places, value):
     sound = Path(made).read_bytes()
     path = tmp_path / "model"
-    path.write_bytes(forged_head(sound, places, value))
+    path.write_bytes(forged_model(sound, places, value))
     if path.read_bytes() == sound:
         pytest.skip("that is what it says")
     for use in (
@@ -159,50 +124,41 @@ def test_a_forged_head_is_refused(made, tmp_path, places, value):
 
 def test_a_forged_label_reaches_no_header(spamnb, made, tmp_path):
     path = tmp_path / "model"
-    path.write_bytes(forged_head(Path(made).read_bytes(), ("labels", 1), EVIL))
+    path.write_bytes(forged_model(Path(made).read_bytes(), ("labels", 1), EVIL))
     said = spamnb("classify", "-p", "--model", path, stdin=SPAM)
     assert (said.code, said.out) == (65, b"")
     assert said.err.count(b"\n") == 1
 
 
-RECORDS: list[Any] = [
-    *(("digest", value) for value in any_of(-1, 1 << 64, nan, "1", None)),
-    *(("day", value) for value in any_of(-1, 65_536, nan, "1", None)),
-    *(
-        (name, value)
-        for name in ("new_tokens", "new_pairs")
-        for value in any_of(10**6, -(10**6), nan, "1", None)
-    ),
-    *((name, value) for name in ("score", "lead") for value in any_of("1", None, [])),
-    *((name, value) for name in ("before", "after") for value in any_of(EVIL, 7, [], "bills")),
-    *(
-        ("numbers", value)
-        for value in any_of({"size": nan}, {"size": -1}, {"size": 1e300}, {EVIL: 1}, {"size": "1"}, [], 7)
-    ),
-    *(("text", value) for value in any_of(b"", b"\n", b"a", "text", None)),
-    *((name, b"1234567") for name in ("fingerprints", "occurrences", "pairs")),
-    *((name, b"12345678") for name in ("fingerprints", "occurrences")),
-    *((name, Ellipsis) for name in ("digest", "before", "after", "day", "text", "score", "numbers")),
-]
+NO_NUMBER = (nan, "1", None)
+RECORDS = any_of(
+    digest=(-1, 1 << 64, *NO_NUMBER, ...),
+    day=(-1, 65_536, *NO_NUMBER, ...),
+    new_tokens=(10**6, -(10**6), *NO_NUMBER),
+    new_pairs=(10**6, -(10**6), *NO_NUMBER),
+    score=("1", None, [], ...),
+    lead=("1", None, []),
+    before=(EVIL, 7, [], "bills", ...),
+    after=(EVIL, 7, [], "bills", ...),
+    numbers=({"size": nan}, {"size": -1}, {"size": 1e300}, {EVIL: 1}, {"size": "1"}, [], 7, ...),
+    text=(b"", b"\n", b"a", "text", None, ...),
+    fingerprints=(b"1234567", b"12345678"),
+    occurrences=(b"1234567", b"12345678"),
+    pairs=(b"1234567",),
+)
 
 
-def forged_record(data: bytes, name: str, value: object) -> bytes:
+def forged_record(data: bytes, places: tuple[str], value: object) -> bytes:
     fields, _ = journal.record_at(data, 0)
-    assert fields
-    fields = {key: bytes(old) if isinstance(old, memoryview) else old for key, old in fields.items()}
-    if value is Ellipsis:
-        del fields[name]
-    else:
-        fields[name] = value
-    packed = msgpack.packb(fields) if not isinstance(value, int) or value < 1 << 64 else b"\x80"
-    return msgpack.packb([crc32(packed), packed])
+    packed = forged_fields(fields, places, value) if value != 1 << 64 else b"\x80"
+    return bytes(msgpack.packb([crc32(packed), packed]))
 
 
-@pytest.mark.parametrize(("name", "value"), RECORDS, ids=lambda it: repr(it)[:40])
-def test_a_forged_record_is_passed_over(made, tmp_path, capfd, name, value):
+@pytest.mark.parametrize(("places", "value"), RECORDS, ids=lambda it: repr(it)[:40])
+def test_a_forged_record_is_passed_over(made, tmp_path, capfd, places, value):
     path = tmp_path / "model"
     path.write_bytes(Path(made).read_bytes())
-    Path(f"{path}.journal").write_bytes(forged_record(Path(f"{made}.journal").read_bytes(), name, value))
+    Path(f"{path}.journal").write_bytes(forged_record(Path(f"{made}.journal").read_bytes(), places, value))
     stored = StoredModel.open(str(path))
     assert (stored.journal.records, len(stored.journal.damaged)) == ([], 1)
     assert Model(stored).classify(SPAM).label
@@ -213,10 +169,8 @@ def test_what_is_forgotten_more_often_than_learned_counts_as_nothing(made, tmp_p
     path = tmp_path / "model"
     path.write_bytes(Path(made).read_bytes())
     one = Path(f"{made}.journal").read_bytes()
-    fields, _ = journal.record_at(one, 0)
-    assert fields
-    gone = {**{key: bytes(old) if isinstance(old, memoryview) else old for key, old in fields.items()}}
-    gone |= {"before": "ham", "after": None, "new_tokens": -len(fields["fingerprints"]) // 8}
+    gone = msgpack.unpackb(msgpack.unpackb(one)[1])
+    gone |= {"before": "ham", "after": None, "new_tokens": -len(gone["fingerprints"]) // 8}
     Path(f"{path}.journal").write_bytes(journal.sealed(gone) * 40)
     model = Model.open(path)
     assert (model.stored.messages[0], model.stored.vocabulary >= 0) == (0, True)
@@ -224,60 +178,63 @@ def test_what_is_forgotten_more_often_than_learned_counts_as_nothing(made, tmp_p
     assert min(load_table(model.stored).clipped().messages) >= 0
 
 
-def backup_with(made: str, **head: object) -> bytes:
-    first, about, *rest = exported(made)
-    return sealed_backup("\n".join([first, json.dumps({**json.loads(about), **head}), *rest]).encode())
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        *({"labels": ["ham", name]} for name in (*NO_LABELS, 7, None)),
-        *({"messages": [1, value]} for value in any_of(-1, nan, "1", 1.5, None)),
-        *({"cutoffs": value} for value in any_of([nan, nan], ["a", "b"], None)),
-        *({"settings": value} for value in any_of({}, None, 7)),
-    ],
-    ids=lambda head: repr(head)[:40],
+BACKUPS = any_of(
+    labels__1=(*NO_LABELS, 7, None),
+    messages__1=(-1, nan, "1", 1.5, None),
+    cutoffs=([nan, nan], ["a", "b"], None),
+    settings=({}, None, 7),
 )
-def test_a_forged_backup_is_refused(spamnb, made, tmp_path, head):
+
+
+@pytest.mark.parametrize(("places", "value"), BACKUPS, ids=lambda it: repr(it)[:40])
+def test_a_forged_backup_is_refused(spamnb, made, tmp_path, places, value):
+    first, head, *rest = exported(made)
+    forged = json.dumps(changed(json.loads(head), places, value))
     backup = tmp_path / "backup"
-    backup.write_bytes(backup_with(made, **head))
+    backup.write_bytes(sealed_backup("\n".join([first, forged, *rest]).encode()))
     said = spamnb("import", "--model", tmp_path / "model", backup)
     assert (said.code, said.err.count(b"\n")) == (65, 1), said.err
     assert not (tmp_path / "model").exists()
 
 
+ODD: list = [None, -1, 1 << 200, "x", [], {}]
+
+
+def leaves(value, path=()):
+    """Where everything stands in a value made of lists and maps."""
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield (*path, key)
+            yield from leaves(value[key], (*path, key))
+
+
+def test_a_backup_that_makes_no_sense_takes_no_model_s_place(own):
+    """Whatever is changed in its head: it is refused, or the model that comes of it can be read."""
+    first, head, *rest = exported(own)
+    known = json.loads(head)
+    for number, path in enumerate(leaves(known)):
+        other = json.dumps(changed(known, path, ODD[number % len(ODD)]))
+        check_backup("\n".join((first, other, *rest)).encode())
+
+
 @pytest.mark.parametrize(
-    ("line", "forged"),
+    ("old", "new", "code"),
     [
-        *(
-            ("t\t", ("t", *fields, "word"))
-            for fields in (("70000", "1", "1", "1", "1", "1"), ("1", "1", "-1", "1", "1", "1"))
-        ),
-        ("t\t", ("t", "1", "1", str(1 << 63), "1", "1", "1", "word")),
-        ("m\t", ("m", "0" * 16, "-1", "nan")),
-        ("m\t", ("m", "0" * 16, "2", "nan")),
+        ("t\t", "t\t70000\t1\t1\t1\t1\t1\tword", 65),
+        ("t\t", "t\t1\t1\t-1\t1\t1\t1\tword", 65),
+        ("t\t", f"t\t1\t1\t{1 << 63}\t1\t1\t1\tword", 65),
+        ("t\t", f"t\t1\t1\t1\t1\t1\t{1 << 40}\tword", 0),  # counts beyond 32 bits come back
+        ("m\t", f"m\t{0:016}\t-1\tnan", 65),
+        ("m\t", f"m\t{0:016}\t2\tnan", 65),
     ],
 )
-def test_forged_counts_in_a_backup_are_refused(spamnb, made, tmp_path, line, forged):
+def test_forged_counts_in_a_backup_are_refused(spamnb, made, tmp_path, old, new, code):
     lines = list(exported(made))
-    place = next(n for n, old in enumerate(lines) if old.startswith(line))
-    lines[place] = "\t".join(forged)
+    lines[next(n for n, line in enumerate(lines) if line.startswith(old))] = new
     backup = tmp_path / "backup"
     backup.write_bytes(sealed_backup("\n".join(lines).encode()))
-    assert spamnb("import", "--model", tmp_path / "model", backup).code == 65
-
-
-def test_counts_beyond_32_bits_come_back(spamnb, made, tmp_path):
-    lines = list(exported(made))
-    place = next(n for n, old in enumerate(lines) if old.startswith("t\t"))
-    *fields, token = lines[place].split("\t")
-    fields[-1] = str(1 << 40)
-    lines[place] = "\t".join((*fields, token))
-    backup = tmp_path / "backup"
-    backup.write_bytes(sealed_backup("\n".join(lines).encode()))
-    spamnb("import", "--model", tmp_path / "model", backup).succeeds()
-    assert lines[place] in list(exported(str(tmp_path / "model")))
+    assert spamnb("import", "--model", tmp_path / "model", backup).code == code
+    assert code or new in list(exported(str(tmp_path / "model")))
 
 
 def test_labels_of_messages_that_there_are_not(made, tmp_path):
@@ -288,39 +245,46 @@ def test_labels_of_messages_that_there_are_not(made, tmp_path):
         path = tmp_path / "model"
         size = stored.column("digest_labels").size
         number = [name for name, *_ in stored.head["columns"]].index("digest_labels")
-        path.write_bytes(forged_head(bytes(data), ("columns", number, 3), crc32(data[at : at + size])))
+        path.write_bytes(forged_model(bytes(data), ("columns", number, 3), crc32(data[at : at + size])))
         forged = StoredModel.open(str(path))
         for load in (load_table, LearnedMessages.load):
             with pytest.raises(SpamnbError, match="labels are damaged"):
                 load(forged)
 
 
-HISTORY: list[Any] = [
-    *(("time", value) for value in any_of(nan, inf, -1.0, 1e300, "1", None)),
-    *(("verdict", value) for value in any_of(EVIL, "", 7, None, b"spam")),
-    *(("score", value) for value in any_of(nan, inf, "1", None)),
-    *(("probability", value) for value in any_of(nan, 2.0, "1")),
-    *(("cutoffs", value) for value in any_of([], [nan, 1.0], ["a", "b"], 7, [1.0])),
-    *(("digest", value) for value in any_of(-1, 1.5, "1")),
-    *(("size", value) for value in any_of(-1, nan, "1", None)),
-    *(("limits", value) for value in any_of([], [1], [-1, 1], ["a", "b"], None, 7)),
-    *((name, value) for name in ("model", "source", "user", "message") for value in any_of("text", 7, None)),
-    *((name, Ellipsis) for name in ("time", "verdict", "score", "limits", "message", "model")),
-]
+def test_a_damaged_histogram_is_told(spamnb, own, mail):
+    """It is read by one view only, and not verified as a whole; what was learned later is taken from it."""
+    learn(own, mail.messages["spam"], "spam")
+    column = StoredModel.open(own).column("histogram.0")
+    with open(own, "r+b") as file:
+        file.seek(column.at)
+        file.write(bytes(200 for _ in range(column.size)))
+    spamnb("classify", "--event", "bernoulli", "--model", own, stdin=mail.messages["spam"]).fails(
+        65, "damaged"
+    )
 
 
-@pytest.mark.parametrize(("name", "value"), HISTORY, ids=lambda it: repr(it)[:40])
-def test_a_forged_record_of_the_history_is_passed_over(made, tmp_path, name, value):
+HISTORY = any_of(
+    time=(nan, inf, -1.0, 1e300, "1", None, ...),
+    verdict=(EVIL, "", 7, None, b"spam", ...),
+    score=(inf, *NO_NUMBER, ...),
+    probability=(nan, 2.0, "1"),
+    cutoffs=([], [nan, 1.0], ["a", "b"], 7, [1.0]),
+    digest=(-1, 1.5, "1"),
+    size=(-1, *NO_NUMBER),
+    limits=([], [1], [-1, 1], ["a", "b"], None, 7, ...),
+    model=("text", 7, None, ...),
+    source=("text", 7, None),
+    user=("text", 7, None),
+    message=("text", 7, None, ...),
+)
+
+
+@pytest.mark.parametrize(("places", "value"), HISTORY, ids=lambda it: repr(it)[:40])
+def test_a_forged_record_of_the_history_is_passed_over(made, tmp_path, places, value):
     verdict = Model.open(made).classify(SPAM)
     sound = history_log.packed_record(SPAM, verdict, made, "classify", "", time.time(), [90, 10**8])
-    fields = history_log.sound_fields(sound)
-    assert fields
-    fields = {key: bytes(old) if isinstance(old, memoryview) else old for key, old in fields.items()}
-    if value is Ellipsis:
-        del fields[name]
-    else:
-        fields[name] = value
-    packed = msgpack.packb(fields)
+    packed = forged_fields(history_log.sound_fields(sound), places, value)
     sizes = len(packed).to_bytes(4, "little") + crc32(packed).to_bytes(4, "little")
     (tmp_path / f"2026-11-16-000000{history_log.SUFFIX}").write_bytes(
         history_log.MARK + sizes + packed + sound

@@ -29,39 +29,32 @@ def test_no_map_is_asked_for(spamnb, own, mail, tmp_path):
     assert len(failed(log)) == 1
 
 
+NO_LOCKS = "this file system has no locks ("
+
+
 @pytest.mark.parametrize(
-    ("error", "command"),
+    ("error", "command", "said"),
     [
-        ("ENOLCK", "--spam -"),
-        ("ENOSYS", "--spam -"),
-        ("EOPNOTSUPP", "--spam - --forget"),
-        ("ENOLCK", "HAM SPAM"),
+        ("ENOLCK", "--spam -", NO_LOCKS),
+        ("ENOSYS", "--spam -", NO_LOCKS),
+        ("EOPNOTSUPP", "--spam - --forget", NO_LOCKS),
+        ("ENOLCK", "HAM SPAM", NO_LOCKS),
+        ("EIO", "--spam -", "cannot lock: Input/output error; name another file with --model"),
     ],
 )
+@pytest.mark.parametrize("is_new", [False, True])
 def test_without_locks_nothing_is_learned_and_it_is_said_what_to_do(
-    spamnb, own, mail, tmp_path, error, command
+    spamnb, own, mail, tmp_path, error, command, said, is_new
 ):
-    words = {"HAM": mail.ham, "SPAM": mail.work}
+    path = str(tmp_path / "new") if is_new else own
+    words = [{"HAM": mail.ham, "SPAM": mail.work}.get(word, word) for word in command.split()]
     log, before = tmp_path / "log", Path(own).read_bytes()
-    arguments = [
-        spamnb.program,
-        "train",
-        *(words.get(word, word) for word in command.split()),
-        "--model",
-        own,
-    ]
-    done = spamnb.run([*failing(log, "flock", error), *arguments], LESSON)
-    done.fails(73, "this file system has no locks (", "); keep the model on another one: --model")
+    arguments = [spamnb.program, "train", *words, "--model", path]
+    spamnb.run([*failing(log, "flock", error), *arguments], LESSON).fails(73, said, "--model")
     assert len(failed(log)) == 1
     assert Path(own).read_bytes() == before
     assert not os.path.exists(own + ".journal")
-
-
-def test_without_locks_a_new_model_is_not_begun(spamnb, tmp_path):
-    log, path = tmp_path / "log", str(tmp_path / "new")
-    command = [spamnb.program, "train", "--spam", "-", "--model", path]
-    spamnb.run([*failing(log, "flock", "ENOLCK"), *command], LESSON).fails(73, "no locks", "--model")
-    assert not os.path.exists(path)
+    assert not os.path.exists(tmp_path / "new")
 
 
 def test_without_locks_mail_is_judged_all_the_same(spamnb, own, mail, tmp_path):
@@ -70,12 +63,6 @@ def test_without_locks_mail_is_judged_all_the_same(spamnb, own, mail, tmp_path):
     command = [spamnb.program, "classify", "-p", "-e", "--model", own]
     done = spamnb.run([*failing(tmp_path / "log", "flock", "ENOLCK"), *command], mail.messages["spam"])
     assert done == expected
-
-
-def test_a_lock_that_fails_for_another_reason(spamnb, own, tmp_path):
-    command = [spamnb.program, "train", "--spam", "-", "--model", own]
-    done = spamnb.run([*failing(tmp_path / "log", "flock", "EIO"), *command], LESSON)
-    done.fails(73, "cannot lock: Input/output error; name another file with --model")
 
 
 @pytest.mark.parametrize("error", ["EINVAL", "EOPNOTSUPP"])
@@ -97,21 +84,15 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(spamnb, own, mail, tmp_pat
     assert Path(own).read_bytes() == Path(trained).read_bytes()
 
 
-@pytest.mark.parametrize("error", ["EIO", "ENOSPC"])
-def test_a_folder_whose_sync_fails_is_one(spamnb, own, tmp_path, error):
-    log = tmp_path / "log"
-    tracer = failing(log, "fsync", error, os.path.dirname(own))
+@pytest.mark.parametrize(("error", "what"), [("EIO", "folder"), ("ENOSPC", "folder"), ("EINVAL", "journal")])
+def test_what_cannot_be_synced_is_a_failure(spamnb, own, tmp_path, error, what):
+    """Only a folder may go without, where its file system says that it cannot."""
+    log, journal = tmp_path / "log", Path(own + ".journal")
+    if what == "journal":
+        learn(own, b"Subject: x\n\ny", "ham")
+    before = journal.read_bytes() if what == "journal" else b""
+    tracer = failing(log, "fsync", error, os.path.dirname(own) if what == "folder" else journal)
     done = spamnb.run([*tracer, spamnb.program, "train", "--spam", "-", "--model", own], LESSON)
     done.fails(73, "the message was not learned")
     assert len(failed(log)) == 1
-    assert Path(own + ".journal").read_bytes() == b""
-
-
-def test_a_file_that_cannot_be_synced_is_one(spamnb, own, tmp_path):
-    """Only a folder may go without."""
-    learn(own, LESSON, "spam")
-    before = Path(own + ".journal").read_bytes()
-    tracer = failing(tmp_path / "log", "fsync", "EINVAL", own + ".journal")
-    done = spamnb.run([*tracer, spamnb.program, "train", "--ham", "-", "--model", own], b"Subject: x\n\ny")
-    done.fails(73, "the message was not learned")
-    assert Path(own + ".journal").read_bytes() == before
+    assert journal.read_bytes() == before

@@ -4,7 +4,6 @@ import os
 import random
 import shutil
 import stat
-import sys
 import tempfile
 import time
 from itertools import combinations, pairwise
@@ -177,20 +176,6 @@ def test_cut_at_every_length_it_is_torn_and_nothing_is_told(start, model, withou
         journal_of(model).write_bytes(whole[: end + 20 * number])
         check(model, without(*range(number + 1, len(LESSONS))), [])
     assert capfd.readouterr().err == ""
-
-
-def test_any_byte_wrong_is_told_and_the_rest_counts(start, model, without, capfd):
-    """The same by the model as a whole, with some of the bytes."""
-    whole, stretches = journal_of(model).read_bytes(), start[1]
-    for number, (first, end) in enumerate(stretches):
-        for place in (first, first + 6, first + 12, end - 5):  # of frame, length, map and score
-            content = bytearray(whole)
-            content[place] ^= 0x40
-            journal_of(model).write_bytes(content)
-            check(model, without(number), [(first, end)])
-        told = capfd.readouterr().err
-        assert told.count("\n") == 1  # four times the same record: once is enough
-        assert f"model.journal: damaged records are passed over, at bytes {first}-{end - 1}; learn" in told
 
 
 # Several
@@ -504,20 +489,6 @@ def test_what_was_lost_is_learned_again_and_all_is_well(spamnb, damaged):
         == b"spam: 1 already known\n"
     )
     assert spamnb("inspect", "--json", "--model", own).succeeds().json["messages"] == [14, 19]
-
-
-def test_a_delivery_that_finds_damage_loads_nothing_heavy(spamnb, damaged, mail):
-    own, _, line = damaged
-    program = (
-        "import sys; from spamnb import delivery; "
-        f"delivery.parse(['classify', '--model', {own!r}])(); print(*sys.modules)"
-    )
-    done = says(spamnb.run([sys.executable, "-c", program], mail.messages["spam"]), line)
-    loaded = {name.partition(".")[0] for name in done.lines[-1].split()}
-    assert "spamnb" in loaded
-    assert loaded.isdisjoint(
-        {"re", "json", "numpy", "click", "typing", "dataclasses", "contextlib", "hashlib"}
-    )
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ import pickle
 import re
 import shutil
 import stat
-import sys
 from hashlib import blake2b
 from pathlib import Path
 
@@ -282,16 +281,3 @@ def test_a_token_and_a_message_are_told_by_their_words(spamnb, both, mail):
     assert pages[0] == pages[1]
     text = spamnb("inspect", "--model", both[0], "--diff", keyed).succeeds().out
     assert b"cannot be compared" in text
-
-
-@pytest.mark.parametrize("command", [["classify"], ["train", "--spam", "-"]], ids=" ".join)
-def test_a_delivery_loads_what_it_needs(spamnb, both, command):
-    """Ordinary models do not pay for keys; and nobody pays for hashlib."""
-    code = "import sys; from spamnb.start import main; sys.exit(main())"
-    loaded = []
-    for path in both:
-        run = [sys.executable, "-X", "importtime", "-c", code, *command, "--model", path]
-        lines = spamnb.run(run, PILLS).err.decode().splitlines()
-        loaded.append({line.rpartition("|")[2].strip() for line in lines})
-    assert "spamnb.key" in loaded[1] - loaded[0] <= {"spamnb.key", "_blake2"}
-    assert "hashlib" not in loaded[1]

@@ -1,6 +1,5 @@
 """Learning one message: the same counts as training in bulk, whatever is killed, torn or done at once."""
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -10,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from helpers.generated import examples_times
-from helpers.learning import MAIL, PAIRS, TOKENS, fold, made, seen, train_bulk
-from helpers.textbook import pair_rows_of, rows_of
+from helpers.learning import MAIL, fold, made, seen, train_bulk
 from helpers.waiting import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.errors import CannotCreate, DataError, Locked, NoModel, SpamnbError, UsageError
+from spamnb.errors import CannotCreate, Locked
 from spamnb.lock import Lock
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -73,29 +71,6 @@ def test_any_sequence_counts_like_bulk_training_of_what_is_left(sequence, limit)
         assert seen(path) == before
 
 
-def test_forgetting_all_gives_an_empty_model(model):
-    empty = Path(model).read_bytes()
-    for number, raw in enumerate(MAIL):
-        learn(model, raw, "ham" if number % 2 else "spam")
-    for raw in reversed(MAIL):
-        assert learn(model, raw, None) == "forgotten"
-    stored = StoredModel.open(model)
-    assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
-    assert rows_of(stored, TOKENS) == {}
-    assert (pair_rows_of(stored, PAIRS), stored.pair_vocabulary) == ({}, 0)
-    fold(model)
-    assert Path(model).read_bytes() == empty
-
-
-def test_what_is_learned_is_judged_by_at_once(model):
-    for raw in MAIL[:2]:
-        learn(model, raw, "ham")
-    for raw in MAIL[2:4]:
-        learn(model, raw, "spam")
-    judge = Model.open(model)
-    assert judge.classify(b"Subject: money\n\nbuy").score > 0 > judge.classify(b"see you at noon").score
-
-
 def test_the_journal_judges_like_the_folded_model(model):
     for number, raw in enumerate(MAIL):
         learn(model, raw, "ham" if number < 2 else "spam")
@@ -107,39 +82,11 @@ def test_the_journal_judges_like_the_folded_model(model):
 # Labels
 
 
-@pytest.mark.parametrize("label", ["holiday", ""])
-def test_a_label_the_model_does_not_have_is_refused_or_learned(model, label):
-    """And never makes a journal that nobody can read."""
-    learn(model, MAIL[0], "ham")
-    with contextlib.suppress(UsageError, DataError):
-        learn(model, MAIL[1], label)
-    assert StoredModel.open(model).label_of(digest(read(MAIL[0]))) == "ham"
-    assert learn(model, MAIL[2], "spam") == "learned"
-
-
 def test_a_model_may_begin_with_any_label(tmp_path):
     path = str(tmp_path / "model")
     training.create(path, "work")
     assert learn(path, MAIL[0], "work") == "learned"
     assert StoredModel.open(path).messages == [1]
-
-
-def test_any_number_of_labels(tmp_path):
-    path = str(tmp_path / "model")
-    labels = ["work", "family", "spam", "news"]
-    training.create(path, *labels)
-    mail = [(raw, labels[number % 4]) for number, raw in enumerate(MAIL[:-1])]
-    for raw, label in mail:
-        assert learn(path, raw, label) == "learned"
-    for raw, label in mail[:2]:
-        assert learn(path, raw, "news") == "moved"
-        assert learn(path, raw, label) == "moved"
-    assert seen(path) == seen(train_bulk(tmp_path, mail))
-
-
-def test_no_model_is_said(tmp_path):
-    with pytest.raises(NoModel):
-        learn(str(tmp_path / "model"), MAIL[0], "ham")
 
 
 # What is the same message
@@ -358,14 +305,4 @@ def test_a_dead_process_holds_no_lock(model):
 def test_a_lock_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(CannotCreate, match="lock"), Lock(str(tmp_path / "file" / "model")):
-        pass
-
-
-def test_the_lock_is_released_when_learning_fails(model):
-    content = Path(model).read_bytes()
-    Path(model).write_bytes(content[:-1])
-    with pytest.raises(SpamnbError):
-        learn(model, MAIL[0], "ham")
-    Path(model).write_bytes(content)
-    with Lock(model, patience=0):
         pass
