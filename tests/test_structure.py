@@ -11,7 +11,7 @@ PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 MODULES = sorted((ROOT / "spamnb").rglob("*.py"))
 ROOMS = (
     "bayes cli configuration delivery evaluation exchange history html imap inspection mailboxes"
-    " reading report review serve store tables training workers"
+    " pages reading report review serve store tables training workers"
 ).split()
 TOP = "|".join(["spamnb", "tests", "bench", "docs", *ROOMS])
 NAMED = re.compile(rf"(?<![\w/.-])((?:{TOP})/[\w./-]*(?:\.py|\.md|\.css|/))(?![\w*])")

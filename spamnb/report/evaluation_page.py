@@ -8,18 +8,46 @@ from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
 from spamnb.labels import SPAM, UNSURE
 from spamnb.mailboxes.skipped import Unreadable, failures
-from spamnb.report.elements import Markup, document, element, joined, label, row, table, titled, untrusted
-from spamnb.report.formats import count, interval_text, percent, share
+from spamnb.pages.elements import Markup, element, joined, untrusted
+from spamnb.pages.formats import count, interval_text, percent, share
+from spamnb.pages.parts import card, document, label_text, path_text, row, section, small, table, titled
 from spamnb.report.plots import plots_section
-from spamnb.report.tokens_and_mistakes import PATH, mistakes_section, telling_tokens_section
+from spamnb.report.tokens_and_mistakes import mistakes_section, telling_tokens_section
 
 TEXT_LENGTH = 160  # characters shown of a title or a reason
 FAILURES_LISTED = 20
+MOST_PAIRED = 3  # labels up to which two tables fit beside each other
+LABEL_METRICS = ("precision", "recall", "f1")
+
+Form = Callable[[float | None], str]
+Headline = tuple[str, str, str, Form]  # name, metric (the way to it, by dots), a few words, how it is written
+
+SPAM_HEADLINES: tuple[Headline, ...] = (
+    ("{Rest} lost", "ham_lost_percent", "taken for spam", percent),
+    ("Spam missed", "spam_missed_percent", "taken for {rest}", percent),
+    ("Unsure", "unsure_percent", "left to a person", percent),
+    ("1 − AUC", "one_minus_auc_percent", "pairs in wrong order", percent),
+    ("F1 of spam", "labels.spam.f1", "precision and recall", share),
+)
+LABEL_HEADLINES: tuple[Headline, ...] = (
+    ("Accuracy", "accuracy", "got their label", share),
+    ("Macro F1", "macro.f1", "each label alike", share),
+    ("Unsure", "unsure_percent", "left to a person", percent),
+)
+ALL_METRICS = (
+    ("one_minus_auc_percent", "(1−AUC) %", percent),
+    ("lam_percent", "lam %", percent),
+    ("log_loss", "log loss", share),
+    ("brier", "Brier score", share),
+    ("expected_calibration_error", "calibration error", share),
+)
 
 
 def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
     metrics = evaluation.metrics
-    sections = (
+    return document(
+        title,
+        masthead(evaluation, title),
         headlines(metrics, learned_before(evaluation)),
         plots_section(evaluation),
         tables_section(metrics),
@@ -27,61 +55,43 @@ def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") ->
         mistakes_section(evaluation.mistakes),
         mail_section(evaluation),
     )
-    return document(title, masthead(evaluation, title), element("main", *sections))
 
 
 def masthead(evaluation: Evaluation, title: str) -> Markup:
-    metrics = evaluation.metrics
-    supports = [
-        (" · ", count(values["support"]), " ", label(name)) for name, values in metrics["labels"].items()
-    ]
+    labels = evaluation.metrics["labels"].items()
+    supports = [(" · ", count(values["support"]), " ", label_text(name)) for name, values in labels]
     how = (" · judged ", untrusted(evaluation.how, TEXT_LENGTH))
-    return element(
-        "header",
-        element("h1", untrusted(title, TEXT_LENGTH)),
-        element("p", counted(metrics["messages"], "message"), supports, how, class_="lead"),
-    )
+    messages = counted(evaluation.metrics["messages"], "message")
+    lead = element("p", messages, supports, how, class_="lead")
+    return element("header", element("h1", untrusted(title, TEXT_LENGTH)), lead)
 
 
-def headlines(metrics: Mapping[str, Any], warning: Markup | None = None) -> Markup:
+def headlines(metrics: Mapping[str, Any], warning: Markup | None) -> Markup:
     """Show the figures to look at first: of ham and spam, or else of getting the label right."""
-    intervals = metrics["intervals"]
-    unsure = card("Unsure", metrics["unsure_percent"], intervals["unsure_percent"], "left to a person")
-    if SPAM in metrics["labels"]:
-        f1, f1_interval = metrics["labels"][SPAM]["f1"], intervals["labels"][SPAM]["f1"]
-        rest = not_spam(list(metrics["labels"]))
-        cards = [
-            card(
-                f"{rest.capitalize()} lost",
-                metrics["ham_lost_percent"],
-                intervals["ham_lost_percent"],
-                "taken for spam",
-            ),
-            card(
-                "Spam missed",
-                metrics["spam_missed_percent"],
-                intervals["spam_missed_percent"],
-                f"taken for {rest}",
-            ),
-            unsure,
-            card(
-                "1 − AUC",
-                metrics["one_minus_auc_percent"],
-                intervals["one_minus_auc_percent"],
-                "pairs in wrong order",
-            ),
-            card("F1 of spam", f1, f1_interval, "precision and recall", share),
-        ]
-    else:
-        cards = [
-            card("Accuracy", metrics["accuracy"], intervals["accuracy"], "got their label", share),
-            card("Macro F1", metrics["macro"]["f1"], intervals["macro"]["f1"], "each label alike", share),
-            unsure,
-        ]
+    shown = SPAM_HEADLINES if SPAM in metrics["labels"] else LABEL_HEADLINES
+    cards = [headline(metrics, *each) for each in shown]
     note = element("p", metrics["imbalance"], class_="note") if metrics["imbalance"] else None
-    small = element("p", "Below each figure, its 95 % interval.", class_="footnote")
+    footnote = element("p", "Below each figure, its 95 % interval.", class_="footnote")
     figures = element("dl", cards, class_="cards")
-    return element("section", figures, small, note, warning, aria_label="Headlines")
+    return element("section", figures, footnote, note, warning, aria_label="Headlines")
+
+
+def headline(metrics: Mapping[str, Any], name: str, metric: str, meaning: str, form: Form) -> Markup | None:
+    """Show a figure with its interval; nothing where there is no figure."""
+    value: Any = metrics
+    interval = metrics["intervals"]
+    for key in metric.split("."):
+        value, interval = value[key], interval[key]
+    if value is None:
+        return None
+    rest = not_spam(list(metrics["labels"]))
+    unit = element("span", " %", class_="unit") if form is percent else None
+    return card(
+        name.format(Rest=rest.capitalize()),
+        (form(value), unit),
+        meaning.format(rest=rest),
+        interval_text(interval, form),
+    )
 
 
 def learned_before(evaluation: Evaluation) -> Markup | None:
@@ -95,39 +105,15 @@ def learned_before(evaluation: Evaluation) -> Markup | None:
     return element("p", words, class_="note")
 
 
-def card(
-    name: str,
-    value: float | None,
-    interval: Sequence[float] | None,
-    meaning: str,
-    form: Callable[[float | None], str] = percent,
-) -> Markup | None:
-    """Show a figure with its interval; nothing where there is no figure."""
-    if value is None:
-        return None
-    unit = element("span", " %", class_="unit") if form is percent else None
-    known = interval_text(interval, form)
-    return element(
-        "div",
-        element("dt", name),
-        element("dd", form(value), unit, class_="figure"),
-        element("dd", known, class_="span") if known else None,
-        element("dd", meaning, class_="meaning"),
-    )
-
-
 def mail_section(evaluation: Evaluation) -> Markup:
     """Say what to know of the mail: copies, what could not be read, and how the figures were taken."""
-    return element(
-        "section",
-        element("h2", "The mail"),
+    words = "Unsure is neither lost nor missed, but counts against recall, F1 and accuracy."
+    return section(
+        "The mail",
+        None,
         element("p", copies(evaluation.duplicates)),
         unreadable(failures(evaluation.judged.unreadable)),
-        element(
-            "p",
-            "Unsure is neither lost nor missed, but counts against recall, F1 and accuracy.",
-            class_="span",
-        ),
+        element("p", words, class_="span"),
     )
 
 
@@ -145,7 +131,7 @@ def unreadable(failures: Sequence[Unreadable]) -> Markup | None:
     if not failures:
         return None
     listed = [
-        element("li", untrusted(failure.path, PATH, ending=True), ": ", untrusted(failure.why, TEXT_LENGTH))
+        element("li", path_text(failure.path), ": ", untrusted(failure.why, TEXT_LENGTH))
         for failure in failures[:FAILURES_LISTED]
     ]
     more = len(failures) - len(listed)
@@ -153,17 +139,6 @@ def unreadable(failures: Sequence[Unreadable]) -> Markup | None:
         element("p", f"{counted(len(failures), 'message')} could not be read:"),
         element("ul", listed, element("li", f"and {count(more)} more") if more else None, class_="path"),
     )
-
-
-MOST_PAIRED = 3  # labels up to which two tables fit beside each other
-LABEL_METRICS = ("precision", "recall", "f1")
-ALL_METRICS = (
-    ("one_minus_auc_percent", "(1−AUC) %", percent),
-    ("lam_percent", "lam %", percent),
-    ("log_loss", "log loss", share),
-    ("brier", "Brier score", share),
-    ("expected_calibration_error", "calibration error", share),
-)
 
 
 def tables_section(metrics: Mapping[str, Any]) -> Markup:
@@ -174,20 +149,16 @@ def tables_section(metrics: Mapping[str, Any]) -> Markup:
         titled("Spam missed, by what is lost", at_ham_loss(metrics)),
     )
     side_by_side = "tables pair" if len(metrics["labels"]) <= MOST_PAIRED else "tables"
-    return element("section", element("h2", "In numbers"), element("div", tables, class_=side_by_side))
+    return section("In numbers", None, element("div", tables, class_=side_by_side))
 
 
 def confusion(metrics: Mapping[str, Any]) -> Markup:
-    verdicts = (*metrics["labels"], UNSURE)
-    rows = (
-        element(
-            "tr",
-            element("th", label(truth), scope="row"),
-            [cell(metrics, truth, verdict) for verdict in verdicts],
-        )
-        for truth in metrics["labels"]
-    )
-    return table(("truly", *map(label, metrics["labels"]), UNSURE), rows, "confusion")
+    labels = metrics["labels"]
+    rows = []
+    for truth in labels:
+        cells = [cell(metrics, truth, verdict) for verdict in (*labels, UNSURE)]
+        rows.append(element("tr", element("th", label_text(truth), scope="row"), cells))
+    return table(("truly", *map(label_text, labels), UNSURE), rows, "confusion")
 
 
 def cell(metrics: Mapping[str, Any], truth: str, verdict: str) -> Markup:
@@ -195,14 +166,14 @@ def cell(metrics: Mapping[str, Any], truth: str, verdict: str) -> Markup:
     class_ = (
         "right" if truth == verdict else "nothing" if not messages else None if verdict == UNSURE else "wrong"
     )
-    part = element("span", f"{percent(100 * messages / support)} %", class_="span") if messages else None
+    part = small(f"{percent(100 * messages / support)} %") if messages else None
     return element("td", count(messages), part, class_=class_)
 
 
 def by_label(metrics: Mapping[str, Any]) -> Markup:
     trust = metrics["intervals"]
     rows = [
-        row(label(name), *estimates(values, trust["labels"][name]), count(values["support"]))
+        row(label_text(name), *estimates(values, trust["labels"][name]), count(values["support"]))
         for name, values in metrics["labels"].items()
     ]
     macro = row("macro average", *estimates(metrics["macro"], trust["macro"]), count(metrics["messages"]))
@@ -217,8 +188,7 @@ def estimates(
 
 
 def estimate(value: float | None, interval: Sequence[float] | None) -> Markup:
-    known = interval_text(interval, share)
-    return joined(share(value), element("span", known, class_="span") if known else None)
+    return joined(share(value), small(interval_text(interval, share)))
 
 
 def all_messages(metrics: Mapping[str, Any]) -> Markup:

@@ -1,32 +1,19 @@
 """A model in four pictures, as one SVG file: telling tokens, weights, Zipf's curve, and scores."""
 
 import re
-from math import log10
+from math import ceil, log10
 
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.errors import CannotCreate, UsageError
 from spamnb.inspection.model_summary import LARGEST_WEIGHT, WEIGHT_STEP, ModelCurves, TellingToken
 from spamnb.labels import SPAM
-from spamnb.report.elements import Markup, element, joined, sheet
-from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, colour_of_label, count, signed, tick
-from spamnb.report.histogram import ScoreGroup, histogram
-from spamnb.report.svg import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Linear,
-    Logarithmic,
-    box,
-    clipped,
-    drawing,
-    path,
-    text,
-    x_axis,
-    y_axis,
-)
+from spamnb.pages import svg
+from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
+from spamnb.pages.elements import Markup, element, joined, shortened
+from spamnb.pages.formats import count, short, signed, tick
+from spamnb.pages.histogram import ScoreGroup, histogram
+from spamnb.pages.parts import sheet
+from spamnb.pages.svg import ACROSS, BOTTOM, HEIGHT, RIGHT, TOP, UPWARD, WIDTH, Linear, Logarithmic
 
 MARGIN, GAP, CAPTION = 24, 36, 30  # units around the pictures, between them, and for a name above each
 ROWS = 16  # tokens that are named
@@ -57,7 +44,7 @@ def model_plots(model: ModelCurves, title: str) -> str:
             "svg",
             element("style", Markup(style())),
             element("rect", width=wide, height=high, class_="paper"),
-            text(MARGIN, MARGIN + 10, title, "start", "title"),
+            svg.text(MARGIN, MARGIN + 10, title, "start", "title"),
             [panel(index, name, plot) for index, (name, plot) in enumerate(panels)],
             xmlns="http://www.w3.org/2000/svg",
             viewBox=f"0 0 {wide} {high}",
@@ -72,12 +59,12 @@ def panel(index: int, name: str, plot: Markup) -> Markup:
     x = MARGIN + index % 2 * (WIDTH + GAP)
     y = MARGIN + CAPTION + index // 2 * (HEIGHT + CAPTION + GAP)
     frame = element("svg", plot, x=x, y=y + CAPTION, width=WIDTH, height=HEIGHT)
-    return joined(text(x, y + 14, name, "start", "head"), frame)
+    return joined(svg.text(x, y + 14, name, "start", "head"), frame)
 
 
 def style() -> str:
     """Take the rules for drawings from the style sheets, without variables: not all programs know those."""
-    colours, page = sheet("colours.css"), sheet("style.css")
+    colours, page = sheet("colours.css"), sheet("page.css")
     variables = "".join(css.partition("@media")[0] for css in (colours, page))
     values = dict(re.findall(r"--(\w+): ([^;]+);", variables))
     rules = [line for line in page.splitlines() if line.startswith("svg ")] + [EXTRA_RULES]
@@ -93,29 +80,21 @@ def telling_tokens(model: ModelCurves) -> Markup:
     rows = [(label, token) for label in listed for token in summary.telling[label][:each]]
     largest = max((token.weight for _, token in rows), default=1.0)
     x = Linear(0, largest, BARS_LEFT, RIGHT - FIGURE_ROOM)
-    return drawing(
+    return svg.drawing(
         "telling",
         "Most telling tokens",
         f"Of each label: {'; '.join(listed)}.",
         *(named_bar(row, label, token, x) for row, (label, token) in enumerate(rows)),
-        text(BARS_LEFT, TOP - 8, "nats ahead of any other label", "start", "name"),
+        svg.text(BARS_LEFT, TOP - 8, "nats ahead of any other label", "start", "name"),
     )
 
 
 def named_bar(row: int, label: str, token: TellingToken, x: Linear) -> Markup:
-    y = TOP + row * (BOTTOM - TOP + 16) / ROWS
-    name = token.token if len(token.token) <= NAME_LENGTH else token.token[: NAME_LENGTH - 1] + "…"
+    y, end = TOP + row * (BOTTOM - TOP + 16) / ROWS, x.at(token.weight)
     return joined(
-        text(BARS_LEFT - 6, y + 9, name, "end", "name"),
-        box(
-            x.start,
-            y + 1,
-            x.at(token.weight) - x.start,
-            10,
-            colour_of_label(label),
-            f"{token.token}: {label}",
-        ),
-        text(x.at(token.weight) + 4, y + 9, f"{signed(token.weight)} {label[:LABEL_LENGTH]}", "start"),
+        svg.text(BARS_LEFT - 6, y + 9, shortened(token.token, NAME_LENGTH), "end", "name"),
+        svg.box(x.start, y + 1, end - x.start, 10, colour_of_label(label), f"{token.token}: {label}"),
+        svg.text(end + 4, y + 9, f"{signed(token.weight)} {label[:LABEL_LENGTH]}", "start"),
     )
 
 
@@ -124,61 +103,49 @@ def weights(model: ModelCurves) -> Markup:
     bars = model.weights
     low, high = bars[0][0], bars[-1][0] + WEIGHT_STEP
     most = max((tokens for _, tokens in bars), default=0)
-    x = Linear(low, high, LEFT, RIGHT)
-    y = Logarithmic(1.0, 10.0 ** max(1, len(str(most))), BOTTOM, TOP)
+    x = Linear(low, high, *ACROSS)
+    y = Logarithmic(1.0, 10.0 ** max(1, len(str(most))), *UPWARD)
     least = model.summary.view["least_evidence"]
     weak = x.at(max(low, -least)), x.at(least)
     edge = f", {LARGEST_WEIGHT:g} and more at the edge" if low < 0 else ""
-    return drawing(
+    drawn = []
+    if least:
+        drawn.append(svg.box(weak[0], TOP, weak[1] - weak[0], BOTTOM - TOP, "unsure", "too weak to count"))
+    drawn.append(svg.y_axis(y, "tokens", form=short))
+    for at, tokens in bars:
+        if tokens:
+            left, right, top = x.at(at) + 0.4, x.at(at + WEIGHT_STEP) - 0.4, y.at(tokens)
+            colour = SPAM_COLOUR if at >= 0 and model.toward == SPAM else HAM_COLOUR
+            tip = f"{count(tokens)} tokens: {tick(at)} to {tick(at + WEIGHT_STEP)} nats"
+            drawn.append(svg.box(left, top, right - left, BOTTOM - top, colour, tip))
+    return svg.drawing(
         "weights",
         "Weights of all tokens",
         f"How many tokens speak how much for {model.toward}, on a logarithmic scale.",
-        *(
-            [box(weak[0], TOP, weak[1] - weak[0], BOTTOM - TOP, "unsure", "too weak to count")]
-            if least
-            else []
-        ),
-        y_axis(y, "tokens", form=short_power),
-        *(
-            box(
-                x.at(at) + 0.4,
-                y.at(tokens),
-                x.at(at + WEIGHT_STEP) - x.at(at) - 0.8,
-                BOTTOM - y.at(tokens),
-                SPAM_COLOUR if at >= 0 and model.toward == SPAM else HAM_COLOUR,
-                f"{count(tokens)} tokens: {tick(at)} to {tick(at + WEIGHT_STEP)} nats",
-            )
-            for at, tokens in bars
-            if tokens
-        ),
-        x_axis(x, f"nats for {model.toward}" + edge),
+        *drawn,
+        svg.x_axis(x, f"nats for {model.toward}{edge}"),
     )
 
 
 def zipf(model: ModelCurves) -> Markup:
     """Plot occurrences against rank, both logarithmic; dashed, the law: the n-th has 1/n of the first."""
     ranks, times = (max((point[k] for point in model.zipf), default=1) for k in (0, 1))
-    x = Logarithmic(1.0, power_above(ranks), LEFT, RIGHT)
-    y = Logarithmic(1.0, power_above(times), BOTTOM, TOP)
+    x = Logarithmic(1.0, power_above(ranks), *ACROSS)
+    y = Logarithmic(1.0, power_above(times), *UPWARD)
     law = [(x.at(rank), y.at(times / rank)) for rank in (1, min(ranks, times))]
-    return drawing(
+    return svg.drawing(
         "zipf",
         "Zipf's curve of the vocabulary",
         f"{count(ranks)} tokens by rank; the most frequent occurs {count(times)} times.",
-        y_axis(y, "occurrences", y.ticks[1:], short_power),
-        x_axis(x, "rank of the token", x.ticks[1:], form=short_power),
-        path(law, "curve quiet dashed"),
-        clipped(path([(x.at(rank), y.at(n)) for rank, n in model.zipf], "curve")),
+        svg.y_axis(y, "occurrences", y.ticks[1:], short),
+        svg.x_axis(x, "rank of the token", x.ticks[1:], form=short),
+        svg.path(law, "curve quiet dashed"),
+        svg.clipped(svg.path([(x.at(rank), y.at(n)) for rank, n in model.zipf], "curve")),
     )
 
 
-def short_power(value: float) -> str:
-    """Write a power of ten in few letters."""
-    return f"{value / 1e6:g}M" if value >= 1e6 else f"{value / 1e3:g}k" if value >= 1e3 else f"{value:g}"
-
-
 def power_above(value: float) -> float:
-    power: float = 10.0 ** max(1, -int(-log10(max(value, 1)) // 1))
+    power: float = 10.0 ** max(1, ceil(log10(max(value, 1))))
     return power
 
 
@@ -187,13 +154,11 @@ def scores(model: ModelCurves) -> Markup:
     summary = model.summary
     if not len(model.ham) and not len(model.spam):
         why = "Scores are kept by models of ham and spam, once they have learned enough."
-        return drawing("scores", "Scores", why, text(WIDTH / 2, HEIGHT / 2, why, class_="small"))
+        return svg.drawing("scores", "Scores", why, svg.text(WIDTH / 2, HEIGHT / 2, why, class_="small"))
     ham = not_spam(summary.labels)
     cutoffs = (summary.cutoffs[0], summary.cutoffs[1]) if summary.cutoffs else None
-    plot, _beyond = histogram(
-        ScoreGroup(ham, model.ham, HAM_COLOUR), ScoreGroup(SPAM, model.spam, SPAM_COLOUR), cutoffs
-    )
-    return plot
+    groups = ScoreGroup(ham, model.ham, HAM_COLOUR), ScoreGroup(SPAM, model.spam, SPAM_COLOUR)
+    return histogram(*groups, cutoffs)[0]
 
 
 DOTS_PER_UNIT = 2  # sharp on screens with small dots, too
@@ -203,7 +168,7 @@ SVG = "http://www.w3.org/2000/svg"
 LETTER = '<svg xmlns="{}" width="9" height="9"><text y="9" font-family="{}">{}</text></svg>'
 
 
-def png(svg: str) -> bytes:
+def png(picture: str) -> bytes:
     try:
         from resvg_py import svg_to_bytes
     except ImportError:
@@ -216,4 +181,4 @@ def png(svg: str) -> bytes:
     sans = next(filter(is_there, SANS), None)
     if sans is None:
         raise CannotCreate("no font to write a PNG with: install fonts-dejavu-core, or name FILE.svg")
-    return svg_to_bytes(svg, zoom=DOTS_PER_UNIT, sans_serif_family=sans)
+    return svg_to_bytes(picture, zoom=DOTS_PER_UNIT, sans_serif_family=sans)

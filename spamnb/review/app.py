@@ -13,7 +13,7 @@ from starlette.routing import Route
 from spamnb.errors import DataError, SpamnbError
 from spamnb.files import complain
 from spamnb.history.database import History
-from spamnb.report.elements import element
+from spamnb.pages.elements import element
 from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, own_file
 from spamnb.review.corrections import correct, undo
 from spamnb.review.course import course_page

@@ -12,11 +12,11 @@ from urllib.parse import urlencode
 
 from spamnb.history.database import History
 from spamnb.model import Model
-from spamnb.report.elements import Child, Markup, element, page, sheet
+from spamnb.pages.elements import Child, Markup, element, shortened
+from spamnb.pages.parts import SHEETS, lead_text, page, sheet
 from spamnb.review.guard import Secrets
 
 VIEWS = {"/": "Inbox", "/course": "How it goes", "/words": "Words", "/cutoff": "Cutoff"}
-SHEETS = ("colours.css", "style.css", "message_page.css")  # of the reports
 STYLE, SCRIPT = "review.css", "review.js"
 MODEL_NAME = 60  # characters shown of a model's path
 
@@ -81,18 +81,10 @@ class PageContext:
     def _model_choice(self) -> Markup | None:
         if len(self.models) < 2:
             return None
-        names = [
-            element(
-                "option",
-                shown_path(path),
-                value=path,
-                selected="" if path == self.model_path else None,
-            )
-            for path in self.models
-        ]
+        names = {path: shown_path(path) for path in self.models}
         return element(
             "form",
-            element("label", "Model ", element("select", names, name="model")),
+            element("label", "Model ", choices("model", names, self.model_path)),
             element("button", "show"),
             action=self.path if self.path in VIEWS else "/",
             class_="model",
@@ -100,8 +92,12 @@ class PageContext:
 
     def form(self, action: str, *children: Child, class_: str | None = None) -> Markup:
         """Make a form that changes something."""
-        secret = element("input", type="hidden", name="secret", value=self.secrets.form)
+        secret = hidden("secret", self.secrets.form)
         return element("form", secret, *children, method="post", action=action, class_=class_)
+
+    def model_field(self) -> Markup | None:
+        """Make the field that keeps a form about the model that was chosen."""
+        return None if self.model_path == self.default_model else hidden("model", self.model_path)
 
 
 @cache
@@ -114,14 +110,18 @@ def own_file(name: str) -> bytes:
 def shown_path(path: str) -> str:
     """Write the path of a model as short as it is understood."""
     home = os.path.expanduser("~") + os.sep
-    short = "~/" + path.removeprefix(home) if path.startswith(home) else path
-    return short if len(short) <= MODEL_NAME else "…" + short[1 - MODEL_NAME :]
+    return shortened(
+        "~/" + path.removeprefix(home) if path.startswith(home) else path, MODEL_NAME, ending=True
+    )
 
 
 def heading(title: str, lead: Child = None) -> Markup:
-    return element(
-        "div", element("h1", title), element("p", lead, class_="lead") if lead else None, class_="title"
-    )
+    return element("div", element("h1", title), lead_text(lead), class_="title")
+
+
+def hidden(name: str, value: str) -> Markup:
+    """Make a field of a form that nobody sees."""
+    return element("input", type="hidden", name=name, value=value)
 
 
 def choices(name: str, values: Mapping[str, str], chosen: str) -> Markup:

@@ -1,4 +1,4 @@
-"""How it goes: shares week by week, mistakes put right, the learning curve, words that come and go."""
+"""How it goes: shares week by week, mistakes put right, and the learning curve."""
 
 from __future__ import annotations
 
@@ -8,47 +8,28 @@ from collections.abc import Callable, Sequence
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.intervals import Estimate, share
 from spamnb.history.database import Week
-from spamnb.inspection.model_summary import TellingToken
 from spamnb.inspection.standing import learning_curve, standing
-from spamnb.inspection.token_changes import TokenChanges, token_changes
 from spamnb.labels import SPAM, UNSURE
-from spamnb.report.elements import Markup, element, joined, label, row, scrolling, table, untrusted
-from spamnb.report.formats import UNKNOWN, colour_of_label, count, percent
-from spamnb.report.plots import figure, legend_of
-from spamnb.report.svg import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    Linear,
-    Logarithmic,
-    dot,
-    drawing,
-    line,
-    path,
-    power_below,
-    text,
-    x_axis,
-    y_axis,
-)
-from spamnb.report.tokens_and_mistakes import TOKEN
+from spamnb.pages import svg
+from spamnb.pages.elements import Markup, element, joined
+from spamnb.pages.formats import UNKNOWN, count, interval_text, percent
+from spamnb.pages.parts import captioned, row, scrolling, section, small, table
+from spamnb.pages.svg import ACROSS, BOTTOM, TOP, UPWARD, Linear, Logarithmic
 from spamnb.review.context import PageContext, heading, sentences
 
 WEEKS = 12  # shown
 FEWEST = 20  # messages of a week that is drawn; the table has all
-WORDS_SHOWN = 12
-CHANGE_DAYS = 30  # words that came within so many days, or were not seen for so many
+
+Series = tuple[str, str, Callable[[Week], Estimate | None]]  # name, classes of the style sheet, measure
 
 
 def course_page(context: PageContext) -> str:
     weeks = context.history.weeks(context.model_path)[-WEEKS:]
-    labels = context.model.labels
     return context.page(
         "How it goes",
         heading("How it goes", sentences(standing(context.model.stored))),
-        weeks_section(weeks, labels) if weeks else None,
+        weeks_section(weeks, context.model.labels) if weeks else None,
         curve_section(context),
-        words_section(context),
     )
 
 
@@ -56,16 +37,14 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
     lead = "With 95 % intervals. Lost and missed is what you have put right: as much as you have looked."
     rest = not_spam(labels)
     drawn = [week for week in weeks if week.messages >= FEWEST] or weeks
-    shown = [shares_figure(drawn)]
+    shares = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
+    shown = [week_figure("shares", "Spam and unsure", "Of all mail that was judged.", drawn, shares)]
     if SPAM in labels:
-        shown.append(mistakes_figure(drawn, rest))
-    return element(
-        "section",
-        element("h2", "Week by week"),
-        element("p", lead, class_="lead"),
-        element("div", shown, class_="plots of2"),
-        scrolling("Week by week", week_table(weeks, rest)),
-    )
+        title, words = f"{rest.capitalize()} lost and spam missed", f"Of what is {rest}, and of the spam, "
+        lost = ((f"{rest} lost", "curve ham", ham_lost), ("spam missed", "curve spam dashed", spam_missed))
+        shown.append(week_figure("mistakes", title, words + "by your corrections.", drawn, lost))
+    figures = element("div", shown, class_="plots of2")
+    return section("Week by week", lead, figures, scrolling("Week by week", week_table(weeks, rest)))
 
 
 def spam_share(week: Week) -> Estimate | None:
@@ -100,20 +79,6 @@ def mistaken(week: Week, is_kind: Callable[[str], bool], is_wrong: Callable[[str
     return share(wrong, right + sum(given.values()))
 
 
-Series = tuple[str, str, Callable[[Week], Estimate | None]]  # name, classes of the style sheet, measure
-
-
-def shares_figure(weeks: Sequence[Week]) -> Markup:
-    series = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
-    return week_figure("shares", "Spam and unsure", "Of all mail that was judged.", weeks, series)
-
-
-def mistakes_figure(weeks: Sequence[Week], rest: str) -> Markup:
-    series = ((f"{rest} lost", "curve ham", ham_lost), ("spam missed", "curve spam dashed", spam_missed))
-    words = f"Of what is {rest}, and of the spam, by your corrections."
-    return week_figure("mistakes", f"{rest.capitalize()} lost and spam missed", words, weeks, series)
-
-
 def week_figure(name: str, title: str, words: str, weeks: Sequence[Week], series: Sequence[Series]) -> Markup:
     """Plot shares in percent, week by week, with an interval at each point."""
     points = [
@@ -121,28 +86,26 @@ def week_figure(name: str, title: str, words: str, weeks: Sequence[Week], series
         for _, _, measure in series
     ]
     highest = max((found.high for of_series in points for _, found in of_series), default=1.0)
-    x = Linear(-0.5, len(weeks) - 0.5, LEFT, RIGHT)
-    y = Linear(0, min(100.0, highest * 1.05), BOTTOM, TOP)
+    x = Linear(-0.5, len(weeks) - 0.5, *ACROSS)
+    y = Linear(0, min(100.0, highest * 1.05), *UPWARD)
     drawn: list[Markup] = []
     for place, ((each, class_, _), of_series) in enumerate(zip(series, points, strict=True)):
         shift = 4 * place - 2  # or the intervals would hide each other
-        spots = [(x.at(at) + shift, found) for at, found in of_series]
-        drawn += [line(left, y.at(found.low), left, y.at(found.high), "whisker") for left, found in spots]
-        drawn.append(path([(left, y.at(found.value)) for left, found in spots], class_))
-        drawn += [
-            dot(left, y.at(found.value), 3, "point", f"{each}: {percent(found.value)} %")
-            for left, found in spots
-        ]
+        spots = [(x.at(at) + shift, y.at(found.value), found) for at, found in of_series]
+        drawn += [svg.line(at, y.at(found.low), at, y.at(found.high), "whisker") for at, _, found in spots]
+        drawn.append(svg.path([(left, top) for left, top, _ in spots], class_))
+        for left, top, found in spots:
+            drawn.append(svg.dot(left, top, 3, "point", f"{each}: {percent(found.value)} %"))
     shown = range(0, len(weeks), max(1, -(-len(weeks) // 5)))
-    plot = drawing(
+    plot = svg.drawing(
         name,
         title,
         "In percent, week by week; the same figures are in the table below.",
-        y_axis(y, "%"),
-        x_axis(x, "week from", shown, form=lambda at: day_of(weeks[int(at)].start)),
+        svg.y_axis(y, "%"),
+        svg.x_axis(x, "week from", shown, form=lambda at: day_of(weeks[int(at)].start)),
         *drawn,
     )
-    return figure(title, plot, joined(legend_of((each, class_) for each, class_, _ in series), words))
+    return captioned(plot, svg.legend((each, class_) for each, class_, _ in series), words, title=title)
 
 
 def day_of(seconds: float) -> str:
@@ -170,8 +133,8 @@ def estimate_cell(found: Estimate | None) -> Markup | str:
     """Write a share with its interval below."""
     if found is None:
         return UNKNOWN
-    low, high = (percent(100 * bound) for bound in (found.low, found.high))
-    return joined(f"{percent(100 * found.value)} %", element("span", f"{low} to {high}", class_="span"))
+    value, low, high = (100 * each for each in (found.value, found.low, found.high))
+    return joined(f"{percent(value)} %", small(interval_text((low, high), percent)))
 
 
 def curve_section(context: PageContext) -> Markup | None:
@@ -180,77 +143,23 @@ def curve_section(context: PageContext) -> Markup | None:
     if not curve:
         return None
     messages = sum(context.model.stored.messages)
-    x = Logarithmic(power_below(curve[0][0]), 10 * power_below(curve[-1][0]), LEFT, RIGHT)
-    y = Linear(0, 100, BOTTOM, TOP)
-    now = next(caught for learned, caught in curve if learned == messages)
-    plot = drawing(
+    x = Logarithmic(svg.power_below(curve[0][0]), 10 * svg.power_below(curve[-1][0]), *ACROSS)
+    y = Linear(0, 100, *UPWARD)
+    now = 100 * next(caught for learned, caught in curve if learned == messages)
+    left, top = x.at(messages), y.at(now)
+    plot = svg.drawing(
         "curve",
         "Learning curve",
-        f"Spam caught against messages learned: {100 * now:.0f} % with {count(messages)}.",
-        y_axis(y, "spam caught, %"),
-        x_axis(x, "messages learned", x.ticks[1:], form=lambda value: f"{value:,.0f}"),
-        line(x.at(messages), TOP, x.at(messages), BOTTOM, "mark"),
-        path([(x.at(learned), y.at(100 * caught)) for learned, caught in curve], "curve"),
-        dot(x.at(messages), y.at(100 * now), 5.5, "ring"),
-        text(
-            x.at(messages) + 8,
-            y.at(100 * now) + 20,
-            f"now: {count(messages)}, {100 * now:.0f} %",
-            "start",
-            "small",
-        ),
+        f"Spam caught against messages learned: {now:.0f} % with {count(messages)}.",
+        svg.y_axis(y, "spam caught, %"),
+        svg.x_axis(x, "messages learned", x.ticks[1:], form=lambda value: f"{value:,.0f}"),
+        svg.line(left, TOP, left, BOTTOM, "mark"),
+        svg.path([(x.at(learned), y.at(100 * caught)) for learned, caught in curve], "curve"),
+        svg.dot(left, top, 5.5, "ring"),
+        svg.text(left + 8, top + 20, f"now: {count(messages)}, {now:.0f} %", "start", "small"),
     )
     words = (
         "Estimated from how the mail that was learned scores, each message without itself. "
         "The ring is where the model stands."
     )
-    return element(
-        "section", element("h2", "Learning curve"), element("figure", plot, element("figcaption", words))
-    )
-
-
-def words_section(context: PageContext) -> Markup | None:
-    changes = token_changes(context.model, CHANGE_DAYS, WORDS_SHOWN)
-    listed = [words_of_label(context, changes, index) for index in range(len(context.model.labels))]
-    if not any(listed):
-        return None
-    lead = (
-        f"Words that were learned for the first time within {CHANGE_DAYS} days, and words that nobody has "
-        "written for so long, though they told much before."
-    )
-    return element(
-        "section",
-        element("h2", "Words gained and lost this month"),
-        element("p", lead, class_="lead"),
-        element("div", listed, class_="telling"),
-    )
-
-
-def words_of_label(context: PageContext, changes: TokenChanges, index: int) -> Markup | None:
-    name = context.model.labels[index]
-    kinds = (("gained", changes.gained[index]), ("lost", changes.lost[index]))
-    if not any(tokens for _, tokens in kinds):
-        return None
-    return element(
-        "div",
-        [
-            (element("h3", label(name), f": {kind}"), word_list(context, tokens, colour_of_label(name)))
-            for kind, tokens in kinds
-            if tokens
-        ],
-    )
-
-
-def word_list(context: PageContext, tokens: Sequence[TellingToken], colour: str) -> Markup:
-    items = [
-        element(
-            "li",
-            element(
-                "a",
-                element("code", untrusted(token.token, TOKEN)),
-                href=context.url("/words", word=token.token),
-            ),
-        )
-        for token in tokens
-    ]
-    return element("ul", items, class_=f"evidence {colour}")
+    return section("Learning curve", None, captioned(plot, words))

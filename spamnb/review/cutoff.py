@@ -18,11 +18,13 @@ from spamnb.history.database import History
 from spamnb.inspection.model_summary import left_out_scores
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
-from spamnb.report.elements import Markup, element, scrolling, table
-from spamnb.report.formats import HAM_COLOUR, SPAM_COLOUR, count, tick
-from spamnb.report.histogram import ScoreGroup, fitting_bins, histogram
-from spamnb.report.svg import LEFT, RIGHT, Linear
-from spamnb.review.context import PageContext, heading
+from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR
+from spamnb.pages.elements import Markup, element
+from spamnb.pages.formats import count, tick
+from spamnb.pages.histogram import ScoreGroup, fitting_bins, histogram
+from spamnb.pages.parts import captioned, scrolling, table
+from spamnb.pages.svg import ACROSS, Linear
+from spamnb.review.context import PageContext, heading, hidden
 from spamnb.training.train import train
 from spamnb.workers.local import LocalPool
 
@@ -87,25 +89,18 @@ def cutoff_page(context: PageContext) -> str:
         f"What each choice would have done to {counted(len(scores.values), 'message')} of the last 30 days:"
     )
     groups = score_groups(scores, rest)
-    marks = [model.cutoffs.ham, model.cutoffs.spam]
-    bins = fitting_bins(np.concatenate([group.scores for group in groups]), marks)
-    return context.page(
-        title,
-        heading(title, lead),
-        context.form(
-            "/cutoff",
-            element("input", type="hidden", name="model", value=context.model_path),
-            slider(choices, now),
-            element(
-                "div",
-                picture(groups, model.cutoffs),
-                choice_table(choices, now, rest, Linear(bins.low, bins.high, LEFT, RIGHT)),
-                class_="beside",
-            ),
-            element("p", element("button", "use this", class_="main")),
-            class_="cutoff",
-        ),
+    limits = model.cutoffs
+    bins = fitting_bins(np.concatenate([group.scores for group in groups]), [limits.ham, limits.spam])
+    listed = choice_table(choices, now, rest, Linear(bins.low, bins.high, *ACROSS))
+    form = context.form(
+        "/cutoff",
+        hidden("model", context.model_path),
+        slider(choices, now),
+        element("div", picture(groups, limits), listed, class_="beside"),
+        element("p", element("button", "use this", class_="main")),
+        class_="cutoff",
     )
+    return context.page(title, heading(title, lead), form)
 
 
 def all_choices(model: Model, scores: JudgedMail, now: float) -> list[Choice]:
@@ -151,49 +146,39 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
         "called it; the scale is logarithmic, so that a single message shows. "
         "Between the cutoffs a message is unsure."
     )
-    return element("figure", plot, element("figcaption", words))
+    return captioned(plot, words)
 
 
 def score_groups(scores: JudgedMail, rest: str) -> tuple[ScoreGroup, ScoreGroup]:
     """Split messages by what a person says of them, or else the filter."""
     spam = scores.said_spam | (scores.taken_for_spam & ~scores.said_ham)
-    return ScoreGroup(rest, scores.values[~spam], HAM_COLOUR), ScoreGroup(
-        SPAM, scores.values[spam], SPAM_COLOUR
-    )
+    ham_group = ScoreGroup(rest, scores.values[~spam], HAM_COLOUR)
+    return ham_group, ScoreGroup(SPAM, scores.values[spam], SPAM_COLOUR)
 
 
 def choice_table(choices: Sequence[Choice], now: float, rest: str, x: Linear) -> Markup:
     columns = ("may be lost", "spam", "unsure", rest, "lost", "missed")
-    rows = [
-        element(
-            "tr",
-            element(
-                "th",
-                element(
-                    "label",
-                    element(
-                        "input",
-                        type="radio",
-                        name="loss",
-                        value=str(choice.loss),
-                        checked="" if choice.loss == now else None,
-                        data_x=x.at(min(max(choice.cutoff, x.low), x.high)),
-                        data_cutoff=tick(round(choice.cutoff, 2)),
-                    ),
-                    f" {choice.name}",
-                    element("span", " as now", class_="quiet") if choice.loss == now else None,
-                ),
-                scope="row",
-            ),
-            [element("td", count(messages)) for messages in choice[2:]],
-        )
-        for choice in choices
-    ]
     note = (
         f"Messages. Lost is {rest} taken for spam, missed is spam taken for {rest}, "
         "both of the mail that you have marked."
     )
-    return element("div", scrolling("Choices", table(columns, rows)), element("p", note, class_="footnote"))
+    listed = table(columns, [choice_row(choice, choice.loss == now, x) for choice in choices])
+    return element("div", scrolling("Choices", listed), element("p", note, class_="footnote"))
+
+
+def choice_row(choice: Choice, is_now: bool, x: Linear) -> Markup:
+    button = element(
+        "input",
+        type="radio",
+        name="loss",
+        value=str(choice.loss),
+        checked="" if is_now else None,
+        data_x=x.at(min(max(choice.cutoff, x.low), x.high)),
+        data_cutoff=tick(round(choice.cutoff, 2)),
+    )
+    as_now = element("span", " as now", class_="quiet") if is_now else None
+    name = element("th", element("label", button, f" {choice.name}", as_now), scope="row")
+    return element("tr", name, [element("td", count(messages)) for messages in choice[2:]])
 
 
 def save_cutoff(context: PageContext, loss: str) -> None:

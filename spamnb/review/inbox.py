@@ -8,14 +8,15 @@ from functools import cache
 
 from spamnb.errors import SpamnbError
 from spamnb.history.database import Entry
-from spamnb.labels import HAM, LABELS, SPAM, UNSURE
-from spamnb.report.elements import Markup, element, label, untrusted
-from spamnb.report.formats import colour_of_label
-from spamnb.review.context import PageContext, choices, heading
+from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.pages.colours import colour_of_label
+from spamnb.pages.elements import Markup, element, untrusted
+from spamnb.pages.parts import label_text, subject_text, verdict_text
+from spamnb.review.context import PageContext, choices, heading, hidden
 from spamnb.store.stored_model import labels_of
 
 SHOWN = 50  # messages of a page; the script loads the next as they are needed
-SUBJECT, SENDER, WORDS = 160, 100, 90  # characters shown of each
+SENDER, WORDS = 100, 90  # characters shown of each
 LONGEST_SEARCH = 200
 ORDERS = {"doubt": "most doubtful first", "time": "newest first"}
 EMPTY = (
@@ -52,53 +53,36 @@ def inbox_page(context: PageContext) -> str:
     else:
         words = "Nothing of that kind." if verdict or text or after else EMPTY
         listed = element("p", words, class_="note")
-    more = (
-        context.url("/", order=order, verdict=verdict, text=text, after=entries[-1].cursor) if entries else ""
-    )
-    return context.page(
-        "Inbox",
-        heading(
-            "Inbox of doubt",
-            "What the filter was least sure of comes first. What you mark is learned at once.",
-        ),
-        search_form(context, order, verdict, text, labels),
-        listed,
-        element("p", element("a", "more", href=more, id="more")) if len(entries) == SHOWN else None,
-        keys(),
-    )
+    more = None
+    if len(entries) == SHOWN:
+        url = context.url("/", order=order, verdict=verdict, text=text, after=entries[-1].cursor)
+        more = element("p", element("a", "more", href=url, id="more"))
+    lead = "What the filter was least sure of comes first. What you mark is learned at once."
+    search = search_form(context, order, verdict or "", text, labels)
+    return context.page("Inbox", heading("Inbox of doubt", lead), search, listed, more, keys())
 
 
 def known_labels(model: str) -> Sequence[str]:
     try:
         return labels_of(model)
     except SpamnbError:
-        return LABELS  # there is no model any more; who marks a message is told so
+        return (HAM, SPAM)  # there is no model any more; who marks a message is told so
 
 
-def search_form(
-    context: PageContext, order: str, verdict: str | None, text: str, labels: Sequence[str]
-) -> Markup:
+def search_form(context: PageContext, order: str, verdict: str, text: str, labels: Sequence[str]) -> Markup:
     verdicts = {"": "all verdicts"} | {name: name for name in (UNSURE, *labels)}
-    about = {} if context.model_path == context.default_model else {"model": context.model_path}
+    field = element(
+        "input", type="search", name="text", value=text, id="search", placeholder="sender or subject"
+    )
+    fields = {
+        "Search": field,
+        "Verdict": choices("verdict", verdicts, verdict),
+        "Order": choices("order", ORDERS, order),
+    }
     return element(
         "form",
-        element(
-            "label",
-            element("span", "Search", class_="hidden"),
-            element(
-                "input",
-                type="search",
-                name="text",
-                value=text,
-                id="search",
-                placeholder="sender or subject",
-            ),
-        ),
-        element(
-            "label", element("span", "Verdict", class_="hidden"), choices("verdict", verdicts, verdict or "")
-        ),
-        element("label", element("span", "Order", class_="hidden"), choices("order", ORDERS, order)),
-        [element("input", type="hidden", name=name, value=value) for name, value in about.items()],
+        [element("label", element("span", name, class_="hidden"), field) for name, field in fields.items()],
+        context.model_field(),
         element("button", "show"),
         action="/",
         class_="search",
@@ -108,17 +92,11 @@ def search_form(
 
 def listed_messages(context: PageContext, entries: Sequence[Entry], labels: Sequence[str]) -> Markup:
     """List messages in a form that corrects them."""
-    selected = [
-        element(
-            "button", label(name), name="all", value=name, class_=colour_of_label(name), data_key=key_of(name)
-        )
-        for name in labels
-    ]
+    selected = [label_button(name, "all", name) for name in labels]
     kept = {name: context.query.get(name) for name in ("order", "verdict", "text", "after", "word")}
-    back = element("input", type="hidden", name="back", value=context.url(context.path, **kept))
     return context.form(
         "/correct",
-        back,
+        hidden("back", context.url(context.path, **kept)),
         rows_of(context, entries),
         element("div", element("span", "All selected are"), selected, class_="bar-below"),
         class_="messages",
@@ -133,15 +111,13 @@ def rows_of(context: PageContext, entries: Sequence[Entry]) -> Markup:
 
 
 def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Markup:
-    id_ = str(entry.id)
+    id_, subject = str(entry.id), subject_text(entry.subject)
     words = [element("code", untrusted(word, WORDS)) for word in entry.words.split(", ") if word]
     return element(
         "li",
         element("input", type="checkbox", name="id", value=id_, aria_labelledby=f"t{id_}"),
-        element("b", label(entry.verdict), class_=f"verdict {colour_of_label(entry.verdict)}"),
-        element(
-            "a", shown_subject(entry), href=context.url(f"/message/{id_}"), class_="subject", id=f"t{id_}"
-        ),
+        verdict_text(entry.verdict, "verdict"),
+        element("a", subject, href=context.url(f"/message/{id_}"), class_="subject", id=f"t{id_}"),
         element("span", untrusted(entry.sender, SENDER), class_="sender"),
         moment(entry.time),
         element("span", words, class_="words"),
@@ -153,34 +129,25 @@ def message_row(context: PageContext, entry: Entry, labels: Sequence[str]) -> Ma
 
 def buttons(entry: Entry, labels: Sequence[str]) -> Markup:
     """Offer each label; of a message that has been given one, the way back."""
-    id_ = str(entry.id)
+    id_, about = str(entry.id), f"t{entry.id}"
     if entry.correction:
-        given = element("b", label(entry.correction), class_=colour_of_label(entry.correction))
-        undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=f"t{id_}")
-        return element("span", "learned as ", given, " ", undo, class_="marks")
-    marks = [
-        element(
-            "button",
-            label(name),
-            name="one",
-            value=f"{id_}:{name}",
-            class_=colour_of_label(name),
-            data_key=key_of(name),
-            aria_describedby=f"t{id_}",
-        )
-        for name in labels
-    ]
+        undo = element("button", "undo", name="undo", value=id_, data_key="u", aria_describedby=about)
+        return element("span", "learned as ", verdict_text(entry.correction), " ", undo, class_="marks")
+    marks = [label_button(name, "one", f"{id_}:{name}", about) for name in labels]
     return element("span", marks, class_="marks")
 
 
-def key_of(name: str) -> str | None:
-    """The key that stands for a label, beside its number."""
-    return {SPAM: "s", HAM: "h"}.get(name)
-
-
-def shown_subject(entry: Entry) -> Markup:
-    subject = entry.subject.strip()
-    return untrusted(subject, SUBJECT) if subject else element("i", "no subject")
+def label_button(label: str, name: str, value: str, about: str | None = None) -> Markup:
+    """Make the button of a label; two labels have a key of their own, beside their number."""
+    return element(
+        "button",
+        label_text(label),
+        name=name,
+        value=value,
+        class_=colour_of_label(label),
+        data_key={SPAM: "s", HAM: "h"}.get(label),
+        aria_describedby=about,
+    )
 
 
 def moment(seconds: float) -> Markup:
@@ -193,11 +160,8 @@ def moment(seconds: float) -> Markup:
 
 def keys() -> Markup:
     listed = [
-        element(
-            "div",
-            element("dt", [(element("kbd", key), " ") for key in names.split()]),
-            element("dd", meaning),
-        )
+        (element("dt", [(element("kbd", key), " ") for key in names.split()]), element("dd", meaning))
         for names, meaning in KEYS
     ]
-    return element("details", element("summary", "Keys"), element("dl", listed), class_="keys")
+    items = [element("div", *each) for each in listed]
+    return element("details", element("summary", "Keys"), element("dl", items), class_="keys")

@@ -8,12 +8,13 @@ from spamnb.errors import NoInput
 from spamnb.history.database import Entry
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
+from spamnb.pages.elements import Markup, element, untrusted
+from spamnb.pages.formats import signed
+from spamnb.pages.message_sections import message_sections
+from spamnb.pages.parts import SUBJECT, subject_text, verdict_text
 from spamnb.reading.message import read
-from spamnb.report.elements import Markup, element, label, untrusted
-from spamnb.report.formats import colour_of_label, signed
-from spamnb.report.message_page import message_sections
-from spamnb.review.context import PageContext
-from spamnb.review.inbox import SENDER, SUBJECT, buttons, moment, shown_subject
+from spamnb.review.context import PageContext, hidden
+from spamnb.review.inbox import SENDER, buttons, moment
 
 # They would make a browser look up a name, or go elsewhere; the policy of the frame forbids all the rest.
 LEADING_AWAY = re.compile("<(?=(?:link|meta|base)[^a-z0-9])", re.IGNORECASE)
@@ -26,12 +27,12 @@ def why_page(context: PageContext, id_: int) -> str:
         gone = "Its text is not kept any more, so there is nothing to show of it, and it cannot be learned."
         return context.page("Why", masthead(context, entry), element("p", gone, class_="note"))
     model = Model.open(entry.model)
-    why = explain(model, raw)
+    back = hidden("back", context.url(f"/message/{id_}"))
     return context.page(
         f"{entry.verdict}: {entry.subject}"[:SUBJECT],
         masthead(context, entry),
-        actions(context, entry, model.labels),
-        *message_sections(why, frame(context, entry, raw)),
+        context.form("/correct", back, buttons(entry, model.labels), class_="actions"),
+        *message_sections(explain(model, raw), frame(context, entry, raw)),
     )
 
 
@@ -43,39 +44,30 @@ def known_entry(context: PageContext, id_: int) -> Entry:
 
 
 def masthead(context: PageContext, entry: Entry) -> Markup:
-    verdict = element("b", label(entry.verdict), class_=colour_of_label(entry.verdict))
     then = f" · judged so with a score of {signed(entry.score)}; below, by what the model knows now"
     return element(
         "div",
         element("p", element("a", "← Inbox", href=context.url("/"), id="back")),
-        element("h1", verdict, ": ", shown_subject(entry)),
+        element("h1", verdict_text(entry.verdict), ": ", subject_text(entry.subject)),
         element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), then, class_="lead"),
         class_="title",
     )
-
-
-def actions(context: PageContext, entry: Entry, labels: list[str] | tuple[str, ...]) -> Markup:
-    back = element("input", type="hidden", name="back", value=context.url(f"/message/{entry.id}"))
-    return context.form("/correct", back, buttons(entry, labels), class_="actions")
 
 
 def frame(context: PageContext, entry: Entry, raw: bytes) -> Markup | None:
     """Show the HTML of a message where nothing of it can run, load or lead away."""
     if html_of(raw) is None:
         return None
-    return element(
-        "details",
-        element("summary", "As HTML, without scripts, remote pictures and links"),
-        element(
-            "iframe",
-            src=context.url(f"/message/{entry.id}/html"),
-            sandbox="",
-            loading="lazy",
-            referrerpolicy="no-referrer",
-            title="The message as HTML",
-        ),
-        class_="frame",
+    shown = element(
+        "iframe",
+        src=context.url(f"/message/{entry.id}/html"),
+        sandbox="",
+        loading="lazy",
+        referrerpolicy="no-referrer",
+        title="The message as HTML",
     )
+    summary = element("summary", "As HTML, without scripts, remote pictures and links")
+    return element("details", summary, shown, class_="frame")
 
 
 def html_of(raw: bytes) -> str | None:

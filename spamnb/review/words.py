@@ -8,11 +8,10 @@ from collections.abc import Callable
 from spamnb.files import counted
 from spamnb.inspection.token_lookup import OtherToken, TokenFacts, TokenLookup
 from spamnb.model import Model
+from spamnb.pages.elements import Markup, element, untrusted
+from spamnb.pages.formats import count, signed
+from spamnb.pages.parts import TOKEN, card, row, section, table, titled, token_text
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
-from spamnb.report.elements import Markup, element, row, table, titled, untrusted
-from spamnb.report.formats import count, signed
-from spamnb.report.message_page import card
-from spamnb.report.tokens_and_mistakes import TOKEN
 from spamnb.review.context import PageContext, heading
 from spamnb.review.inbox import listed_messages
 from spamnb.tables.vocabulary import parse_fingerprint
@@ -30,7 +29,7 @@ def words_page(context: PageContext) -> str:
     search = element(
         "form",
         element("label", "Word ", element("input", type="search", name="word", value=asked, id="search")),
-        model_field(context),
+        context.model_field(),
         element("button", "look up"),
         action="/words",
         class_="search",
@@ -39,50 +38,31 @@ def words_page(context: PageContext) -> str:
     return context.page(asked or "Words", heading("Words", lead), search, *sections)
 
 
-def model_field(context: PageContext) -> Markup | None:
-    """Keep a form about the model that was chosen."""
-    if context.model_path == context.default_model:
-        return None
-    return element("input", type="hidden", name="model", value=context.model_path)
-
-
 def facts_sections(context: PageContext, facts: TokenFacts) -> list[Markup | None]:
-    return [
-        element(
-            "section",
-            element("h2", untrusted(facts.token, TOKEN)),
-            element("p", summary(facts), class_="lead"),
-            cards(facts),
-            element(
-                "div",
-                others(context, "Elsewhere in a message", facts.elsewhere),
-                others(context, "Spelled nearly so", facts.near),
-                class_="tables pair",
-            ),
-        ),
-        mail(context, facts),
-    ]
+    tables = (
+        others(context, "Elsewhere in a message", facts.elsewhere),
+        others(context, "Spelled nearly so", facts.near),
+    )
+    beside = element("div", tables, class_="tables pair")
+    title = untrusted(facts.token, TOKEN)
+    return [section(title, summary(facts), cards(facts), beside), mail(context, facts)]
 
 
 def summary(facts: TokenFacts) -> str:
     if not facts.known:
         return "No message that was learned has it."
     days = f" First seen on {facts.first_seen}, last on {facts.last_seen}." if facts.first_seen else ""
-    return (
-        "It counts as evidence." if facts.counts else "It tells the labels too little apart to count."
-    ) + days
+    counts = "It counts as evidence." if facts.counts else "It tells the labels too little apart to count."
+    return counts + days
 
 
 def cards(facts: TokenFacts) -> Markup | None:
     if not facts.known:
         return None
     weights = facts.weights or {}
+    meaning = {name: f"messages, weight {signed(weight)}" for name, weight in weights.items()}
     shown = [
-        card(
-            f"In {name}",
-            count(messages),
-            f"messages, weight {signed(weights[name])}" if name in weights else "messages",
-        )
+        card(f"In {name}", count(messages), meaning.get(name, "messages"))
         for name, messages in facts.messages.items()
     ]
     return element("dl", shown, class_="cards")
@@ -94,11 +74,7 @@ def others(context: PageContext, title: str, tokens: list[OtherToken]) -> Markup
     names = list(tokens[0].messages)
     rows = [
         row(
-            element(
-                "a",
-                element("code", untrusted(other.token, TOKEN)),
-                href=context.url("/words", word=other.token),
-            ),
+            element("a", token_text(other.token), href=context.url("/words", word=other.token)),
             *(count(other.messages[name]) for name in names),
         )
         for other in tokens
@@ -113,11 +89,9 @@ def mail(context: PageContext, facts: TokenFacts) -> Markup:
     found = [entry for entry in newest if (raw := context.history.message(entry.id)) and is_in(raw)]
     times = Counter(entry.verdict for entry in found)
     verdicts = ", ".join(f"{count(n)} {verdict}" for verdict, n in times.most_common())
-    lead = f"In {count(len(found))} of the newest {counted(len(newest), 'message')}" + (
-        f": {verdicts}." if found else "."
-    )
+    lead = f"In {count(len(found))} of the newest {counted(len(newest), 'message')}"
     listed = listed_messages(context, found[:MAIL_SHOWN], context.model.labels) if found else None
-    return element("section", element("h2", "Its mail"), element("p", lead, class_="lead"), listed)
+    return section("Its mail", f"{lead}: {verdicts}." if found else f"{lead}.", listed)
 
 
 def finder(model: Model, facts: TokenFacts) -> Callable[[bytes], bool]:

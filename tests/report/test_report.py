@@ -20,11 +20,11 @@ from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages, Mistake
 from spamnb.inspection.model_summary import TellingToken
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.report.elements import element, untrusted, visible
+from spamnb.pages.elements import element, untrusted, visible
+from spamnb.pages.formats import percent, short, signed, tick
+from spamnb.pages.histogram import fitting_bins
+from spamnb.pages.svg import Linear, Logarithmic, round_step
 from spamnb.report.evaluation_page import evaluation_page
-from spamnb.report.formats import percent, short, signed, tick
-from spamnb.report.histogram import fitting_bins
-from spamnb.report.svg import Linear, Logarithmic, round_step
 
 LARGEST = 1.7976931348623157e308
 HOSTILE = [
@@ -401,7 +401,7 @@ class TestHostileMail:
         (signed, -2.5, "−2.50"),
         (signed, LARGEST, "+1.8e+308"),
         (short, 999, "999"),
-        (short, 1000, "1.0k"),
+        (short, 1000, "1k"),
         (short, 4149, "4.1k"),
         (short, 99_999, "100k"),
         (tick, -0.5, "−0.5"),

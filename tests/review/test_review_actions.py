@@ -192,7 +192,7 @@ def test_words_course_and_cutoff(eyes, own):
     eyes.wait(lambda: not eyes.corrected())
     eyes.click("nav a[href^='/course']")
     eyes.wait(lambda: "Week by week" in eyes.text())
-    assert "WORDS GAINED" in eyes.text().upper()
+    assert "Learning curve" in eyes.text()
     eyes.click("nav a[href^='/cutoff']")
     eyes.wait(lambda: eyes.find("#slider").is_displayed())
     x = "return document.querySelectorAll('.cutoff svg line.cutoff')[1].getAttribute('x1')"

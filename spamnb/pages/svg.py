@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from spamnb.report.elements import Markup, attribute_text, element, joined
-from spamnb.report.formats import tick
+from spamnb.pages.elements import Markup, attribute_text, element, joined
+from spamnb.pages.formats import tick
 
 WIDTH, HEIGHT = 360, 270
 LEFT, RIGHT, TOP, BOTTOM = 40, 344, 26, 228  # the frame, within which a plot is drawn
+ACROSS, UPWARD = (LEFT, RIGHT), (BOTTOM, TOP)  # where scales start and end
 ZERO_GAP = 0.4  # of a decade: how far below the lowest power of ten a logarithmic axis has its zero
 
 
@@ -78,39 +79,27 @@ def drawing(name: str, title: str, description: str, *children: Markup, height: 
     )
 
 
-def x_axis(
-    scale: Scale,
-    name: str,
-    ticks: Iterable[float] | None = None,
-    bottom: float = BOTTOM,
-    form: Callable[[float], str] = tick,
-) -> Markup:
+Ticks = Iterable[float] | None  # where an axis has marks; None for those of its scale
+Form = Callable[[float], str]
+
+
+def x_axis(scale: Scale, name: str, ticks: Ticks = None, form: Form = tick) -> Markup:
     """Draw the axis below the plot, and what it measures."""
     marks = [
-        (
-            line(scale.at(value), bottom, scale.at(value), bottom + 4, "rule"),
-            text(scale.at(value), bottom + 16, form(value)),
-        )
+        (line(x, BOTTOM, x, BOTTOM + 4, "rule"), text(x, BOTTOM + 16, form(value)))
         for value in (scale.ticks if ticks is None else ticks)
+        for x in [scale.at(value)]
     ]
-    return joined(
-        line(LEFT, bottom, RIGHT, bottom, "axis"), marks, text(RIGHT, bottom + 33, name, "end", "name")
-    )
+    axis = line(LEFT, BOTTOM, RIGHT, BOTTOM, "axis")
+    return joined(axis, marks, text(RIGHT, BOTTOM + 33, name, "end", "name"))
 
 
-def y_axis(
-    scale: Scale,
-    name: str,
-    ticks: Iterable[float] | None = None,
-    form: Callable[[float], str] = tick,
-) -> Markup:
+def y_axis(scale: Scale, name: str, ticks: Ticks = None, form: Form = tick) -> Markup:
     """Draw rules across the plot with their values at the left, and what they measure above."""
     marks = [
-        (
-            line(LEFT, scale.at(value), RIGHT, scale.at(value), "rule"),
-            text(LEFT - 6, scale.at(value) + 3.5, form(abs(value)), "end"),
-        )
+        (line(LEFT, y, RIGHT, y, "rule"), text(LEFT - 6, y + 3.5, form(abs(value)), "end"))
         for value in (scale.ticks if ticks is None else ticks)
+        for y in [scale.at(value)]
     ]
     return joined(marks, text(0, 11, name, "start", "name"))
 
@@ -150,3 +139,12 @@ def dot(x: float, y: float, radius: float, class_: str, title: str | None = None
 
 def text(x: float, y: float, words: str, anchor: str = "middle", class_: str | None = None) -> Markup:
     return element("text", words, x=x, y=y, text_anchor=None if anchor == "start" else anchor, class_=class_)
+
+
+def legend(lines: Iterable[tuple[str, str]]) -> Markup:
+    """Name lines by how they are drawn: the name and the classes of each."""
+    drawn = [
+        (element("svg", line(0, 5, 26, 5, class_), viewBox="0 0 26 10", aria_hidden="true"), name)
+        for name, class_ in lines
+    ]
+    return element("ul", [element("li", *each) for each in drawn], class_="legend")

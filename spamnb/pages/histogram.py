@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spamnb.arrays import Array
-from spamnb.report.elements import Markup, joined
-from spamnb.report.formats import count, short, tick
-from spamnb.report.svg import BOTTOM, LEFT, RIGHT, TOP, Linear, box, drawing, line, round_step, text, x_axis
+from spamnb.pages.elements import Markup, joined
+from spamnb.pages.formats import count, short, tick
+from spamnb.pages.svg import BOTTOM, LEFT, RIGHT, TOP, Linear, box, drawing, line, round_step, text, x_axis
 
 MOST_BARS = 50
 FARTHEST_SCORE = 1e12  # farther ones are drawn at the edge: a score that no label explains is 1.8e308
@@ -107,34 +107,28 @@ def fitting_bins(scores: Array, marks: Sequence[float]) -> Bins:
 def count_axis(y: MirroredScale, most: int) -> Markup:
     powers = [10**power for power in range(1, len(str(most)))]
     shown = powers if len(powers) < 4 else powers[-1::-2]  # there is room for three
-    return joined(
-        text(0, 11, "messages", "start", "name"),
-        text(LEFT - 6, y.middle + 3.5, "0", "end"),
-        [
-            (
-                line(LEFT, y.at(messages), RIGHT, y.at(messages), "rule"),
-                text(LEFT - 6, y.at(messages) + 3.5, short(abs(messages)), "end"),
-            )
-            for power in shown
-            for messages in (power, -power)
-        ],
-    )
+    marks = [
+        (
+            line(LEFT, y.at(messages), RIGHT, y.at(messages), "rule"),
+            text(LEFT - 6, y.at(messages) + 3.5, short(abs(messages)), "end"),
+        )
+        for power in shown
+        for messages in (power, -power)
+    ]
+    zero = text(LEFT - 6, y.middle + 3.5, "0", "end")
+    return joined(text(0, 11, "messages", "start", "name"), zero, marks)
 
 
 def bars(x: Linear, y: MirroredScale, bins: Bins, counts: Sequence[int], group: ScoreGroup) -> list[Markup]:
     width = (RIGHT - LEFT) / bins.bin_count
-    return [
-        box(
-            x.at(bins.low + index * bins.step) + 0.3,
-            min(y.at(messages), y.middle),
-            width - 0.6,
-            abs(y.at(messages) - y.middle),
-            group.colour,
-            f"{count(abs(messages))} {group.name}: {tick(bins.edge(index))} to {tick(bins.edge(index + 1))}",
-        )
-        for index, messages in enumerate(counts)
-        if messages
-    ]
+    drawn = []
+    for index, messages in enumerate(counts):
+        if messages:
+            left, top = x.at(bins.low + index * bins.step) + 0.3, min(y.at(messages), y.middle)
+            scores = f"{tick(bins.edge(index))} to {tick(bins.edge(index + 1))}"
+            tip = f"{count(abs(messages))} {group.name}: {scores}"
+            drawn.append(box(left, top, width - 0.6, abs(y.at(messages) - y.middle), group.colour, tip))
+    return drawn
 
 
 def unsure_band(x: Linear, marks: Sequence[float]) -> Markup:
@@ -151,13 +145,8 @@ def cutoff(x: Linear, at: float, name: str, *, lowest: bool) -> Markup:
     line_x = x.at(at)
     room = (line_x - LEFT if lowest else RIGHT - line_x) > CHARACTER_WIDTH * len(words)
     left = lowest if room else not lowest
+    beside = (line_x - 4, "end") if left else (line_x + 4, "start")
     return joined(
         line(line_x, TOP - 4, line_x, BOTTOM, "cutoff"),
-        text(
-            line_x - 4 if left else line_x + 4,
-            TOP + (4 if room else 16),
-            words,
-            "end" if left else "start",
-            "small",
-        ),
+        text(beside[0], TOP + (4 if room else 16), words, beside[1], "small"),
     )

@@ -7,8 +7,10 @@ from spamnb.files import counted
 from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
-from spamnb.report.elements import Markup, element, joined, untrusted
-from spamnb.report.formats import colour_of_weight, count, signed
+from spamnb.pages.colours import colour_of_weight
+from spamnb.pages.elements import Markup, element, joined, untrusted
+from spamnb.pages.formats import count, signed
+from spamnb.pages.parts import section
 
 MOST_TEXT = 60_000  # characters: some 30 pages
 NOTED = 4  # tokens that the note on a word names
@@ -72,7 +74,6 @@ def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
     headers = [block for block in blocks if block.is_header]
     first = [block for block in headers if block.title.text.lower() in SHOWN_HEADERS]
     others = [block for block in headers if block.title.text.lower() not in SHOWN_HEADERS]
-    texts = [block for block in blocks if not block.is_header]
     against, toward = why.sides
     words = (
         "Tinted words added to the verdict: ",
@@ -81,41 +82,29 @@ def message_section(why: Explanation, rows: Mapping[str, str]) -> Markup:
         element("mark", "dotted", class_=colour_of_weight(why, -1), style="--tint:.35"),
         f" for {against}. Point at one, tap it or tab to it for its counts.",
     )
-    return element(
-        "section",
-        element("h2", "The message"),
-        element("p", words, class_="lead"),
+    shown = (
+        header_list(first, tinter),
+        [text(block, tinter) for block in blocks if not block.is_header],
         element(
-            "div",
-            element("dl", [header(block, tinter) for block in first], class_="headers"),
-            [text(block, tinter) for block in texts],
-            other_headers(others, tinter),
-            class_="message",
-        ),
+            "details",
+            element("summary", counted(len(others), "other header")),
+            header_list(others, tinter),
+        )
+        if others
+        else None,
     )
+    return section("The message", words, element("div", shown, class_="message"))
 
 
-def header(block: Section, tinter: WordTinter) -> Markup:
-    name, value = tinter.tinted(block.title), [tinter.tinted(piece) for piece in block.pieces]
-    return element("div", element("dt", name), element("dd", value, dir="auto"))
+def header_list(blocks: list[Section], tinter: WordTinter) -> Markup:
+    named = [(tinter.tinted(block.title), [*map(tinter.tinted, block.pieces)]) for block in blocks]
+    items = [element("div", element("dt", name), element("dd", value, dir="auto")) for name, value in named]
+    return element("dl", items, class_="headers")
 
 
 def text(block: Section, tinter: WordTinter) -> Markup:
-    return element(
-        "div",
-        element("p", untrusted(block.title.text, TITLE), class_="part"),
-        element("div", [tinter.tinted(piece) for piece in block.pieces], class_="text", dir="auto"),
-    )
-
-
-def other_headers(headers: list[Section], tinter: WordTinter) -> Markup | None:
-    if not headers:
-        return None
-    return element(
-        "details",
-        element("summary", counted(len(headers), "other header")),
-        element("dl", [header(block, tinter) for block in headers], class_="headers"),
-    )
+    title = element("p", untrusted(block.title.text, TITLE), class_="part")
+    return element("div", title, element("div", map(tinter.tinted, block.pieces), class_="text", dir="auto"))
 
 
 def with_line_breaks(words: str) -> list[Markup | str]:

@@ -1,0 +1,1 @@
+"""What all pages have in common: colours, elements, numbers, plots, and a message with its evidence."""

@@ -1,0 +1,48 @@
+"""Numbers written as a person reads them."""
+
+from collections.abc import Callable, Sequence
+
+UNKNOWN = "–"
+HUGE = 1e6  # from here on a score is written as a power of ten
+
+
+def count(value: int) -> str:
+    return f"{value:,}"
+
+
+def share(value: float | None) -> str:
+    """Write a part of one: precision, recall, F1, accuracy."""
+    return UNKNOWN if value is None else f"{value:.4f}"
+
+
+def percent(value: float | None) -> str:
+    """Write two significant digits or more, but never more than four decimals."""
+    if value is None:
+        return UNKNOWN
+    if not value:
+        return "0"
+    return f"{value:.{2 if value >= 1 else 3 if value >= 0.1 else 4}f}"
+
+
+def interval_text(interval: Sequence[float] | None, form: Callable[[float | None], str]) -> str | None:
+    """Write a 95 % interval; None where it is not known."""
+    return f"{form(interval[0])} to {form(interval[1])}" if interval else None
+
+
+def signed(value: float, decimals: int = 2) -> str:
+    """Write a score or a weight, with a minus as wide as the plus."""
+    text = f"{value:+.{decimals}f}" if abs(value) < HUGE else f"{value:+.1e}"
+    return text.replace("-", "−")
+
+
+def short(value: float) -> str:
+    """Write a count so that it fits under a bar or beside an axis."""
+    if value < 1000:
+        return f"{value:g}"
+    if value >= 1e6:
+        return f"{value / 1e6:.3g}M"
+    return f"{value / 1000:.{1 if value < 9950 else 0}f}".removesuffix(".0") + "k"
+
+
+def tick(value: float) -> str:
+    return f"{value:,.10g}".replace("-", "−")

@@ -1,0 +1,176 @@
+"""Sections of a page on why a message is judged as it is."""
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from spamnb.bayes.cutoffs import not_spam
+from spamnb.files import counted
+from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
+from spamnb.inspection.flips import Flip
+from spamnb.inspection.reason import Reason
+from spamnb.pages.colours import colour_of_weight
+from spamnb.pages.elements import Markup, element, joined
+from spamnb.pages.formats import count, share, signed
+from spamnb.pages.message_text import message_section
+from spamnb.pages.parts import card, label_text, lead_text, row, scrolling, section, table, titled, token_text
+from spamnb.pages.waterfall import waterfall_section
+
+PROBABILITIES_SHOWN = 4  # those of the likeliest labels
+SHOWN, MOST = 12, 500  # tokens of a place: shown at once, and once unfolded
+LISTED = 200  # ignored tokens of a kind, at most
+
+
+def message_sections(why: Explanation, *after_message: Markup | None) -> tuple[Markup | None, ...]:
+    """Make the sections of a page about a message, with more of them below its text."""
+    ids = row_ids(why)
+    return (
+        headlines(why),
+        waterfall_section(why),
+        message_section(why, ids),
+        *after_message,
+        evidence_section(why, ids),
+        sum_section(why),
+        changes_section(why),
+        ignored_section(why),
+    )
+
+
+def headlines(why: Explanation) -> Markup:
+    verdict = why.verdict
+    likely = sorted(verdict.probabilities.items(), key=lambda item: -item[1])[:PROBABILITIES_SHOWN]
+    ranked = [(" · " if at else None, label_text(name), " ", share(p)) for at, (name, p) in enumerate(likely)]
+    of_tokens = f"of {count(len(why.features.tokens))} tokens and their pairs"
+    cards = (
+        card("Score", signed(verdict.score), cutoffs(why)),
+        card(f"Probability of {why.ranked_label}", share(verdict.probability), ranked),
+        card("Evidence", count(len(why.reasons)), of_tokens),
+    )
+    return element("section", element("dl", cards, class_="cards"), aria_label="Verdict")
+
+
+def cutoffs(why: Explanation) -> str:
+    if why.verdict.reason:
+        return f"decided by the list of senders, not by the score: {why.verdict.reason}"
+    if why.cutoffs is None:
+        return "the likeliest label wins"
+    if not isfinite(why.cutoffs.spam):
+        return "too little mail was learned to decide"
+    ham, spam, margin = (signed(at) for at in (why.cutoffs.ham, why.cutoffs.spam, why.cutoffs.margin))
+    another = f"; another label if {margin} ahead" if len(why.model.labels) > 2 else ""
+    return f"{not_spam(why.model.labels)} up to {ham}, spam from {spam} on{another}"
+
+
+def row_ids(why: Explanation) -> dict[str, str]:
+    """Number the rows of tokens: the id of each, by token."""
+    listed = [reason for reasons in why.by_place().values() for reason in reasons[:MOST]]
+    tokens = [reason.token for reason in listed if not reason.is_number]
+    return {token: f"e{serial}" for serial, token in enumerate(tokens)}
+
+
+def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
+    against, toward = why.sides
+    words = (
+        f"Messages that have each token, and how much likelier it is in {toward} than in {against}, "
+        "as a natural logarithm: its weight. What it adds is its part of the sum."
+    )
+    largest = max((abs(reason.adds) for reason in why.reasons), default=0.0)
+    places = [place_table(why, name, reasons, ids, largest) for name, reasons in why.by_place().items()]
+    lead = words if places else "Nothing in this message tells the labels apart."
+    return section("Evidence by part", lead, element("div", places, class_="tables"))
+
+
+def place_table(
+    why: Explanation, name: str, reasons: Sequence[Reason], ids: Mapping[str, str], largest: float
+) -> Markup | None:
+    columns = ("token", *(f"in {label}" for label in why.column_labels), "weight", "adds", "")
+    rows = [reason_row(why, reason, ids.get(reason.token), largest) for reason in reasons[:MOST]]
+    total = signed(sum(reason.adds for reason in reasons))
+    title = f"{name.capitalize()}: {counted(len(reasons), 'token')}, {total}"
+    shown = titled(title, table(columns, rows[:SHOWN]))
+    if len(rows) <= SHOWN:
+        return shown
+    left_out = f", {count(len(reasons) - MOST)} more are not on this page" if len(reasons) > MOST else ""
+    summary = element("summary", f"{count(len(rows) - SHOWN)} more{left_out}")
+    more = scrolling(f"{name}: more", table(columns, rows[SHOWN:]))
+    return joined(shown, element("details", summary, more))
+
+
+def reason_row(why: Explanation, reason: Reason, id_: str | None, largest: float) -> Markup:
+    label_indexes = [why.model.labels.index(name) for name in why.column_labels]
+    times = f" ×{reason.evidence.times:.3g}" if reason.evidence.times != 1 else None
+    width = min(100.0, 100 * abs(reason.adds) / largest) if 0 < largest < float("inf") else 0.0
+    bar = element("i", class_=f"bar {colour_of_weight(why, reason.adds)}", style=f"width:{width:.1f}%")
+    return element(
+        "tr",
+        element("th", token_text(reason.token), times, scope="row"),
+        [element("td", count(reason.row[k])) for k in label_indexes],
+        element("td", signed(reason.weight)),
+        element("td", signed(reason.adds, 4)),
+        element("td", bar, aria_hidden="true"),
+        id=id_,
+    )
+
+
+def sum_section(why: Explanation) -> Markup:
+    """Show the lead as a sum that can be checked."""
+    if not why.is_finite:
+        return section("The sum", "There is none: without smoothing, a count of zero means never.")
+    before = (("prior", why.prior), ("words that are absent", why.absent))
+    rows = [row(name, None, None, signed(adds, 4)) for name, adds in before if adds]
+    for part in why.part_sums:
+        silent = f"{count(part.tokens)} + {part.divisor - part.tokens:g} silent"
+        divided = None if part.divisor == 1 else silent
+        rows.append(row(part.name, signed(part.weight, 3), divided, signed(part.adds, 4)))
+    against, toward = why.sides
+    name = "score" if why.lead == why.verdict.score else f"{toward} ahead of {against} by"
+    rows.append(row(name, None, None, signed(why.lead, 4)))
+    summed = table(("part", "weights", "divided by", "adds"), rows, "sum")
+    return section("The sum", None, scrolling("The sum", summed))
+
+
+def changes_section(why: Explanation) -> Markup:
+    nothing = "Nothing that it could lack. Other words would have to be in it."
+    return section("What would change the verdict", None if why.flips else nothing, map(flip_text, why.flips))
+
+
+def flip_text(flip: Flip) -> Markup:
+    """Name the fewest tokens without which the verdict is another one."""
+    words = f", score {signed(flip.score)}, without these {counted(len(flip.without), 'token')}:"
+    verdict = element("p", element("b", label_text(flip.verdict)), words)
+    return element("div", verdict, token_list(flip.without, len(flip.without)), class_="flip")
+
+
+def ignored_section(why: Explanation) -> Markup:
+    hidden = hidden_words(why.features)
+    weak = [f"{token.token} {signed(token.weight)}" for token in why.weak[:LISTED]]
+    headers, parts = (
+        [f"{name}: {reason}" for name, reason in ignored.items()]
+        for ignored in (
+            ignored_headers(why.message, why.model.settings.headers),
+            ignored_parts(why.message),
+        )
+    )
+    kinds: tuple[tuple[str, int, Sequence[str]], ...] = (
+        ("unknown: in no message learned", len(why.unknown), why.unknown),
+        (f"weak: less than {why.model.view.least_evidence:g} nats", len(why.weak_rows), weak),
+        ("pairs of neighbours, unknown or weak", why.ignored_pairs, ()),
+        ("words hidden from the reader: they count as hidden only", len(hidden), hidden),
+        ("headers that are not read", len(headers), headers),
+        ("parts that are not read", len(parts), parts),
+    )
+    listed = [
+        ignored_tokens(f"{count(total)} {name}", tokens, total) for name, total, tokens in kinds if total
+    ]
+    return section("What was ignored", None, listed or lead_text("Nothing."))
+
+
+def ignored_tokens(title: str, examples: Sequence[str], total: int) -> Markup:
+    if not examples:
+        return element("p", title)
+    return element("details", element("summary", title), token_list(examples, total))
+
+
+def token_list(tokens: Sequence[str], total: int) -> Markup:
+    items = [element("li", token_text(token)) for token in tokens[:LISTED]]
+    more = element("li", f"and {count(total - LISTED)} more") if total > LISTED else None
+    return element("ul", items, more, class_="evidence quiet")
