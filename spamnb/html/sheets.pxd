@@ -1,8 +1,9 @@
 cimport cython
-from spamnb.html.styles cimport Style, declarations, declared_style, pixels, plain_css
+from spamnb.html.media cimport audience, block_audience
+from spamnb.html.styles cimport Style, declarations, declared_style, plain_css
 cdef Py_ssize_t MAX_SHEETS, MAX_SELECTORS, MAX_CHECKS
-cdef int _NEVER, _PARTLY, _ALWAYS
-cdef tuple _SCREENS, _STATES
+cdef int NEVER, PARTLY
+cdef tuple _STATES
 
 @cython.final
 cdef class _Rules:
@@ -12,7 +13,7 @@ cdef class _Rules:
 @cython.final
 cdef class Sheet:
     cdef readonly dict rules
-    cdef readonly tuple parts
+    cdef readonly tuple traits
     cdef dict known, open, outermost
     cdef list declared
     cdef set ancestors, variables
@@ -23,25 +24,22 @@ cdef class Sheet:
     @cython.locals(plain=dict, important=dict, compounds=list, rules=_Rules, name=str, selector=str)
     cdef _add_rule(self, str selectors, str block, bint partly)
     cdef int _declare(self, int number, dict plain, dict important, object rank) except -1
-    @cython.locals(parts=dict, found=list, rules=_Rules, part=str, one=str)
+    @cython.locals(traits=dict, found=list, rules=_Rules, trait=str, one=str)
     cpdef tuple matching(self, str name, str identity, str classes, str tag)
     @cython.locals(style=Style, winners=dict, plain=dict, important=dict, values=dict, own=dict, known=tuple,
                    all_variables=dict)
     cpdef Style style(self, tuple matched, str css, dict variables)
-    cpdef enter(self, tuple parts)
-    cpdef leave(self, tuple parts)
+    cpdef enter(self, tuple traits)
+    cpdef leave(self, tuple traits)
 
-cdef bint _stand_in(tuple words, str tag) except -1
+cdef bint _all_in(tuple words, str tag) except -1
 cdef _add(dict declared, dict values, object rank)
 cdef dict _that_count(dict values, bint partly)
 @cython.locals(style=Style)
 cdef bint _shows(str name, str value) except -1
 cdef str _replaced(str value, dict variables)
-cdef int _block_audience(str prelude) except -1
-cdef int _audience(str media) except -1
-cdef int _query_audience(str query) except -1
-@cython.locals(compounds=list, parts=list, word=str)
+@cython.locals(compounds=list, traits=list, word=str)
 cdef list _compounds(str selector)
 cdef tuple _without_attributes(str selector)
 @cython.locals(plain=str, name=str)
-cdef list _parts(str compound)
+cdef list _traits(str compound)

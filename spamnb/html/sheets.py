@@ -12,7 +12,8 @@ Left out, too: other attributes of elements around, states such as :hover, text 
 
 from __future__ import annotations
 
-from spamnb.html.styles import MAX_CSS, PROPERTIES, declarations, declared_style, pixels, plain_css
+from spamnb.html.media import NEVER, PARTLY, audience, block_audience
+from spamnb.html.styles import MAX_CSS, PROPERTIES, declarations, declared_style, plain_css
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +26,9 @@ MAX_CLASSES = 20  # of an element
 MAX_VALUE = 300  # characters of a value
 MAX_VARIABLES = 32  # of the style sheets, and that an element has, inherited ones included
 MAX_CHECKS = 100_000  # of further conditions, of a page; then what a selector ends with decides
-NARROWEST, NARROW, WIDE, WIDEST = 320, 360, 1000, 2000  # pixels: of windows and, between, of all windows
 MAX_REPLACED = 8  # variables in one value
 
-_NEVER, _PARTLY, _ALWAYS = 0, 1, 2  # how many readers a rule is for
 _IMPORTANT, _INLINE = 1 << 60, 1 << 56  # ranks of declarations: above those of style sheets, which are below
-_SCREENS = ("", "all", "screen")
 _STATES = (  # of an element, or pieces of it
     ":", "hover", "active", "focus", "visited", "link", "target", "checked", "before", "after", "empty",
     "first-l", "placeholder", "selection", "disabled", "invalid", "-",
@@ -47,7 +45,7 @@ class _Rules:
     def __init__(self) -> None:
         self.unconditional = -1  # number of what they declare; -1 if there is none
         self.every = -1  # likewise, of all rules taken together
-        # Likewise, by further parts of the element, those of elements around it, and what is in its tag.
+        # Likewise, by further traits: of the element, of elements around it, and what is in its tag.
         self.conditional: dict[tuple[frozenset[str], frozenset[str], tuple[str, ...]], int] = {}
 
 
@@ -55,14 +53,14 @@ class Sheet:
     """The style sheets of a page, and what is open while it is read."""
 
     __slots__ = (
-        "ancestors", "checks", "declared", "known", "open", "outermost", "parts", "rules", "selectors",
-        "size", "variables",
+        "ancestors", "checks", "declared", "known", "open", "outermost", "rules", "selectors",
+        "size", "traits", "variables",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.rules: dict[str, _Rules] = {}
         self.declared: list[_Declared] = []  # by number
-        self.ancestors: set[str] = set()  # names, classes and ids that rules want around an element
+        self.ancestors: set[str] = set()  # traits (names, classes, ids) that rules want around an element
         # By what matched and the style attribute: the variables around it, and its style then.
         self.known: dict[tuple[tuple[int, ...], str], tuple[dict[str, str] | None, Style]] = {}
         self.variables: set[str] = set()
@@ -74,7 +72,7 @@ class Sheet:
     def restart(self) -> None:
         """Forget what was open, to read the page once more."""
         self.open: dict[str, int] = {}  # by ancestor: how many are
-        self.parts: tuple[str, ...] = ()  # ancestors that the last matched element is
+        self.traits: tuple[str, ...] = ()  # ancestors that the last matched element is
         self.checks = 0
 
     def add(self, css: str, media: str) -> None:
@@ -83,7 +81,7 @@ class Sheet:
         self.size += len(css)
         self.known.clear()
         css = plain_css(css).replace("<!--", " ").replace("-->", " ")
-        around = [_audience(media.lower())]  # of the blocks that are open
+        around = [audience(media.lower())]  # of the blocks that are open
         at, opening, closing = 0, -1, -1
         while True:
             if opening < at:
@@ -102,10 +100,10 @@ class Sheet:
             prelude = css[at:opening].rpartition(";")[2].strip()
             at = opening + 1
             if prelude.startswith("@"):
-                around.append(min(around[-1], _block_audience(prelude)))
+                around.append(min(around[-1], block_audience(prelude)))
                 continue
-            if around[-1] != _NEVER:
-                self._add_rule(prelude, css[at:closing], around[-1] == _PARTLY)
+            if around[-1] != NEVER:
+                self._add_rule(prelude, css[at:closing], around[-1] == PARTLY)
             at = closing + 1
 
     def _add_rule(self, selectors: str, block: str, partly: bool) -> None:
@@ -130,12 +128,12 @@ class Sheet:
             if not compounds:
                 continue
             weights = [0, 0, 0]  # names, classes, ids
-            for part in [part for parts in compounds for part in parts]:
-                weights[".#".find(part[0]) + 1] += part != "*"
+            for trait in [trait for traits in compounds for trait in traits]:
+                weights[".#".find(trait[0]) + 1] += trait != "*"
             rank = ((weights[2] << 8 | weights[1]) << 8 | weights[0]) << 20 | self.selectors
             *around, own = compounds
             key = own.pop()
-            ancestors = {part for parts in around for part in parts if part not in ("*", "body")}
+            ancestors = {trait for traits in around for trait in traits if trait not in ("*", "body")}
             rules = self.rules.get(key)
             if rules is None:
                 rules = self.rules[key] = _Rules()
@@ -163,16 +161,16 @@ class Sheet:
 
     def matching(self, name: str, identity: str, classes: str, tag: str) -> tuple[int, ...]:
         """Return the numbers of what an element's matching rules declare."""
-        parts = {"*": 1, name: 1}
+        traits = {"*": 1, name: 1}
         if identity:
-            parts["#" + identity.lower().strip()] = 1
+            traits["#" + identity.lower().strip()] = 1
         if classes:
             for one in classes.lower().split()[:MAX_CLASSES]:
-                parts["." + one] = 1
-        self.parts = tuple([part for part in parts if part in self.ancestors]) if self.ancestors else ()
+                traits["." + one] = 1
+        self.traits = tuple([trait for trait in traits if trait in self.ancestors]) if self.ancestors else ()
         found = []
-        for part in parts:
-            rules = self.rules.get(part)
+        for trait in traits:
+            rules = self.rules.get(trait)
             if rules is None:
                 continue
             if rules.conditional and self.checks + len(rules.conditional) > MAX_CHECKS:
@@ -183,9 +181,9 @@ class Sheet:
             self.checks += len(rules.conditional)
             for (own, around, written), number in rules.conditional.items():
                 if (
-                    own <= parts.keys()
+                    own <= traits.keys()
                     and around <= self.open.keys()
-                    and (not written or _stand_in(written, tag.lower()))
+                    and (not written or _all_in(written, tag.lower()))
                 ):
                     found.append(number)
         return tuple(found)
@@ -218,20 +216,20 @@ class Sheet:
         self.known[matched, css] = variables, style
         return style
 
-    def enter(self, parts: tuple[str, ...]) -> None:
-        """Note that an element with these parts is open."""
-        for part in parts:
-            self.open[part] = self.open.get(part, 0) + 1
+    def enter(self, traits: tuple[str, ...]) -> None:
+        """Note that an element with these traits is open."""
+        for trait in traits:
+            self.open[trait] = self.open.get(trait, 0) + 1
 
-    def leave(self, parts: tuple[str, ...]) -> None:
-        """Note that an element with these parts has ended."""
-        for part in parts:
-            self.open[part] -= 1
-            if self.open[part] == 0:
-                del self.open[part]
+    def leave(self, traits: tuple[str, ...]) -> None:
+        """Note that an element with these traits has ended."""
+        for trait in traits:
+            self.open[trait] -= 1
+            if self.open[trait] == 0:
+                del self.open[trait]
 
 
-def _stand_in(words: tuple[str, ...], tag: str) -> bool:
+def _all_in(words: tuple[str, ...], tag: str) -> bool:
     return len([1 for word in words if word not in tag]) == 0
 
 
@@ -256,7 +254,7 @@ def _shows(name: str, value: str) -> bool:
     if name in ("overflow", "position"):
         return value in ("visible", "auto", "static")
     style = declared_style({"overflow": "hidden", "position": "absolute", name: value[:MAX_VALUE]})
-    return not style.gone and style.veiled != 1 and style.tiny != 1
+    return not style.not_rendered and style.invisible != 1 and style.tiny != 1
 
 
 def _replaced(value: str, variables: dict[str, str]) -> str:
@@ -271,45 +269,8 @@ def _replaced(value: str, variables: dict[str, str]) -> str:
     return value
 
 
-def _block_audience(prelude: str) -> int:
-    """Return which readers the rules in a block are for, as its first words say."""
-    name, *words = prelude.replace("(", " (").split(None, 1)
-    condition = words[0] if words else ""
-    if name == "@media":
-        return _audience(condition)
-    if name in ("@supports", "@layer"):
-        return _NEVER if condition.startswith("not") else _ALWAYS
-    return _NEVER  # a font, pages to print, an animation
-
-
-def _audience(media: str) -> int:
-    """Return which readers a list of media queries is for."""
-    return max([_query_audience(query.strip()) for query in media[:MAX_SELECTOR].split(",")])
-
-
-def _query_audience(query: str) -> int:
-    kinds, *features = query.split("(")
-    words = [word for word in kinds.split() if word not in ("and", "only")]
-    if "not" in words:
-        return _NEVER if words[-1] in ("not", *_SCREENS) and not features else _ALWAYS
-    if words and words[-1] not in _SCREENS:
-        return _NEVER
-    least, most = 0.0, 1e9
-    for feature in features:
-        name, _, value = feature.partition(")")[0].partition(":")
-        if name.strip() == "prefers-color-scheme" and value.strip() == "dark":
-            return _NEVER
-        if name.strip() in ("max-width", "max-device-width"):
-            most = min(most, pixels(value.strip()))
-        elif name.strip() in ("min-width", "min-device-width"):
-            least = max(least, pixels(value.strip()))
-    if least > min(most, WIDEST) or most < NARROWEST:
-        return _NEVER
-    return _ALWAYS if least <= NARROW and most >= WIDE else _PARTLY
-
-
 def _compounds(selector: str) -> list[list[str]]:
-    """Return the parts of a selector, of each element it names; none if it cannot be followed."""
+    """Return the traits of a selector, of each element it names; none if it cannot be followed."""
     for mark in ">+~":
         selector = selector.replace(mark, f" {mark} ")
     compounds: list[list[str]] = []
@@ -319,10 +280,10 @@ def _compounds(selector: str) -> list[list[str]]:
                 return []
             compounds.pop()
         elif word != ">":
-            parts = _parts(word)
-            if not parts:
+            traits = _traits(word)
+            if not traits:
                 return []
-            compounds.append(parts)
+            compounds.append(traits)
     return compounds
 
 
@@ -349,7 +310,7 @@ def _without_attributes(selector: str) -> tuple[str, tuple[str, ...]]:
     return first, tuple(written)
 
 
-def _parts(compound: str) -> list[str]:
+def _traits(compound: str) -> list[str]:
     """Return the name, classes and id of an element that a selector asks for, the most telling last."""
     plain, *states = compound.split(":")
     if states == ["root"]:
@@ -358,7 +319,7 @@ def _parts(compound: str) -> list[str]:
         if state.startswith(_STATES) or not state or not plain:
             return []
     name, *marked = plain.replace("#", ".#").split(".")
-    ids = [part for part in marked if part.startswith("#")]
-    classes = ["." + part for part in marked if not part.startswith("#")]
+    ids = [trait for trait in marked if trait.startswith("#")]
+    classes = ["." + trait for trait in marked if not trait.startswith("#")]
     name = "body" if name == "html" else name
-    return [part for part in (name, *classes, *ids) if part]
+    return [trait for trait in (name, *classes, *ids) if trait]

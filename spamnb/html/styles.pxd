@@ -1,20 +1,20 @@
 cimport cython
-cdef int UNKNOWN, CLEAR, INHERITED, MAX_DIFFERENCE
+from spamnb.html.colours cimport attribute_colour, colour_of, leading_number, look_the_same, share
+cdef int UNKNOWN, CLEAR, INHERITED
+cdef double MIN_OPACITY
 cdef dict _PIXELS
-cdef dict _COLOURS
 @cython.final
 cdef class Style:
-    cdef readonly int gone, veiled, tiny, colour, ground, view
+    cdef readonly int not_rendered, invisible, tiny, colour, background, view
     cdef public dict variables
 @cython.locals(style=Style)
-cdef Style _style(int gone, int veiled, int tiny, int colour, int ground)
+cdef Style _style(int not_rendered, int invisible, int tiny, int colour, int background)
 @cython.locals(style=Style)
-cpdef Style style_of(bint hidden, bint link, bint sized, str colour, str ground, bint picture, Style declared)
+cpdef Style style_of(bint hidden, bint link, bint sized, str colour, str background, bint picture, Style declared)
 @cython.locals(style=Style, plain=dict, important=dict)
 cpdef Style declared_inline(str css)
-@cython.locals(inner=Style, gone=int, veiled=int, tiny=int, colour=int, ground=int)
+@cython.locals(inner=Style, not_rendered=int, invisible=int, tiny=int, colour=int, background=int)
 cpdef Style nested(Style around, Style style)
-cdef bint _look_the_same(int one, int other) noexcept
 @cython.locals(style=Style, too_small=int, colour=int, name=str, value=str, word=str, side=str)
 cpdef Style declared_style(dict declared)
 @cython.locals(side=str, name=str, word=str, value=str, function=str, distance=double)
@@ -27,18 +27,6 @@ cdef str _unescaped(str text)
 cpdef tuple declarations(str css)
 @cython.locals(number=double)
 cpdef double pixels(str value) except? -9
-@cython.locals(number=double)
-cdef double _share(str value) except? -9
 cdef bint _is_nothing(str size) except -1
-@cython.locals(digits=str)
-cdef double _length(str value) except? -9
 @cython.locals(number=double, unit=str)
 cdef int _is_tiny(str size) except? -9
-@cython.locals(size=Py_ssize_t, start=Py_ssize_t, at=Py_ssize_t, short=bint, colour=int, digit=int, char=Py_UCS4)
-cdef int _colour(str word, int default) except? -9
-@cython.locals(function=str, written=str, words=list, channels=list, colour=int, at=int, channel=double)
-cdef int _function_colour(str word, int default) except? -9
-@cython.locals(colour=int, shift=int, turn=double, part=double)
-cdef int _hsl(double hue, double saturation, double lightness) except? -9
-@cython.locals(colour=int)
-cdef int _attribute_colour(str word) except? -9

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-SEEN, UNSEEN, GONE = 0, 1, 2  # text to be seen; unseen but taking room; as if it were not there
-UNKNOWN, CLEAR, INHERITED = -1, -2, -3  # in place of a colour; UNKNOWN is that of a picture
+from spamnb.html.colours import (  # isort: skip
+    CLEAR, INHERITED, MIN_OPACITY, UNKNOWN, WHITE, attribute_colour, colour_of, leading_number,
+    look_the_same, share,
+)  # fmt: skip
+
+SEEN, UNSEEN, NOT_RENDERED = 0, 1, 2  # text to be seen; unseen but taking room; as if it were not there
 MAX_CSS = 500  # style attributes remembered, over all pages
-MAX_DIFFERENCE = 16  # of 255 levels: channels of two colours that look the same differ by no more
-MIN_OPACITY = MAX_DIFFERENCE / 255  # what is no more opaque is not seen
 FAR = 500  # pixels beyond the left or upper edge: out of view
 VERY_FAR = 5000  # pixels beyond the other edges, where a wide page may go on
 
-_COLOUR_NAMES = (
-    "black 000000 white ffffff red ff0000 green 008000 blue 0000ff yellow ffff00 gray 808080 grey 808080 "
-    "silver c0c0c0 maroon 800000 purple 800080 fuchsia ff00ff magenta ff00ff lime 00ff00 olive 808000 "
-    "navy 000080 teal 008080 aqua 00ffff cyan 00ffff orange ffa500 pink ffc0cb gold ffd700 brown a52a2a "
-    "ivory fffff0 snow fffafa whitesmoke f5f5f5 ghostwhite f8f8ff floralwhite fffaf0 azure f0ffff "
-    "beige f5f5dc aliceblue f0f8ff mintcream f5fffa seashell fff5ee honeydew f0fff0 linen faf0e6 "
-    "lavender e6e6fa "
-    "lightgrey d3d3d3 lightgray d3d3d3 gainsboro dcdcdc darkgray a9a9a9 darkgrey a9a9a9 dimgray 696969 "
-    "darkblue 00008b darkred 8b0000 darkgreen 006400 midnightblue 191970 royalblue 4169e1 steelblue 4682b4 "
-    "lightyellow ffffe0 lightblue add8e6 tan d2b48c crimson dc143c indigo 4b0082 violet ee82ee khaki f0e68c"
-).split()
-_COLOURS = {
-    name: int(digits, 16) for name, digits in zip(_COLOUR_NAMES[::2], _COLOUR_NAMES[1::2], strict=True)
-}
-_COLOURS["transparent"] = CLEAR
 _PIXELS = {  # by unit of a length, as far as it matters; 100 % is FAR
     **{"px": 1.0, "": 1.0, "%": FAR / 100, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "vw": 10.0},
     **{"vh": 10.0, "pt": 1.33, "pc": 16.0, "in": 96.0, "cm": 38.0, "mm": 3.8},
@@ -47,50 +34,50 @@ _known_css: dict[str, Style] = {}  # by style attribute: reading one takes 3 µs
 class Style:
     """What an element does to the look of its text, or how text looks that is in several elements."""
 
-    __slots__ = ("colour", "gone", "ground", "tiny", "variables", "veiled", "view")
+    __slots__ = ("background", "colour", "invisible", "not_rendered", "tiny", "variables", "view")
 
-    gone: int  # 1: not on the page
-    veiled: int  # 1: there but not visible; INHERITED: as in the element around
+    not_rendered: int  # 1: not on the page
+    invisible: int  # 1: there but not visible; INHERITED: as in the element around
     tiny: int  # likewise
     colour: int
-    ground: int  # the colour behind the text
+    background: int  # the colour behind the text
     view: int  # of the text
     variables: dict[str, str] | None  # of the style sheet language, such as --x
 
 
-def _style(gone: int, veiled: int, tiny: int, colour: int, ground: int) -> Style:
+def _style(not_rendered: int, invisible: int, tiny: int, colour: int, background: int) -> Style:
     style = Style.__new__(Style)
-    style.gone = gone
-    style.veiled = veiled
+    style.not_rendered = not_rendered
+    style.invisible = invisible
     style.tiny = tiny
     style.colour = colour
-    style.ground = ground
+    style.background = background
     style.view = SEEN
     style.variables = None
     return style
 
 
 # The text's colour is UNKNOWN: a page that colours only its background has a style sheet for the text.
-LINK = _style(0, INHERITED, INHERITED, UNKNOWN, INHERITED)  # a link has a colour of its own
-OUTERMOST = _style(0, 0, 0, UNKNOWN, _COLOURS["white"])
+STYLE_OF_LINK = _style(0, INHERITED, INHERITED, UNKNOWN, INHERITED)  # a link has a colour of its own
+OUTERMOST = _style(0, 0, 0, UNKNOWN, WHITE)
 
 
 def style_of(
-    hidden: bool, link: bool, sized: bool, colour: str, ground: str, picture: bool, declared: Style | None
+    hidden: bool, link: bool, sized: bool, colour: str, background: str, picture: bool, declared: Style | None
 ) -> Style | None:
     """Return the style that an element's attributes and declared style give its text; None if none."""
     style = _style(
         hidden,
         INHERITED,
         0 if sized else INHERITED,
-        UNKNOWN if link else _attribute_colour(colour),
-        UNKNOWN if picture else _attribute_colour(ground),
+        UNKNOWN if link else attribute_colour(colour),
+        UNKNOWN if picture else attribute_colour(background),
     )
     if declared is not None:
         style = nested(style, declared)
     if (
-        style.colour == style.ground == style.tiny == style.veiled == INHERITED
-        and not style.gone
+        style.colour == style.background == style.tiny == style.invisible == INHERITED
+        and not style.not_rendered
         and style.variables is None
     ):
         return None
@@ -111,36 +98,27 @@ def declared_inline(css: str) -> Style:
 
 def nested(around: Style, style: Style) -> Style:
     """Return the style, with its view of the text, of an element inside another's."""
-    gone = style.gone or around.gone
-    veiled = around.veiled if style.veiled == INHERITED else style.veiled
+    not_rendered = style.not_rendered or around.not_rendered
+    invisible = around.invisible if style.invisible == INHERITED else style.invisible
     tiny = around.tiny if style.tiny == INHERITED else style.tiny
     colour = around.colour if style.colour == INHERITED else style.colour
-    ground = around.ground if style.ground == INHERITED else style.ground
+    background = around.background if style.background == INHERITED else style.background
     if (
         colour == around.colour
-        and ground == around.ground
+        and background == around.background
         and tiny == around.tiny
-        and veiled == around.veiled
-        and gone == around.gone
+        and invisible == around.invisible
+        and not_rendered == around.not_rendered
         and style.variables is None
     ):
         return around
-    inner = _style(gone, veiled, tiny, colour, ground)
+    inner = _style(not_rendered, invisible, tiny, colour, background)
     inner.variables = around.variables if style.variables is None else style.variables
-    if gone:
-        inner.view = GONE
-    elif veiled or tiny or colour == CLEAR or _look_the_same(colour, ground):
+    if not_rendered:
+        inner.view = NOT_RENDERED
+    elif invisible or tiny or colour == CLEAR or look_the_same(colour, background):
         inner.view = UNSEEN
     return inner
-
-
-def _look_the_same(one: int, other: int) -> bool:
-    return (
-        one >= 0 <= other
-        and abs((one >> 16) - (other >> 16)) <= MAX_DIFFERENCE
-        and abs((one >> 8 & 255) - (other >> 8 & 255)) <= MAX_DIFFERENCE
-        and abs((one & 255) - (other & 255)) <= MAX_DIFFERENCE
-    )
 
 
 def declared_style(declared: dict[str, str]) -> Style:
@@ -148,30 +126,30 @@ def declared_style(declared: dict[str, str]) -> Style:
     style = _style(0, INHERITED, INHERITED, INHERITED, INHERITED)
     get = declared.get
     if get("display") == "none" or get("mso-hide") == "all" or _is_out_of_view(declared):
-        style.gone = 1
-    if "opacity" in declared and 0 <= _share(declared["opacity"]) <= MIN_OPACITY:
-        style.gone = 1
+        style.not_rendered = 1
+    if "opacity" in declared and 0 <= share(declared["opacity"]) <= MIN_OPACITY:
+        style.not_rendered = 1
     if "hidden" in get("overflow", "") or "clip" in get("overflow", ""):
         for side in _EXTENTS:
             if side in declared and _is_nothing(declared[side]) and pixels(get("min-" + side, "")) <= 1:
-                style.gone = 1
+                style.not_rendered = 1
     if "visibility" in declared:
-        style.veiled = get("visibility") in ("hidden", "collapse")
+        style.invisible = get("visibility") in ("hidden", "collapse")
     for name in ("font", "font-size"):
         for word in get(name, "").split():
             too_small = _is_tiny(word.partition("/")[0])
             style.tiny = style.tiny if too_small == INHERITED else too_small
     for name in ("color", "-webkit-text-fill-color"):
-        style.colour = _colour(get(name, ""), style.colour)
+        style.colour = colour_of(get(name, ""), style.colour)
     for name in _BACKGROUNDS:
         value = get(name, "")
         if "url(" in value or "gradient(" in value:
-            style.ground = UNKNOWN
+            style.background = UNKNOWN
             break
         for word in [value] if value.startswith(("rgb", "hsl")) else value.split():
-            colour = _colour(word, INHERITED)
+            colour = colour_of(word, INHERITED)
             if colour != INHERITED and colour != CLEAR:
-                style.ground = colour
+                style.background = colour
     return style
 
 
@@ -264,120 +242,24 @@ def declarations(css: str) -> tuple[dict[str, str], dict[str, str]]:
 
 def pixels(value: str) -> float:
     """Return a length in pixels, roughly; 0 if there is none."""
-    number = _length(value.lstrip("+-"))
+    number = leading_number(value.lstrip("+-"))
     if number <= 0:
         return 0
     pixels = number * _PIXELS.get(value.lstrip("+-0123456789."), 1)
     return -pixels if value[0] == "-" else pixels
 
 
-def _share(value: str) -> float:
-    """Return a share, written as a number or in percent; -1 if there is none."""
-    number = _length(value)
-    return number / 100 if value.endswith("%") else number
-
-
 def _is_nothing(size: str) -> bool:
     """Tell whether an extent has no room for text."""
-    return _length(size) == 0 or size == "1px"
-
-
-def _length(value: str) -> float:
-    """Return the number a length begins with; -1 if there is none."""
-    digits = value[: len(value) - len(value.lstrip("0123456789."))]
-    try:
-        return float(digits) if digits else -1
-    except ValueError:
-        return -1
+    return leading_number(size) == 0 or size == "1px"
 
 
 def _is_tiny(size: str) -> int:
     """Tell whether letters of a size cannot be read; INHERITED for no size, a weight, or a relative size."""
-    number = _length(size)
+    number = leading_number(size)
     if number < 0 or number >= 100:
         return INHERITED
     unit = size.lstrip("0123456789.")
     if unit in ("%", "em", "rem", "ex"):
         return 1 if number <= (10 if unit == "%" else 0.1) else INHERITED
     return 1 if number <= 1 else 0
-
-
-def _colour(word: str, default: int) -> int:
-    """Return a colour as style sheets write it."""
-    size = len(word)
-    if size == 0:
-        return default
-    start = 1 if word[0] == "#" else 0
-    if start == 0:
-        if word in _COLOURS:
-            return _COLOURS[word]
-        if word.startswith(("rgb", "hsl")):
-            return _function_colour(word, default)
-    size -= start
-    short = start == 1 and (size == 3 or size == 4)
-    if not short and size != 6 and size != 8:
-        return default
-    colour = 0
-    for at in range(start, start + size):
-        char = word[at]
-        if "0" <= char <= "9":
-            digit = ord(char) - 48
-        elif "a" <= char <= "f":
-            digit = ord(char) - 87
-        elif "A" <= char <= "F":
-            digit = ord(char) - 55
-        else:
-            return default
-        if short and at < 4:
-            colour = colour << 8 | digit * 17
-        elif not short and at < start + 6:
-            colour = colour << 4 | digit
-    return colour
-
-
-def _function_colour(word: str, default: int) -> int:
-    """Return the colour that rgb(), rgba(), hsl() or hsla() makes of its channels."""
-    function, _, written = word.partition("(")
-    words = written.rstrip(")").replace(",", " ").replace("/", " ").split()
-    if len(words) > 3 and 0 <= _share(words[3]) <= MIN_OPACITY:
-        return CLEAR
-    channels = [_length(value) for value in words[:3]]
-    if len(channels) < 3 or min(channels) < 0:
-        return default
-    if function.startswith("hsl"):
-        return _hsl(min(channels[0], 3600) % 360, min(channels[1], 100) / 100, min(channels[2], 100) / 100)
-    colour = 0
-    for at in range(3):
-        channel = channels[at] * 2.55 if words[at].endswith("%") else channels[at]
-        colour = colour << 8 | int(min(channel, 255))
-    return colour
-
-
-def _hsl(hue: float, saturation: float, lightness: float) -> int:
-    colour = 0
-    for shift in (0, 8, 4):
-        turn = (shift + hue / 30) % 12
-        part = lightness - saturation * min(lightness, 1 - lightness) * max(-1, min(turn - 3, 9 - turn, 1))
-        colour = colour << 8 | int(255 * part + 0.5)
-    return colour
-
-
-def _attribute_colour(word: str) -> int:
-    """Return the colour that HTML makes of any word in an attribute: "#FFFFFX" is nearly white."""
-    if not word:
-        return INHERITED
-    colour = _colour(word, INHERITED)
-    if colour < 0:  # not a plain one
-        word = word.strip().lower()
-        if not word or word == "transparent":
-            return INHERITED
-        colour = _colour(word, INHERITED)
-    if colour != INHERITED:
-        return colour
-    digits = "".join([char if char in "0123456789abcdef" else "0" for char in word[:128].removeprefix("#")])
-    third = -(-len(digits) // 3) or 1  # digits of a channel, rounded up
-    digits = digits.ljust(3 * third, "0")
-    channels = [digits[i * third : (i + 1) * third][-8:] for i in range(3)]
-    while len(channels[0]) > 2 and channels[0][0] == channels[1][0] == channels[2][0] == "0":
-        channels = [channel[1:] for channel in channels]
-    return int("".join([channel[:2].rjust(2, "0") for channel in channels]), 16)

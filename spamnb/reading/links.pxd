@@ -28,11 +28,11 @@ cdef int _add_absolute_link(Features features, str link, Py_ssize_t slashes, Wor
 @cython.locals(data=bytes, size=size_t, start=size_t, dots=int, before="unsigned char", at=size_t, end=size_t)
 cdef _add_host(Features features, str host)
 
-@cython.locals(label=str, link=str, shown=str, real=str)
-cpdef add_labels(Features features, list labels)
+@cython.locals(text=str, link=str, shown=str, real=str)
+cpdef add_link_texts(Features features, list texts)
 
 @cython.locals(links=list, host=str)
-cdef str shown_host(str label)
+cdef str shown_host(str text)
 
 @cython.locals(scheme=str, slashes=str, rest=str)
 cpdef str host_of(str link)

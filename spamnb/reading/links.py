@@ -165,20 +165,20 @@ def _add_host(features: Features, host: str) -> None:
         before = data[at]
 
 
-def add_labels(features: Features, labels: list[tuple[str, str]]) -> None:
+def add_link_texts(features: Features, texts: list[tuple[str, str]]) -> None:
     """Count links that show the host of somebody else than they lead to."""
-    for label, link in labels:
-        shown, real = shown_host(label), host_of(link)
+    for text, link in texts:
+        shown, real = shown_host(text), host_of(link)
         if shown and real and registrable(shown) != registrable(real):
             features.add(OTHER_HOST, b"", 0, 0, BODY)
 
 
-def shown_host(label: str) -> str:
+def shown_host(text: str) -> str:
     """Return the host of the first link in a text, or that is the whole text; nothing if it shows none."""
-    links = links_in(label)
+    links = links_in(text)
     if links:
         return host_of(links[0])
-    host = label.partition("/")[0].strip(".").lower()
+    host = text.partition("/")[0].strip(".").lower()
     is_name = host.rpartition(".")[2] in _ENDINGS and "." in host and is_usual(host)
     return host if is_name else ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag, word_count
 from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header, trick_in
-from spamnb.reading.links import MOST_LINKS, add_labels, add_links, links_in
+from spamnb.reading.links import MOST_LINKS, add_link_texts, add_links, links_in
 from spamnb.reading.message import EMBEDDED
 from spamnb.reading.sender import add_sender
 from spamnb.reading.words import plain_typography
@@ -135,7 +135,7 @@ class Tokenizer:
         """Count the tags of each page once, and only then the repeated ones: a flood hides no other."""
         features.left = MOST_OF_A_KIND
         for page in pages:
-            add_labels(features, page.labels)
+            add_link_texts(features, page.link_texts)
             for tag in page.tags:
                 features.add_token("html:" + printable(tag), BODY)
             for tag, times in page.tags.items():

@@ -10,7 +10,7 @@ from spamnb.reading.features import Features
 from spamnb.reading.links import (
     LONGEST_LINK,
     MOST_LINKS,
-    add_labels,
+    add_link_texts,
     link_tokens,
     links_in,
     registrable,
@@ -269,7 +269,7 @@ def test_any_text(before, link):
 
 
 @pytest.mark.parametrize(
-    ("label", "link", "is_other"),
+    ("text", "link", "is_other"),
     [
         ("https://www.bank.example/login", "http://evil.example/", True),
         ("www.bank.example", "http://203.0.113.9/", True),
@@ -287,10 +287,10 @@ def test_any_text(before, link):
         ("www.bank.example", "mailto:x@evil.example", False),
     ],
 )
-def test_a_link_that_shows_another_host(label, link, is_other):
+def test_a_link_that_shows_another_host(text, link, is_other):
     features = Features()
     features.order = []
-    add_labels(features, [(label, link)])
+    add_link_texts(features, [(text, link)])
     assert features.in_order() == ["link:other-host"] * is_other
 
 

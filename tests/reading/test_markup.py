@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spamnb.html import elements, styles
 from spamnb.html import page as pages
-from spamnb.html import styles
 from spamnb.html.entities import unescape
 from spamnb.html.page import render
 
@@ -389,7 +389,7 @@ def test_caps() -> None:
     assert len(found.tags) == pages.MAX_NAMES
     assert len(found.links) == len(found.images) == pages.MAX_TARGETS
     assert len(render(f"<a href='{'x' * 3000}'>").links[0]) == pages.MAX_TARGET
-    assert max(map(len, render(f"<{'x' * 300}>").tags)) == pages.MAX_NAME
+    assert max(map(len, render(f"<{'x' * 300}>").tags)) == elements.MAX_NAME
     render("".join(f"<p style=font-size:{i}px>" for i in range(2000)))
     assert len(styles._known_css) <= styles.MAX_CSS
 
@@ -596,7 +596,7 @@ def test_imports_nothing_slow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "labels"),
+    ("page", "texts"),
     [
         ("<a href=//e.example>bank<b>.exa</b>mple</a>", [("bank.example", "//e.example")]),
         ("<a href=//e.example><img src=x alt=bank.example></a>", [("bank.example", "//e.example")]),
@@ -611,5 +611,5 @@ def test_imports_nothing_slow() -> None:
         ("<a href=//e.example>" + "a." * 200, []),
     ],
 )
-def test_labels_of_links(page, labels):
-    assert render(page).labels == labels
+def test_texts_of_links(page, texts):
+    assert render(page).link_texts == texts
