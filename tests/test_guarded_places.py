@@ -37,7 +37,7 @@ def protocols() -> list[str]:
 PLACES = {
     "parsers": modules("reading", ".pxd") + modules("html", ".pxd"),
     "attachments": modules("reading/attachments", ".py"),
-    "mailboxes": modules("mailboxes", ".py"),
+    "mailboxes": modules("mailboxes", ".py") + modules("mailboxes/formats", ".py"),
     "commands": COMMANDS,
     "pages": routes(),
     "protocols": protocols(),

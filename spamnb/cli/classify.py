@@ -28,12 +28,9 @@ from spamnb.cli.render.notices import print_unreadable
 from spamnb.configuration.current import HEADER_STYLES
 from spamnb.delivery import ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
-from spamnb.mailboxes import mbox
-from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.folders import in_maildir
+from spamnb.mailboxes.chunks import RawMessage, has_several
 from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, read, split_number, store_for, total_size
-from spamnb.mailboxes.stores import FOLDER
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.reading.sender import read_head
 from spamnb.workers import open_judges
@@ -187,7 +184,7 @@ def only_message(paths: tuple[str, ...]) -> RawMessage:
 def whole_file(paths: tuple[str, ...]) -> bytes:
     """Read a file as it is, envelope line and all: what is passed on must not lack a byte."""
     path = paths[0]
-    if len(paths) > 1 or store_for(path).kind(path) == FOLDER:
+    if len(paths) > 1 or store_for(path).is_folder(path):
         raise UsageError(ONE_AT_A_TIME)
     if split_number(path)[0]:
         return only_message(paths).data
@@ -201,8 +198,6 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
         except OSError as error:
             raise DataError(f"{path}: {reason_of(error)}") from error
         raise UsageError(f"{path}: is compressed, and -p must not change it; unpack it first")
-    if mbox.is_envelope(data[: mbox.MAX_ENVELOPE]) and not in_maildir(store_for(path), path):
-        found = zip(mbox.messages([data]), range(2), strict=False)
-        if len(list(found)) > 1:
-            raise UsageError(f"{path}: a mailbox with several messages; {ONE_AT_A_TIME}")
+    if has_several(store_for(path), path, data):
+        raise UsageError(f"{path}: a mailbox with several messages; {ONE_AT_A_TIME}")
     return data

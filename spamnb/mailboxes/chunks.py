@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from spamnb.errors import NoInput
 from spamnb.files import without_queries
-from spamnb.mailboxes import mbox
-from spamnb.mailboxes.folders import in_maildir
+from spamnb.mailboxes.formats import FIRST_BYTES, format_of, single
 from spamnb.mailboxes.not_mail import no_message, not_mail
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
 from spamnb.mailboxes.streams import ByteStream, chain, decompressed, drop_incomplete, gather
@@ -95,23 +94,26 @@ def file_messages(
 ) -> Iterator[RawMessage | Unreadable]:
     """Yield the messages of one file. One that was `named` is read whatever is in it, but for archives."""
     stream = ByteStream(decompressed(blocks))
-    head = gather(stream, mbox.MAX_ENVELOPE)
-    envelope = mbox.is_envelope(head)
-    reason = ""
-    if not envelope and path != "-":
-        reason = not_mail(path, head) or ("" if named else no_message(head))
-    if reason:
-        yield PassedOver(path, reason)
-        return
-    if envelope and not in_maildir(store, path):
-        for index, (data, _) in enumerate(drop_incomplete(mbox.messages(chain(head, stream)), stream)):
+    start = gather(stream, FIRST_BYTES)
+    known = format_of(path, start, store.is_folder)
+    if known:
+        found = drop_incomplete(known.messages(chain(start, stream)), stream)
+        for index, (data, _) in enumerate(found):
             if data:
                 yield RawMessage(path, index, data)
     else:
-        start = (head.find(b"\n") + 1 or len(head)) if envelope else 0
-        head = head[start:]
-        data = (head + gather(stream, mbox.MAX_MESSAGE - len(head)))[: mbox.MAX_MESSAGE]
+        start = single.without_envelope(start)
+        if path != "-" and (reason := not_mail(path, start) or ("" if named else no_message(start))):
+            yield PassedOver(path, reason)
+            return
+        data = single.message(start, stream)
         if data and not stream.why:
             yield RawMessage(path, None, data)
     if stream.why:
         yield Unreadable(path, stream.why)
+
+
+def has_several(store: Store, path: str, data: bytes) -> bool:
+    """Whether a file with these bytes is a mailbox of several messages."""
+    known = format_of(path, data[:FIRST_BYTES], store.is_folder)
+    return known is not None and len(list(zip(known.messages([data]), range(2), strict=False))) > 1

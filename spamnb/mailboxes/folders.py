@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 from spamnb.errors import UsageError
-from spamnb.mailboxes import mbox
+from spamnb.mailboxes.formats import FIRST_BYTES, format_of, maildir
 from spamnb.mailboxes.roles import role_of
 from spamnb.mailboxes.skipped import LeftOutFolder, Unreadable
-from spamnb.mailboxes.stores import FOLDER, unique_part
 from spamnb.mailboxes.streams import ByteStream, decompressed, gather, reason_of
 
 TYPE_CHECKING = False
@@ -98,33 +97,30 @@ class FolderWalk:
                 return False
         except OSError:  # a link to itself
             return False
-        return mbox.is_envelope(head_of(self.store, entry.path))
+        start = start_of(self.store, entry.path)
+        return format_of(entry.path, start, self.store.is_folder) is not None
 
     def entries(self, folder: str) -> list[FolderEntry | Unreadable]:
         found = self.unseen_entries(folder)
         folders = {entry.name: entry.path for entry in found if _is_folder(entry)}
-        # A Maildir has `cur`, or `new` and `tmp`. Beside any other folder called `new`, files are mail, too.
-        if not folders.keys() & {"cur", "tmp"} or not folders.keys() & {"cur", "new"}:
+        if not maildir.is_maildir(folders):
             return [entry for entry in found if self.may_be_mail(entry)]
-        mail: dict[str, FolderEntry] = {}
+        listed: list[FolderEntry] = []
         problems: list[FolderEntry | Unreadable] = []
-        # First new, then cur, as messages move: one that moves meanwhile is met twice, not missed.
-        for name in sorted(folders.keys() & {"cur", "new"}, reverse=True):
-            path = folders[name]
+        for path in [folders[name] for name in maildir.WITH_MAIL if name in folders]:
             try:
-                listed = self.unseen_entries(path)
+                listed += [entry for entry in self.unseen_entries(path) if self.may_be_mail(entry)]
             except OSError as error:
                 problems.append(Unreadable(path, reason_of(error)))
-                continue
-            mail |= {unique_part(entry.name): entry for entry in listed if self.may_be_mail(entry)}
-        messages = [mail[unique] for unique in sorted(mail) if not _is_folder(mail[unique])]
-        others = folders.keys() - {"cur", "new", "tmp"}
+        messages = [entry for entry in maildir.messages(listed) if not _is_folder(entry)]
+        others = folders.keys() - maildir.FOLDERS
         below = [entry for entry in found if entry.name in others and self.may_be_mail(entry)]
         return problems + messages + below
 
     def may_be_mail(self, entry: FolderEntry) -> bool:
         if entry.name[0] == ".":  # as Maildir++ names its folders
-            return _is_folder(entry) and any(self._has_folder(entry.path, name) for name in ("cur", "new"))
+            folders = (os.path.join(entry.path, name) for name in maildir.WITH_MAIL)
+            return _is_folder(entry) and any(map(self.store.is_folder, folders))
         return not entry.name.startswith(_NO_MAIL) and entry.name not in _NO_MAIL_NAMES
 
     def unseen_entries(self, folder: str) -> Sequence[FolderEntry]:
@@ -138,9 +134,6 @@ class FolderWalk:
         parent = self.store.canonical(folder)
         return [entry for entry in found if not self.store.is_among(self.without, entry, parent)]
 
-    def _has_folder(self, folder: str, name: str) -> bool:
-        return self.store.kind(os.path.join(folder, name)) == FOLDER
-
     def _canonical(self, paths: Iterable[str]) -> set[Hashable]:
         return {self.store.canonical(found) for path in paths for found in self.store.matching_paths(path)}
 
@@ -152,18 +145,6 @@ def _is_folder(entry: FolderEntry) -> bool:
         return False
 
 
-def head_of(store: Store, path: str) -> bytes:
+def start_of(store: Store, path: str) -> bytes:
     """First bytes of a file; none if it cannot be read: whoever reads it later reports why."""
-    return gather(ByteStream(decompressed(store.read(path))), mbox.MAX_ENVELOPE)
-
-
-def in_maildir(store: Store, path: str) -> bool:
-    """Whether a file lies in a Maildir: then it is one message, even if it begins like an mbox.
-
-    Flags in its name tell, too: object stores keep no empty folders, and `new` is often empty.
-    """
-    folder, file = os.path.split(path)
-    maildir, sub = os.path.split(folder)
-    if sub not in ("new", "cur"):
-        return False
-    return ":2," in file or all(store.kind(os.path.join(maildir, name)) == FOLDER for name in ("new", "cur"))
+    return gather(ByteStream(decompressed(store.read(path))), FIRST_BYTES)

@@ -6,8 +6,8 @@ ranges of a mailbox meet shows afterwards: a body with a Content-Length may hold
 
 from __future__ import annotations
 
-from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import RawMessage
+from spamnb.mailboxes.formats import FIRST_BYTES, FORMATS
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.streams import ByteStream, chain, drop_incomplete, gather
 
@@ -34,17 +34,21 @@ class RangeExtent:
 
 
 class MailboxRange:
-    """The records of a plain mbox that start from `start` on and before `stop`.
+    """The records of a mailbox that start from `start` on and before `stop`.
 
-    If `exact`, or if `start` is 0, a record begins there; else the first boundary is sought. The index of a
-    message is counted from the first record. `extent` is known when the messages have been read.
+    Its format has boundaries that can be found from anywhere, and it is not compressed. If `exact`, or if
+    `start` is 0, a record begins there; else the first boundary is sought. The index of a message is counted
+    from the first record. `extent` is known when the messages have been read.
     """
 
-    __slots__ = ("exact", "extent", "path", "start", "stop", "store")
+    __slots__ = ("exact", "extent", "format_name", "path", "start", "stop", "store")
 
-    def __init__(self, store: Store, path: str, start: int, stop: int, exact: bool = False) -> None:
+    def __init__(
+        self, store: Store, path: str, format_name: str, start: int, stop: int, exact: bool = False
+    ) -> None:
         self.store = store
         self.path = path
+        self.format_name = format_name  # formats are not sent to other processes
         self.start = start
         self.stop = stop
         self.exact = exact
@@ -55,24 +59,24 @@ class MailboxRange:
         return self.stop - self.start
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
-        lead = 0 if self.exact else min(self.start, mbox.LEAD)
-        at = self.start - lead
+        known = next(known for known in FORMATS if known.name == self.format_name)
+        at = self.start if self.exact else max(0, self.start - known.lead)
         stream = ByteStream(self.store.read(self.path, at, self.stop - at))
         blocks: Iterator[bytes] = stream
-        if lead:
-            offset, blocks = mbox.boundary(stream, self.stop - at)
+        if at < self.start and known.boundary:
+            offset, blocks = known.boundary(stream, self.stop - at)
             at += offset
         extent = self.extent = RangeExtent(min(at, self.stop))
-        head = gather(blocks, mbox.MAX_ENVELOPE) if at < self.stop else b""
-        if mbox.is_envelope(head):
-            for data, length in drop_incomplete(mbox.messages(chain(head, blocks)), stream):
+        start = gather(blocks, FIRST_BYTES) if at < self.stop else b""
+        if known.recognises(start):
+            for data, length in drop_incomplete(known.messages(chain(start, blocks)), stream):
                 if data:
                     yield RawMessage(self.path, extent.records, data)
                 extent.records += 1
                 extent.ended += length
                 if extent.ended >= self.stop:
                     break
-        elif head:
+        elif start:
             stream.why = stream.why or "changed while it was read"
         extent.whole = not stream.why
         if stream.why:
@@ -113,7 +117,9 @@ def join_ranges(
             continue
         extent = _extent_of(chunk)
         if at is not None and extent.began != at:
-            chunk, result = redo(MailboxRange(chunk.store, chunk.path, at, chunk.stop, exact=True), result)
+            chunk, result = redo(
+                MailboxRange(chunk.store, chunk.path, chunk.format_name, at, chunk.stop, True), result
+            )
             extent = _extent_of(chunk)
         yield result, before
         before += extent.records

@@ -19,7 +19,7 @@ from spamnb.mailboxes.addresses import (
     split_chain,
     split_pattern,
 )
-from spamnb.mailboxes.stores import FILE, FOLDER, OTHER, STREAM, PathEntry
+from spamnb.mailboxes.stores import FILE, FOLDER, OTHER, STREAM, PathEntry, Store
 from spamnb.mailboxes.streams import FIRST_BLOCK, reason_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class RemoteEntry(PathEntry):
         return self
 
 
-class RemoteStore:
-    """Files at addresses, as a Store."""
+class RemoteStore(Store):
+    """Files at addresses."""
 
     __slots__ = ()
 
@@ -149,7 +149,8 @@ class RemoteStore:
         fs, path = located(url)
         return fs, path.strip("/")
 
-    identity = canonical
+    def identity(self, folder: str) -> tuple[Any, str]:
+        return self.canonical(folder)
 
     def is_among(self, canonicals: set[tuple[Any, str]], entry: RemoteEntry, folder: tuple[Any, str]) -> bool:
         name = split_chain(entry.path)[0].rstrip("/").rpartition("/")[2]

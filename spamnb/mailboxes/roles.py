@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import binascii
 
+from spamnb.mailboxes.formats import FORMATS
+
 TRASH, UNSENT, JUNK, UNSURE, SENT, ARCHIVE = "trash", "unsent", "junk", "unsure", "sent", "archive"
 
 # Names that mail programs give folders, without regard to case, spaces, hyphens and the like.
@@ -61,7 +63,8 @@ _NAMES = {
     ARCHIVE: "archive archives archived archiv archivo archivio archief arquivo archiwum arkiv arkisto архив",
 }
 _IGNORED = str.maketrans("", "", " -_'’.()[]\t")
-_ENDINGS = (".gz", ".xz", ".bz2", ".zst", ".mbox", ".mbx", ".sbd")  # .sbd: sub-folders, in Thunderbird
+_ENDINGS = [".gz", ".xz", ".bz2", ".zst", *(ending for known in FORMATS for ending in known.name_endings)]
+_ENDINGS.append(".sbd")  # sub-folders, in Thunderbird
 
 
 def roles_to_leave_out(label: str) -> frozenset[str]:

@@ -14,9 +14,9 @@ from itertools import accumulate, groupby
 
 from spamnb.errors import EMPTY_INPUT, DataError, NoInput
 from spamnb.files import announce_stdin, refuse_password
-from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import MessageFiles, NumberedMessages, RawMessage, ReadMessages, file_messages
-from spamnb.mailboxes.folders import FolderWalk, head_of, in_maildir
+from spamnb.mailboxes.folders import FolderWalk, start_of
+from spamnb.mailboxes.formats import FIRST_BYTES, format_of
 from spamnb.mailboxes.not_mail import SUSPECT_ENDINGS, not_mail
 from spamnb.mailboxes.ranges import MailboxRange
 from spamnb.mailboxes.skipped import Unreadable
@@ -88,7 +88,7 @@ def check(paths: Iterable[str]) -> None:
             suspect = store.kind(path) == FILE and not is_stream(path)
         else:
             suspect = path.lower().endswith(SUSPECT_ENDINGS)
-        if suspect and (reason := not_mail(path, head_of(store, path))):
+        if suspect and (reason := not_mail(path, start_of(store, path))):
             raise DataError(f"{path}: {reason}")
 
 
@@ -200,14 +200,15 @@ def _chunks_of(
     path, length, named = item
     if length == STREAM:
         return _read_in_order(store, path, size, named)
-    head = gather(ByteStream(store.read(path)), mbox.MAX_ENVELOPE)
-    packed = decompressor_for(head) is not None
-    is_mailbox = mbox.is_envelope(head) and not in_maildir(store, path)
-    if (packed and length > max_packed) or (is_mailbox and not store.can_seek(path)):
+    start = gather(ByteStream(store.read(path)), FIRST_BYTES)
+    packed = decompressor_for(start) is not None
+    known = None if packed else format_of(path, start, store.is_folder)
+    if (packed and length > max_packed) or (known and known.boundary and not store.can_seek(path)):
         return _read_in_order(store, path, size, named)
-    if packed or not is_mailbox:
-        return (MessageFiles(store, [path], length, named),)
-    return (MailboxRange(store, path, start, min(start + size, length)) for start in range(0, length, size))
+    if known and known.boundary:
+        name = known.name
+        return (MailboxRange(store, path, name, at, min(at + size, length)) for at in range(0, length, size))
+    return (MessageFiles(store, [path], length, named),)
 
 
 def _read_in_order(store: Store, path: str, size: int, named: bool) -> Iterator[ReadMessages]:

@@ -9,80 +9,13 @@ from __future__ import annotations
 import os
 
 from spamnb.errors import NoInput
+from spamnb.mailboxes.formats.maildir import current_path
 from spamnb.mailboxes.streams import blocks_of, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
-    from typing import Any, Protocol
-
-    class HasSize(Protocol):
-        """Result of `stat`, as far as it is needed."""
-
-        @property
-        def st_size(self) -> int: ...
-
-    class FolderEntry(Protocol):
-        """File or folder in a folder, as os.DirEntry describes it."""
-
-        @property
-        def name(self) -> str: ...
-        @property
-        def path(self) -> str: ...
-        def is_dir(self) -> bool: ...
-        def is_file(self) -> bool: ...
-        def stat(self) -> HasSize: ...
-
-    class Store(Protocol):
-        """Files and folders; every failure is an OSError."""
-
-        def read(self, path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
-            """Yield blocks from `start` on, as long as the caller wants more: about `expected` bytes."""
-            ...
-
-        def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
-            """Yield path and blocks of several files, in order."""
-            ...
-
-        def can_seek(self, path: str) -> bool:
-            """Whether a file can be read from its middle."""
-            ...
-
-        def check(self, path: str) -> None:
-            """Raise NoInput if there is nothing at a path, or it may not be read."""
-            ...
-
-        def kind(self, path: str) -> str:
-            """FILE, FOLDER or OTHER; "" if there is nothing."""
-            ...
-
-        def matching(self, path: str) -> Iterator[FolderEntry]:
-            """Yield what a user means by a path: that file or folder, or all that match it as a pattern."""
-            ...
-
-        def matching_paths(self, path: str) -> Iterator[str]:
-            """Yield the paths of `matching`, without a look at the store if the path is no pattern."""
-            ...
-
-        def entries(self, folder: str) -> Sequence[FolderEntry]:
-            """List what a folder holds, sorted by name."""
-            ...
-
-        def identity(self, folder: str) -> Hashable:
-            """Value that is the same for a folder whatever path leads there."""
-            ...
-
-        def canonical(self, path: str) -> Any:
-            """Value that is the same for all ways to write a path."""
-            ...
-
-        def is_among(self, canonicals: set[Any], entry: Any, folder: Any) -> bool:
-            """Whether an entry of a folder is among canonical paths, or is a link to below one of them.
-
-            `folder` is the canonical path of the folder.
-            """
-            ...
-
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
 FILE, FOLDER, OTHER = "file", "directory", "other"  # the first two as fsspec calls them
 STREAM = -1  # in place of a size: can be read only once, or only by this process
@@ -91,7 +24,7 @@ _OF_THIS_PROCESS = ("/dev/stdin", "/dev/fd/", "/proc/self/")  # mean something e
 
 
 class PathEntry:
-    """A file or folder that is no os.DirEntry. If a user gave its path, `name` is ""."""
+    """A file or folder as os.DirEntry describes it. If a user gave its path, `name` is ""."""
 
     __slots__ = ("kind", "name", "path", "st_size")
 
@@ -107,16 +40,20 @@ class PathEntry:
     def is_file(self) -> bool:
         return self.kind == FILE
 
-    def stat(self) -> HasSize:
+    def stat(self) -> PathEntry:
         return self
 
 
-class LocalStore:
-    """Files of this machine."""
+FolderEntry = os.DirEntry[str] | PathEntry
+
+
+class Store:
+    """Files and folders of this machine; a store of others overrides all. Every failure is an OSError."""
 
     __slots__ = ()
 
     def read(self, path: str, start: int = 0, expected: int = 0) -> Iterator[bytes]:
+        """Yield blocks from `start` on, as long as the caller wants more: about `expected` bytes."""
         del expected
         with open(path, "rb", buffering=0) as file:
             if start:  # a pipe has no positions
@@ -124,16 +61,19 @@ class LocalStore:
             yield from blocks_of(file.read)
 
     def read_each(self, paths: Iterable[str]) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Yield path and blocks of several files, in order."""
         listings: dict[str, dict[str, str]] = {}
         for path in paths:
             current = current_path(path, listings)
             yield current, self.read(current)
 
     def can_seek(self, path: str) -> bool:
+        """Whether a file can be read from its middle."""
         del path
         return True
 
     def check(self, path: str) -> None:
+        """Raise NoInput if there is nothing at a path, or it may not be read."""
         try:
             os.stat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -144,77 +84,53 @@ class LocalStore:
             raise NoInput(f"{path}: permission denied")
 
     def kind(self, path: str) -> str:
+        """FILE, FOLDER or OTHER; "" if there is nothing."""
         if os.path.isdir(path):
             return FOLDER
         return FILE if os.path.isfile(path) else OTHER if os.path.lexists(path) else ""
 
-    def matching(self, path: str) -> Iterator[FolderEntry]:
+    def is_folder(self, path: str) -> bool:
+        return self.kind(path) == FOLDER
+
+    def matching(self, path: str) -> Iterator[PathEntry]:
+        """Yield what a user means by a path: that file or folder, or all that match it as a pattern."""
         if os.path.isdir(path):
             yield PathEntry("", path, FOLDER)
         else:
             yield PathEntry("", path, FILE, STREAM if is_stream(path) else os.stat(path).st_size)
 
     def matching_paths(self, path: str) -> Iterator[str]:
+        """Yield the paths of `matching`, without a look at the store if the path is no pattern."""
         yield path
 
     def entries(self, folder: str) -> Sequence[FolderEntry]:
+        """List what a folder holds, sorted by name."""
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
 
-    def identity(self, folder: str) -> Hashable:
+    def identity(self, folder: str) -> Any:
+        """Value that is the same for a folder whatever path leads there."""
         info = os.stat(folder)
         return info.st_dev, info.st_ino
 
-    def canonical(self, path: str) -> str:
+    def canonical(self, path: str) -> Any:
+        """Value that is the same for all ways to write a path."""
         return os.path.realpath(path)
 
-    def is_among(self, canonicals: set[str], entry: os.DirEntry[str], folder: str) -> bool:
+    def is_among(self, canonicals: set[Any], entry: Any, folder: Any) -> bool:
+        """Whether an entry of a folder is among canonical paths, or is a link to below one of them.
+
+        `folder` is the canonical path of the folder.
+        """
         if not entry.is_symlink():
             return os.path.join(folder, entry.name) in canonicals
         target = os.path.realpath(entry.path)
         return any(target == path or target.startswith(path + os.sep) for path in canonicals)
 
 
-LOCAL = LocalStore()
+LOCAL = Store()
 
 
 def is_stream(path: str) -> bool:
     """Whether a file can be read only once, or only in this process: a pipe, an open file."""
     return path.startswith(_OF_THIS_PROCESS) or (not os.path.isfile(path) and os.path.exists(path))
-
-
-def unique_part(name: str) -> str:
-    """Part of a Maildir message's name that stays when its flags change."""
-    return name.partition(":")[0]
-
-
-def current_path(path: str, listings: dict[str, dict[str, str]]) -> str:
-    """Path of a file now: a Maildir's message moves when it is seen or flagged.
-
-    `listings` are those made so far: when 100,000 messages are marked as read, one listing must serve many.
-    """
-    folder, name = os.path.split(path)
-    maildir, sub = os.path.split(folder)
-    if sub not in ("new", "cur") or os.path.lexists(path):
-        return path
-    for _ in range(2):  # an earlier listing may be out of date
-        if maildir not in listings:
-            listings[maildir] = _listing(maildir)
-        current = listings[maildir].get(unique_part(name))
-        if current is None:
-            break
-        if os.path.lexists(current):
-            return current
-        del listings[maildir]
-    return path
-
-
-def _listing(maildir: str) -> dict[str, str]:
-    """Paths of a Maildir's messages by the part of their names that stays."""
-    paths: dict[str, str] = {}
-    for folder in (os.path.join(maildir, "new"), os.path.join(maildir, "cur")):
-        try:
-            paths.update((unique_part(name), os.path.join(folder, name)) for name in os.listdir(folder))
-        except OSError:  # no such folder, or closed to us: nothing has moved there that we could read
-            continue
-    return paths

@@ -27,7 +27,7 @@ class Form:
         self.read_head = module("reading.sender").read_head
         self.digest = module("reading.identity").digest
         self.render = module("html.page").render
-        self.mbox = module("mailboxes.mbox")
+        self.mbox = module("mailboxes.formats.mbox")
         self.batch_builder = module("reading.batch").BatchBuilder
         tokenizer, settings = module("reading.tokenizer").Tokenizer, module("reading.settings").Settings
         self.tokenizers = [tokenizer(settings(**chosen)) for chosen in SETTINGS]

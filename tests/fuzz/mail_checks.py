@@ -14,8 +14,8 @@ from helpers.passthrough import without_forged
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.passthrough import STYLES, passed_through
 from spamnb.html.page import MAX_NAMES, MAX_TARGETS, render
-from spamnb.mailboxes import mbox
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
+from spamnb.mailboxes.formats import mbox
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages

@@ -7,7 +7,7 @@ from helpers.mailboxes import ENVELOPE, INNER, LINES, MIXED, written
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.mailboxes import mbox
+from spamnb.mailboxes.formats import mbox
 
 
 def pieces(data, size):

@@ -9,7 +9,7 @@ from helpers.mailboxes import described
 from helpers.samples import ham, spam
 
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.stores import LocalStore
+from spamnb.mailboxes.stores import Store
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
@@ -136,7 +136,7 @@ def test_a_file_of_that_name_wins(spamnb, plain):
 def test_no_more_is_read_than_is_needed(plain, monkeypatch):
     """What follows the last message that is wanted may be damaged, or long."""
     taken = []
-    whole = LocalStore.read
+    whole = Store.read
 
     def counted(self, path, *rest):
         for block in whole(self, path, *rest):
@@ -146,7 +146,7 @@ def test_no_more_is_read_than_is_needed(plain, monkeypatch):
 
     with open(plain, "ab") as file:
         file.write(written(map(ham, range(10_000))))
-    monkeypatch.setattr(LocalStore, "read", counted)
+    monkeypatch.setattr(Store, "read", counted)
     found = list(sources.messages([f"{plain}:1", f"{plain}:2"]))
     assert [described(raw)[1] for raw in found] == [1, 2]
     assert sum(taken) < 40_000  # a header block may be so long

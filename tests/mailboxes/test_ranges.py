@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from spamnb.mailboxes import sources
 from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
-from spamnb.mailboxes.mbox import MAX_MESSAGE
+from spamnb.mailboxes.formats.mbox import MAX_MESSAGE
 from spamnb.mailboxes.ranges import MailboxRange, join_ranges
 from spamnb.mailboxes.sources import COMPRESSION
-from spamnb.mailboxes.stores import LOCAL, LocalStore
+from spamnb.mailboxes.stores import LOCAL, Store
 from spamnb.mailboxes.streams import BLOCK
 
 
@@ -27,7 +27,7 @@ def put(folder, data, name="box"):
 
 def cut(path, size):
     length = os.path.getsize(path)
-    return [MailboxRange(LOCAL, path, start, min(start + size, length)) for start in range(0, length, size)]
+    return [MailboxRange(LOCAL, path, "mbox", start, min(start + size, length)) for start in range(0, length, size)]
 
 
 def whole(path):
@@ -129,7 +129,7 @@ def test_a_range_tells_where_it_began_and_ended(tmp_path, eol):
         (length + 1, end, 2 * length, end, 2),
         (3 * length + 1, end, end, end, 0),
     ):
-        chunk = MailboxRange(LOCAL, path, start, stop)
+        chunk = MailboxRange(LOCAL, path, "mbox", start, stop)
         assert [described(item)[1] for item in chunk.messages()] == list(range(records))
         found = chunk.extent
         assert found is not None
@@ -155,7 +155,7 @@ def test_no_range_reads_much_more_than_itself(tmp_path):
     path = put(tmp_path, written([b"A: b\n\n" + noise, b"C: d\n", b"E: f\n\n" + noise[:300_000]]))
     taken = []
 
-    class Counted(LocalStore):
+    class Counted(Store):
         def read(self, path, start=0, expected=0):
             taken.append(0)
             for block in super().read(path, start, expected):
@@ -196,7 +196,7 @@ def test_behind_one_that_fails_the_next_is_taken_as_it_is(tmp_path):
     one = written([b"A: b\n\ntext\n"])
     path = put(tmp_path, one * 9)
     first, second, third = cut(path, 3 * len(one))
-    broken = MailboxRange(LOCAL, path, second.start + 1, second.stop, exact=True)  # as if it had changed
+    broken = MailboxRange(LOCAL, path, "mbox", second.start + 1, second.stop, exact=True)  # as if it had changed
     kept = list(join_ranges(map(elsewhere, [first, broken, third]), Again()))
     items = [item for found, _ in kept for item in found]
     assert [getattr(item, "why", "mail") for item in items] == ["mail"] * 3 + ["mail"] * 3 + ["mail"] * 3
@@ -244,6 +244,6 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
 
 
 def test_a_range_must_have_been_read(tmp_path):
-    chunk = MailboxRange(LOCAL, put(tmp_path, MIXED), 0, len(MIXED))
+    chunk = MailboxRange(LOCAL, put(tmp_path, MIXED), "mbox", 0, len(MIXED))
     with pytest.raises(ValueError, match="not been read"):
         list(join_ranges([(chunk, None)], Again()))

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.mbox import MAX_MESSAGE
+from spamnb.mailboxes.formats.mbox import MAX_MESSAGE
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.stores import LOCAL
 
@@ -483,7 +483,11 @@ def test_importing_it_loads_no_slow_module():
         "spamnb.mailboxes",
         "spamnb.mailboxes.chunks",
         "spamnb.mailboxes.folders",
-        "spamnb.mailboxes.mbox",
+        "spamnb.mailboxes.formats",
+        "spamnb.mailboxes.formats.mailbox_format",
+        "spamnb.mailboxes.formats.maildir",
+        "spamnb.mailboxes.formats.mbox",
+        "spamnb.mailboxes.formats.single",
         "spamnb.mailboxes.not_mail",
         "spamnb.mailboxes.ranges",
         "spamnb.mailboxes.roles",

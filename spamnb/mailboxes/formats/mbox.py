@@ -7,6 +7,7 @@ follows a boundary, the start of a message, never depends on what precedes it: s
 
 from __future__ import annotations
 
+from spamnb.mailboxes.formats.mailbox_format import MailboxFormat
 from spamnb.mailboxes.streams import chain
 
 TYPE_CHECKING = False
@@ -230,3 +231,6 @@ def _unquoted(data: bytes) -> bytes:
         at = data.find(b">From ", looked)
     parts.append(data[taken:])
     return b"".join(parts)
+
+
+MBOX = MailboxFormat("mbox", (".mbox", ".mbx"), is_envelope, messages, boundary, LEAD)

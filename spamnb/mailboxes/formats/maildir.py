@@ -1,0 +1,88 @@
+"""Maildir: a folder with folders `cur`, `new` and `tmp`, where each file of `new` and `cur` is a message.
+
+A message moves from `new` to `cur` when it is seen, and its name changes with its flags.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+    from typing import Protocol, TypeVar
+
+    class Named(Protocol):
+        """File in a folder."""
+
+        @property
+        def name(self) -> str: ...
+
+    Entry = TypeVar("Entry", bound=Named)
+
+# First new, then cur, as messages move: one that moves while they are listed is met twice, not missed.
+WITH_MAIL = ("new", "cur")
+FOLDERS = frozenset((*WITH_MAIL, "tmp"))
+
+
+def is_maildir(folders: Collection[str]) -> bool:
+    """Whether a folder with these folders in it is a Maildir: it has `cur`, or `new` and `tmp`.
+
+    Beside any other folder called `new`, files are mail, too.
+    """
+    return "cur" in folders or ("new" in folders and "tmp" in folders)
+
+
+def is_in_maildir(path: str, is_folder: Callable[[str], bool]) -> bool:
+    """Whether a file lies in a Maildir: then it is one message, even if it begins like an mbox.
+
+    Flags in its name tell, too: object stores keep no empty folders, and `new` is often empty.
+    """
+    folder, file = os.path.split(path)
+    maildir, name = os.path.split(folder)
+    if name not in WITH_MAIL:
+        return False
+    return ":2," in file or all(is_folder(os.path.join(maildir, other)) for other in WITH_MAIL)
+
+
+def messages(listed: Iterable[Entry]) -> list[Entry]:
+    """Sort the messages listed in `new`, then in `cur`; of one that is in both, take the later."""
+    found = {_unique_part(entry.name): entry for entry in listed}
+    return [found[unique] for unique in sorted(found)]
+
+
+def current_path(path: str, listings: dict[str, dict[str, str]]) -> str:
+    """Path of a file now: a message may have moved since it was listed.
+
+    `listings` are those made so far: when 100,000 messages are marked as read, one listing must serve many.
+    """
+    folder, name = os.path.split(path)
+    maildir, sub = os.path.split(folder)
+    if sub not in WITH_MAIL or os.path.lexists(path):
+        return path
+    for _ in range(2):  # an earlier listing may be out of date
+        if maildir not in listings:
+            listings[maildir] = _listing(maildir)
+        current = listings[maildir].get(_unique_part(name))
+        if current is None:
+            break
+        if os.path.lexists(current):
+            return current
+        del listings[maildir]
+    return path
+
+
+def _listing(maildir: str) -> dict[str, str]:
+    """Paths of a Maildir's messages by the part of their names that stays."""
+    paths: dict[str, str] = {}
+    for folder in (os.path.join(maildir, name) for name in WITH_MAIL):
+        try:
+            paths.update((_unique_part(name), os.path.join(folder, name)) for name in os.listdir(folder))
+        except OSError:  # no such folder, or closed to us: nothing has moved there that we could read
+            continue
+    return paths
+
+
+def _unique_part(name: str) -> str:
+    """Part of a message's name that stays when its flags change."""
+    return name.partition(":")[0]
