@@ -27,7 +27,10 @@ def put(folder, data, name="box"):
 
 def cut(path, size):
     length = os.path.getsize(path)
-    return [MailboxRange(LOCAL, path, "mbox", start, min(start + size, length)) for start in range(0, length, size)]
+    return [
+        MailboxRange(LOCAL, path, "mbox", start, min(start + size, length))
+        for start in range(0, length, size)
+    ]
 
 
 def whole(path):
@@ -196,7 +199,9 @@ def test_behind_one_that_fails_the_next_is_taken_as_it_is(tmp_path):
     one = written([b"A: b\n\ntext\n"])
     path = put(tmp_path, one * 9)
     first, second, third = cut(path, 3 * len(one))
-    broken = MailboxRange(LOCAL, path, "mbox", second.start + 1, second.stop, exact=True)  # as if it had changed
+    broken = MailboxRange(
+        LOCAL, path, "mbox", second.start + 1, second.stop, exact=True
+    )  # as if it had changed
     kept = list(join_ranges(map(elsewhere, [first, broken, third]), Again()))
     items = [item for found, _ in kept for item in found]
     assert [getattr(item, "why", "mail") for item in items] == ["mail"] * 3 + ["mail"] * 3 + ["mail"] * 3
