@@ -49,7 +49,9 @@ test-interpreted: env  ## the fast tests on the core as plain Python, and the li
 	$(SAY_COVERAGE)
 
 test-pythons:  ## the fast tests on every Python from 3.11 on that is installed
-	$(PYTHON) tests/pythons.py
+	@for minor in 3.11 3.12 3.13 3.14; do export PYENV_VERSION=$$minor; \
+		if python$$minor -c '' 2>/dev/null; then echo "Python $$minor"; \
+		$(MAKE) -s test-fast VENV=.venv-$$minor PYTHON=python$$minor || failed=1; fi; done; test -z "$$failed"
 
 lint: env  ## style, types, and which module may import which
 	$(BIN)/ruff check .

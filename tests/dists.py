@@ -14,9 +14,8 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from pythons import interpreters, last_result
-
 ROOT = Path(__file__).parent.parent
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 LOCK = ROOT / "requirements-dev.txt"
 QUICK = [
     "tests/test_library.py",
@@ -36,13 +35,23 @@ def main() -> int:
     check_cibuildwheel()
     failed = [
         (minor, file.name)
-        for minor, (_, python) in interpreters().items()
-        if not named or minor in named
+        for minor in named or VERSIONS
+        if (python := interpreter(minor))
         for file, compiler, form in forms(minor)
         if not (quick and compiler)
         if not passes(python, minor, file, compiler, form, quick)
     ]
     return 1 if failed else 0
+
+
+def interpreter(minor: str) -> str | None:
+    """Find a Python on the PATH, or one of pyenv's."""
+    ask = [f"python{minor}", "-c", "import sys; print(sys.executable)"]
+    try:
+        done = subprocess.run(ask, capture_output=True, text=True, env=os.environ | {"PYENV_VERSION": minor})
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None
 
 
 def check_cibuildwheel() -> None:
@@ -52,7 +61,7 @@ def check_cibuildwheel() -> None:
         built = subprocess.run(
             command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
         ).stdout.split()
-        wanted = {f"cp3{minor}-{name}" for minor in (11, 12, 13, 14) for name in platforms}
+        wanted = {f"cp{minor.replace('.', '')}-{name}" for minor in VERSIONS for name in platforms}
         assert set(built) == wanted, set(built) ^ wanted
         print(f"cibuildwheel on {system}: {len(built)} wheels", flush=True)
 
@@ -97,9 +106,10 @@ def passes(python: str, minor: str, file: Path, compiler: bool, form: str, quick
         good = installed and right and run(*testing, **asked)
         where_from = f"{file.name}, {'with a compiler' if compiler else 'nothing on the PATH'}"
         said = says.stdout.decode().strip() or "does not start"
-        print(
-            f"{minor}: {where_from}: {said}: {last_result(log)}{'' if good else f' (see {log})'}", flush=True
-        )
+        output.seek(0)
+        results = [line.strip() for line in output if " passed" in line or " failed" in line]
+        result = results[-1] if results else "no tests were run"
+        print(f"{minor}: {where_from}: {said}: {result}{'' if good else f' (see {log})'}", flush=True)
         return good
 
 

@@ -24,12 +24,6 @@ def test_names_that_others_build_upon():
         library.nosuch  # noqa: B018
 
 
-def test_a_star_import():
-    names: dict[str, object] = {}
-    exec("from spamnb import *", names)
-    assert set(NAMES) <= set(names)
-
-
 def test_importing_it_loads_nothing_else():
     script = "import sys; before = set(sys.modules); import spamnb; print(*set(sys.modules) - before)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -68,18 +68,8 @@ def sanitized() -> Path:
     compiler.write_text(f'#!/bin/sh\nexec clang "$@" {FLAGS}\n')
     compiler.chmod(0o755)
     tools = {"CC": str(compiler), "SPAMNB_COMPILE": "require"}
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--no-deps",
-        "--target",
-        str(package),
-        str(source),
-    ]
-    subprocess.run(command, check=True, env={**os.environ, **tools})
+    install = [sys.executable, *"-m pip install -q --no-deps --target".split()]
+    subprocess.run([*install, package, source], check=True, env={**os.environ, **tools})
     if not list(package.rglob("*.so")):
         sys.exit("nothing was compiled")
     print(f"compiled with {FLAGS}", flush=True)

@@ -38,14 +38,11 @@ def mode_of(path):
 @as_root
 @pytest.mark.parametrize("name", ["model.journal", "model.lock", "model.training"])
 def test_a_file_of_a_stranger_is_not_written(spamnb, mail, shared_folder, name):
-    planted = shared_folder / name
-    planted.write_bytes(b"")
-    planted.chmod(0o666)
-    os.chown(planted, NOBODY, NOBODY)
+    file = planted(shared_folder / name, b"")
     learn = ["--spam", "-"] if name != "model.training" else [mail.ham, mail.spam]
     command = ("train", "--model", shared_folder / "model", *learn)
     spamnb(*command, stdin=SPAM).fails(73, f"{name}: belongs to another user")
-    assert planted.read_bytes() == b""
+    assert file.read_bytes() == b""
     os.chown(shared_folder, NOBODY, NOBODY)  # who owns the folder can change all that is in it
     spamnb(*command, stdin=SPAM).succeeds()
 

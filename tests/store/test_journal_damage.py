@@ -196,8 +196,8 @@ def test_any_two_records(start, model, without):
         check(model, without(one, other), found)
 
 
-def test_blocks_that_are_lost(start, generation):
-    """Zeros, or anything else, in place of some bytes: what lies elsewhere stays."""
+def test_blocks_that_are_lost_and_bytes_that_are_missing_or_too_many(start, generation):
+    """What lies elsewhere stays."""
     whole, stretches = journal_of(start[0]).read_bytes(), start[1]
     lessons = [entry.digest for entry in Journal.of(whole, generation, LABELS).records]
     chance = random.Random(2)
@@ -210,18 +210,13 @@ def test_blocks_that_are_lost(start, generation):
             left = [one for one, is_hit in zip(lessons, hit, strict=True) if not is_hit]
             assert [entry.digest for entry in found.records] == left
             assert bool(found.damaged) == any(hit)
-
-
-def test_bytes_that_are_missing_or_too_many(start, generation):
-    whole, stretches = journal_of(start[0]).read_bytes(), start[1]
-    for first, end in stretches[:-1]:
-        for place in (*range(first, end - 10, 17), *range(end - 10, end - 2)):
-            for content in (
-                whole[:place] + whole[place + 3 :],
-                whole[: place + 1] + b"?!" + whole[place + 1 :],
-            ):
+    for number, (first, end) in enumerate(stretches[:-1]):
+        for place in (*range(first + 1, end - 10, 17), *range(end - 10, end - 2)):
+            for taken, put in ((3, b""), (0, b"?!")):
+                content = whole[:place] + put + whole[place + taken :]
                 found = Journal.of(content, generation, LABELS)
-                assert len(found.records) == len(LESSONS) - 1, place - first
+                left = lessons[:number] + lessons[number + 1 :]
+                assert [entry.digest for entry in found.records] == left, place - first
                 assert len(found.damaged) == 1
 
 
@@ -335,33 +330,29 @@ def aside(path):
     return Path(path + ".journal.damaged")
 
 
-def test_the_damaged_journal_is_kept_aside(start, model, without):
-    aside(model).write_bytes(b"an older one")
-    aside(model).chmod(0o644)
+@pytest.mark.parametrize("before", ["an older one", "a link", "nothing"])
+def test_the_damaged_journal_is_kept_aside(start, model, without, tmp_path, before):
+    """In place of an older one; a link there is not followed, whatever the umask. A sound one is not kept."""
+    (tmp_path / "victim").write_bytes(b"precious")
+    if before == "an older one":
+        aside(model).write_bytes(b"older")
+        aside(model).chmod(0o644)
+    elif before == "a link":
+        aside(model).symlink_to(tmp_path / "victim")
     content = damage_a_record(model, start[1][1])
-    before = os.umask(0)
+    umask = os.umask(0)
     try:
         fold(model)
     finally:
-        os.umask(before)
+        os.umask(umask)
     assert not journal_of(model).exists()
     assert aside(model).read_bytes() == content
-    assert stat.S_IMODE(aside(model).stat().st_mode) == 0o600
-    check(model, without(1), [])
-
-
-def test_a_link_in_that_place_is_not_followed(start, model, tmp_path):
-    (tmp_path / "victim").write_bytes(b"precious")
-    aside(model).symlink_to(tmp_path / "victim")
-    damage_a_record(model, start[1][1])
-    fold(model)
+    assert stat.S_IMODE(os.lstat(aside(model)).st_mode) == 0o600
     assert (tmp_path / "victim").read_bytes() == b"precious"
-    assert not aside(model).is_symlink()
-
-
-def test_a_sound_journal_is_not_kept(model):
+    check(model, without(1), [])
+    aside(model).unlink()
+    learn(model, MORE, "spam")
     fold(model)
-    assert not journal_of(model).exists()
     assert not aside(model).exists()
 
 

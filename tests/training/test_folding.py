@@ -58,9 +58,10 @@ def size(path):
     return os.path.getsize(path + ".journal") if os.path.exists(path + ".journal") else 0
 
 
-def learned_until_it_is_too_long(path):
+def learned_until_it_is_too_long(path, folding=None):
     """How many messages; the last of them starts the folding."""
     for number in range(100):
+        assert not folding or not folding.read_text()  # below the limit it is left
         assert learn(path, made(number), "spam") == "learned"
         if size(path) > LIMIT:
             return number + 1
@@ -78,7 +79,7 @@ def assert_counts(path, folder, many):
 def test_learning_does_not_wait_for_it(model, log, tmp_path):
     before = os.stat(model).st_ino
     (tmp_path / "hold").touch()
-    many = learned_until_it_is_too_long(model) + 1
+    many = learned_until_it_is_too_long(model, log) + 1
     assert learn(model, made(many - 1), "spam") == "learned"
     assert os.stat(model).st_ino == before
     assert StoredModel.open(model).messages == [0, many]
@@ -114,14 +115,6 @@ def test_all_along_it_counts_and_judges_right(model, tmp_path):
     wait_for_folding(model)
     assert size(model) < 30 * LIMIT / 4
     assert_counts(model, tmp_path, 30)
-
-
-def test_what_was_there_before_the_limit_is_left(model, log):
-    for number in range(3):
-        learn(model, made(number), "spam")
-    assert 0 < size(model) < LIMIT
-    wait_for_folding(model)
-    assert log.read_text() == ""
 
 
 LEARNER = (

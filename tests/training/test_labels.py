@@ -92,21 +92,9 @@ def test_the_library_asks_too(own, mail):
 @needs("tmux")
 @pytest.mark.parametrize("answer", ["y", "n"])
 def test_a_question_on_a_terminal(spamnb, own, mail, tmp_path, answer):
-    words = [
-        sys.executable,
-        "-m",
-        "spamnb",
-        "train",
-        "--model",
-        own,
-        "--jobs",
-        "1",
-        "--label",
-        f"work={mail.work}",
-    ]
-    terminal = Terminal(
-        ["sh", "-c", f"{shlex.join(words)}; echo ended; cat"], os.environ | spamnb.environment, tmp_path
-    )
+    program = [sys.executable, "-m", "spamnb", "train", "--model", own, "--jobs", "1"]
+    line = f"{shlex.join([*program, '--label', f'work={mail.work}'])}; echo ended; cat"
+    terminal = Terminal(["sh", "-c", line], os.environ | spamnb.environment, tmp_path)
     try:
         terminal.see("'work' is new; there are: ham, spam. Add it? [y/N]")
         terminal.press(f"{answer}\n")

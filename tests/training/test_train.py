@@ -127,22 +127,6 @@ def test_forgetting_everything_leaves_the_empty_model(mail):
     assert content(mail) == content(mail, "empty")
 
 
-def test_forgetting_finds_a_message_under_any_label(mail):
-    train(mail)
-    sources = {"ham": [str(mail / "spam")]}
-    assert train(mail, forget=True, sources=sources).outcomes == {"ham": {"forgotten": 5}}
-    assert stored(mail).messages == [4, 0]
-
-
-def test_forgetting_some_leaves_the_counts_of_the_rest(mail):
-    train(mail)
-    write(mail / "some", HAM[:2])
-    train(mail, forget=True, sources={"ham": [str(mail / "some")]})
-    write(mail / "rest", HAM[2:])
-    train(mail, "other", sources={"ham": [str(mail / "rest")], "spam": [str(mail / "spam")]})
-    assert_same_counts(mail, "model", "other")
-
-
 def assert_same_counts(folder, one, other):
     """But for the scores, which depend on the order of the mail."""
     tables = (load_table(stored(folder, name)) for name in (one, other))
@@ -154,33 +138,32 @@ def assert_same_counts(folder, one, other):
     )
 
 
-def test_learned_under_another_label_it_moves(mail):
+OUTCOMES = [
+    ({"ham": SPAM}, {"ham": {"forgotten": 5}}),  # under whatever label it was learned
+    ({"ham": HAM[:2]}, {"ham": {"forgotten": 2}}),
+    ({"ham": SPAM[:2]}, {"ham": {"moved": 2}}),
+    ({"spam": [SPAM[0], HAM[0], b"new"]}, {"spam": {"known": 1, "moved": 1, "learned": 1}}),
+    ({"ham": [b"new"], "spam": [b"new"]}, {"ham": {"learned": 1}, "spam": {"conflicting": 1}}),
+    ({"ham": SPAM[:1], "spam": SPAM[:1]}, {"ham": {"moved": 1}, "spam": {"conflicting": 1}}),
+]
+
+
+@pytest.mark.parametrize(("given", "outcomes"), OUTCOMES)
+def test_what_becomes_of_mail_in_a_second_run(mail, given, outcomes):
+    """The counts after it are those of a model that was trained on what is left; the first label holds."""
+    labels = dict.fromkeys(HAM, "ham") | dict.fromkeys(SPAM, "spam")
+    forget = "forgotten" in str(outcomes)
+    for label, raws in reversed(given.items()):
+        labels |= dict.fromkeys(raws, "" if forget else label)
     train(mail)
-    write(mail / "wrong", SPAM[:2])
-    sources = {"ham": [str(mail / "wrong")]}
-    assert train(mail, sources=sources).outcomes == {"ham": {"moved": 2}}
-    write(mail / "rest", SPAM[2:])
-    now = {"ham": [str(mail / "ham"), str(mail / "wrong")], "spam": [str(mail / "rest")]}
-    train(mail, "other", sources=now)
+    sources = {label: [write(mail / f"second {label}", raws)] for label, raws in given.items()}
+    assert train(mail, sources=sources, forget=forget).outcomes == outcomes
+    left = {
+        label: [write(mail / f"left {label}", [raw for raw in labels if labels[raw] == label])]
+        for label in ("ham", "spam")
+    }
+    train(mail, "other", sources=left)
     assert_same_counts(mail, "model", "other")
-    assert stored(mail).label_of(digest(read(SPAM[0]))) == "ham"
-
-
-def test_a_message_under_two_labels_stays_under_the_first(mail):
-    write(mail / "spam", [*SPAM, HAM[0]])
-    summary = train(mail)
-    assert summary.outcomes == {"ham": {"learned": 4}, "spam": {"learned": 5, "conflicting": 1}}
-    assert stored(mail).label_of(digest(read(HAM[0]))) == "ham"
-    assert stored(mail).messages == [4, 5]
-    assert summary.total("learned") == 9
-
-
-def test_a_known_message_under_two_labels_goes_to_the_first(mail):
-    train(mail)
-    write(mail / "both", SPAM[:1])
-    sources = {"ham": [str(mail / "both")], "spam": [str(mail / "both")]}
-    assert train(mail, sources=sources).outcomes == {"ham": {"moved": 1}, "spam": {"conflicting": 1}}
-    assert stored(mail).messages == [5, 4]
 
 
 def test_a_repeated_copy_counts_once(mail):
