@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 from spamnb.clock import DAY
-from spamnb.delivery.fast_scorer import hold
-from spamnb.delivery.history_log import HistoryLog
+from spamnb.fast_scorer import hold
 from spamnb.history.database import History
+from spamnb.history.log import HistoryLog
 from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from spamnb.delivery.fast_scorer import hold
+from spamnb.fast_scorer import hold
 from spamnb.html.page import render
 from spamnb.labels import LABELS
 from spamnb.mailboxes.chunks import RawMessage

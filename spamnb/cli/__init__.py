@@ -24,8 +24,15 @@ class Commands(Group):
         if name not in COMMANDS:
             return None
         function = "import_" if name == "import" else name
-        command: click.Command = getattr(import_module(f"spamnb.cli.{function}"), function)
+        module = import_module(f"spamnb.cli.{function}")  # by its name: sixteen imports would say the same
+        command: click.Command = getattr(module, function)
         return command
+
+
+def print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
+    from spamnb.cli import version
+
+    version.print_version(context, option, asked)
 
 
 @click.group(
@@ -41,7 +48,7 @@ class Commands(Group):
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=lambda *asked: import_module("spamnb.cli.version").print_version(*asked),
+    callback=print_version,
     help="Show the version, and whether it is compiled.",
 )
 @click.pass_context

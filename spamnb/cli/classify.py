@@ -25,19 +25,19 @@ from spamnb.cli.options import (
 )
 from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
-from spamnb.configuration.current import HEADER_STYLES
 from spamnb.delivery import ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, has_several
 from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, read, split_number, store_for, total_size
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
+from spamnb.passthrough import STYLES
 from spamnb.reading.sender import read_head
 from spamnb.workers import open_judges
 
 if TYPE_CHECKING:
-    from spamnb.delivery.batch_judge import Judged
     from spamnb.model import Model
+    from spamnb.workers.batch_judge import Judged
 
 EXAMPLES = """
 spamnb classify < message
@@ -61,7 +61,7 @@ ONE_AT_A_TIME = "-p, -e and --history take one message at a time"
 @click.option("-p", "--passthrough", is_flag=True, help="Print the message with an X-Spamnb header added.")
 @click.option("-e", "--exit-code", is_flag=True, help="Exit with 0 for spam, 2 for unsure, else 1.")
 @click.option(
-    "--header-style", type=click.Choice(HEADER_STYLES), help="Header that -p adds: ours, or another filter's."
+    "--header-style", type=click.Choice(list(STYLES)), help="Header that -p adds: ours, or another filter's."
 )
 @history_options
 @click.option(
@@ -121,11 +121,12 @@ def classify(
         from spamnb.cli.render.verdicts import VerdictTable
 
         table = VerdictTable()
-    heads = table is not None or command.configuration.senders is not None
+    senders = command.configuration.senders
+    heads = table is not None or senders is not None
     for verdicts, failed in judgements(opened, paths, heads, cluster, jobs, skip_unreadable):
         for path, index, verdict, head in verdicts:
-            if head:
-                command.configuration.decide_by_head(verdict, head)
+            if head and senders:
+                senders.decide(verdict, head)
             if head and table:
                 table.add(path, index, verdict, *head[:2])
         if not table:

@@ -8,8 +8,7 @@ import click
 
 from spamnb.cli.options import Command, json_option
 from spamnb.cli.render.terminal import print_json, show, table
-from spamnb.configuration.compiling import compile_files
-from spamnb.configuration.current import DEFAULTS, Configuration, model_path, stamps
+from spamnb.configuration.current import DEFAULTS, Configuration, model_path, read_anew, stamps
 from spamnb.errors import NoModel
 from spamnb.files import printable
 
@@ -30,7 +29,7 @@ def config(check: bool, as_json: bool) -> None:
     spamnb.toml is read from /etc/spamnb and from spamnb/ in the XDG configuration folder (~/.config). If both
     have a key, the user's counts; the environment goes before that, and the command line before all.
     """
-    found = compile_files()
+    found = read_anew()
     if check:
         return
     if as_json:

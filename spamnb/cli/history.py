@@ -24,8 +24,8 @@ from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, s
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.delivery import history_limits
-from spamnb.delivery.history_log import DAY
 from spamnb.errors import NoInput, UsageError
+from spamnb.history.log import DAY
 
 if TYPE_CHECKING:
     from spamnb.history.database import Entry

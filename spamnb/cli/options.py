@@ -15,9 +15,9 @@ from spamnb.bayes.verdict import Cutoffs
 from spamnb.cli.help import Command as Command
 from spamnb.cli.help import Number, RenamedOption, rare_option
 from spamnb.configuration.current import model_path
-from spamnb.delivery.history_log import DAYS, SIZE
 from spamnb.errors import UsageError
 from spamnb.files import model_file
+from spamnb.history.log import DAYS, SIZE
 
 if TYPE_CHECKING:
     from spamnb.model import Model

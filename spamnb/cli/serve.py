@@ -15,10 +15,11 @@ from spamnb.cli.options import (
     refuse_without_effect,
     served_model_option,
 )
-from spamnb.configuration.current import HEADER_STYLES, load
+from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_size
 from spamnb.delivery import open_history
 from spamnb.errors import UsageError
+from spamnb.passthrough import STYLES
 from spamnb.serve.options import DEFAULT_ADDRESS, DEFAULT_MILTER_ADDRESS, MILTER_TIMEOUT, Options
 
 EXAMPLES = """
@@ -55,7 +56,7 @@ OWN_PROCESS = (sys.executable, "-P", "-m", "spamnb.serve")
 )
 @click.option(
     "--header-style",
-    type=click.Choice(HEADER_STYLES),
+    type=click.Choice(list(STYLES)),
     help="Header added to messages: ours, or another filter's.",
 )
 @rare_option("--metrics", metavar="ADDRESS", help="Serve Prometheus metrics at http://ADDRESS/metrics.")

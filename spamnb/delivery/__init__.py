@@ -5,7 +5,7 @@ command line's libraries; they parse calls with other options, and then come her
 `__future__` would take 0.2 ms, so hints are quoted where they need it.
 """
 
-from spamnb.configuration.current import HEADER_STYLES, Configuration, load, model_path
+from spamnb.configuration.current import Configuration, load, model_path
 from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import (
     CannotCreate,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spamnb.bayes.verdict import Verdict
-    from spamnb.delivery.history_log import HistoryLog
+    from spamnb.history.log import HistoryLog
     from spamnb.model import Model
 
 FLAGS = {
@@ -97,7 +97,7 @@ class ClassifyCommand:
     def answer(self, verdict: "Verdict", raw: bytes, path: str, index: int | None = None) -> int:
         """Write the verdict on a message, as it was asked for, and return the exit code."""
         if self.passthrough:
-            from spamnb.delivery.passthrough import passed_through
+            from spamnb.passthrough import passed_through
 
             header, tag = self.configuration["header"], self.configuration["subject_tag"]
             write_stdout(passed_through(raw, verdict, self.header_style, header, tag), is_mail=True)
@@ -126,7 +126,7 @@ def open_history(
 ) -> "HistoryLog | None":
     """Open the history that verdicts are appended to, if it is wanted here or by the configuration."""
     if wanted or configuration["history"]:
-        from spamnb.delivery.history_log import HistoryLog
+        from spamnb.history.log import HistoryLog
 
         return HistoryLog(*history_limits(days, size, configuration))
     if days or size:
@@ -136,7 +136,7 @@ def open_history(
 
 def history_limits(days: str | None, size: str | None, configuration: Configuration) -> tuple[str, str]:
     """Tell for how long messages are kept and how much of them: as asked for here, else as configured."""
-    from spamnb.delivery.history_log import DAYS, SIZE
+    from spamnb.history.log import DAYS, SIZE
 
     kept, most = configuration["history_days"] or DAYS, configuration["history_size"] or SIZE
     return str(kept) if days is None else days, most if size is None else size
@@ -227,7 +227,7 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
             flags["quiet"] = True
         elif command == "classify" and word in FLAGS:
             flags[FLAGS[word]] = True
-        elif command == "classify" and word == "--header-style" and rest and rest[0] in HEADER_STYLES:
+        elif command == "classify" and word == "--header-style" and rest and is_header_style(rest[0]):
             style = rest.pop(0)
         elif command == "classify" and word == "--history-days" and rest:
             days = rest.pop(0)
@@ -257,6 +257,12 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
             raw, _ = found
             return lambda: learn.run(raw)
     return None
+
+
+def is_header_style(name: str) -> bool:
+    from spamnb.passthrough import STYLES
+
+    return name in STYLES
 
 
 def read_stdin(what: str = "a message") -> bytes:

@@ -1,6 +1,6 @@
 """Lines about verdicts in a log, in which text from mail is escaped."""
 
-from spamnb.delivery.passthrough import header_end
+from spamnb.passthrough import header_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

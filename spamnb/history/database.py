@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from spamnb.delivery import history_log as log
 from spamnb.errors import InputOutputError, NoInput, SpamnbError
 from spamnb.files import make_folder, open_own, prepare_database, printable, state_folder
+from spamnb.history import log
 from spamnb.inspection.explanation import deciding_words
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model

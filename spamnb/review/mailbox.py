@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from time import time
 
-from spamnb.delivery.fast_scorer import hold
-from spamnb.delivery.history_log import HistoryLog
+from spamnb.fast_scorer import hold
+from spamnb.history.log import HistoryLog
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model

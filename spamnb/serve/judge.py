@@ -10,10 +10,10 @@ from time import monotonic, perf_counter
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.configuration.current import Configuration, load
-from spamnb.delivery.fast_scorer import hold
-from spamnb.delivery.history_log import HistoryLog
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
+from spamnb.fast_scorer import hold
 from spamnb.files import complain, model_file
+from spamnb.history.log import HistoryLog
 from spamnb.key import key_path
 from spamnb.model import Model
 from spamnb.reading.features import Features

@@ -9,9 +9,9 @@ from collections.abc import Callable, Generator
 from time import perf_counter
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.passthrough import header_fields, header_names, without_fields
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.labels import SPAM
+from spamnb.passthrough import header_fields, header_names, without_fields
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.judge import Judge
 from spamnb.serve.log import Log

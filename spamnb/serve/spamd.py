@@ -9,10 +9,10 @@ from time import perf_counter
 
 from spamnb.bayes.verdict import REQUIRED, Verdict
 from spamnb.delivery.log_line import escaped
-from spamnb.delivery.passthrough import header_end, passed_through
 from spamnb.errors import SpamnbError
 from spamnb.files import printable
 from spamnb.labels import HAM, SPAM
+from spamnb.passthrough import header_end, passed_through
 from spamnb.reading.features import Features
 from spamnb.serve.conversation import Conversation, Incoming
 from spamnb.serve.judge import Judge

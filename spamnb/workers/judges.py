@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from spamnb.delivery.batch_judge import BatchJudge, numbered_from
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
+from spamnb.workers.batch_judge import BatchJudge, numbered_from
 from spamnb.workers.processes import all_cores, in_parallel
 
 if TYPE_CHECKING:
-    from spamnb.delivery.batch_judge import Judgement
     from spamnb.model import Model
+    from spamnb.workers.batch_judge import Judgement
 
 
 class LocalJudges:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from spamnb.delivery.history_log import digest_of
+from spamnb.history.log import digest_of
 
 OBJECTS = [
     "train --dry-run HAM SPAM",

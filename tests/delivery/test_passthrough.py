@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.passthrough import passed_through
+from spamnb.passthrough import passed_through
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 

@@ -12,11 +12,11 @@ from fuzz.folders import new_folder
 from fuzz.sealing import sealed_backup, sealed_journal, sealed_model
 
 import spamnb
-from spamnb.delivery import history_log
 from spamnb.errors import DataError, SpamnbError
 from spamnb.exchange.backup import exported, restore
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.imported import FORMATS, read_export
+from spamnb.history import log
 from spamnb.history.database import row_of
 from spamnb.inspection.check import check
 from spamnb.inspection.model_summary import ModelSummary
@@ -79,9 +79,9 @@ def model(data: bytes) -> None:
 
 def history(data: bytes) -> None:
     """A record of the history is passed over, or makes a row; its checksum is put right."""
-    fields = data.replace(history_log.STEM, history_log.ESCAPED)
+    fields = data.replace(log.STEM, log.ESCAPED)
     sizes = len(fields).to_bytes(4, "little") + crc32(fields).to_bytes(4, "little")
-    for _, _, found in history_log.unpacked_records(history_log.MARK + sizes + fields)[0]:
+    for _, _, found in log.unpacked_records(log.MARK + sizes + fields)[0]:
         row = row_of(found, {sound_model(): None})
         texts = (row[name] for name in ("verdict", "sender", "subject", "message_id", "source", "user"))
         assert all(text.isprintable() for text in texts)

@@ -12,9 +12,9 @@ from fuzz.file_checks import sound_model
 from fuzz.folders import new_folder
 from fuzz.memories import forget
 
-from spamnb.delivery.passthrough import passed_through
 from spamnb.mailboxes.sources import RawMessage, ReadMessages, messages
 from spamnb.model import Model
+from spamnb.passthrough import passed_through
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.training.batches import batch_of

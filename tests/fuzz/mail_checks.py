@@ -12,13 +12,13 @@ from fuzz.memories import forget
 from helpers.passthrough import without_forged
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.passthrough import STYLES, passed_through
 from spamnb.html.page import MAX_NAMES, MAX_TARGETS, render
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
 from spamnb.mailboxes.formats import mbox
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
+from spamnb.passthrough import STYLES, passed_through
 from spamnb.reading.dates import timestamp
 from spamnb.reading.identity import digest
 from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read

@@ -15,8 +15,8 @@ from fuzz.families import BOX, ENVELOPE, FAMILIES
 from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
-from spamnb.delivery.history_log import ESCAPED, HEAD, STEM, packed_record
 from spamnb.exchange.backup import exported
+from spamnb.history.log import ESCAPED, HEAD, STEM, packed_record
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model

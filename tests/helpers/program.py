@@ -62,7 +62,7 @@ class Done:
 # two hundred runs, where a fresh start takes 300. What depends on a fresh start is tested with one.
 WARM = """
 import gc, json, os, sys
-import rich.console, rich.table, spamnb.training.learn, spamnb.delivery.passthrough
+import rich.console, rich.table, spamnb.training.learn, spamnb.passthrough
 import spamnb.cli, spamnb.evaluation.evaluate, spamnb.exchange.backup, spamnb.exchange.importing.imported
 import spamnb.imap.training, spamnb.imap.visit
 import spamnb.exchange.merging, spamnb.inspection.model_summary, spamnb.training.train, spamnb.workers.local

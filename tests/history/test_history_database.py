@@ -7,8 +7,8 @@ import time
 import pytest
 
 from spamnb.bayes.verdict import Cutoffs, Verdict
-from spamnb.delivery.history_log import DAY, HistoryLog, digest_of, file_names
 from spamnb.history.database import NAME, History, Week
+from spamnb.history.log import DAY, HistoryLog, digest_of, file_names
 from spamnb.model import Model
 
 NOW = 1_794_790_000.0  # a Monday, at two

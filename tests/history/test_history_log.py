@@ -8,8 +8,8 @@ import pytest
 
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.configuration.quantities import parse_days, parse_size
-from spamnb.delivery import history_log as log
 from spamnb.errors import UsageError
+from spamnb.history import log
 
 VERDICT = Verdict("spam", 2.5, 0.9, {"ham": 0.1, "spam": 0.9}, (), Cutoffs(-1.0, 1.0))
 EVERY_BYTE = bytes(range(256)) + log.MARK * 2 + log.STEM + log.ESCAPED + log.STEM[:3]

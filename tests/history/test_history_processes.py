@@ -16,8 +16,8 @@ import pytest
 from helpers.serving import Serving, request
 from helpers.waiting import PATIENCE
 
-from spamnb.delivery.history_log import file_names
 from spamnb.history.database import History
+from spamnb.history.log import file_names
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ START = "import sys; from spamnb.start import main; sys.exit(main())"
 APPENDING = """
 import random, sys
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.history_log import HistoryLog
+from spamnb.history.log import HistoryLog
 
 folder, number, most = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 log, chance = HistoryLog(folder=folder), random.Random(number)
@@ -206,7 +206,7 @@ def test_without_it_a_delivery_loads_nothing_of_it(spamnb, mail, tmp_path):
     for flags, is_loaded in (([], False), (["--history"], True)):
         command = [sys.executable, "-X", "importtime", "-c", START, "classify", *flags]
         done = spamnb.run(command, mail.messages["spam"], env=state_of(spamnb, tmp_path))
-        assert (b"spamnb.delivery.history_log" in done.err) == is_loaded
+        assert (b"spamnb.history.log" in done.err) == is_loaded
         assert b"spamnb.history" not in done.err
     assert len(os.listdir(tmp_path / "spamnb" / "history")) == 1
 

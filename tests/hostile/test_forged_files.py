@@ -14,11 +14,10 @@ from fuzz.sealing import sealed_backup
 from helpers.forging import changed, forged_fields, forged_model
 
 from spamnb.configuration import current
-from spamnb.configuration.compiling import compile_files
-from spamnb.delivery import history_log
 from spamnb.errors import SpamnbError
 from spamnb.exchange.backup import exported
 from spamnb.exchange.merging import merge
+from spamnb.history import log
 from spamnb.history.database import History
 from spamnb.inspection.check import check
 from spamnb.labels import is_label
@@ -283,12 +282,10 @@ HISTORY = any_of(
 @pytest.mark.parametrize(("places", "value"), HISTORY, ids=lambda it: repr(it)[:40])
 def test_a_forged_record_of_the_history_is_passed_over(made, tmp_path, places, value):
     verdict = Model.open(made).classify(SPAM)
-    sound = history_log.packed_record(SPAM, verdict, made, "classify", "", time.time(), [90, 10**8])
-    packed = forged_fields(history_log.sound_fields(sound), places, value)
+    sound = log.packed_record(SPAM, verdict, made, "classify", "", time.time(), [90, 10**8])
+    packed = forged_fields(log.sound_fields(sound), places, value)
     sizes = len(packed).to_bytes(4, "little") + crc32(packed).to_bytes(4, "little")
-    (tmp_path / f"2026-11-16-000000{history_log.SUFFIX}").write_bytes(
-        history_log.MARK + sizes + packed + sound
-    )
+    (tmp_path / f"2026-11-16-000000{log.SUFFIX}").write_bytes(log.MARK + sizes + packed + sound)
     with History.open(str(tmp_path)) as history:
         assert history.gather() == 1
         assert [entry.verdict for entry in history.entries()] == [verdict.label]
@@ -301,17 +298,16 @@ def test_a_forged_record_of_the_history_is_passed_over(made, tmp_path, places, v
 def test_a_forged_cache_is_made_anew(monkeypatch, tmp_path, name, value):
     for variable in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(variable, str(tmp_path))
-    monkeypatch.setattr("spamnb.configuration.compiling.SETTLED", 0)
+    monkeypatch.setattr("spamnb.configuration.current.SETTLED", 0)
     (tmp_path / "spamnb").mkdir()
     (tmp_path / "spamnb" / "spamnb.toml").write_text('header = "X-Spam-Mine"\n')
-    compile_files()
+    current.read_anew()
     path = Path(current.cache_path() or "")
     data = path.read_bytes()
-    head = msgpack.unpackb(data[current.HEAD :])
-    head["values"][name] = value
-    packed = msgpack.packb(head)
-    numbers = (current.HEAD + len(packed), len(packed), crc32(packed))
-    path.write_bytes(b"".join(number.to_bytes(4, "little") for number in numbers) + packed)
+    cached = msgpack.unpackb(data[current.CHECKSUM :])
+    cached["values"][name] = value
+    packed = msgpack.packb(cached)
+    path.write_bytes(crc32(packed).to_bytes(4, "little") + packed)
     assert current.read_cache(str(path), current.stamps()) is None
     assert current.load()["header"] == "X-Spam-Mine"
 

@@ -9,10 +9,10 @@ import pytest
 from helpers.homes import NOBODY
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.history_log import HistoryLog
 from spamnb.errors import CannotCreate, NoInput
 from spamnb.files import state_folder
 from spamnb.history.database import History
+from spamnb.history.log import HistoryLog
 from spamnb.imap.accounts import Account
 from spamnb.imap.state import State
 from spamnb.labels import HAM

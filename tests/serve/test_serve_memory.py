@@ -11,7 +11,7 @@ import pytest
 from helpers.tables import counts_of, crowded
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.delivery.fast_scorer import FastScorer
+from spamnb.fast_scorer import FastScorer
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.features import BODY, NO_TAG, Features
 from spamnb.serve import judge

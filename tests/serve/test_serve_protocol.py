@@ -5,8 +5,8 @@ import zlib
 import pytest
 from helpers.serving import request
 
-from spamnb.delivery.passthrough import passed_through
 from spamnb.model import Model
+from spamnb.passthrough import passed_through
 
 # The shapes are those of spamd 4.0.1, taken from the wire; test_serve_oracle.py asks the program itself.
 STATUS = b"SPAMD/1.1 0 EX_OK\r\n"

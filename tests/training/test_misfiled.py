@@ -9,7 +9,7 @@ from helpers.mailboxes import written
 
 from spamnb import train
 from spamnb.bayes.cutoffs import misfiled_shares
-from spamnb.delivery.fast_scorer import hold
+from spamnb.fast_scorer import hold
 from spamnb.model import Model
 
 EACH = 200

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from distributed import Client, Future, KilledWorker
 
 from spamnb.arrays import Array
-from spamnb.delivery.batch_judge import numbered_from
 from spamnb.errors import NoInput, SpamnbError, UsageError
 from spamnb.files import counted
 from spamnb.mailboxes.labelled import chunks_by_label
@@ -25,12 +24,13 @@ from spamnb.store.journal import Journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch, MailToRead, SampledMessages
+from spamnb.workers.batch_judge import numbered_from
 from spamnb.workers.cluster import tasks
 from spamnb.workers.cluster.table_sum import ClusterTableSum, ShardToAdd, depth_for
 from spamnb.workers.cluster.tasks import Heading
 
 if TYPE_CHECKING:
-    from spamnb.delivery.batch_judge import Judgement
+    from spamnb.workers.batch_judge import Judgement
 
 TASKS_PER_THREAD = 3  # begun ahead, so that no worker has to wait for this process
 CHUNK_SIZE = 8 << 20  # bytes: half a second of tokenizing, and few requests to a store

@@ -14,7 +14,6 @@ from zlib import crc32
 from spamnb.arrays import Array
 from spamnb.bayes.classifier import View
 from spamnb.bayes.verdict import Cutoffs
-from spamnb.delivery.batch_judge import BatchJudge
 from spamnb.errors import DataError
 from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
 from spamnb.mailboxes.ranges import ChunkTask, MailboxRange
@@ -24,9 +23,10 @@ from spamnb.model import Model
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables
 from spamnb.training.batches import Batch, ChunkReader, Finish, SampledMessages
+from spamnb.workers.batch_judge import BatchJudge
 
 if TYPE_CHECKING:
-    from spamnb.delivery.batch_judge import Judgement
+    from spamnb.workers.batch_judge import Judgement
 
     Read = tuple[MailboxRange | None, Batch]  # the chunk, if it is a range, and its messages
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.delivery.fast_scorer import hold
+from spamnb.fast_scorer import hold
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.features import Features
 from spamnb.reading.sender import read_head

@@ -1,0 +1,112 @@
+"""Reading the configuration files: what each key says, and who is listed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from spamnb.configuration.quantities import parse_days, parse_percentage, parse_size
+from spamnb.configuration.tables import TEXT_OR_NUMBER, WrongValue, checked_values, place_of_key, read_toml
+from spamnb.errors import DataError, NoInput, UsageError
+from spamnb.passthrough import STYLES
+from spamnb.reading.headers import without_tag
+from spamnb.senders.list_file import read_list
+from spamnb.senders.lists import SenderLists
+
+PATHS = ("model", "allow", "block")  # keys that name a file, from the folder of their own
+
+
+def read_files(paths: Iterable[str], defaults: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Read the value of each key, and the file that says so; of several the last.
+
+    A list in its usual place, as `allow.txt`, is the value of its key; TOML behind it may name another.
+    """
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    types = {key: type(value).__name__ for key, value in defaults.items()} | {"history_days": TEXT_OR_NUMBER}
+    for path in paths:
+        key, kind = os.path.splitext(os.path.basename(path))
+        found = {key: path} if os.path.exists(path) else {}
+        if kind == ".toml":
+            found = read_values(path, types)
+        values |= found
+        origins |= dict.fromkeys(found, path)
+    return values, origins
+
+
+def read_values(path: str, types: dict[str, str]) -> dict[str, Any]:
+    """Read the keys of a TOML file, if it is there, each with a value that makes sense."""
+    try:
+        table, _ = read_toml(path)
+    except FileNotFoundError:
+        return {}
+    try:
+        values = checked_values(table, types)
+        for key, check in CHECKS.items():
+            if key in values:
+                check_value(key, values[key], check)
+    except WrongValue as error:
+        raise DataError(f"{place_of_key(path, error.key)}: {error}") from None
+    for name in PATHS:
+        if values.get(name):
+            values[name] = os.path.join(os.path.dirname(path), os.path.expanduser(values[name]))
+    return values
+
+
+def read_senders(values: dict[str, Any], origins: dict[str, str]) -> SenderLists:
+    """Read both lists, where there are any."""
+
+    def entries(key: str) -> Iterator[str]:
+        path = values.get(key)
+        try:
+            yield from read_list(path) if path else ()
+        except OSError as error:
+            named = "" if origins[key] == path else f"{place_of_key(origins[key], key)}: {key}: "
+            raise NoInput(f"{named}{path}: {error.strerror}") from error
+
+    return SenderLists.of(entries("allow"), entries("block"))
+
+
+def check_value(key: str, value: Any, check: Callable[[str, str], object]) -> None:
+    """Raise WrongValue for a value that makes no sense."""
+    try:
+        check(str(value), key)
+    except UsageError as error:
+        raise WrongValue(key, str(error)) from None
+
+
+def check_model(path: str, _key: str) -> None:
+    if "://" in path:
+        raise UsageError(f"model must be a local file, not {path!r}")
+
+
+def check_header_style(style: str, _key: str) -> None:
+    if style not in STYLES:
+        raise UsageError(f"header_style must be one of {', '.join(STYLES)}, not {style!r}")
+
+
+def check_header(header: str, _key: str) -> None:
+    name = header.lower()  # see reading.identity.is_volatile
+    if not (name.startswith("x-") and "spam" in name and name.isascii() and name.replace("-", "").isalnum()):
+        why = "so that no verdict is ever learned as mail"
+        raise UsageError(
+            f'header must be a name such as "X-Spam-Verdict", with X- and spam in it, {why}, not {header!r}'
+        )
+
+
+def check_subject_tag(tag: str, _key: str) -> None:
+    if tag and (not tag.isascii() or without_tag(tag.strip())):
+        raise UsageError(f'subject_tag must be a tag such as "[spam]" or "***SPAM***", not {tag!r}')
+
+
+# What a value must be besides its type; called with the value and the key.
+CHECKS: dict[str, Callable[[str, str], object]] = {
+    "model": check_model,
+    "ham_loss": parse_percentage,
+    "header_style": check_header_style,
+    "header": check_header,
+    "subject_tag": check_subject_tag,
+    "history_days": parse_days,
+    "history_size": parse_size,
+}

@@ -1,0 +1,33 @@
+"""A list of senders as a person writes it: an address or domain on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spamnb.errors import DataError
+from spamnb.senders.lists import MOST_PARTS
+
+NEVER = frozenset(" *,;<>\N{REPLACEMENT CHARACTER}")  # in an entry of a list
+WILD = ("*@", "@", "*.")  # other ways to write "all of a domain"
+LONGEST_LINE = 1000  # characters shown of a wrong one
+
+
+def read_list(path: str) -> Iterator[str]:
+    """Yield the addresses and domains of a list."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            entry = line.partition("#")[0].strip().lower()
+            if not entry:
+                continue
+            for sign in WILD:
+                entry = entry.removeprefix(sign)
+            local, at, domain = entry.rpartition("@")
+            if (
+                (at and not local)
+                or not entry.isprintable()
+                or not NEVER.isdisjoint(entry)
+                or "" in domain.rstrip(".").split(".")
+                or domain.count(".") >= MOST_PARTS
+            ):
+                raise DataError(f"{path}:{number}: not an address or domain: {line.strip()[:LONGEST_LINE]!r}")
+            yield entry.rstrip(".")
