@@ -151,10 +151,9 @@ def docx(words: list[str]) -> bytes:
 def attacks(model: Model, ham: list[str]) -> dict[str, Callable[[Mail], bytes]]:
     """Each a function from a mail to the bytes of the attack."""
     columns = load_table(model.stored)
-    places = {label: place for place, label in enumerate(model.labels)}
 
     def words(label: str, many: int) -> list[str]:
-        telling = most_telling_tokens(columns, model.view, columns.tokens, places[label], many)
+        telling = most_telling_tokens(columns, model.view, columns.tokens, many)[label]
         return [one.token for one in telling if ":" not in one.token]
 
     hammy, spammy = words("ham", 5000), set(words("spam", 20_000))

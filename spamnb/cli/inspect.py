@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -138,7 +138,7 @@ def inspect(
     if older := older_revision(model):
         tell_revision(model, older)
     if tokens:
-        return look_up(opened, (*tokens, *names), as_json)
+        return look_up_tokens(opened, (*tokens, *names), as_json)
     if sample is not None:
         return draw_samples(opened, view, sample, count, seed, everything, as_json)
     if diff is not None:
@@ -212,10 +212,10 @@ def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) ->
     from spamnb.inspection.model_summary import ModelSummary
 
     known = ModelSummary.of(model, TOP if top is None else top)
-    values, picture = draw_plot(model, plot) if plot else ({}, {})
+    picture = draw_plot(model, plot) if plot else {}
     try:
         if as_json:
-            print_json(known.as_map() | values)
+            print_json(known.as_map())
         elif plot != OUTPUT:
             show_model(known)
     finally:
@@ -223,19 +223,13 @@ def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) ->
     return code
 
 
-def draw_plot(model: Model, file: str) -> tuple[dict[str, Any], dict[str, str | bytes]]:
-    """Draw the model; returns the values drawn, and the picture to be written to a file."""
+def draw_plot(model: Model, file: str) -> dict[str, str | bytes]:
+    """Draw the model: the picture to be written to a file."""
     from spamnb.inspection.model_summary import ModelCurves
-    from spamnb.report.model_plots import model_plots
+    from spamnb.report.model_plots import model_plots, png
 
-    portrait = ModelCurves.of(model)
-    svg = model_plots(portrait, f"spamnb: {model.stored.path}")
-    values = {"plot": portrait.as_map()}
-    if not file.lower().endswith(".png"):
-        return values, {file: svg}
-    from spamnb.report.model_plots import png
-
-    return values, {file: png(svg)}
+    svg = model_plots(ModelCurves.of(model), f"spamnb: {model.stored.path}")
+    return {file: png(svg) if file.lower().endswith(".png") else svg}
 
 
 def check_model(path: str, as_json: bool) -> int:
@@ -250,12 +244,11 @@ def check_model(path: str, as_json: bool) -> int:
     return show_check(found, as_json)
 
 
-def look_up(model: Model, tokens: Sequence[str], as_json: bool) -> int:
+def look_up_tokens(model: Model, tokens: Sequence[str], as_json: bool) -> int:
     from spamnb.cli.render.tokens import show_tokens
-    from spamnb.inspection.token_lookup import TokenLookup
+    from spamnb.inspection.token_lookup import look_up
 
-    lookup = TokenLookup(model)
-    return show_tokens(model, [lookup.look_up(token) for token in tokens], as_json)
+    return show_tokens(model, [look_up(model, token) for token in tokens], as_json)
 
 
 def draw_samples(

@@ -43,10 +43,7 @@ def evaluate_by_folds(
 
     def telling() -> dict[str, list[TellingToken]]:
         whole = corpus.table(np.ones(len(corpus), bool))
-        return {
-            label: most_telling_tokens(whole, view, corpus.tokens, label_index, TELLING_TOKENS)
-            for label_index, label in enumerate(corpus.labels)
-        }
+        return most_telling_tokens(whole, view, corpus.tokens, TELLING_TOKENS)
 
     return Evaluation(
         f"in {folds.count} folds",

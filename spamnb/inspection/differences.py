@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from spamnb.arrays import Array
 from spamnb.errors import DataError
 from spamnb.inspection.model_summary import indices_of_highest, token_leads
+from spamnb.inspection.token_lookup import by_label
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.model import Model
 from spamnb.tables.vocabulary import Vocabulary
@@ -56,23 +56,6 @@ class ModelDifference:
         return asdict(self)
 
 
-class WeighedTokens(NamedTuple):
-    """The tokens of a model in order of their fingerprints."""
-
-    keys: Array  # the fingerprints
-    indices: Array  # in the vocabulary
-    leads: Array  # [label, token] of the labels in common
-    messages: Array  # that have the token, of the label with the most of them
-
-    def aligned_to(self, keys: Array) -> WeighedTokens:
-        """Align the columns to more tokens; unknown ones have the index -1 and no weight."""
-        at = np.searchsorted(keys, self.keys)
-        indices, messages = np.full(len(keys), -1), np.zeros(len(keys), np.int32)
-        leads = np.zeros((len(self.leads), len(keys)), np.float32)
-        indices[at], messages[at], leads[:, at] = self.indices, self.messages, self.leads
-        return WeighedTokens(keys, indices, leads, messages)
-
-
 def compare_models(
     here: Model, there: Model, top: int, mail: Sequence[str], jobs: int
 ) -> tuple[ModelDifference, list[Unreadable]]:
@@ -83,12 +66,11 @@ def compare_models(
     labels = [label for label in here.labels if label in there.labels]
     if len(labels) < 2:
         raise DataError(f"{there.stored.path}: has fewer than two labels in common with {here.stored.path}")
-    settings = different_settings(here, there)
     comparable = here.stored.keyed == there.stored.keyed
     moved = most_moved_tokens(here, there, labels, top) if comparable else []
     messages, changed, unreadable = changed_verdicts(here, there, mail, jobs) if mail else (0, [], [])
-    found = ModelDifference(here.stored.path, there.stored.path, settings, moved, messages, changed)
-    return found, unreadable
+    paths = here.stored.path, there.stored.path
+    return ModelDifference(*paths, different_settings(here, there), moved, messages, changed), unreadable
 
 
 def different_settings(here: Model, there: Model) -> dict[str, list[Any]]:
@@ -105,55 +87,36 @@ def different_settings(here: Model, there: Model) -> dict[str, list[Any]]:
 
 def most_moved_tokens(here: Model, there: Model, labels: Sequence[str], top: int) -> list[MovedToken]:
     """The tokens whose weights differ most, times the root of their messages: one seen twice counts less."""
-    vocabularies = [Vocabulary(model.stored) for model in (here, there)]
-    sides = [
-        weigh_tokens(model, vocabulary, labels)
-        for model, vocabulary in zip((here, there), vocabularies, strict=True)
-    ]
-    keys = np.union1d(sides[0].keys, sides[1].keys)
-    before, after = (side.aligned_to(keys) for side in sides)
-    moves = after.leads - before.leads
-    rank = np.abs(moves).max(axis=0) * np.sqrt(np.maximum(before.messages, after.messages))
+    models = here, there
+    vocabularies = [Vocabulary(model.stored) for model in models]
+    fingerprints = [block.fingerprints for vocabulary in vocabularies for block in vocabulary.blocks()]
+    keys = np.unique(np.concatenate([np.empty(0, np.uint64), *fingerprints]))
+    leads = np.zeros((2, len(labels), len(keys)), np.float32)
+    messages = np.zeros((2, len(keys)), np.int32)  # of the label with the most of them
+    for side, model in enumerate(models):
+        chosen = [model.labels.index(label) for label in labels]
+        for block in vocabularies[side].blocks():
+            at = np.searchsorted(keys, block.fingerprints)
+            messages[side, at] = block.message_counts.max(axis=0)
+            lead = token_leads(model.classifier, block.message_counts, block.occurrence_counts)[chosen]
+            leads[side][:, at] = lead * (messages[side, at] > 0)
+    moves = leads[1] - leads[0]
+    rank = np.abs(moves).max(axis=0) * np.sqrt(messages.max(axis=0))
     found = []
     for at in indices_of_highest(rank, top).tolist():
         if not rank[at]:
             break
-        vocabulary, index = next(
-            (vocabulary, int(side.indices[at]))
-            for vocabulary, side in zip(vocabularies, (before, after), strict=True)
-            if side.indices[at] >= 0
-        )
-        token = vocabulary.tokens([index])[0]
-        label = int(moves[:, at].argmax())
-        counts = [messages_of(model, int(keys[at])) for model in (here, there)]
-        found.append(
-            MovedToken(
-                token, labels[label], float(before.leads[label, at]), float(after.leads[label, at]), *counts
-            )
-        )
+        key, vocabulary = int(keys[at]), vocabularies[0 if messages[0, at] else 1]
+        (token,) = vocabulary.tokens([vocabulary.place(key)])
+        label, counts = int(moves[:, at].argmax()), [messages_of(model, key) for model in models]
+        found.append(MovedToken(token, labels[label], *leads[:, label, at].tolist(), *counts))
     return found
-
-
-def weigh_tokens(model: Model, vocabulary: Vocabulary, labels: Sequence[str]) -> WeighedTokens:
-    """Weigh all tokens of a model for each of the labels."""
-    chosen = [model.labels.index(label) for label in labels]
-    keys, leads, messages = [np.empty(0, np.uint64)], [np.empty((len(labels), 0))], [np.empty(0, np.int32)]
-    for block in vocabulary.blocks():
-        keys.append(block.fingerprints)
-        messages.append(block.message_counts.max(axis=0))
-        lead = token_leads(model.classifier, block.message_counts, block.occurrence_counts)[chosen]
-        leads.append((lead * (messages[-1] > 0)).astype(np.float32))
-    joined = np.concatenate(keys)
-    order = np.argsort(joined, kind="stable")
-    return WeighedTokens(
-        joined[order], order, np.concatenate(leads, axis=1)[:, order], np.concatenate(messages)[order]
-    )
 
 
 def messages_of(model: Model, fingerprint: int) -> dict[str, int]:
     label_count = len(model.labels)
     row = model.stored.rows([fingerprint]).get(fingerprint, (0,) * label_count)
-    return dict(zip(model.labels, row[:label_count], strict=True))
+    return by_label(model, row[:label_count])
 
 
 def changed_verdicts(

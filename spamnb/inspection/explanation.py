@@ -10,58 +10,25 @@ is ahead of the runner-up; if one of them is spam, how far that is ahead. The le
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spamnb.bayes.classifier import Evidence, Score, View
 from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.bayes.verdict import Cutoffs, Verdict
 from spamnb.configuration.current import Configuration
-from spamnb.inspection.flips import Flip, find_flips
+from spamnb.files import printable
+from spamnb.inspection.ignored import IgnoredKind, hidden_words, ignored_headers, ignored_parts, with_reasons
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.features import HEAD, Features
-from spamnb.reading.header_rules import IGNORED, is_ignored
-from spamnb.reading.identity import VOLATILE
 from spamnb.reading.message import Message, read
 
 if TYPE_CHECKING:
     from spamnb.store.counts import Row
 
-HIDDEN = "hidden:"
-
-
-def ignored_headers(message: Message, are_evidence: bool = True) -> dict[str, str]:
-    """The names of the headers that are no evidence, each with the reason."""
-    if not are_evidence:
-        return dict.fromkeys((name for name, _ in message.headers), "the model reads no headers")
-    return {name: why_ignored(name) for name, _ in message.headers if is_ignored(name)}
-
-
-def why_ignored(name: str) -> str:
-    """The reason why a header is no evidence."""
-    for known, why in (VOLATILE | IGNORED).items():
-        if name == known or (known.startswith("x-") and name.startswith(known + "-")):
-            return why
-    return "a filter's verdict" if "spam" in name else "a date tells old mail from new, not ham from spam"
-
-
-def ignored_parts(message: Message) -> dict[str, str]:
-    """The parts that are no text, by name or type, each with a remark."""
-    return {
-        part.filename
-        or part.content_type: f"{part.size:,} bytes, not a text; only its name and type are read"
-        for part in message.parts
-        if part.text is None and part.size
-    }
-
-
-def hidden_words(features: Features) -> list[str]:
-    """Words that a reader does not see: they count as such only, not as words of the body."""
-    return [token[len(HIDDEN) :] for token in features.texts.values() if token.startswith(HIDDEN)]
-
-
+LABELS_LISTED = 12
 MOST_COLUMNS = 4  # labels up to which each has a column in a table
 
 
@@ -101,7 +68,6 @@ class Explanation(NamedTuple):
     unknown: list[str]  # tokens that no learned message has
     weak_rows: dict[str, Row]
     ignored_pairs: int  # pairs of neighbours that are unknown or weak
-    flips: list[Flip]
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -148,12 +114,6 @@ class Explanation(NamedTuple):
         return (self.cutoffs.ham, self.cutoffs.spam) if self.is_about_spam else (-margin, margin)
 
     @property
-    def is_unsure_which(self) -> bool:
-        """Whether it is no spam, and no other label is far enough ahead."""
-        lead = abs(self.lead) if not self.is_about_spam else inf
-        return self.verdict.label == UNSURE and self.cutoffs is not None and lead < self.cutoffs.margin
-
-    @property
     def is_finite(self) -> bool:
         """Whether the sum can be added up: counts of zero without smoothing make it infinite."""
         sums = (self.joint[self.toward], self.joint[self.against], self.prior, self.absent)
@@ -169,6 +129,46 @@ class Explanation(NamedTuple):
             for token, row in self.weak_rows.items()
         ]
         return sorted(weak, key=lambda token: -abs(token.weight))
+
+    def ignored(self, most: int) -> list[IgnoredKind]:
+        """What did not count, by kind, as far as there is some; of each kind at most so many examples."""
+        headers = ignored_headers(self.message, self.model.settings.headers)
+        hidden, parts = hidden_words(self.features), ignored_parts(self.message)
+        weak = [f"{token.token} {token.weight:+.2f}" for token in self.weak[:most]]
+        least = f"less than {self.model.view.least_evidence:g} nats"
+        kinds = (
+            IgnoredKind("unknown", "in no message learned", len(self.unknown), self.unknown),
+            IgnoredKind("weak", least, len(self.weak_rows), weak),
+            IgnoredKind("pairs", "neighbours, unknown or weak", self.ignored_pairs, []),
+            IgnoredKind("hidden", "from the reader, counted as hidden: only", len(hidden), hidden),
+            IgnoredKind("headers", "not read", len(headers), with_reasons(headers)),
+            IgnoredKind("parts", "not read", len(parts), with_reasons(parts)),
+        )
+        return [kind._replace(examples=kind.examples[:most]) for kind in kinds if kind.total]
+
+    @property
+    def rule(self) -> str:
+        """The rule by which the score became this verdict."""
+        if self.verdict.reason:
+            return f"decided by the list of senders, not by the score: {printable(self.verdict.reason)}"
+        if self.cutoffs is None:
+            shares = sorted(self.verdict.probabilities.items(), key=lambda item: -item[1])[:LABELS_LISTED]
+            return "the likeliest label: " + ", ".join(f"{label} {share:.4f}" for label, share in shares)
+        limits, margin = self.cutoffs, self.cutoffs.margin
+        if not isfinite(limits.spam):
+            return "too little mail learned for cutoffs: everything is unsure"
+        rules = [
+            f"cutoffs: {not_spam(self.model.labels)} up to {limits.ham:.4f}, spam from {limits.spam:.4f} on"
+        ]
+        if len(self.model.labels) > 2:
+            rules.append(f"of other labels, one that is ahead by {margin:.4f}")
+        if self.model.classifier.is_corrected:
+            rules.append("weights leave out mail that looks misfiled, the counts below do not")
+        if self.verdict.label == UNSURE and self.verdict.score <= limits.ham:
+            none_ahead = not self.is_about_spam and abs(self.lead) < margin
+            why = "no other label is" if none_ahead else "its head or its body looks like spam"
+            rules.append(f"unsure, because {why}")
+        return "; ".join(rules)
 
     def as_map(self, path: str) -> dict[str, Any]:
         """The explanation of the message at a path as plain values, for programs."""
@@ -197,7 +197,6 @@ class Explanation(NamedTuple):
                 "headers": ignored_headers(self.message, self.model.settings.headers),
                 "parts": ignored_parts(self.message),
             },
-            "flips": [flip._asdict() for flip in self.flips],
         }
 
     def _reason_map(self, reason: Reason) -> dict[str, Any]:
@@ -244,15 +243,12 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         measured = len(classifier.numeric_evidence(features.numbers))
         words, numbers = words[: len(words) - measured], words[len(words) - measured :]
     reasons, part_sums = sum_evidence(view, words, features, toward, against)
-    changes: list[Flip] = []
-    if toward != against and isfinite(lead) and all(isfinite(part.adds) for part in part_sums):
-        changes = find_flips(model, features, reasons, score, verdict, toward, against)
     if numbers:
         reasons += numeric_reasons(numbers, toward, against)
         total = sum(reason.adds for reason in reasons[len(words) :])
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
-    if configuration and configuration.decide(verdict, raw).reason:
-        changes = []
+    if configuration:
+        configuration.decide(verdict, raw)
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
     weak = model.stored.rows(others)
@@ -274,7 +270,6 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         [features.texts[fingerprint] for fingerprint in others if fingerprint not in weak],
         {features.texts[fingerprint]: weak[fingerprint] for fingerprint in others if fingerprint in weak},
         len(pairs) - sum([len(item.row) == len(model.labels) for item in words]) if pairs else 0,
-        changes,
     )
 
 

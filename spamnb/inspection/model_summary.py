@@ -25,13 +25,12 @@ from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
-from spamnb.tables.vocabulary import Block, Vocabulary, check_columns
+from spamnb.tables.vocabulary import Vocabulary, check_columns
 
 TOKENS_NAMED = 16  # most telling tokens of each label, at most
 WEIGHT_STEP = 0.5  # nats: the width of a bin of weights
 LARGEST_WEIGHT = 15.0  # nats; larger weights are counted as this
 ZIPF_POINTS = 120  # as many as can be told apart in a drawing
-SCORE_BINS = 100  # for programs; a drawing makes its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,23 +69,6 @@ class ModelCurves:
             *left_out_scores(model.stored),
         )
 
-    def as_map(self) -> dict[str, Any]:
-        """The curves as plain values, for programs."""
-        both = np.concatenate((self.ham, self.spam))
-        edges = np.histogram_bin_edges(both, SCORE_BINS) if len(both) else np.empty(0)
-        scores = {
-            "edges": edges.tolist(),
-            "ham": np.histogram(self.ham, edges)[0].tolist() if len(both) else [],
-            "spam": np.histogram(self.spam, edges)[0].tolist() if len(both) else [],
-        }
-        return {
-            "toward": self.toward,
-            "step": WEIGHT_STEP,
-            "weights": self.weights,
-            "zipf": self.zipf,
-            "scores": scores,
-        }
-
 
 def zipf_curve(occurrences: Array) -> list[tuple[int, int]]:
     """Zipf's curve: ranks evenly spaced on a logarithmic axis, and the occurrences there."""
@@ -100,7 +82,6 @@ def zipf_curve(occurrences: Array) -> list[tuple[int, int]]:
 LOPSIDED = 20  # a label has too much mail from so many times that of another on
 STALE = 180  # days without learning after which a model is said to be old
 DOUBTFUL = 0.05  # share of its own mail that a model may judge wrong or unsure, each message left out
-DAYS = 1 << 16  # a column of days holds numbers below this
 INFINITE = 99.0  # nats, in place of an infinite weight
 
 
@@ -162,8 +143,6 @@ class ModelSummary:
     ham_loss: float  # the share of ham that the cutoffs may lose
     own_mail: OwnMail | None
     last_learned: str | None  # as 2026-11-15: the last of the days on which the tokens were last seen
-    seen_since: str | None  # the day since when half of the tokens were seen
-    oldest: str | None  # the first of the days on which tokens were last seen
     standing: list[str]  # how much spam is caught and what would help, a sentence each
     telling: dict[str, list[TellingToken]]
 
@@ -173,15 +152,12 @@ class ModelSummary:
         vocabulary = Vocabulary(stored)
         check_columns(stored, "tokens", "days")  # which `blocks` reads
         tokens_by_label = np.zeros(len(stored.labels), np.int64)
-        days = np.zeros(DAYS, np.int64)
-        top_tokens = [TopTokens(top) for _ in stored.labels]
+        last_day = 0
+        telling = TellingTokens(model.classifier, top)
         for block in vocabulary.blocks():
             tokens_by_label += np.count_nonzero(block.occurrence_counts, axis=1)
-            days += np.bincount(block.last_days, minlength=DAYS)
-            if top and model.view.event != "gaussian":
-                leads = token_leads(model.classifier, block.message_counts, block.occurrence_counts)
-                for label_index, tokens in enumerate(top_tokens):
-                    tokens.add(block, leads[label_index], label_index)
+            last_day = max(last_day, int(block.last_days.max()))
+            telling.add(block.start, block.message_counts, block.occurrence_counts)
         settings = model.settings.as_map()
         settings["stop_words"] = len(settings["stop_words"])
         own_mail = judge_own_mail(model)
@@ -204,12 +180,9 @@ class ModelSummary:
             model.cutoffs.margin if model.cutoffs and "margin" in stored.head else None,
             stored.head["ham_loss"],
             own_mail,
-            *token_days(days),
-            [*standing(stored), *advice(stored, own_mail, last_day(days))],
-            {
-                label: tokens.telling_tokens(vocabulary)
-                for label, tokens in zip(stored.labels, top_tokens, strict=True)
-            },
+            day_text(last_day) if last_day else None,
+            [*standing(stored), *advice(stored, own_mail, last_day)],
+            telling.by_label(vocabulary.tokens),
         )
 
     def as_map(self) -> dict[str, Any]:
@@ -227,19 +200,6 @@ def left_out_scores(stored: StoredModel) -> tuple[Array, Array]:
     """Scores of the ham and the spam learned, each by the mail without itself, as far as they were taken."""
     learned = LearnedMessages.load(stored)
     return ham_and_spam(stored.labels, learned.labels, learned.scores)
-
-
-def last_day(days: Array) -> int:
-    """The last day on which something was learned; 0 for never."""
-    return int(np.flatnonzero(days)[-1]) if days.any() else 0
-
-
-def token_days(days: Array) -> tuple[str | None, str | None, str | None]:
-    """Days on which tokens were last seen: the last, the one since when half were seen, and the first."""
-    if not days.any():
-        return None, None, None
-    half = int(np.searchsorted(np.cumsum(days), days.sum() / 2))
-    return day_text(last_day(days)), day_text(half), day_text(int(np.flatnonzero(days)[0]))
 
 
 def day_text(day: int) -> str:
@@ -265,34 +225,44 @@ def advice(stored: StoredModel, own_mail: OwnMail | None, last: int) -> list[str
     return sentences
 
 
-class TopTokens:
-    """The most telling tokens of a label, of all blocks added so far."""
+class TellingTokens:
+    """The most telling tokens of each label, of all counts added so far."""
 
-    def __init__(self, top: int) -> None:
-        self.top = top
-        # (negative importance, index, messages, weight) of each, the most important first
-        self.found: list[tuple[float, int, list[int], float]] = []
+    def __init__(self, likelihood: Likelihood, top: int) -> None:
+        self.likelihood = likelihood
+        self.top = top if likelihood.view.event != "gaussian" else 0  # which knows numbers only
+        # Of each label (negative importance, index, messages, weight), the most important first.
+        self.found: list[list[tuple[float, int, list[int], float]]] = [[] for _ in likelihood.labels]
 
-    def add(self, block: Block, leads: Array, label_index: int) -> None:
-        importances = importance(block.message_counts[label_index], leads)
-        self.found += [
-            (-float(importances[k]), block.start + k, block.message_counts[:, k].tolist(), float(leads[k]))
-            for k in indices_of_highest(importances, self.top).tolist()
-            if importances[k] > 0
-        ]
-        self.found = sorted(self.found)[: self.top]
+    def add(self, start: int, message_counts: Array, occurrence_counts: Array) -> None:
+        """Rank some tokens, of which the first has the index `start`.
 
-    def telling_tokens(self, vocabulary: Vocabulary) -> list[TellingToken]:
-        texts = vocabulary.tokens([index for _, index, _, _ in self.found])
-        return [
-            TellingToken(text, messages, weight)
-            for text, (_, _, messages, weight) in zip(texts, self.found, strict=True)
-        ]
+        A token seen twice is not important, so the weight is taken times the root of its messages.
+        """
+        if not self.top:
+            return
+        all_leads = token_leads(self.likelihood, message_counts, occurrence_counts)
+        words = np.any(occurrence_counts, axis=0)  # and no pairs
+        for found, leads, messages in zip(self.found, all_leads, message_counts, strict=True):
+            importances = leads * np.sqrt(messages) * words
+            found += [
+                (-float(importances[k]), start + k, message_counts[:, k].tolist(), float(leads[k]))
+                for k in indices_of_highest(importances, self.top).tolist()
+                if importances[k] > 0
+            ]
+            found[:] = sorted(found)[: self.top]
 
-
-def importance(messages: Array, leads: Array) -> Array:
-    """Rank tokens by weight times the root of their messages: a token seen twice is not important."""
-    return leads * np.sqrt(messages)
+    def by_label(self, texts: Callable[[Sequence[int]], list[str]]) -> dict[str, list[TellingToken]]:
+        """The tokens of each label; `texts` gives their texts by their indices."""
+        return {
+            label: [
+                TellingToken(text, messages, weight)
+                for text, (_, _, messages, weight) in zip(
+                    texts([index for _, index, _, _ in found]), found, strict=True
+                )
+            ]
+            for label, found in zip(self.likelihood.labels, self.found, strict=True)
+        }
 
 
 def indices_of_highest(values: Array, top: int) -> Array:
@@ -321,17 +291,10 @@ def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
 
 
 def most_telling_tokens(
-    table: CountTable, view: View, texts: Callable[[Sequence[int]], list[str]], label_index: int, top: int
-) -> list[TellingToken]:
-    """The tokens of a table that speak most for a label; of equal weight, the most frequent first."""
-    if not len(table) or view.event == "gaussian":
-        return []
-    likelihood = bayes.Likelihood(table, view)
-    leads = token_leads(likelihood, table.message_counts, table.occurrence_counts)[label_index]
-    importances = importance(table.message_counts[label_index], leads) * table.words
-    chosen = indices_of_highest(importances, top)
-    chosen = chosen[leads[chosen] > 0].tolist()
-    return [
-        TellingToken(text, table.message_counts[:, k].tolist(), float(leads[k]))
-        for text, k in zip(texts(chosen), chosen, strict=True)
-    ]
+    table: CountTable, view: View, texts: Callable[[Sequence[int]], list[str]], top: int
+) -> dict[str, list[TellingToken]]:
+    """The tokens of a table that speak most for each label."""
+    telling = TellingTokens(bayes.Likelihood(table, view), top)
+    if len(table):
+        telling.add(0, table.message_counts, table.occurrence_counts)
+    return telling.by_label(texts)

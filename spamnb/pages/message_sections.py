@@ -1,12 +1,10 @@
 """Sections of a page on why a message is judged as it is."""
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
 
-from spamnb.bayes.cutoffs import not_spam
 from spamnb.files import counted
-from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
-from spamnb.inspection.flips import Flip
+from spamnb.inspection.explanation import Explanation
+from spamnb.inspection.ignored import IgnoredKind
 from spamnb.inspection.reason import Reason
 from spamnb.pages.colours import colour_of_weight
 from spamnb.pages.elements import Markup, element, joined
@@ -30,7 +28,6 @@ def message_sections(why: Explanation, *after_message: Markup | None) -> tuple[M
         *after_message,
         evidence_section(why, ids),
         sum_section(why),
-        changes_section(why),
         ignored_section(why),
     )
 
@@ -41,23 +38,11 @@ def headlines(why: Explanation) -> Markup:
     ranked = [(" · " if at else None, label_text(name), " ", share(p)) for at, (name, p) in enumerate(likely)]
     of_tokens = f"of {count(len(why.features.tokens))} tokens and their pairs"
     cards = (
-        card("Score", signed(verdict.score), cutoffs(why)),
+        card("Score", signed(verdict.score), why.rule),
         card(f"Probability of {why.ranked_label}", share(verdict.probability), ranked),
         card("Evidence", count(len(why.reasons)), of_tokens),
     )
     return element("section", element("dl", cards, class_="cards"), aria_label="Verdict")
-
-
-def cutoffs(why: Explanation) -> str:
-    if why.verdict.reason:
-        return f"decided by the list of senders, not by the score: {why.verdict.reason}"
-    if why.cutoffs is None:
-        return "the likeliest label wins"
-    if not isfinite(why.cutoffs.spam):
-        return "too little mail was learned to decide"
-    ham, spam, margin = (signed(at) for at in (why.cutoffs.ham, why.cutoffs.spam, why.cutoffs.margin))
-    another = f"; another label if {margin} ahead" if len(why.model.labels) > 2 else ""
-    return f"{not_spam(why.model.labels)} up to {ham}, spam from {spam} on{another}"
 
 
 def row_ids(why: Explanation) -> dict[str, str]:
@@ -128,49 +113,17 @@ def sum_section(why: Explanation) -> Markup:
     return section("The sum", None, scrolling("The sum", summed))
 
 
-def changes_section(why: Explanation) -> Markup:
-    nothing = "Nothing that it could lack. Other words would have to be in it."
-    return section("What would change the verdict", None if why.flips else nothing, map(flip_text, why.flips))
-
-
-def flip_text(flip: Flip) -> Markup:
-    """Name the fewest tokens without which the verdict is another one."""
-    words = f", score {signed(flip.score)}, without these {counted(len(flip.without), 'token')}:"
-    verdict = element("p", element("b", label_text(flip.verdict)), words)
-    return element("div", verdict, token_list(flip.without, len(flip.without)), class_="flip")
-
-
 def ignored_section(why: Explanation) -> Markup:
-    hidden = hidden_words(why.features)
-    weak = [f"{token.token} {signed(token.weight)}" for token in why.weak[:LISTED]]
-    headers, parts = (
-        [f"{name}: {reason}" for name, reason in ignored.items()]
-        for ignored in (
-            ignored_headers(why.message, why.model.settings.headers),
-            ignored_parts(why.message),
-        )
-    )
-    kinds: tuple[tuple[str, int, Sequence[str]], ...] = (
-        ("unknown: in no message learned", len(why.unknown), why.unknown),
-        (f"weak: less than {why.model.view.least_evidence:g} nats", len(why.weak_rows), weak),
-        ("pairs of neighbours, unknown or weak", why.ignored_pairs, ()),
-        ("words hidden from the reader: they count as hidden only", len(hidden), hidden),
-        ("headers that are not read", len(headers), headers),
-        ("parts that are not read", len(parts), parts),
-    )
-    listed = [
-        ignored_tokens(f"{count(total)} {name}", tokens, total) for name, total, tokens in kinds if total
-    ]
+    listed = [ignored_tokens(kind) for kind in why.ignored(LISTED)]
     return section("What was ignored", None, listed or lead_text("Nothing."))
 
 
-def ignored_tokens(title: str, examples: Sequence[str], total: int) -> Markup:
-    if not examples:
+def ignored_tokens(kind: IgnoredKind) -> Markup:
+    title = f"{count(kind.total)} {kind.name}: {kind.why}"
+    if not kind.examples:
         return element("p", title)
-    return element("details", element("summary", title), token_list(examples, total))
-
-
-def token_list(tokens: Sequence[str], total: int) -> Markup:
-    items = [element("li", token_text(token)) for token in tokens[:LISTED]]
-    more = element("li", f"and {count(total - LISTED)} more") if total > LISTED else None
-    return element("ul", items, more, class_="evidence quiet")
+    items = [element("li", token_text(token)) for token in kind.examples]
+    more = element("li", f"and {count(kind.total - LISTED)} more") if kind.total > LISTED else None
+    return element(
+        "details", element("summary", title), element("ul", items, more, class_="evidence quiet")
+    )

@@ -1,20 +1,18 @@
-"""What the model knows of a word: its counts, its days, words like it, and its mail."""
+"""What the model knows of a word: its counts, its days, where else it stands, and its mail."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from spamnb.files import counted
-from spamnb.inspection.token_lookup import OtherToken, TokenFacts, TokenLookup
+from spamnb.inspection.token_lookup import OtherToken, TokenFacts, fingerprint_of, look_up
 from spamnb.model import Model
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import count, signed
 from spamnb.pages.parts import TOKEN, card, row, section, table, titled, token_text
-from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.review.context import PageContext, heading
 from spamnb.review.inbox import listed_messages
-from spamnb.tables.vocabulary import parse_fingerprint
 
 LONGEST_WORD = 200  # characters of what is looked up
 SEARCHED, MAIL_SHOWN = 500, 20  # messages
@@ -34,18 +32,14 @@ def words_page(context: PageContext) -> str:
         action="/words",
         class_="search",
     )
-    sections = facts_sections(context, TokenLookup(context.model).look_up(asked)) if asked else ()
+    sections = facts_sections(context, look_up(context.model, asked)) if asked else ()
     return context.page(asked or "Words", heading("Words", lead), search, *sections)
 
 
 def facts_sections(context: PageContext, facts: TokenFacts) -> list[Markup | None]:
-    tables = (
-        others(context, "Elsewhere in a message", facts.elsewhere),
-        others(context, "Spelled nearly so", facts.near),
-    )
-    beside = element("div", tables, class_="tables pair")
+    elsewhere = others(context, "Elsewhere in a message", facts.elsewhere)
     title = untrusted(facts.token, TOKEN)
-    return [section(title, summary(facts), cards(facts), beside), mail(context, facts)]
+    return [section(title, summary(facts), cards(facts), elsewhere), mail(context, facts)]
 
 
 def summary(facts: TokenFacts) -> str:
@@ -68,7 +62,7 @@ def cards(facts: TokenFacts) -> Markup | None:
     return element("dl", shown, class_="cards")
 
 
-def others(context: PageContext, title: str, tokens: list[OtherToken]) -> Markup | None:
+def others(context: PageContext, title: str, tokens: Sequence[OtherToken]) -> Markup | None:
     if not tokens:
         return None
     names = list(tokens[0].messages)
@@ -96,10 +90,8 @@ def mail(context: PageContext, facts: TokenFacts) -> Markup:
 
 def finder(model: Model, facts: TokenFacts) -> Callable[[bytes], bool]:
     """Make a function that tells whether a message has a token, or a pair of neighbours."""
-    fingerprint = parse_fingerprint(facts.token) if model.stored.keyed else None
-    if fingerprint is None:
-        plain = pair_fingerprint(*facts.token.split()) if facts.is_pair else fingerprints_of([facts.token])[0]
-        fingerprint = model.tokenizer.keyed([plain])[0]
+    words = tuple(facts.token.split(" ")) if facts.is_pair else (facts.token,)
+    fingerprint = fingerprint_of(model, words)
 
     def is_in(raw: bytes) -> bool:
         features = model.features(raw)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.arrays import Array, Texts
+from spamnb.arrays import Array
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.layout import record_type
@@ -26,8 +26,7 @@ class Block(NamedTuple):
     fingerprints: Array
     message_counts: Array  # [label, token] messages, the journal's included
     occurrence_counts: Array  # [label, token]
-    first_days: Array  # counted from 1970
-    last_days: Array
+    last_days: Array  # counted from 1970
 
 
 class JournalToken(NamedTuple):
@@ -58,18 +57,17 @@ class Vocabulary:
         """Read all tokens, block by block."""
         label_count = len(self.stored.labels)
         start = 0
-        columns = [column_blocks(self.stored, name) for name in ("tokens", "first_days", "days")]
-        for records, first, last in zip(*columns, strict=True):
+        columns = [column_blocks(self.stored, name) for name in ("tokens", "days")]
+        for records, last in zip(*columns, strict=True):
             counts, seen = records["counts"].T.astype(np.int32), last.copy()
             self._change(records["key"], counts, seen)
-            yield Block(start, records["key"], counts[:label_count], counts[label_count:], first, seen)
+            yield Block(start, records["key"], counts[:label_count], counts[label_count:], seen)
             start += len(records)
         if self.new:
             keys = np.array(self._new_keys, np.uint64)
             counts = np.maximum(np.array([token.counts for token in self._new_tokens], np.int32).T, 0)
-            first = np.array([token.first_day for token in self._new_tokens], np.uint16)
             seen = np.array([token.last_day for token in self._new_tokens], np.uint16)
-            yield Block(start, keys, counts[:label_count], counts[label_count:], first, seen)
+            yield Block(start, keys, counts[:label_count], counts[label_count:], seen)
 
     def _change(self, keys: Array, counts: Array, days: Array) -> None:
         """Add what the journal has of a block's tokens."""
@@ -79,18 +77,6 @@ class Vocabulary:
             at = np.searchsorted(keys, key)
             counts[:, at] = np.maximum(counts[:, at] + change.counts, 0)  # forgotten twice: no harm
             days[at] = max(days[at], change.last_day)
-
-    def texts(self) -> Iterator[tuple[int, Texts]]:
-        """Read the texts of all tokens, block by block: the place of the first token, and the texts."""
-        start = before = 0
-        text = self.stored.column("text")
-        for ends in column_blocks(self.stored, "ends"):
-            size = int(ends[-1]) - before
-            data = text.file.read(text.at + before, size)
-            yield start, Texts(ends.astype(np.int64) - before, np.frombuffer(data, np.uint8))
-            start, before = start + len(ends), before + size
-        if self.new:
-            yield start, Texts.of([token.text for token in self._new_tokens])
 
     def tokens(self, places: Iterable[int]) -> list[str]:
         """Texts of some tokens; in a model that keeps no words, their fingerprints instead."""

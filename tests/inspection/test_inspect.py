@@ -13,8 +13,7 @@ SUMMARY = (
     "cutoffs ham_loss own_mail last_learned standing telling"
 ).split()
 WHY = (
-    "path verdict score probability probabilities reason cutoffs toward against lead sum evidence ignored "
-    "flips"
+    "path verdict score probability probabilities reason cutoffs toward against lead sum evidence ignored"
 ).split()
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
 
@@ -130,13 +129,7 @@ class TestMessage:
             "4 silent",
         ):
             assert words in text
-        for words in (
-            "ignored",
-            "in no message learned",
-            "less than 2.5 nats",
-            "what would change it",
-            "without",
-        ):
+        for words in ("ignored", "in no message learned", "less than 2.5 nats"):
             assert words in text
         assert "\x1b" not in text
 
@@ -208,12 +201,11 @@ class TestMessage:
 
     def test_nothing_known(self, spamnb, mail):
         why = spamnb("inspect", "--json", "-", stdin=mail.messages["unknown"]).succeeds().json
-        assert (why["evidence"], why["flips"], why["verdict"]) == ([], [], "unsure")
+        assert (why["evidence"], why["verdict"]) == ([], "unsure")
         assert set(why["ignored"]["unknown"]) >= {"subject:xyzzy", "plugh"}
         text = spamnb("inspect", "-", stdin=mail.messages["unknown"]).succeeds().out.decode()
         assert "evidence: none that counts" in text
         assert "in ham" not in text
-        assert "nothing it could do without" in text
 
     @pytest.mark.parametrize("options", ["--event bernoulli --smoothing 0", "--event gaussian", "--numbers"])
     def test_other_views(self, spamnb, mail, options):
@@ -378,29 +370,25 @@ class TestTokens:
         assert known["counts"]
         assert known["first_seen"] == known["last_seen"]
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", known["last_seen"])
-        ways = {(one["event"], one["smoothing"]): one["probabilities"] for one in known["estimates"]}
-        assert len(ways) == 12
-        assert ways["bernoulli", 0.0] == {"ham": 0.0, "spam": 13 / 14}
-        assert ways["bernoulli", 1.0] == {"ham": 1 / 16, "spam": 14 / 16}
+
+    @pytest.mark.parametrize(("smoothing", "ham", "spam"), [(0, 0, 13 / 14), (1, 1 / 16, 14 / 16)])
+    def test_its_probability_by_another_view(self, spamnb, smoothing, ham, spam):
+        view = ("--event", "bernoulli", "--smoothing", str(smoothing))
+        (known,) = spamnb("inspect", "--json", *view, "--token", "viagra").succeeds().json_lines
+        assert known["probabilities"] == {"ham": ham, "spam": spam}
 
     def test_as_text(self, spamnb):
         text = spamnb("inspect", "--token", "viagra", "subject:cheap").succeeds().out.decode()
-        for words in ("92.86 %", "first seen", "last seen", "multinomial, 0.01", "bernoulli, global"):
+        for words in ("92.86 %", "P(token | label)", "first seen", "last seen", "subject:cheap"):
             assert words in text
-        assert "subject:cheap" in text
 
-    def test_near_spellings_and_other_places(self, spamnb, own):
-        words = b"Subject: viagra\n\nv1agra viagra! vlagr diagram viaggra tadalafil\n"
-        spamnb("train", "--spam", "-", "--model", own, stdin=words).succeeds()
+    def test_in_other_places(self, spamnb, own):
+        spamnb("train", "--spam", "-", "--model", own, stdin=b"Subject: viagra\n\nviagra\n").succeeds()
         (known,) = spamnb("inspect", "--json", "--model", own, "--token", "viagra").succeeds().json_lines
-        near = [one["token"] for one in known["near"]]
-        assert sorted(near[:3]) == ["v1agra", "viaggra", "viagra!"]
-        assert sorted(near[3:]) == ["diagram", "vlagr"]
         assert [one["token"] for one in known["elsewhere"]] == ["subject:viagra"]
 
     def test_an_unknown_one(self, spamnb):
-        """A clear line, with what is spelled nearly so; what is known is told nevertheless."""
-        spamnb("inspect", "--token", "casini").fails(65, "casini", "no learned message", "similar: casino")
+        """A clear line; what is known is told nevertheless."""
         both = spamnb("inspect", "--token", "viagra", "--token", "plugh")
         assert both.code == 65
         assert both.err == b"spamnb: plugh: no learned message has this token\n"
@@ -473,26 +461,17 @@ class TestSamples:
         for one in drawn["messages"]:
             assert one["label"] == "ham"
             assert sum(one["tokens"].values()) == one["length"]
-            assert set(one["numbers"]) <= {
-                "size",
-                "capitals",
-                "digits",
-                "html",
-                "exclamations",
-                "links",
-                "recipients",
-                "hour",
-            }
 
     def test_without_a_seed_it_says_which(self, spamnb):
         drawn = spamnb("inspect", "--sample", "spam", "-n", "1", "--json").succeeds().json
         again = ("inspect", "--sample", "spam", "-n", "1", "--json", "--seed", str(drawn["seed"]))
         assert spamnb(*again).succeeds().json == drawn
 
-    @pytest.mark.parametrize("event", ["multinomial", "binary", "bernoulli", "gaussian"])
+    @pytest.mark.parametrize("event", ["multinomial", "binary", "bernoulli"])
     def test_by_every_event_model(self, spamnb, event):
         drawn = spamnb("inspect", "--sample", "spam", "-n", "1", "--seed", "3", "--event", event, "--json")
-        assert bool(drawn.succeeds().json["messages"][0]["tokens"]) == (event != "gaussian")
+        assert drawn.succeeds().json["messages"][0]["tokens"]
+        spamnb("inspect", "--sample", "spam", "--event", "gaussian").fails(64, "numbers only")
 
     def test_three_labels(self, spamnb, three):
         run = ("inspect", "--model", three, "--sample", "work", "-n", "9", "--seed", "1", "--json")

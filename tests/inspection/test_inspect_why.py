@@ -1,17 +1,16 @@
-"""Why a message is judged as it is: a sum, what was left out of it, and what would change it."""
+"""Why a message is judged as it is: a sum, and what was left out of it."""
 
-from itertools import chain, combinations
 from math import inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.classifier import Evidence, View
-from spamnb.inspection.explanation import explain, hidden_words, ignored_headers, ignored_parts
-from spamnb.inspection.flips import fewest_removals, weaken_part
+from spamnb.bayes.classifier import View
+from spamnb.inspection.explanation import explain
+from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections
-from spamnb.inspection.reason import Reason, place_of
+from spamnb.inspection.reason import place_of
 from spamnb.model import Model
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
@@ -63,78 +62,6 @@ class TestSum:
         for part in why.part_sums:
             assert part.weight / part.divisor == pytest.approx(part.adds)
         assert sum(part.tokens for part in why.part_sums) == len(why.reasons)
-
-    def test_flips_hold(self, path, mail, view, name):
-        """Each is another verdict, by a different set; nothing is listed that is not there."""
-        why = explain(Model.open(path, view), mail.messages[name])
-        there = [one.token for one in why.reasons]
-        assert why.verdict.label not in [flip.verdict for flip in why.flips]
-        for flip in why.flips:
-            assert flip.without
-            assert set(flip.without) <= set(there)
-
-
-def test_what_a_flip_says_comes_true(spamnb):
-    """Words that do not count otherwise: without those of a flip, the message gets that verdict."""
-    model = Model.open(spamnb.model)
-    words = ["agenda", "tuesday", "thanks", "viagra", "casino", "bonus"]
-    body = " . ".join(words)
-    view = View(
-        "binary", 0.01, least_evidence=2.5, damping=4.0, split_head_body=True
-    )  # without pairs: words can be cut
-    model = Model.open(spamnb.model, view, model.cutoffs)
-    why = explain(model, body.encode())
-    assert why.verdict.label == "unsure"
-    assert {flip.verdict for flip in why.flips} <= {"ham", "spam"}
-    for flip in explain(model, b"viagra casino bonus buy now cheap").flips:
-        left = [word for word in "viagra casino bonus buy now cheap".split() if word not in flip.without]
-        now = model.classify(" ".join(left).encode())
-        assert (now.label, now.score) == (flip.verdict, pytest.approx(flip.score))
-
-
-def reason(weight, part, many, damping):
-    item = Evidence(0, (0, 0), 1, [0.0, weight], part)
-    return Reason(f"{part}:{weight}", item, weight, weight if damping is None else weight / (many + damping))
-
-
-weights = st.lists(st.floats(-12, 12).map(lambda x: round(x, 2)), max_size=5)
-
-
-def mean(total, tokens, damping):
-    """The sum of the evidence of a part, or the mean with `damping` more tokens of no weight."""
-    if damping is None:
-        return total
-    return total / (tokens + damping) if tokens else 0.0
-
-
-@given(weights, weights, st.sampled_from([None, 0.0, 4.0]), st.floats(-3, 3), st.sampled_from([1, -1]))
-def test_no_smaller_set_of_tokens_would_do(head, body, damping, bound, sign):
-    """Against all subsets there are."""
-    parts = [[reason(w, part, len(own), damping) for w in own] for part, own in enumerate((body, head))]
-
-    def lead(kept):
-        return sign * sum(
-            mean(sum(one.weight for one in kept if one.evidence.part == part), count, damping)
-            for part in (0, 1)
-            for count in [sum(one.evidence.part == part for one in kept)]
-        )
-
-    every = [*parts[0], *parts[1]]
-    whole = lead(every)
-    if whole <= bound:
-        return
-    first, second = (weaken_part(part, damping, sign) for part in parts)
-    removal = fewest_removals(first, second, whole, bound)
-    lost = list(chain.from_iterable(removal.removed)) if removal else []
-    if removal:
-        assert removal.lead == pytest.approx(lead([one for one in every if one not in lost]), abs=1e-9)
-    subsets = chain.from_iterable(combinations(every, size) for size in range(len(every) + 1))
-    sizes = [len(gone) for gone in subsets if lead([one for one in every if one not in gone]) <= bound - 1e-9]
-    least = min(sizes, default=None)
-    if least is None:
-        assert not lost or lead([one for one in every if one not in lost]) <= bound + 1e-9
-    else:
-        assert 0 < len(lost) <= least
 
 
 @pytest.mark.parametrize(
@@ -276,4 +203,3 @@ def test_as_plain_values(spamnb, mail):
     told = why.as_map("path")
     assert [part["name"] for part in told["sum"]["parts"]] == ["body"]
     assert len(told["evidence"]) == len(why.reasons)
-    assert told["flips"][0]["without"]

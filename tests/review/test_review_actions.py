@@ -90,7 +90,7 @@ def test_by_mouse(eyes, own):
     eyes.click(".search button")
     eyes.wait(lambda: len(eyes.all(".rows > li")) == 2)
     eyes.click(".rows .subject")
-    eyes.wait(lambda: "What would change the verdict" in eyes.text())
+    eyes.wait(lambda: "What was ignored" in eyes.text())
     eyes.click(".actions button")
     eyes.wait(lambda: "learned as" in eyes.text(".actions"))
     eyes.click(".actions button")

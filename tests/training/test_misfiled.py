@@ -70,8 +70,9 @@ def test_a_model_in_memory_and_one_of_more_labels_score_alike(tmp_path):
 @pytest.mark.parametrize("share", [0, 0.05])
 def test_an_explanation_says_that_weights_are_corrected(spamnb, tmp_path, share):
     path = trained(tmp_path, share).stored.path
-    said = spamnb("inspect", "-", "--model", path, stdin=made_up("spam", "new")).succeeds().out.decode()
-    assert ("leave out mail that looks misfiled" in " ".join(said.split())) == bool(share)
+    for form in ((), ("--html", "-")):
+        done = spamnb("inspect", "-", *form, "--model", path, stdin=made_up("spam", "new")).succeeds()
+        assert ("leave out mail that looks misfiled" in " ".join(done.out.decode().split())) == bool(share)
 
 
 def test_shares_are_of_all_mail_if_a_sample_was_scored():

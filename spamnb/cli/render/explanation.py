@@ -1,4 +1,4 @@
-"""Print why a message is judged as it is: its evidence, their sum, and what would change the verdict."""
+"""Print why a message is judged as it is: its evidence, the sum of it, and what was ignored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.terminal import (
     bar,
     bar_heading,
@@ -19,11 +18,11 @@ from spamnb.cli.render.terminal import (
     table,
     wrapped,
 )
-from spamnb.files import counted, printable
-from spamnb.inspection.explanation import Explanation, hidden_words, ignored_headers, ignored_parts
+from spamnb.files import printable
+from spamnb.inspection.explanation import Explanation
 from spamnb.inspection.marked_text import SHOWN_HEADERS, MarkedPiece, Section, marked_sections
 from spamnb.inspection.reason import Reason
-from spamnb.labels import SPAM, UNSURE
+from spamnb.labels import SPAM
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -115,12 +114,11 @@ def show_explanation(why: Explanation, top: int, everything: bool) -> None:
     top = len(why.reasons) if everything else top
     most = len(why.features.tokens) if everything else LISTED
     show(
-        *wrapped(headline(why), cutoffs_line(why)),
+        *wrapped(headline(why), why.rule),
         *message_text(why, everything),
         evidence_table(why, top, everything) if why.reasons else "evidence: none that counts\n",
         sum_table(why),
         *titled("ignored", ignored(why, most)),
-        *titled("what would change it", changes(why, most)),
     )
 
 
@@ -128,26 +126,6 @@ def headline(why: Explanation) -> str:
     verdict = why.verdict
     score, probability = number(verdict.score), number(verdict.probability)
     return f"{verdict.label}: score {score}, probability of {why.ranked_label} {probability}"
-
-
-def cutoffs_line(why: Explanation) -> str:
-    if why.verdict.reason:
-        return f"decided by the list of senders, not by the score: {printable(why.verdict.reason)}"
-    if why.cutoffs is None:
-        shares = sorted(why.verdict.probabilities.items(), key=lambda item: -item[1])
-        return "the likeliest label: " + listed([f"{label} {share:.4f}" for label, share in shares], LISTED)
-    if not isfinite(why.cutoffs.spam):
-        return "too little mail learned for cutoffs: everything is unsure"
-    other, limits = not_spam(why.model.labels), why.cutoffs
-    said = f"cutoffs: {other} up to {limits.ham:.4f}, spam from {limits.spam:.4f} on"
-    if len(why.model.labels) > 2:
-        said += f"; of other labels, one that is ahead by {why.cutoffs.margin:.4f}"
-    if why.model.classifier.is_corrected:
-        said += "; weights leave out mail that looks misfiled, the counts below do not"
-    if why.verdict.label == UNSURE and why.verdict.score <= why.cutoffs.ham:
-        reason = "no other label is" if why.is_unsure_which else "its head or its body looks like spam"
-        said += f"; unsure, because {reason}"
-    return said
 
 
 def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
@@ -235,31 +213,9 @@ def sum_table(why: Explanation) -> RenderableType:
 
 def ignored(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
     """List what did not count, and why."""
-    weak = [f"{token.token} {signed(token.weight, 2)}" for token in why.weak[:most]]
-    hidden = hidden_words(why.features)
-    headers = ignored_headers(why.message, why.model.settings.headers)
-    parts = ignored_parts(why.message)
-    kinds: tuple[tuple[str, str, int, Sequence[str]], ...] = (
-        ("unknown", "in no message learned: ", len(why.unknown), why.unknown),
-        ("weak", f"less than {why.model.view.least_evidence:g} nats: ", len(why.weak_rows), weak),
-        ("pairs", "neighbours, unknown or weak", why.ignored_pairs, []),
-        ("hidden", "from the reader, counted as hidden: only: ", len(hidden), hidden),
-        ("headers", "not read: ", len(headers), [f"{name} ({reason})" for name, reason in headers.items()]),
-        ("parts", "not read: ", len(parts), [f"{name} ({reason})" for name, reason in parts.items()]),
-    )
-    for name, reason, total, examples in kinds:
-        if total:
-            yield f"{total:,} {name}", reason + listed(examples, most, total if examples else 0)
-
-
-def changes(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
-    """List what would change the verdict: the fewest tokens that the message would have to lack."""
-    for flip in why.flips:
-        count = len(flip.without)
-        tokens = f"{counted(count, 'token')}: {listed(flip.without, most)}"
-        yield flip.verdict, f"score {number(flip.score)}, without {tokens}"
-    if not why.flips:
-        yield "", "nothing it could do without; it would need other words"
+    for kind in why.ignored(most):
+        examples = f": {listed(kind.examples, most, kind.total)}" if kind.examples else ""
+        yield f"{kind.total:,} {kind.name}", kind.why + examples
 
 
 def titled(title: str, facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:

@@ -107,16 +107,8 @@ def part(count: int, whole: int) -> str:
 def age(known: ModelSummary) -> str:
     if known.last_learned is None:
         return "nothing yet"
-    last = f"last {ago(known.last_learned)}"
-    if known.oldest == known.last_learned:
-        return last
-    oldest = ago(known.oldest or "")
-    return f"{last}; half of the tokens were last seen before {known.seen_since}, the oldest {oldest}"
-
-
-def ago(day: str) -> str:
-    days = (date.today() - date.fromisoformat(day)).days
-    return f"{day} (today)" if days < 1 else f"{day} ({counted(days, 'day')} ago)"
+    days = (date.today() - date.fromisoformat(known.last_learned)).days
+    return f"last {known.last_learned} ({'today' if days < 1 else counted(days, 'day') + ' ago'})"
 
 
 def settings(chosen: dict[str, Any]) -> str:
@@ -226,6 +218,4 @@ def lines(sample: SyntheticMessage, serial: int, count: int, seed: int, everythi
     for name, tokens in by_place.items():
         if tokens:
             yield f"  {name}: {listed(tokens, len(tokens) if everything else LISTED)}"
-    if sample.numbers:
-        yield "  number: " + ", ".join(f"{name} {value:.1f}" for name, value in sample.numbers.items())
     yield ""

@@ -14,10 +14,6 @@ from spamnb.model import Model
 if TYPE_CHECKING:
     from spamnb.cli.render.grid import Grid
 
-LISTED = 8  # near spellings of a known token
-NEAREST = 3  # near spellings of an unknown token
-NO_WORDS = "unknown: this model keeps no words"
-
 
 def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int:
     """Show the tokens that are known; complain of the others."""
@@ -29,27 +25,26 @@ def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int
                 printable(token.token),
                 counts_table(model, token),
                 *fact_lines(facts(model, token)),
-                *([estimates_table(token)] if token.estimates else []),
             )
     unknown = [token for token in found if not token.known]
     for token in unknown:
-        near = ", ".join(other.token for other in token.near[:NEAREST])
-        complain(f"{token.token}: no learned message has this token" + (f"; similar: {near}" if near else ""))
+        complain(f"{token.token}: no learned message has this token")
     return DataError.exit_code if unknown else 0
 
 
 def counts_table(model: Model, token: TokenFacts) -> Grid:
     return table(
         None,
-        ("label", "messages", "of", "share", "occurrences", "weight"),
+        ("label", "messages", "of", "share", "occurrences", "P(token | label)", "weight"),
         [
             (
                 label,
                 f"{token.messages[label]:,}",
                 f"{total:,}",
                 f"{100 * token.messages[label] / max(1, total):.2f} %",
-                "–" if token.occurrences is None else f"{token.occurrences[label]:,}",
-                signed((token.weights or {}).get(label, 0.0), 2),
+                f"{token.occurrences[label]:,}" if token.occurrences else "–",
+                f"{token.probabilities[label]:.3e}" if token.probabilities else "–",
+                signed(token.weights[label], 2) if token.weights else "–",
             )
             for label, total in zip(model.labels, model.stored.messages, strict=True)
         ],
@@ -60,13 +55,10 @@ def facts(model: Model, token: TokenFacts) -> Iterator[tuple[str, str]]:
     least = model.view.least_evidence
     no = f"less than {least:g} nats between the labels" if token.weights else "this view reads no pairs"
     yield "evidence", "yes" if token.counts else f"no: {no}"
-    if token.is_pair:
-        yield "elsewhere", others(token.elsewhere)
-        return
-    yield "first seen", token.first_seen or "not recorded"
-    yield "last seen", token.last_seen or "not recorded"
+    if not token.is_pair:
+        yield "first seen", token.first_seen or "not recorded"
+        yield "last seen", token.last_seen or "not recorded"
     yield "elsewhere", others(token.elsewhere)
-    yield "near", NO_WORDS if model.stored.keyed else others(token.near[:LISTED])
 
 
 def others(found: Sequence[OtherToken]) -> str:
@@ -76,17 +68,3 @@ def others(found: Sequence[OtherToken]) -> str:
 
 def messages(other: OtherToken) -> str:
     return ", ".join(f"{count:,} {label}" for label, count in other.messages.items() if count)
-
-
-def estimates_table(token: TokenFacts) -> Grid:
-    return table(
-        "P(token | label)",
-        ("event model, smoothing", *token.messages),
-        [
-            (
-                f"{each.event}, {str(each.smoothing).removesuffix('.0')}",
-                *(f"{p:.3e}" if p else "0" for p in each.probabilities.values()),
-            )
-            for each in token.estimates
-        ],
-    )
