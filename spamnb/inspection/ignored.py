@@ -45,7 +45,7 @@ def with_reasons(ignored: dict[str, str]) -> list[str]:
 
 
 class IgnoredKind(NamedTuple):
-    """Evidence of a kind that did not count: its name, why, how many there are, and examples."""
+    """A kind of evidence that did not count: its name, why, how many there are, and examples."""
 
     name: str
     why: str

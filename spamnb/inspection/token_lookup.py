@@ -88,7 +88,7 @@ def folded(model: Model, token: str) -> str:
 
 
 def in_other_places(words: Words) -> list[Words]:
-    """The same words with the tag of each place of a message."""
+    """A token or pair as it would be written in each place of a message."""
     untagged = [word.rpartition(":")[2].lstrip("/") for word in words]
     return [tuple(tag + word for word in untagged) for tag in TAGS]
 
