@@ -88,11 +88,11 @@ class Mail:
         truth = self.corpus.truth[tested].astype(int)
         shares = np.full((len(truth), 2), 0.5)
         found = measure(LABELS, truth, truth, score, shares, resamples=0)
-        missed = found.spam_missed_at_ham_lost or {}
+        missed = found["spam_missed_at_ham_lost"]
         spam = truth[np.argsort(-score, kind="stable")] == 1
         errors = np.cumsum(~spam) + spam.sum() - np.cumsum(spam)
         at = [missed[loss] or 0.0 for loss in ("0.1", "0.5")]
-        return [found.one_minus_auc_percent or 0.0, *at, float(errors.min())]
+        return [found["one_minus_auc_percent"] or 0.0, *at, float(errors.min())]
 
 
 def main() -> None:

@@ -65,19 +65,19 @@ def figures(is_spam: Array, judged: Judged) -> Row:
         np.stack((1 - spam, spam), axis=1),
         resamples=0,
     )
-    off = metrics.expected_calibration_error
+    off = metrics["expected_calibration_error"]
     return {
-        "false_positives": metrics.confusion["ham"]["spam"],
-        "false_negatives": metrics.confusion["spam"]["ham"],
-        "unsure_ham": metrics.unsure["ham"],
-        "unsure_spam": metrics.unsure["spam"],
-        "f1": metrics.labels["spam"]["f1"],
-        "recall": metrics.labels["spam"]["recall"],
-        "ham_lost_percent": metrics.ham_lost_percent,
-        "unsure_percent": metrics.unsure_percent,
-        "one_minus_auc_percent": metrics.one_minus_auc_percent,
-        "missed_at_0.1": metrics.spam_missed_at_ham_lost["0.1"],
-        "missed_at_0.5": metrics.spam_missed_at_ham_lost["0.5"],
+        "false_positives": metrics["confusion"]["ham"]["spam"],
+        "false_negatives": metrics["confusion"]["spam"]["ham"],
+        "unsure_ham": metrics["unsure"]["ham"],
+        "unsure_spam": metrics["unsure"]["spam"],
+        "f1": metrics["labels"]["spam"]["f1"],
+        "recall": metrics["labels"]["spam"]["recall"],
+        "ham_lost_percent": metrics["ham_lost_percent"],
+        "unsure_percent": metrics["unsure_percent"],
+        "one_minus_auc_percent": metrics["one_minus_auc_percent"],
+        "missed_at_0.1": metrics["spam_missed_at_ham_lost"]["0.1"],
+        "missed_at_0.5": metrics["spam_missed_at_ham_lost"]["0.5"],
         "fewest_errors": fewest_errors(is_spam, judged.score),
         "calibration_error_percent": 100 * off if known and off is not None else None,
     }
@@ -156,7 +156,7 @@ class Trial:
         for key, digits in (("one_minus_auc_percent", 4), ("missed_at_0.1", 2), ("fewest_errors", 0)):
             cells += [figure(mine[key], digits), figure(base[key], digits)]
             cells.append(figure(ratio(mine[key], base[key])))
-        return [*cells, figure(compared.p if compared else None, 3)]
+        return [*cells, figure(compared, 3)]
 
 
 def trials(corpora: Sequence[Corpus], seeds: int, crossed: bool) -> Iterator[Trial]:

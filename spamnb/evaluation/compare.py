@@ -127,20 +127,12 @@ def compare_with_first(
     candidate: Candidate, judged: JudgedMessages, first: JudgedMessages
 ) -> ComparedCandidate:
     labels = judged.labels
-    figures = measure(
-        labels, judged.truth, judged.verdict, judged.score, judged.probability, resamples=0
-    ).as_map()
-    figures.pop("intervals", None)
-    verdicts = compare_verdicts(judged.truth, judged.verdict, first.verdict)
-    ranking = None
+    figures = measure(labels, judged.truth, judged.verdict, judged.score, judged.probability, resamples=0)
+    del figures["intervals"]
+    won, tied, lost, verdicts_p = compare_verdicts(judged.truth, judged.verdict, first.verdict)
+    if judged is first:
+        return ComparedCandidate(candidate, figures, won, tied, lost, None, None)
+    ranking_p = None
     if SPAM in labels:
-        ranking = compare_auc(judged.truth == labels.index(SPAM), judged.score, first.score)
-    return ComparedCandidate(
-        candidate,
-        figures,
-        verdicts.won,
-        verdicts.tied,
-        verdicts.lost,
-        verdicts.p if judged is not first else None,
-        ranking.p if ranking and judged is not first else None,
-    )
+        ranking_p = compare_auc(judged.truth == labels.index(SPAM), judged.score, first.score)
+    return ComparedCandidate(candidate, figures, won, tied, lost, verdicts_p, ranking_p)

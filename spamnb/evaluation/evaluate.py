@@ -85,7 +85,7 @@ def evaluate_by_model(
 def figures_of(judged: JudgedMessages) -> dict[str, Any]:
     """Measure all figures of an evaluation, ready for JSON."""
     found = measure(judged.labels, judged.truth, judged.verdict, judged.score, judged.probability)
-    return {**found.as_map(), "folds": None}
+    return {**found, "folds": None}
 
 
 def duplicates_in(corpus: Corpus) -> int:

@@ -7,8 +7,7 @@ messages. Only figures that depend on every score or probability are resampled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import comb, erfc, exp, isnan, log, nan, pi, sqrt
+from math import comb, erfc, exp, isnan, log, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -34,17 +33,13 @@ class Estimate(NamedTuple):
     def scaled(self, factor: float) -> Estimate:
         return Estimate(*(factor * number for number in self))
 
-    def widened(self, other: Estimate) -> Estimate:
-        """Widen the interval to hold another one; an unknown interval stays unknown."""
-        return Estimate(self.value, min(self.low, other.low), max(self.high, other.high))
-
 
 ZERO_OF_ZERO = Estimate(0.0, 0.0, 1.0)  # 0 of 0, where convention asks for a figure
 
 
-def bounded(value: float, low: float, high: float, most: float = 1.0) -> Estimate:
-    """An interval that holds its estimate and stays within what is possible."""
-    return Estimate(value, max(0.0, min(low, value)), min(most, max(high, value)))
+def bounded(value: float, low: float, high: float) -> Estimate:
+    """An interval of a share that holds its estimate and stays within what is possible."""
+    return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)))
 
 
 def share(count: float, total: int) -> Estimate | None:
@@ -96,17 +91,6 @@ def logistic_average(errors: Sequence[tuple[int, int]]) -> Estimate | None:
     return bounded(logistic(middle), logistic(middle - reach), logistic(middle + reach))
 
 
-def check_scores(is_spam: Array, *scores: Array) -> None:
-    """Refuse what would give wrong figures silently: label indices in place of booleans, and NaN."""
-    if is_spam.dtype != bool:
-        raise ValueError("is_spam must be booleans")
-    for score in scores:
-        if score.shape != is_spam.shape:
-            raise ValueError("one score a message is needed")
-        if np.isnan(score).any():
-            raise ValueError("a score is not a number")
-
-
 def misplaced_shares(is_spam: Array, score: Array) -> tuple[Array, Array]:
     """The share of ham that scores above each spam, and of spam that scores below each ham; ties are half."""
     ham, spam = score[~is_spam], score[is_spam]
@@ -128,7 +112,6 @@ def variance_of_means(*columns: Array) -> float:
 
 def auc_loss(is_spam: Array, score: Array) -> Estimate | None:
     """1 - AUC: how often a ham scores above a spam. DeLong's variance, on the logit scale."""
-    check_scores(is_spam, score)
     spam, ham = (
         misplaced_shares(is_spam, score) if 0 < is_spam.sum() < len(is_spam) else (score[:0], score[:0])
     )
@@ -153,29 +136,15 @@ def resampled(figures: Callable[[Array], Array], messages: int, resamples: int) 
     return np.array([figures(np.bincount(draw, minlength=messages)) for draw in draws])
 
 
-def percentiles(value: float, drawn: Array, most: float = 1.0) -> Estimate | None:
-    """The middle 95 % of resampled figures, NaN left out."""
+def percentiles(value: float, drawn: Array) -> Estimate | None:
+    """The middle 95 % of resampled figures, NaN left out; no interval where there are none."""
     if isnan(value):
         return None
     drawn = drawn[~np.isnan(drawn)]
     if not len(drawn):
         return Estimate(value, nan, nan)
-    low, high = (float(bound) for bound in np.quantile(drawn, TAILS))
-    return bounded(value, low, high, most)
-
-
-def calibration_error(value: float, drawn: Array, noise: Array) -> Estimate:
-    """The expected calibration error, which noise makes larger; `noise` is each bin's deviation by chance.
-
-    What resampling adds to the value, sampling has added to the truth, so the bounds are mirrored. The low
-    one is 0 where chance explains all: otherwise only 3 of 10 intervals held that of a perfect calibration.
-    """
-    if not len(drawn):
-        return Estimate(value, nan, nan)
-    low, high = (2 * value - float(bound) for bound in np.quantile(drawn, TAILS[::-1]))
-    # The mean of a sum of absolute normal numbers, and Z times its deviation.
-    by_chance = sqrt(2 / pi) * float(noise.sum()) + Z * sqrt((1 - 2 / pi) * float(noise @ noise))
-    return bounded(value, 0.0 if value <= by_chance else low, high)
+    low, high = np.quantile(drawn, TAILS).tolist()
+    return Estimate(value, min(low, value), max(high, value))
 
 
 def at_cutoff(missed: float, drawn: Array, spam: int) -> Estimate | None:
@@ -185,28 +154,22 @@ def at_cutoff(missed: float, drawn: Array, spam: int) -> Estimate | None:
     But resampling draws no ham above all those seen: at 0.1 %, 73 of 100 intervals held the truth with 700
     ham, 91 with 4,200. At 0.5 and 1 %, 94 or more did with either.
     """
-    estimate = percentiles(missed, drawn)
-    fixed = share(missed * spam, spam) if estimate else None
-    return estimate.widened(fixed) if estimate and fixed else None
+    found = percentiles(missed, drawn)
+    fixed = share(missed * spam, spam) if found else None
+    return (
+        Estimate(missed, min(found.low, fixed.low), max(found.high, fixed.high)) if found and fixed else None
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictComparison:
-    """Messages on which A is right and B wrong (won), both alike (tied), or A wrong and B right (lost)."""
+def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> tuple[int, int, int, float]:
+    """Compare the verdicts of A and B on the same messages. Unsure is not right.
 
-    won: int
-    tied: int
-    lost: int
-    p: float  # the probability of a difference this large or larger, were both equally good
-
-
-def compare_verdicts(truth: Array, verdict_a: Array, verdict_b: Array) -> VerdictComparison:
-    """Compare the verdicts of A and B on the same messages. Unsure is not right."""
-    if not truth.shape == verdict_a.shape == verdict_b.shape:
-        raise ValueError("one verdict a message is needed")
+    Returns on how many A is right and B wrong (won), both alike (tied), A wrong and B right (lost), and the
+    probability of a difference this large or larger, were both equally good.
+    """
     right_a, right_b = verdict_a == truth, verdict_b == truth
     won, lost = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
-    return VerdictComparison(won, len(truth) - won - lost, lost, mcnemar_exact_p(won, lost))
+    return won, len(truth) - won - lost, lost, mcnemar_exact_p(won, lost)
 
 
 def mcnemar_exact_p(won: int, lost: int) -> float:
@@ -220,27 +183,17 @@ def mcnemar_exact_p(won: int, lost: int) -> float:
     return min(1.0, 2 * tail)
 
 
-@dataclass(frozen=True, slots=True)
-class AucComparison:
-    """(1-AUC)% of A less that of B: below 0 where A ranks better."""
+def compare_auc(is_spam: Array, score_a: Array, score_b: Array) -> float | None:
+    """Compare the ranking of A and B by DeLong's paired test: how likely such a difference is by chance.
 
-    difference_percent: float
-    low: float
-    high: float
-    p: float | None  # None where there is a difference but nothing to judge it by
-
-
-def compare_auc(is_spam: Array, score_a: Array, score_b: Array) -> AucComparison | None:
-    """Compare the ranking of A and B by DeLong's paired test; None with fewer than two ham or two spam."""
-    check_scores(is_spam, score_a, score_b)
+    None with fewer than two ham or two spam, or where a difference has nothing to be judged by.
+    """
     if not 2 <= is_spam.sum() <= len(is_spam) - 2:
         return None
     pairs = zip(misplaced_shares(is_spam, score_a), misplaced_shares(is_spam, score_b), strict=True)
     spam, ham = (a - b for a, b in pairs)
     difference = float(spam.mean())
     error = sqrt(variance_of_means(spam, ham))
-    if error:
-        p: float | None = erfc(abs(difference) / error / sqrt(2))
-    else:
-        p = None if difference else 1.0
-    return AucComparison(100 * difference, 100 * (difference - Z * error), 100 * (difference + Z * error), p)
+    if not error:
+        return None if difference else 1.0
+    return erfc(abs(difference) / error / sqrt(2))

@@ -10,6 +10,7 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.bayes.verdict import Verdict
+from spamnb.files import counted
 from spamnb.inspection.model_summary import TellingToken
 from spamnb.mailboxes.skipped import Unreadable
 
@@ -91,3 +92,13 @@ class Evaluation:
     curve: list[CurvePoint]
     learned: int | None = None  # how many of the messages the model that judges has learned; None without one
     skipped: bool = False  # whether learned messages were left out
+
+    @property
+    def learned_note(self) -> str | None:
+        """A warning of figures that flatter a model, or what was left out to keep them honest."""
+        if not self.learned:
+            return None
+        if self.skipped:
+            return f"left out, because the model has already learned them: {counted(self.learned, 'message')}"
+        what = f"the model has already learned {self.learned:,} of these messages"
+        return f"{what}, so the figures are too good; --skip-learned leaves them out"

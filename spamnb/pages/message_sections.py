@@ -124,6 +124,4 @@ def ignored_tokens(kind: IgnoredKind) -> Markup:
         return element("p", title)
     items = [element("li", token_text(token)) for token in kind.examples]
     more = element("li", f"and {count(kind.total - LISTED)} more") if kind.total > LISTED else None
-    return element(
-        "details", element("summary", title), element("ul", items, more, class_="evidence quiet")
-    )
+    return element("details", element("summary", title), element("ul", items, more, class_="evidence quiet"))

@@ -1,9 +1,9 @@
 """An evaluation as one HTML page that needs no network, no font and no script."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spamnb.bayes.cutoffs import not_spam
+from spamnb.evaluation.metrics import LABEL_METRICS, UNKNOWN, ShownMetric, shown_metrics
 from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
 from spamnb.labels import SPAM, UNSURE
@@ -17,30 +17,6 @@ from spamnb.report.tokens_and_mistakes import mistakes_section, telling_tokens_s
 TEXT_LENGTH = 160  # characters shown of a title or a reason
 FAILURES_LISTED = 20
 MOST_PAIRED = 3  # labels up to which two tables fit beside each other
-LABEL_METRICS = ("precision", "recall", "f1")
-
-Form = Callable[[float | None], str]
-Headline = tuple[str, str, str, Form]  # name, metric (the way to it, by dots), a few words, how it is written
-
-SPAM_HEADLINES: tuple[Headline, ...] = (
-    ("{Rest} lost", "ham_lost_percent", "taken for spam", percent),
-    ("Spam missed", "spam_missed_percent", "taken for {rest}", percent),
-    ("Unsure", "unsure_percent", "left to a person", percent),
-    ("1 − AUC", "one_minus_auc_percent", "pairs in wrong order", percent),
-    ("F1 of spam", "labels.spam.f1", "precision and recall", share),
-)
-LABEL_HEADLINES: tuple[Headline, ...] = (
-    ("Accuracy", "accuracy", "got their label", share),
-    ("Macro F1", "macro.f1", "each label alike", share),
-    ("Unsure", "unsure_percent", "left to a person", percent),
-)
-ALL_METRICS = (
-    ("one_minus_auc_percent", "(1−AUC) %", percent),
-    ("lam_percent", "lam %", percent),
-    ("log_loss", "log loss", share),
-    ("brier", "Brier score", share),
-    ("expected_calibration_error", "calibration error", share),
-)
 
 
 def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") -> str:
@@ -48,7 +24,7 @@ def evaluation_page(evaluation: Evaluation, title: str = "spamnb evaluation") ->
     return document(
         title,
         masthead(evaluation, title),
-        headlines(metrics, learned_before(evaluation)),
+        headlines(evaluation),
         plots_section(evaluation),
         tables_section(metrics),
         telling_tokens_section(evaluation.telling()),
@@ -66,43 +42,30 @@ def masthead(evaluation: Evaluation, title: str) -> Markup:
     return element("header", element("h1", untrusted(title, TEXT_LENGTH)), lead)
 
 
-def headlines(metrics: Mapping[str, Any], warning: Markup | None) -> Markup:
-    """Show the figures to look at first: of ham and spam, or else of getting the label right."""
-    shown = SPAM_HEADLINES if SPAM in metrics["labels"] else LABEL_HEADLINES
-    cards = [headline(metrics, *each) for each in shown]
-    note = element("p", metrics["imbalance"], class_="note") if metrics["imbalance"] else None
+def headlines(evaluation: Evaluation) -> Markup:
+    """Show the figures to look at first, and what to bear in mind with them."""
+    metrics = evaluation.metrics
+    cards = [
+        card(each.name[0].upper() + each.name[1:], each.value, each.meaning, interval(each))
+        for each in shown_metrics(metrics)
+        if each.meaning
+    ]
+    of_spam = metrics["labels"].get(SPAM)
+    f1 = share((of_spam or metrics["macro"])["f1"])
+    cards.append(card("F1 of spam" if of_spam else "Macro F1", f1, "precision and recall"))
+    notes = [
+        element("p", note[0].upper() + note[1:], class_="note")
+        for note in (metrics["imbalance"], evaluation.learned_note)
+        if note
+    ]
     footnote = element("p", "Below each figure, its 95 % interval.", class_="footnote")
     figures = element("dl", cards, class_="cards")
-    return element("section", figures, footnote, note, warning, aria_label="Headlines")
+    return element("section", figures, footnote, notes, aria_label="Headlines")
 
 
-def headline(metrics: Mapping[str, Any], name: str, metric: str, meaning: str, form: Form) -> Markup | None:
-    """Show a figure with its interval; nothing where there is no figure."""
-    value: Any = metrics
-    interval = metrics["intervals"]
-    for key in metric.split("."):
-        value, interval = value[key], interval[key]
-    if value is None:
-        return None
-    rest = not_spam(list(metrics["labels"]))
-    unit = element("span", " %", class_="unit") if form is percent else None
-    return card(
-        name.format(Rest=rest.capitalize()),
-        (form(value), unit),
-        meaning.format(rest=rest),
-        interval_text(interval, form),
-    )
-
-
-def learned_before(evaluation: Evaluation) -> Markup | None:
-    """Warn of figures that flatter a model, or say what was left out to keep them honest."""
-    if not evaluation.learned:
-        return None
-    learned = count(evaluation.learned)
-    words = f"The model had learned {learned} of these messages before, which flatters it."
-    if evaluation.skipped:
-        words = f"Messages left out, because the model had learned them before: {learned}."
-    return element("p", words, class_="note")
+def interval(shown: ShownMetric) -> str | None:
+    """Write a 95 % interval; None where it is not known."""
+    return f"{shown.low} to {shown.high}" if shown.low != UNKNOWN else None
 
 
 def mail_section(evaluation: Evaluation) -> Markup:
@@ -146,7 +109,6 @@ def tables_section(metrics: Mapping[str, Any]) -> Markup:
         titled("Verdicts", confusion(metrics)),
         titled("By label", by_label(metrics)),
         titled("All messages", all_messages(metrics)),
-        titled("Spam missed, by what is lost", at_ham_loss(metrics)),
     )
     side_by_side = "tables pair" if len(metrics["labels"]) <= MOST_PAIRED else "tables"
     return section("In numbers", None, element("div", tables, class_=side_by_side))
@@ -177,14 +139,13 @@ def by_label(metrics: Mapping[str, Any]) -> Markup:
         for name, values in metrics["labels"].items()
     ]
     macro = row("macro average", *estimates(metrics["macro"], trust["macro"]), count(metrics["messages"]))
-    accuracy = row("accuracy", None, None, estimate(metrics["accuracy"], trust["accuracy"]), None)
-    return table(("", "precision", "recall", "F1", "messages"), [*rows, macro, accuracy], "averaged")
+    return table(("", *(metric.name for metric in LABEL_METRICS), "messages"), [*rows, macro], "averaged")
 
 
 def estimates(
     values: Mapping[str, float | None], trust: Mapping[str, Sequence[float] | None]
 ) -> list[Markup]:
-    return [estimate(values[name], trust[name]) for name in LABEL_METRICS]
+    return [estimate(values[metric.key], trust[metric.key]) for metric in LABEL_METRICS]
 
 
 def estimate(value: float | None, interval: Sequence[float] | None) -> Markup:
@@ -192,21 +153,5 @@ def estimate(value: float | None, interval: Sequence[float] | None) -> Markup:
 
 
 def all_messages(metrics: Mapping[str, Any]) -> Markup:
-    known = ((metrics[key], metrics["intervals"][key], name, form) for key, name, form in ALL_METRICS)
-    rows = (
-        row(name, form(value), interval_text(interval, form))
-        for value, interval, name, form in known
-        if value is not None
-    )
+    rows = (row(each.name, each.value, interval(each)) for each in shown_metrics(metrics))
     return table(("", "figure", "95 % interval"), rows)
-
-
-def at_ham_loss(metrics: Mapping[str, Any]) -> Markup | None:
-    trust = metrics["intervals"]["spam_missed_at_ham_lost"]
-    known = {at: value for at, value in metrics["spam_missed_at_ham_lost"].items() if value is not None}
-    rows = (
-        row(f"{at} %", f"{percent(value)} %", interval_text(trust[at], percent))
-        for at, value in known.items()
-    )
-    rest = not_spam(list(metrics["labels"]))
-    return table((f"{rest} lost", "spam missed", "95 % interval"), rows) if known else None

@@ -6,7 +6,7 @@ from typing import Any
 
 from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.evaluation import intervals
-from spamnb.evaluation.metrics import calibration_bins, roc
+from spamnb.evaluation.curves import calibration_bins, roc
 from spamnb.evaluation.results import CurvePoint, Evaluation, JudgedMessages
 from spamnb.files import counted
 from spamnb.labels import SPAM

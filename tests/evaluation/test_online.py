@@ -316,9 +316,9 @@ class TestCurve:
             end = point.messages
             some = found.truth[:end], found.verdict[:end], found.score[:end], found.probability[:end]
             metrics = measure(labels, *some, resamples=0)
-            assert point.one_minus_auc_percent == pytest.approx(metrics.one_minus_auc_percent)
-            assert point.ham_lost_percent == pytest.approx(metrics.ham_lost_percent)
-            assert point.spam_missed_percent == pytest.approx(metrics.spam_missed_percent)
+            assert point.one_minus_auc_percent == pytest.approx(metrics["one_minus_auc_percent"])
+            assert point.ham_lost_percent == pytest.approx(metrics["ham_lost_percent"])
+            assert point.spam_missed_percent == pytest.approx(metrics["spam_missed_percent"])
             last = slice(max(0, end - RECENT), end)
             assert point.recent_error_percent == pytest.approx(
                 100 * np.mean(found.verdict[last] != found.truth[last])

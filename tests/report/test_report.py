@@ -60,9 +60,7 @@ def judged(messages=400, labels=("ham", "spam"), seed=1, **changes):
 
 def evaluation(found=None, **changes):
     found = found or judged()
-    metrics = measure(
-        found.labels, found.truth, found.verdict, found.score, found.probability, resamples=20
-    ).as_map()
+    metrics = measure(found.labels, found.truth, found.verdict, found.score, found.probability, resamples=20)
     metrics["folds"] = 10
     whole = Evaluation("in 10 folds", found, metrics, [mistake()], 3, lambda: tokens(found.labels), [])
     return replace(whole, **changes)
@@ -144,11 +142,12 @@ class TestContent:
     def test_headline_figures_have_intervals(self):
         whole = evaluation()
         tree = parsed(evaluation_page(whole))
-        assert list(cards(tree)) == ["Ham lost", "Spam missed", "Unsure", "1 − AUC", "F1 of spam"]
-        assert cards(tree)["Ham lost"] == f"{percent(whole.metrics['ham_lost_percent'])} %"
+        first = ["Accuracy", "Ham lost", "Spam missed", "Unsure", "1 - AUC", "F1 of spam"]
+        assert list(cards(tree)) == first
+        assert cards(tree)["Ham lost"] == f"{whole.metrics['ham_lost_percent']:.2f} %"
         assert cards(tree)["F1 of spam"] == f"{whole.metrics['labels']['spam']['f1']:.4f}"
-        low, high = whole.metrics["intervals"]["ham_lost_percent"]
-        assert words(tree.css_first(".cards .span")) == f"{percent(low)} to {percent(high)}"
+        low, high = whole.metrics["intervals"]["accuracy"]
+        assert words(tree.css_first(".cards .span")) == f"{low:.4f} to {high:.4f}"
 
     def test_tables_hold_the_metrics(self):
         whole = evaluation()
@@ -231,7 +230,7 @@ class TestContent:
 
     @pytest.mark.parametrize(
         ("skipped", "words"),
-        [(False, "had learned 1,234 of these messages before"), (True, "left out, because")],
+        [(False, "already learned 1,234 of these messages"), (True, "Left out, because")],
     )
     def test_a_model_that_knows_the_mail(self, skipped, words):
         page = evaluation_page(evaluation(how="by a model", learned=1234, skipped=skipped))
@@ -262,7 +261,7 @@ class TestEdges:
                 evaluation(judged(labels=labels), mistakes=[mistake(truth="work", verdict="lists")])
             )
         )
-        assert list(cards(tree)) == ["Accuracy", "Macro F1", "Unsure"]
+        assert list(cards(tree)) == ["Accuracy", "Unsure", "Macro F1"]
         assert [each.text() for each in tree.css("figure h3")] == ["Scores", "Calibration"]
         assert "lam %" not in words(tree.body)
         head = [words(each) for each in tree.css(".confusion thead th")]

@@ -1,102 +1,54 @@
 """Print evaluations and comparisons as tables, and write scores as tab-separated lines."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.cli.render.terminal import number, percent, show, table
 from spamnb.evaluation.compare import CHANCE, ComparedCandidate
+from spamnb.evaluation.metrics import LABEL_METRICS, shown_metrics
 from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
 from spamnb.files import counted
+from spamnb.labels import UNSURE
 
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
 def show_evaluation(evaluation: Evaluation) -> None:
     metrics = evaluation.metrics
-    labels, intervals = metrics["labels"], metrics["intervals"]
+    labels = metrics["labels"]
+    by_label = [(name, values, f"{values['support']:,}") for name, values in labels.items()]
     show(
         table(
             f"{counted(metrics['messages'], 'message')}, judged {evaluation.how}",
-            ("", "precision", "recall", "F1", "messages"),
+            ("", *(metric.name for metric in LABEL_METRICS), "messages"),
             [
-                *(
-                    (
-                        name,
-                        *(number(values[key]) for key in ("precision", "recall", "f1")),
-                        f"{values['support']:,}",
-                    )
-                    for name, values in labels.items()
-                ),
-                ("macro", *(number(metrics["macro"][key]) for key in ("precision", "recall", "f1")), ""),
+                (name, *(number(values[metric.key]) for metric in LABEL_METRICS), messages)
+                for name, values, messages in (*by_label, ("macro", metrics["macro"], ""))
             ],
         ),
         table(
             "verdicts",
-            ("truly", *labels, "unsure"),
+            ("truly", *labels, UNSURE),
             [
-                (
-                    name,
-                    *(f"{metrics['confusion'][name].get(verdict, 0):,}" for verdict in (*labels, "unsure")),
-                )
-                for name in labels
+                (name, *(f"{count:,}" for count in counts.values()))
+                for name, counts in metrics["confusion"].items()
             ],
         ),
-        table("with 95 % intervals", ("", "", "from", "to"), figures(metrics, intervals)),
+        table(
+            "with 95 % intervals",
+            ("", "", "from", "to"),
+            [(each.name, each.value, each.low, each.high) for each in shown_metrics(metrics)],
+        ),
     )
-    if metrics["imbalance"]:
-        show(metrics["imbalance"])
-    if evaluation.learned:
-        show(learned_before(evaluation.learned, evaluation.skipped))
+    for note in (metrics["imbalance"], evaluation.learned_note):
+        if note:
+            show(note)
     if evaluation.curve:
         show_curve(evaluation)
     if evaluation.mistakes:
         show_mistakes(evaluation.mistakes)
     if evaluation.duplicates:
         show(f"copies of other messages: {evaluation.duplicates:,}; --group-duplicates keeps them together")
-
-
-def learned_before(learned: int, skipped: bool) -> str:
-    """Warn of figures that flatter a model, or say what was left out to keep them honest."""
-    if skipped:
-        return f"left out, because the model has already learned them: {counted(learned, 'message')}"
-    what = f"the model has already learned {learned:,} of these messages"
-    return f"{what}, so the figures are too good; --skip-learned leaves them out"
-
-
-def figures(metrics: dict[str, Any], intervals: dict[str, Any]) -> list[Sequence[str]]:
-    """List the figures that have a meaning for this mail: name, value, and both ends of its interval."""
-    missed, missed_intervals = (
-        metrics["spam_missed_at_ham_lost"] or {},
-        intervals["spam_missed_at_ham_lost"] or {},
-    )
-    lost_name = f"{not_spam(list(metrics['labels']))} lost"
-    rows = [
-        ("accuracy", metrics["accuracy"], intervals["accuracy"], 4, ""),
-        (lost_name, metrics["ham_lost_percent"], intervals["ham_lost_percent"], 2, " %"),
-        ("spam missed", metrics["spam_missed_percent"], intervals["spam_missed_percent"], 2, " %"),
-        ("unsure", metrics["unsure_percent"], intervals["unsure_percent"], 2, " %"),
-        ("1 - AUC", metrics["one_minus_auc_percent"], intervals["one_minus_auc_percent"], 4, " %"),
-        *(
-            (f"spam missed at {lost} % {lost_name}", missed[lost], missed_intervals.get(lost), 2, " %")
-            for lost in missed
-        ),
-        ("lam", metrics["lam_percent"], intervals["lam_percent"], 3, " %"),
-        ("log loss", metrics["log_loss"], intervals["log_loss"], 4, ""),
-        ("Brier score", metrics["brier"], intervals["brier"], 4, ""),
-        (
-            "calibration error",
-            metrics["expected_calibration_error"],
-            intervals["expected_calibration_error"],
-            4,
-            "",
-        ),
-    ]
-    return [
-        (name, number(value, digits) + unit, *(number(end, digits) + unit for end in between or (None, None)))
-        for name, value, between, digits, unit in rows
-        if value is not None
-    ]
 
 
 def show_mistakes(mistakes: Sequence[Mistake]) -> None:
