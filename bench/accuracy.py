@@ -16,8 +16,9 @@ from peers import EVERY_DAY, PEERS, Failed, Spamnb, chosen
 from tables import figure, save, table
 
 from corpora import Corpus, lay_out
+from spamnb.evaluation.curves import roc
 from spamnb.evaluation.intervals import compare_auc
-from spamnb.evaluation.metrics import measure, roc
+from spamnb.evaluation.metrics import measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

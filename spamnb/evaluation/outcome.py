@@ -37,9 +37,8 @@ class Outcome:
         resamples: int,
     ) -> None:
         self.messages, label_count = len(truth), len(labels)
-        cells = truth.astype(int) * (label_count + 1) + np.where(
-            verdict < 0, label_count, verdict.astype(int)
-        )
+        decided = np.where(verdict < 0, label_count, verdict.astype(int))
+        cells = truth.astype(int) * (label_count + 1) + decided
         counts = np.bincount(cells, minlength=label_count * (label_count + 1))
         self.counts: Array = counts.reshape(label_count, label_count + 1)  # [truth, verdict]; unsure is last
         self.score, self.is_spam = score, np.zeros(self.messages, bool)
