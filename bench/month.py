@@ -12,8 +12,8 @@ from pathlib import Path
 
 from spamnb.clock import DAY
 from spamnb.fast_scorer import hold
-from spamnb.history.database import History
 from spamnb.history.log import HistoryLog
+from spamnb.history.queries import History
 from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages

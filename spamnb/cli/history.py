@@ -28,7 +28,7 @@ from spamnb.errors import NoInput, UsageError
 from spamnb.history.log import DAY
 
 if TYPE_CHECKING:
-    from spamnb.history.database import Entry
+    from spamnb.history.schema import Entry
 
 EXAMPLES = """
 spamnb classify -p --history < message
@@ -68,7 +68,7 @@ def history(
     In a pipe, each line has time, verdict, score, sender and subject, separated by tabs. The history is kept
     by `spamnb classify` and `spamnb serve` with --history.
     """
-    from spamnb.history.database import History
+    from spamnb.history.queries import History
 
     if (history_days or history_size) and not prune:
         raise UsageError("--history-days and --history-size need --prune")

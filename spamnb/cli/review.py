@@ -81,7 +81,7 @@ def review(
 
 def gather(folder: str | None) -> None:
     """Take in what was judged until now, so that the first page need not wait for it."""
-    from spamnb.history.database import History
+    from spamnb.history.queries import History
 
     with History.open(folder) as history:
         waiting = history.waiting()

@@ -21,21 +21,22 @@ from spamnb.labels import HAM, LABELS, SPAM, UNSURE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from spamnb.bayes.verdict import Verdict
     from spamnb.history.log import HistoryLog
     from spamnb.model import Model
 
+# By command: options without a value, and with one; each is the argument of its name.
 FLAGS = {
-    "-p": "passthrough",
-    "--passthrough": "passthrough",
-    "-e": "exit_code",
-    "--exit-code": "exit_code",
-    "--json": "json",
-    "--history": "history",
-    "--syslog": "syslog",
+    "classify": "--passthrough --exit-code --json --history --syslog --quiet".split(),
+    "train": ["--forget", "--quiet"],
 }
-QUIET = ("-q", "--quiet")
+VALUES = {
+    "classify": "--model --header-style --history-days --history-size".split(),
+    "train": ["--model"],
+}
+SHORT = {"-p": "--passthrough", "-e": "--exit-code", "-q": "--quiet"}
 # Outcomes of learning, as the command line reports them.
 OUTCOME_TEXTS = {
     "learned": "learned",
@@ -212,54 +213,46 @@ class LearnCommand:
 def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
     """Function that runs the delivery asked for; None if the arguments ask for anything else."""
     command, rest = arguments[0] if arguments else "", list(arguments[1:])
-    model = style = path = days = size = None
-    label = ANY_LABEL
-    flags = {}
+    if command not in FLAGS:
+        return None
+    path, label = None, ANY_LABEL
+    options: dict[str, Any] = {}
     while rest:
         word = rest.pop(0)
-        if word == "--model" and rest:
-            model = rest.pop(0)
-        elif word.startswith("--model="):
-            model = word.removeprefix("--model=")
-        elif command == "classify" and word in QUIET:
-            pass  # one verdict, which was asked for, is all that is printed
-        elif command == "train" and word in QUIET:
-            flags["quiet"] = True
-        elif command == "classify" and word in FLAGS:
-            flags[FLAGS[word]] = True
-        elif command == "classify" and word == "--header-style" and rest and is_header_style(rest[0]):
-            style = rest.pop(0)
-        elif command == "classify" and word == "--history-days" and rest:
-            days = rest.pop(0)
-        elif command == "classify" and word == "--history-size" and rest:
-            size = rest.pop(0)
-        elif command == "classify" and not word.startswith("-") and path is None:
-            path = word
+        option, equals, value = SHORT.get(word, word).partition("=")
+        argument = option[2:].replace("-", "_")
+        if option in FLAGS[command] and not equals:
+            options[argument] = True
+        elif option in VALUES[command] and (equals or rest):
+            options[argument] = value if equals else rest.pop(0)
         elif command == "train" and word in ("--ham", "--spam") and rest and path is None:
-            label = word.removeprefix("--")
-            path = rest.pop(0)
-        elif command == "train" and (word == "-" or not word.startswith("-")) and path is None:
-            label, path = ANY_LABEL, word
-        elif command == "train" and word == "--forget":
-            flags["forget"] = True
+            label, path = word.removeprefix("--"), rest.pop(0)
+        elif path is None and (not word.startswith("-") or (command == "train" and word == "-")):
+            path = word
         else:
             return None
     if command == "classify":
-        classify = ClassifyCommand(model, header_style=style, history_days=days, history_size=size, **flags)
+        options.pop("quiet", None)  # one verdict, which was asked for, is all that is printed
+        if not is_header_style(options.get("header_style")):
+            return None
+        classify = ClassifyCommand(**options)
         if path is None:
             return classify.run
         if "://" not in classify.model and (found := read_only_message(path, classify.passthrough)):
             raw, index = found
             return lambda: classify.run(path, raw, index)
-    if command == "train" and path is not None and (label != ANY_LABEL or "forget" in flags):
-        learn = LearnCommand(label, model, **flags)
+    elif path is not None and (label != ANY_LABEL or "forget" in options):
+        learn = LearnCommand(label, **options)
         if learn.fits_journal and (found := read_only_message(path)):
             raw, _ = found
             return lambda: learn.run(raw)
     return None
 
 
-def is_header_style(name: str) -> bool:
+def is_header_style(name: str | None) -> bool:
+    """Tell whether there is such a style; if none is asked for, what knows them is not loaded."""
+    if name is None:
+        return True
     from spamnb.passthrough import STYLES
 
     return name in STYLES

@@ -13,6 +13,7 @@ import zlib
 
 from spamnb.bayes.verdict import LARGEST
 from spamnb.configuration.quantities import parse_days, parse_size
+from spamnb.errors import NoInput
 from spamnb.files import complain, make_folder, open_own, state_folder, write_all
 from spamnb.labels import UNSURE, is_label
 from spamnb.store import msgpack_codec
@@ -152,10 +153,8 @@ def packed_record(
     cutoffs = [verdict.cutoffs.ham, verdict.cutoffs.spam] if verdict.cutoffs else None
     fields = msgpack_codec.pack(
         {
+            **verdict.as_map(),
             "time": now,
-            "verdict": verdict.label,
-            "score": verdict.score,
-            "probability": verdict.probability,
             "cutoffs": cutoffs,
             "model": os.fsencode(os.path.abspath(model)),
             "source": source[:MAX_TEXT].encode("utf-8", "replace"),
@@ -176,6 +175,19 @@ def digest_of(raw: bytes) -> int:
     from spamnb.reading.message import read
 
     return digest(read(raw))
+
+
+def read_piece(folder: str, name: str, start: int, size: int) -> bytes:
+    """Read a piece of a file; nothing if the file is gone."""
+    path = os.path.join(folder, name)
+    try:
+        with open(open_own(path, os.O_RDONLY), "rb", buffering=0) as file:
+            file.seek(start)
+            return file.read(size)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}") from error
 
 
 def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]":

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from spamnb.errors import DataError, SpamnbError
 from spamnb.files import complain
-from spamnb.history.database import History
+from spamnb.history.queries import History
 from spamnb.pages.elements import element
 from spamnb.review.context import SCRIPT, STYLE, PageContext, heading, own_file
 from spamnb.review.corrections import correct, undo

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from urllib.parse import urlencode
 
-from spamnb.history.database import History
+from spamnb.history.queries import History
 from spamnb.model import Model
 from spamnb.pages.elements import Child, Markup, element, shortened
 from spamnb.pages.parts import SHEETS, lead_text, page, sheet

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from spamnb.errors import DataError
-from spamnb.history.database import Entry, History
+from spamnb.history.queries import History
+from spamnb.history.schema import Entry
 from spamnb.model import key_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read

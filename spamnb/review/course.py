@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.evaluation.intervals import Estimate, share
-from spamnb.history.database import Week
+from spamnb.history.queries import Week
 from spamnb.inspection.standing import learning_curve, standing
 from spamnb.labels import SPAM, UNSURE
 from spamnb.pages import svg

@@ -14,7 +14,7 @@ from spamnb.bayes.verdict import Cutoffs
 from spamnb.clock import DAY
 from spamnb.errors import DataError
 from spamnb.files import counted
-from spamnb.history.database import History
+from spamnb.history.queries import History
 from spamnb.inspection.model_summary import left_out_scores
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from spamnb.errors import SpamnbError
-from spamnb.history.database import Entry
+from spamnb.history.schema import Entry
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.pages.colours import colour_of_label
 from spamnb.pages.elements import Markup, element, untrusted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from spamnb.errors import NoInput
-from spamnb.history.database import Entry
+from spamnb.history.schema import Entry
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
 from spamnb.pages.elements import Markup, element, untrusted

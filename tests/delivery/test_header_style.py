@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from helpers.passthrough import ODD
+from helpers.paths import ROOT
 from helpers.programs import needs
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -33,6 +34,12 @@ def added_headers(verdict, style):
     """The lines before the message."""
     head = passed_through(b"Subject: x\n\nbody\n", verdict, style).decode()
     return head.partition("Subject: x\n")[0].splitlines()
+
+
+def test_every_style_is_documented():
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    [row] = [line for line in page.splitlines() if line.startswith("| `header_style` |")]
+    assert [style for style in STYLES if f'`"{style}"`' not in row] == []
 
 
 @pytest.mark.parametrize("pattern", SEEN)

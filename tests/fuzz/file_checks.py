@@ -17,7 +17,7 @@ from spamnb.exchange.backup import exported, restore
 from spamnb.exchange.importing.exports import Lines
 from spamnb.exchange.importing.imported import FORMATS, read_export
 from spamnb.history import log
-from spamnb.history.database import row_of
+from spamnb.history.gathering import row_of
 from spamnb.inspection.check import check
 from spamnb.inspection.model_summary import ModelSummary
 from spamnb.model import Model

@@ -16,8 +16,8 @@ from typing import Any
 from helpers.browser import BROWSER
 from helpers.program import Spamnb
 from helpers.waiting import PATIENCE
-from spamnb.history.database import History
 from spamnb.history.log import HistoryLog
+from spamnb.history.queries import History
 from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read

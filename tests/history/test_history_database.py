@@ -7,8 +7,9 @@ import time
 import pytest
 
 from spamnb.bayes.verdict import Cutoffs, Verdict
-from spamnb.history.database import NAME, History, Week
 from spamnb.history.log import DAY, HistoryLog, digest_of, file_names
+from spamnb.history.queries import History, Week
+from spamnb.history.schema import NAME
 from spamnb.model import Model
 
 NOW = 1_794_790_000.0  # a Monday, at two
@@ -240,6 +241,15 @@ def test_a_message_is_never_another_one(folder, history):
     append(folder, ("spam", 9), ("ham", -9), start=NOW + 60)
     assert [history.message(entry.id) for entry in entries] == [None] * 9
     assert history.gather() == 2
+
+
+def test_a_column_that_a_database_lacks_is_added(folder, history):
+    history.database.execute("ALTER TABLE entries DROP COLUMN probability")
+    with History.open(folder) as opened:
+        assert {entry.probability for entry in opened.entries()} == {None}
+        append(folder, ("spam", 3), start=NOW + 60)
+        assert opened.gather() == 1
+        assert opened.entries("time")[0].probability == 0.5
 
 
 def test_a_damaged_database_is_told_in_a_line(spamnb, folder):

@@ -18,7 +18,7 @@ from spamnb.errors import SpamnbError
 from spamnb.exchange.backup import exported
 from spamnb.exchange.merging import merge
 from spamnb.history import log
-from spamnb.history.database import History
+from spamnb.history.queries import History
 from spamnb.inspection.check import check
 from spamnb.labels import is_label
 from spamnb.model import Model

@@ -11,8 +11,8 @@ from helpers.homes import NOBODY
 from spamnb.bayes.verdict import Verdict
 from spamnb.errors import CannotCreate, NoInput
 from spamnb.files import state_folder
-from spamnb.history.database import History
 from spamnb.history.log import HistoryLog
+from spamnb.history.queries import History
 from spamnb.imap.accounts import Account
 from spamnb.imap.state import State
 from spamnb.labels import HAM

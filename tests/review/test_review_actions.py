@@ -11,7 +11,7 @@ from helpers.reviewing import label_in, remembered, served
 from helpers.samples import ham, spam, work
 from helpers.tiers import only_long
 
-from spamnb.history.database import History
+from spamnb.history.queries import History
 from spamnb.model import Model
 from spamnb.store.stored_model import StoredModel
 

@@ -12,7 +12,8 @@ from helpers.reviewing import remembered, served
 from helpers.samples import ham, spam
 from helpers.tiers import only_long
 
-from spamnb.history.database import NAME, History
+from spamnb.history.queries import History
+from spamnb.history.schema import NAME
 
 pytestmark = needs("chromedriver")
 MANY = 100_000

@@ -1,0 +1,142 @@
+"""Gathering: verdicts of the log are taken into the database, and old ones removed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from sqlite3 import Connection
+from typing import Any
+
+from spamnb.errors import SpamnbError
+from spamnb.files import printable
+from spamnb.history import log
+from spamnb.history.schema import Entry, transaction
+from spamnb.inspection.explanation import deciding_words
+from spamnb.labels import HAM, SPAM, UNSURE
+from spamnb.model import Model
+from spamnb.reading.identity import digest
+from spamnb.reading.message import read
+
+READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
+AT_ONCE = 100  # records taken in at once: another process that writes waits so long
+LONGEST_WORD = 40  # characters
+LONGEST_TEXT = 300  # characters kept of a sender, a subject, a Message-ID
+YEAR, WEEK = 366 * log.DAY, 7 * log.DAY  # seconds
+MONDAY = 4 * log.DAY  # 1970 began on a Thursday
+BYTES_OF_ENTRY = 2000  # more than it takes: of the size that the history may have, entries take a part only
+RANKS = {UNSURE: 0, SPAM: 1}  # of verdicts in order of doubt; 2 for all others
+
+Models = dict[str, Model | None]
+
+
+def waiting(database: Connection, folder: str) -> int:
+    """Bytes that were appended and not yet gathered."""
+    return sum(
+        log.size_and_time(folder, name)[0] - done(database, folder, name) for name in log.file_names(folder)
+    )
+
+
+def gather(database: Connection, folder: str, step: Callable[[int, int], None]) -> int:
+    """Take in what was appended since, and remove what is too old or too much; return how many came."""
+    models: Models = {}
+    gathered = sum(gather_file(database, folder, name, models, step) for name in log.file_names(folder))
+    if limits := database.execute("SELECT days, size FROM limits").fetchone():
+        prune(database, folder, *limits)
+    return gathered
+
+
+def gather_file(
+    database: Connection, folder: str, name: str, models: Models, step: Callable[[int, int], None]
+) -> int:
+    """Take in what is new in a file, piece by piece; with each, how far the file was read is stored."""
+    gathered, end = 0, 1
+    while end and log.size_and_time(folder, name)[0] != done(database, folder, name):
+        with transaction(database):
+            first = done(database, folder, name)
+            records, end = log.unpacked_records(log.read_piece(folder, name, first, READ_AT_ONCE))
+            if len(records) > AT_ONCE:
+                records, end = records[:AT_ONCE], records[AT_ONCE][0]
+            for start, stop, fields in records:
+                place = {"file": name, "start": first + start, "length": stop - start}
+                row = row_of(fields, models) | place
+                names = ", ".join(row)
+                database.execute(f"INSERT INTO entries ({names}) VALUES (:{', :'.join(row)})", row)
+            if end:
+                database.execute("REPLACE INTO files VALUES (?, ?)", (name, first + end))
+            if records:
+                database.execute("REPLACE INTO limits VALUES (1, ?, ?)", records[-1][2]["limits"])
+        gathered += len(records)
+        step(end, len(records))
+    return gathered
+
+
+def done(database: Connection, folder: str, name: str) -> int:
+    """Bytes of a file that are gathered; 0 of one that has taken the place of another."""
+    found = database.execute("SELECT done FROM files WHERE name = ?", (name,)).fetchone()
+    return found[0] if found and found[0] <= log.size_and_time(folder, name)[0] else 0
+
+
+def prune(database: Connection, folder: str, days: int, size: int) -> int:
+    """Remove messages older than some days, and the oldest beyond a size; return of how many."""
+    before = log.file_names(folder)
+    log.prune_files(folder, days, size)
+    removed = set(before).difference(log.file_names(folder))
+    pruned = 0
+    with transaction(database):
+        for name in removed:
+            count = database.execute("SELECT count(*) FROM entries WHERE file = ?", (name,))
+            pruned += count.fetchone()[0]
+        database.execute("DELETE FROM entries WHERE time < ?", (time.time() - YEAR,))
+        most = size // BYTES_OF_ENTRY
+        database.execute("DELETE FROM entries WHERE id <= (SELECT max(id) FROM entries) - ?", (most,))
+    return pruned
+
+
+def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
+    """Make the row of a record: what the message tells of itself, and what the model saw in it."""
+    raw = log.message_of(fields)
+    message = read(raw)
+    verdict = shown(fields["verdict"])
+    ham, spam = fields["cutoffs"] or (None, None)
+    cutoff = spam if verdict == SPAM else ham if verdict == HAM else None
+    identity = fields["digest"] if fields["digest"] is not None else digest(message)
+    path = os.fsdecode(bytes(fields["model"]))
+    taken = {name: fields[name] for name in Entry._fields if name in fields}
+    return taken | {
+        "week": int((fields["time"] - MONDAY) // WEEK),
+        "verdict": verdict,
+        "sender": shown(message.get("from") or ""),
+        "subject": shown(message.get("subject") or ""),
+        "message_id": shown(message.get("message-id") or ""),
+        "digest": identity - (identity >> 63 << 64),
+        "source": shown(str(fields["source"], "utf-8", "replace")),
+        "model": printable(path),
+        "user": shown(str(fields["user"], "utf-8", "replace")),
+        "words": words_of(raw, verdict, path, models),
+        "ham_cutoff": ham,
+        "spam_cutoff": spam,
+        "rank": rank_of(verdict),
+        "distance": -fields["time"] if verdict == UNSURE else abs(fields["score"] - (cutoff or 0.0)),
+    }
+
+
+def words_of(raw: bytes, verdict: str, path: str, models: Models) -> str:
+    """Name the three words that decided, by the model as it is now; none if it is gone or damaged."""
+    with suppress(SpamnbError, OSError, ValueError):  # no path has a NUL
+        if path not in models:
+            models[path] = None
+            models[path] = Model.open(path)
+        if model := models[path]:
+            return ", ".join(shown(word, LONGEST_WORD) for word in deciding_words(model, raw, verdict))
+    return ""
+
+
+def rank_of(verdict: str) -> int:
+    return RANKS.get(verdict, len(RANKS))
+
+
+def shown(text: str, most: int = LONGEST_TEXT) -> str:
+    """Text from a stranger, of one line, not too long and harmless to a terminal."""
+    return printable(" ".join(text[:most].split()))

@@ -1,0 +1,134 @@
+"""The database of the history: its columns, and how it is opened.
+
+A message stays in its file of the log, and goes with it; what is said of it here, and what a person made of
+it, stays for a year.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, get_type_hints
+
+from spamnb.errors import InputOutputError, NoInput
+from spamnb.files import make_folder, prepare_database
+
+NAME = "history.sqlite"
+PATIENCE = 30.0  # seconds to wait for another process that writes
+
+
+class Entry(NamedTuple):
+    """A verdict on a message, and what a person made of it.
+
+    Each field is a column, gathered and listed, as JSON too. What a record of the log has by its name, as all
+    that `Verdict.as_map` tells, is taken from there; what else there is, `gathering.row_of` finds out. A new
+    one may be None, as it is for mail that was gathered before.
+    """
+
+    id: int
+    time: float
+    verdict: str
+    score: float
+    probability: float | None
+    sender: str
+    subject: str
+    message_id: str
+    digest: int  # the message's, without a key
+    size: int  # bytes of the message; of a large one, only the first are kept
+    source: str  # `classify`, `serve`, `imap ACCOUNT/FOLDER`
+    model: str  # path
+    user: str  # of a server
+    words: str  # three that decided, joined by ", "
+    correction: str | None = None  # the label that a person gave
+    corrected: float | None = None  # when
+    ham_cutoff: float | None = None
+    spam_cutoff: float | None = None
+
+    def as_map(self) -> dict[str, Any]:
+        """Fields as JSON has them: a number of 64 bits is a text, as many programs would round it."""
+        return {**self._asdict(), "digest": str(self.digest)}
+
+    @property
+    def cursor(self) -> str:
+        """Place in the list that it was read from, for `History.entries(after=…)`."""
+        return f"{self.id}{'c' if self.correction else ''}"
+
+
+SQL_TYPES: dict[Any, str] = {int: "INTEGER NOT NULL", float: "REAL NOT NULL", str: "TEXT NOT NULL"}
+SQL_TYPES |= {float | None: "REAL", str | None: "TEXT"}
+COLUMNS = {name: SQL_TYPES[kind] for name, kind in get_type_hints(Entry).items()} | {
+    "id": "INTEGER PRIMARY KEY AUTOINCREMENT",
+    "week": "INTEGER NOT NULL",  # since 1970
+    "rank": "INTEGER NOT NULL",  # of the verdict, in order of doubt
+    "distance": "REAL NOT NULL",  # from the cutoff; of what is unsure, the latest first
+    "is_corrected": "INTEGER NOT NULL DEFAULT 0",
+    "file": "TEXT NOT NULL",  # where its record is: file, offset, bytes
+    "start": "INTEGER NOT NULL",
+    "length": "INTEGER NOT NULL",
+}
+SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS entries ({", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())});
+CREATE TABLE IF NOT EXISTS labels_before (id INTEGER PRIMARY KEY, label TEXT);  -- of what was corrected
+CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, done INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS limits (id INTEGER PRIMARY KEY CHECK (id = 1), days INTEGER, size INTEGER);
+CREATE INDEX IF NOT EXISTS by_doubt ON entries (is_corrected, rank, distance, id, time, verdict);
+CREATE INDEX IF NOT EXISTS by_model_and_doubt ON entries (
+    model, is_corrected, rank, distance, id, time, verdict);
+CREATE INDEX IF NOT EXISTS by_time ON entries (time, verdict, correction, score);
+CREATE INDEX IF NOT EXISTS by_model_and_time ON entries (model, time, verdict, correction, score);
+CREATE INDEX IF NOT EXISTS by_week ON entries (model, week, verdict, correction);
+CREATE INDEX IF NOT EXISTS by_verdict ON entries (verdict, time);
+"""
+SEARCH_SCHEMA = """
+CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(
+    sender, subject, content='entries', content_rowid='id', tokenize='unicode61 remove_diacritics 2');
+CREATE TRIGGER IF NOT EXISTS entry_added AFTER INSERT ON entries BEGIN
+    INSERT INTO search(rowid, sender, subject) VALUES (new.id, new.sender, new.subject);
+END;
+CREATE TRIGGER IF NOT EXISTS entry_removed AFTER DELETE ON entries BEGIN
+    INSERT INTO search(search, rowid, sender, subject) VALUES ('delete', old.id, old.sender, old.subject);
+END;
+"""
+
+
+def open_database(folder: str) -> sqlite3.Connection:
+    """Open the database of a folder; make it, and what columns it lacks."""
+    path = os.path.join(folder, NAME)
+    try:
+        make_folder(folder)
+        prepare_database(path)
+        database = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
+        database.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;" + SCHEMA)
+        for name in COLUMNS.keys() - {row[1] for row in database.execute("PRAGMA table_info(entries)")}:
+            database.execute(f"ALTER TABLE entries ADD COLUMN {name} {COLUMNS[name]}")
+        with suppress(sqlite3.OperationalError):  # no such module: fts5
+            database.executescript(SEARCH_SCHEMA)
+        return database
+    except OSError as error:
+        raise NoInput(f"{path}: {error.strerror}; name another folder with --history-folder") from error
+    except sqlite3.Error as error:
+        raise failure(folder, error) from error
+
+
+def has_search(database: sqlite3.Connection) -> bool:
+    """Tell whether this SQLite has full-text search."""
+    return bool(database.execute("SELECT 1 FROM sqlite_master WHERE name = 'search'").fetchone())
+
+
+def failure(folder: str, error: sqlite3.Error) -> InputOutputError:
+    path = os.path.join(folder, NAME)
+    return InputOutputError(f"{path}: {error}; if it is damaged, remove it; it will be rebuilt")
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Make all changes at once, or none of them."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield database
+        database.execute("COMMIT")
+    finally:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
