@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora import SPAMASSASSIN
-from spamnb.bayes.scoring import BulkClassifier
+from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.evaluation.candidates import parse_candidate
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure

@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 from spamnb.clock import DAY
-from spamnb.fast_scorer import hold
 from spamnb.history.log import HistoryLog
 from spamnb.history.queries import History
+from spamnb.in_memory import load_into_memory
 from spamnb.labels import HAM, SPAM
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
@@ -47,7 +47,7 @@ def make(folder: Path, now: float) -> None:
         os.environ["SOURCE_DATE_EPOCH"] = str(int(now - days * DAY))
         sources = {label: [str(folder / f"learned-{days}" / label)] for label in BOXES}
         train(model, sources, pool=LocalPool())
-    judge, log = hold(Model.open(model)), HistoryLog(folder=str(folder / "history"))
+    judge, log = load_into_memory(Model.open(model)), HistoryLog(folder=str(folder / "history"))
     arrived = mail[LEARNED[-1][2] :][:ARRIVED]
     for number, (_, data) in enumerate(arrived):
         arrival = now - 30 * DAY * (1 - number / len(arrived))

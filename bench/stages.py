@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from spamnb.fast_scorer import hold
 from spamnb.html.page import render
+from spamnb.in_memory import load_into_memory
 from spamnb.labels import LABELS
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import chunks
@@ -75,7 +75,7 @@ def classification_stages(model: str, mail: dict[str, str]) -> dict[str, float]:
     """The same work as `spamnb classify --jobs 1`, for an mbox a label."""
     stages = Stages()
     with stages.of("loading the model"):
-        held = hold(Model.open(model))
+        held = load_into_memory(Model.open(model))
     for _, _, _, messages in messages_read(stages, mail):
         with stages.of("features"):
             features = [held.tokenizer.features(message, numbers=False) for message in messages]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.bayes.classifier import Classifier as Classifier
-    from spamnb.bayes.classifier import View as View
     from spamnb.bayes.verdict import Verdict as Verdict
+    from spamnb.bayes.view import View as View
     from spamnb.errors import SpamnbError as SpamnbError
     from spamnb.library import learn as learn
     from spamnb.library import train as train
@@ -37,7 +37,7 @@ _HOMES = {
     "Settings": "spamnb.reading.settings",
     "SpamnbError": "spamnb.errors",
     "Verdict": "spamnb.bayes.verdict",
-    "View": "spamnb.bayes.classifier",
+    "View": "spamnb.bayes.view",
     "learn": "spamnb.library",
     "train": "spamnb.library",
 }

@@ -18,7 +18,6 @@ MASK = (1 << FINGERPRINT_BITS) - 1
 MOST_DIMENSIONS = 32  # of an array, before numpy 2
 KEY_BITS = 63  # all counts of a token fit into one number
 MISSING = -1  # in place of a numeric feature, which is never negative
-UNITS_PER_NAT = 2.0**40  # `bayes.classifier.rounded` rounds weights to whole units
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ HAM, SPAM = "ham", "spam"
 LABELS = HAM, SPAM
 UNSURE = "unsure"  # a verdict, never a label
 LONGEST_LABEL = 100  # characters
+MOST_LABELS = 100  # of a model: their indices are kept in a signed byte
 
 
 def is_label(name: object) -> bool:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from spamnb.bayes.classifier import View
+    from spamnb.bayes.view import View
     from spamnb.training.known_messages import Summary
 
     Path = str | os.PathLike[str]

@@ -2,8 +2,10 @@
 
 import os
 
-from spamnb.bayes.classifier import NONE_MISFILED, Classifier, Score, View
-from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs, verdict_of
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.likelihood import NONE_MISFILED
+from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs, Score, verdict_of
+from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, UsageError
 from spamnb.files import model_file
 from spamnb.reading.message import read
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from spamnb.key import Key
     from spamnb.reading.features import Features
 
-    class Scorer(Protocol):
+    class FeatureScorer(Protocol):
         def score(self, features: Features) -> Score: ...
 
 
@@ -50,7 +52,7 @@ class Model:
         self.settings = settings_of(stored)
         self.tokenizer = Tokenizer(self.settings, self.key)
         self.view = view or view_of(stored)
-        self.scorer: Scorer | None = None  # of a model that is held in memory
+        self.scorer: FeatureScorer | None = None  # of a model that is held in memory
         has_cutoffs = view is None and self.view.has_cutoffs  # cutoffs hold for the model's own view only
         misfiled = stored.head.get("misfiled", NONE_MISFILED) if has_cutoffs else NONE_MISFILED
         self.classifier = Classifier(stored, self.view, misfiled)

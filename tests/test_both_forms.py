@@ -117,8 +117,7 @@ def test_counts_at_the_edges(highest, tmp_path):
     found = []
     for form in FORMS:
         stored, view = form("spamnb.store.stored_model").StoredModel.open(path), {"smoothing": 0.5}
-        classifier = form("spamnb.bayes.classifier")
-        scorer = classifier.Classifier(stored, classifier.View(**view))
+        scorer = form("spamnb.bayes.classifier").Classifier(stored, form("spamnb.bayes.view").View(**view))
         tokens = [(number, 65_535, 0) for number in fingerprints.tolist()]
         found.append((stored.rows(fingerprints.tolist()), scorer.score(tokens).joint))
     assert found[0] == found[1]

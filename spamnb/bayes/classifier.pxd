@@ -1,62 +1,62 @@
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
-cdef double GRID
-cdef int NO_LABEL
-cdef uint64_t MOST_LOGARITHMS
+from spamnb.bayes.likelihood cimport Likelihood
+from spamnb.bayes.verdict cimport Evidence
 
-cdef double _log(double p) except? -1
-@cython.locals(low=double, high=double, weight=double)
-cpdef double spread(weights) except? -1
+cdef int NO_LABEL, MOST_TERMS, STRONG, STRONG_AMONG_OTHERS
+cdef uint64_t LARGEST_COUNT
+cdef int64_t CERTAIN, IMPOSSIBLE
+cdef double LARGEST_TERM, ROUNDING, UNITS_PER_NAT, inf
 
 @cython.final
-cdef class Evidence:
-    cdef readonly object feature, row, times, part
-    cdef readonly list weights
+cdef class Scorer:
+    cdef readonly Likelihood likelihood
+    cdef int label_count, spam_apart, room
+    cdef size_t first, second, splits
+    cdef bint is_averaged, is_of_two
+    cdef double damping
+    cdef int64_t least
+    cdef uint64_t[101] row
+    cdef int64_t[101] weights
+    cdef int64_t[202] sums
+    cdef int64_t[2] strong, strong_among_others
+    cdef int[101] certain, impossible
+    cdef list carried
 
-cdef class Likelihood:
-    cdef readonly object view, labels, numbers, vocabulary
-    cdef readonly int label_count, spam_apart
-    cdef readonly bint is_global, is_bernoulli, is_multinomial, is_mean_of_two, is_corrected
-    cdef readonly double epsilon, least_evidence
-    cdef public list log_denominators
-    cdef readonly list log_prior, label_totals, background, certain_words
-    cdef object _log_zero, _message_total
-    cdef list _logs, misfiled
-
-    cpdef correct(self, misfiled)
-    @cython.locals(expected=double, gone=uint64_t)
-    cdef uint64_t rightly_filed(self, Py_ssize_t label_index, uint64_t count, uint64_t other) except? 0xFFFFFFFFFFFFFFFF
-    @cython.locals(weights=list, start=Py_ssize_t, gap=double, k=Py_ssize_t)
-    cpdef list strong_weights(self, row)
-    @cython.locals(count=uint64_t, rest=uint64_t, weights=list)
-    cpdef list weights_against_spam(self, row)
-    cdef list other_weights(self, row)
-    cpdef bint is_evidence(self, row)
-    cdef list without_spam(self, values)
-    @cython.locals(k=Py_ssize_t)
-    cpdef list ranked(self, list joint, list among_others)
-    @cython.locals(weights=list, epsilon=double, start=Py_ssize_t, k=Py_ssize_t)
-    cpdef list weights(self, row)
-    @cython.locals(numerator=double, denominator=double)
-    cdef double log_weight(self, Py_ssize_t label_index, uint64_t count, double epsilon) except? -1
-    cdef double rounded(self, double weight) noexcept
-    @cython.locals(numerator=double, logarithm=double, is_kept=bint)
-    cdef double log_count(self, uint64_t count, double epsilon) except? -1
-    @cython.locals(added=double)
-    cpdef list log_denominators_of(self, list label_totals, int64_t vocabulary)
-    @cython.locals(numerator=double, denominator=double, log_denominator=double, epsilon=double, terms=list, background=list, words=int64_t)
-    cdef _count_absent_words(self, by_label)
-    @cython.locals(item=Evidence, k=Py_ssize_t)
-    cpdef list summed_joint(self, list evidence)
-    @cython.locals(item=Evidence, k=Py_ssize_t, of_part=list, weights=list, means=list, parts=list)
-    cpdef list averages(self, list evidence, double damping)
+    cpdef clear(self)
+    @cython.locals(start=Py_ssize_t, k=int, count=uint64_t)
+    cdef int take(self, tuple row) except -1
+    @cython.locals(k=int, rest=uint64_t, strong=int)
+    cdef int add(self, double times, int part) except -1
+    @cython.locals(first=size_t, second=size_t, logarithm=double, other_logarithm=double, weight=int64_t,
+                   other_weight=int64_t, gap=int64_t, is_strong=int64_t)
+    cdef int compare(self, uint64_t count, uint64_t other, size_t part) except -1
+    @cython.locals(total=uint64_t, k=int, epsilon=double, low=int64_t, high=int64_t, weight=int64_t)
+    cdef bint add_all(self, double times, int part) except -1
+    cdef int add_term(self, int place, int64_t weight, double times) except -1
+    @cython.locals(place=int)
+    cdef carry(self)
+    @cython.locals(k=int, rest=int, column=int)
+    cdef list evidence_weights(self)
+    @cython.locals(k=int, is_apart=bint, means=list)
+    cdef list means(self, int part)
+    cpdef score(self, list evidence, other_evidence=*, numbers=*)
+    @cython.locals(k=int, joint=list, rest=double, best=double)
+    cpdef list joint(self)
+    cdef double summed(self, int label_index) except? -1
+    @cython.locals(strong=int64_t)
+    cdef double mean(self, int part, int column) except? -1
+    cdef double sum_at(self, int place) except? -1
 
 @cython.final
 cdef class Classifier(Likelihood):
     cdef readonly object counts
+    cdef bint is_used
 
-    @cython.locals(rows=dict, found=list)
-    cpdef list evidence(self, tokens, bint among_others=*)
-    @cython.locals(rows=dict, found=list)
-    cpdef list pair_evidence(self, pairs, bint among_others=*)
+    @cython.locals(scorer=Scorer, evidence=list, others=list, rows=dict, part=int)
+    cpdef score(self, tokens, numbers=*, pairs=*)
+    @cython.locals(strong=int)
+    cdef add(self, Scorer scorer, fingerprint, tuple row, times, int part, list evidence, list others)
+    @cython.locals(scorer=Scorer)
+    cpdef bint is_evidence(self, row)

@@ -1,425 +1,228 @@
-"""Naive Bayes: views of one count table, read in log space.
+"""The one scorer: adds up the weights of a message's evidence, a row of counts at a time.
 
-A view turns counts into P(token | label) when they are read, so that every event model and every
-smoothing serves the same table without retraining. All of them have one form,
-
-    log P(label, message) = bias(label) + Σ x(token) · weight(token, label)
-
-with x how often the token occurs (multinomial), 1 (binary, Bernoulli) or its tf·idf. Unknown tokens
-and missing numbers are left out of the sum, which is what marginalising over them gives. The default view
-takes the mean of the weights instead of their sum, and no prior. By it spam is held against all other labels
-together, whatever their number, and then these against each other.
+Rows come from the model file (`Classifier`), a hash table in memory (`spamnb.in_memory`) and a count table
+(`BulkClassifier`), which has rows with one message less for those that are left out.
 """
 
 from __future__ import annotations
 
-from math import exp, fsum, inf, log, nan, sqrt
+from math import ceil, inf
 
-from spamnb.labels import SPAM
-from spamnb.store.msgpack_codec import is_number
+from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
+from spamnb.bayes.verdict import Evidence, Score
+from spamnb.bayes.view import CERTAIN, IMPOSSIBLE, NO_LABEL, ROUNDING, UNITS_PER_NAT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
-    from spamnb.store.counts import Counts, Pair, Row, Token, TotalCounts
+    from spamnb.bayes.view import View
+    from spamnb.store.counts import Counts, Pair, Row, Token
 
-    # {(messages of this label, messages of all labels or, without global statistics, 0): number of words}
-    WordsByCount = dict[tuple[int, int], int]
-
-PRIORS = ("counts", "uniform")  # or a share for each label
-LARGEST_CHOICE = 1e9  # of a number in a view: what is computed with it stays finite
-FLAGS = ("numbers", "pairs", "split_head_body", "tfidf")
-EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
-GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
-MOST_LOGARITHMS = 4096  # log(n + ε) is kept for n below this
-LOG_TINY = log(1e-300)  # stands for log 0 where a mean is taken: with -inf one word would decide alone
-NO_LABEL = -1  # in place of a label's index
-NONE_MISFILED = (0.0, 0.0)
-GRID = 1.5 * 2**12  # floats of this size are 2⁻⁴⁰ apart, so adding and subtracting it rounds to 2⁻⁴⁰
+LARGEST_COUNT = 1 << 53  # higher ones are taken for it: so the sum over all labels has less than 63 bits
+LARGEST_TERM = 1 << 50  # units: no weight is larger, see LOG_TINY
+MOST_TERMS = 1 << 12  # so many of LARGEST_TERM are 2⁶²: what is added up before, 63 bits hold
+STRONG, STRONG_AMONG_OTHERS = 1, 2  # what a row is evidence for: spam or any label, one of the others
 
 
-class View:
-    """A way to read a count table: event model, smoothing, prior, and what evidence counts."""
+class Scorer:
+    """Adds up the weights of one message after the other, exactly."""
 
-    __slots__ = (
-        "damping",
-        "event",
-        "least_evidence",
-        "numbers",
-        "pairs",
-        "prior",
-        "smoothing",
-        "split_head_body",
-        "tfidf",
-    )
+    def __init__(self, likelihood: Likelihood) -> None:
+        view = likelihood.view
+        self.likelihood = likelihood
+        self.label_count, self.spam_apart = likelihood.label_count, likelihood.spam_apart
+        self.is_averaged = view.damping is not None
+        self.damping = view.damping or 0.0
+        self.splits = int(view.split_head_body and self.is_averaged)
+        is_plain = not (likelihood.is_global or likelihood.is_bernoulli)
+        self.is_of_two = is_plain and self.is_averaged and self.label_count == 2
+        # The columns that `compare` is about: two labels, or spam and all others.
+        self.first = 0 if self.is_of_two else max(self.spam_apart, 0)
+        self.second = 1 if self.is_of_two else self.label_count
+        self.least = ceil(min(view.least_evidence * UNITS_PER_NAT, 2.0 * LARGEST_TERM + 1))
+        self.row = [0] * 101  # the counts of a token that the view reads, by label: a source puts them here
+        self.weights = [0] * 101  # of the token added last, in units
+        self.clear()
 
-    def __init__(
-        self,
-        event: str = "multinomial",
-        smoothing: float | str = 1.0,
-        prior: str | Mapping[str, float] = "counts",
-        tfidf: bool = False,
-        numbers: bool = False,
-        pairs: bool = False,
-        least_evidence: float = 0.0,
-        damping: float | None = None,
-        split_head_body: bool = False,
-    ) -> None:
-        self.event = event
-        self.smoothing = smoothing
-        self.prior = prior  # "counts", "uniform", or a share for each label
-        self.tfidf = tfidf
-        self.numbers = numbers or event == "gaussian"
-        self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
-        self.least_evidence = least_evidence  # in nats: evidence counts if its weights are this far apart
-        # Unless None, the evidence is averaged, not summed, as if it had so many more tokens of weight 0.
-        self.damping = damping if event in ("multinomial", "binary") else None
-        self.split_head_body = split_head_body  # average head and body by themselves, and add the two
+    def clear(self) -> None:
+        """Begin a message."""
+        self.sums = [0] * 202  # of each column, in the body and in the head
+        self.carried: list[int] = []  # likewise, if there were too many for 63 bits
+        self.room = MOST_TERMS
+        self.strong = [0, 0]  # how many were added: body, head
+        self.strong_among_others = [0, 0]
+        self.certain = [0] * 101  # by label, how many weights were infinite
+        self.impossible = [0] * 101
 
-    @property
-    def has_cutoffs(self) -> bool:
-        """Whether cutoffs on the score decide, and not the likeliest label."""
-        return self.damping is not None and self.event == "binary" and self.smoothing != GLOBAL
+    def take(self, row: Row) -> None:
+        """Take the row of a token, as a model has it."""
+        start = len(row) - self.label_count if self.likelihood.is_multinomial else 0
+        for k in range(self.label_count):
+            count = row[start + k]
+            self.row[k] = count if count < LARGEST_COUNT else LARGEST_COUNT
 
-    @classmethod
-    def from_map(cls, stored: Mapping[str, Any]) -> View:
-        """Make the view that a model names; ValueError if it is none."""
-        view = cls(**{name: stored[name] for name in cls.__slots__})
-        fits = view.event in EVENTS and all(isinstance(stored[name], bool) for name in FLAGS)
-        fits = fits and (view.smoothing == GLOBAL or is_number(view.smoothing, 0, LARGEST_CHOICE))
-        fits = fits and is_number(view.least_evidence, 0, LARGEST_CHOICE)
-        fits = fits and (view.damping is None or is_number(view.damping, 0, LARGEST_CHOICE))
-        if isinstance(view.prior, dict):
-            shares = view.prior.values()
-            fits = fits and all(is_number(share, 0, LARGEST_CHOICE) for share in shares) and sum(shares) > 0
-        else:
-            fits = fits and view.prior in PRIORS
-        if not fits:
-            raise ValueError("not a view")
-        return view
-
-    def as_map(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
-class Score:
-    """The log-joint of each label for a message, and the evidence it rests on."""
-
-    __slots__ = ("evidence", "joint", "labels", "other_evidence", "parts")
-
-    def __init__(
-        self,
-        labels: Sequence[str],
-        joint: list[float],
-        evidence: list[Evidence],
-        parts: Sequence[list[float]] = (),
-        other_evidence: Sequence[Evidence] = (),
-    ) -> None:
-        self.labels = labels
-        self.joint = joint
-        self.evidence = evidence
-        self.parts = parts  # what head and body add to the log-joints, where these are means
-        # Where `evidence` tells spam from the rest: what tells the other labels from each other.
-        self.other_evidence = other_evidence
-
-    def of(self, label: str) -> float:
-        """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
-        return lead_of(self.joint, self.labels.index(label))
-
-    def without(self, label: str) -> Score:
-        """Return the score of the other labels alone."""
-        k = self.labels.index(label)
-        return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
-
-    def lead_among_others(self, label: str) -> float:
-        """Return how far a label is ahead of the best other one, spam left out; NaN without such others."""
-        if label == SPAM or SPAM not in self.labels or len(self.labels) <= 2:
-            return nan
-        return self.without(SPAM).of(label)
-
-    def most_of_a_part(self, label: str) -> float:
-        """Return how far a label is ahead in one part, head or body."""
-        return max([lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
-
-    @property
-    def posterior(self) -> list[float]:
-        return posterior_of(self.joint)
-
-    @property
-    def best(self) -> str:
-        return self.labels[self.joint.index(max(self.joint))]
-
-
-class Evidence:
-    """A token, a pair or a number: its counts, how often the message has it, its weight per label."""
-
-    def __init__(
-        self, feature: int | str, row: Row, times: float, weights: list[float], part: int = 0
-    ) -> None:
-        self.feature = feature  # the fingerprint of a token or a pair, the name of a number
-        self.part = part
-        self.row = row
-        self.times = times
-        self.weights = weights
-
-    @property
-    def strength(self) -> float:
-        return spread(self.weights)
-
-
-class Likelihood:
-    """P(token | label) by the totals of a table and a view, and the log-joints of messages made of it.
-
-    All formulas are here. One message, many, those left out and those met online are scored by them.
-    """
-
-    def __init__(self, totals: TotalCounts, view: View, misfiled: Sequence[float] = NONE_MISFILED) -> None:
-        self.view = view
-        self.labels = totals.labels
-        self.label_count = len(totals.labels)
-        self.is_global = view.smoothing == GLOBAL
-        self.is_bernoulli = view.event == "bernoulli"
-        self.is_multinomial = view.event == "multinomial"
-        is_mean = view.has_cutoffs and not view.numbers
-        self.is_mean_of_two = is_mean and self.label_count == 2
-        # The index of spam, where it is held against all others, taken together; else NO_LABEL.
-        self.spam_apart = (
-            totals.labels.index(SPAM)
-            if is_mean and self.label_count > 2 and SPAM in totals.labels
-            else NO_LABEL
-        )
-        self.least_evidence = view.least_evidence
-        self.epsilon = 0.0 if self.is_global else float(view.smoothing)
-        self._log_zero = LOG_TINY if view.damping is not None else -inf
-        self._logs: list[float | None] = [None] * MOST_LOGARITHMS  # log(n + ε) by n, where it is known
-        self.correct(misfiled)
-        self.update(totals)
-
-    def correct(self, misfiled: Sequence[float]) -> None:
-        """Take counts without misfiled mail: a share of the mail but spam, filed as spam, and one of spam."""
-        self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
-        # By label: what share of the other side's mail is filed under it; last the rest, if spam is apart.
-        self.misfiled = [misfiled[label != SPAM] for label in self.labels] + [misfiled[1]]
-
-    def rightly_filed(self, label_index: int, count: int, other: int) -> int:
-        """Return in how many messages of a label a token is, less those that are likely misfiled.
-
-        `other`: messages of the other side that have it. As many are misfiled as expected, or one standard
-        deviation more.
-        """
-        if count >= other:
-            return count
-        expected = self.misfiled[label_index] * other
-        gone = int(expected + sqrt(expected))
-        return count - gone if count > gone else 0
-
-    def update(self, totals: TotalCounts, words_by_count: Sequence[WordsByCount] | None = None) -> None:
-        """Derive all that depends on the totals, but on no message.
-
-        If `words_by_count`, per label, is given, the table's histogram is not computed (for Bernoulli).
-        """
-        view = self.view
-        self.numbers = totals.numbers
-        self.log_prior = [_log(p) for p in prior(totals.labels, totals.messages, view.prior)]
-        self._message_total = sum(totals.messages)
-        self.vocabulary = totals.vocabulary
-        label_totals: Sequence[int] = totals.presences  # n_c of each label, here for binary events
-        if self.is_bernoulli:
-            label_totals = totals.messages
-        elif self.is_multinomial:
-            label_totals = totals.occurrences
-        if view.pairs:
-            self.vocabulary += totals.pair_vocabulary
-            label_totals = [a + b for a, b in zip(label_totals, totals.pair_presences, strict=True)]
-        self.label_totals = list(label_totals)
-        self.log_denominators = self.log_denominators_of(self.label_totals, self.vocabulary)
-        self.background = self.log_prior  # per label, the log-joint before any token is seen
-        self.certain_words = [0] * self.label_count  # per label, words that all its messages have
-        if self.is_bernoulli:
-            self._count_absent_words(words_by_count or self._words_by_count(totals.histogram()))
-
-    def strong_weights(self, row: Row) -> list[float] | None:
-        """Return the weights of a row of counts, None if too weak to count."""
-        if self.label_count == 2 and not (self.is_global or self.is_bernoulli or self.is_corrected):
-            start = len(row) - 2 if self.is_multinomial else 0
-            gap = self.log_count(row[start], self.epsilon) - self.log_count(row[start + 1], self.epsilon)
-            gap -= self.log_denominators[0] - self.log_denominators[1]
-            if abs(gap) < self.least_evidence - 1e-6:  # rounding changes less; most tokens are weak
-                return None
-        weights = self.weights_against_spam(row)
-        if spread(weights) >= self.least_evidence:
-            for k in range(self.label_count):
-                if row[k]:
-                    return weights
-        return None
-
-    def weights_against_spam(self, row: Row) -> list[float]:
-        """Return the weights; where spam is apart, all other labels have that of their sum."""
+    def add(self, times: float, part: int) -> int:
+        """Add the row taken, as often as the message has its token, if it is strong; tell for what."""
+        if self.is_of_two:
+            return self.compare(self.row[0], self.row[1], part)
         if self.spam_apart == NO_LABEL:
-            return self.weights(row)
-        count = row[self.spam_apart]
-        rest = sum(row[: self.label_count]) - count
-        if self.is_corrected:
-            rest, count = (
-                self.rightly_filed(self.label_count, rest, count),
-                self.rightly_filed(self.spam_apart, count, rest),
-            )
-        weights = [self.log_weight(self.label_count, rest, self.epsilon)] * self.label_count
-        weights[self.spam_apart] = self.log_weight(self.spam_apart, count, self.epsilon)
-        return weights
-
-    def other_weights(self, row: Row) -> list[float] | None:
-        """Return the weights if they are strong enough to tell the labels other than spam apart."""
-        weights, others = self.weights(row), self.without_spam(row)
-        return weights if any(others) and spread(self.without_spam(weights)) >= self.least_evidence else None
-
-    def is_evidence(self, row: Row) -> bool:
-        """Tell whether a row of counts is strong enough to count, for spam or between other labels."""
-        return self.strong_weights(row) is not None or (
-            self.spam_apart != NO_LABEL and self.other_weights(row) is not None
-        )
-
-    def without_spam(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Return the values, one a label, of all labels but spam."""
-        return [*values[: self.spam_apart], *values[self.spam_apart + 1 : self.label_count]]
-
-    def ranked(self, joint: list[float], among_others: list[float]) -> list[float]:
-        """Put each label but spam as far below the rest as it is behind the best of them."""
-        best = max(self.without_spam(among_others))
+            return self.add_all(times, part)
+        rest = 0
         for k in range(self.label_count):
             if k != self.spam_apart:
-                joint[k] += among_others[k] - best
-        return joint
+                rest += self.row[k]
+        strong = self.compare(self.row[self.spam_apart], rest, part)
+        return strong | (STRONG_AMONG_OTHERS if self.add_all(1.0, part) else 0)
 
-    def weights(self, row: Row) -> list[float]:
-        """Return per label log P(token | label); for Bernoulli the log of its odds of being there."""
-        epsilon = self._epsilon_for(sum(self._counts(row))) if self.is_global else self.epsilon
-        start = len(row) - self.label_count if self.is_multinomial else 0
-        if self.is_corrected and self.label_count == 2:
-            row = (self.rightly_filed(0, row[0], row[1]), self.rightly_filed(1, row[1], row[0]))
-            start = 0
-        weights = []
+    def compare(self, count: int, other: int, part: int) -> int:
+        """Add a token of a view that takes means, by its counts for two labels, or for spam and the rest.
+
+        Branch-free: the test is unpredictable. Half the time.
+        """
+        first, second = self.first, self.second
+        if self.likelihood.is_corrected:
+            count, other = (
+                self.likelihood.rightly_filed(first, count, other),
+                self.likelihood.rightly_filed(second, other, count),
+            )
+        if count < self.likelihood.kept and other < self.likelihood.kept:
+            logarithm, other_logarithm = self.likelihood.logarithms[count], self.likelihood.logarithms[other]
+        else:
+            logarithm = self.likelihood.log_count(count, self.likelihood.epsilon)
+            other_logarithm = self.likelihood.log_count(other, self.likelihood.epsilon)
+        # As Likelihood.weight_of does.
+        weight = int(logarithm - self.likelihood.log_denominators[first] + ROUNDING - ROUNDING)
+        other_weight = int(other_logarithm - self.likelihood.log_denominators[second] + ROUNDING - ROUNDING)
+        gap = weight - other_weight
+        is_strong = ((gap >= self.least) | (gap <= -self.least)) & ((count | other) > 0)
+        part &= self.splits
+        self.strong[part] += is_strong
+        self.sums[2 * first + part] += -is_strong & weight
+        self.sums[2 * second + part] += -is_strong & other_weight
+        self.weights[first], self.weights[second] = weight, other_weight
+        self.room -= is_strong
+        if not self.room:
+            self.carry()
+        return is_strong
+
+    def add_all(self, times: float, part: int) -> bool:
+        """Add the row taken for each label; where spam is apart, for each other one."""
+        total = 0
         for k in range(self.label_count):
-            weights.append(self.log_weight(k, row[start + k], epsilon))
-        return weights
+            if k != self.spam_apart:
+                total += self.row[k]
+        epsilon = self.likelihood.epsilon_for(total) if self.likelihood.is_global else self.likelihood.epsilon
+        low, high = CERTAIN, IMPOSSIBLE
+        for k in range(self.label_count):
+            if k != self.spam_apart:
+                weight = self.weights[k] = self.likelihood.weight_of(k, self.row[k], epsilon)
+                low, high = min(low, weight), max(high, weight)
+        if not total or high - low < self.least:
+            return False
+        part &= self.splits
+        if self.spam_apart == NO_LABEL:
+            self.strong[part] += 1
+        else:
+            self.strong_among_others[part] += 1
+        for k in range(self.label_count):
+            if k != self.spam_apart and (times or self.is_averaged):
+                self.add_term(2 * k + part, self.weights[k], 1.0 if self.is_averaged else times)
+        self.room -= 1
+        if not self.room:
+            self.carry()
+        return True
 
-    def log_weight(self, label_index: int, count: int, epsilon: float) -> float:
-        """Return the weight for one label of a token that this label has `count` times."""
-        if not self.is_bernoulli:
-            denominator = self.log_denominators[label_index]
-            return self.rounded(self.log_count(count, epsilon) - denominator)
-        numerator, denominator = count + epsilon, self.label_totals[label_index] + 2 * epsilon
-        return self.rounded(_log(numerator) - _log(denominator - numerator)) if numerator > 0 else -inf
+    def add_term(self, place: int, weight: int, times: float) -> None:
+        """Add a weight so many times to one of the sums."""
+        if weight == CERTAIN:
+            self.certain[place >> 1] += 1
+        elif weight == IMPOSSIBLE:
+            self.impossible[place >> 1] += 1
+        elif times == 1.0:
+            self.sums[place] += weight
+        elif abs(times * weight) < LARGEST_TERM:
+            self.sums[place] += self.likelihood.rounded(times * weight)
+        else:
+            self.carry()
+            self.carried[place] += round(times * weight)
 
-    def rounded(self, weight: float) -> float:
-        """Round a weight to 2⁻⁴⁰ nats, so that the order of a sum makes no difference: all sums are exact."""
-        return (weight + GRID) - GRID
+    def carry(self) -> None:
+        """Add the sums to Python's integers, which have any number of bits."""
+        before = self.carried or [0] * 202
+        self.carried = [before[place] + self.sums[place] for place in range(202)]
+        self.sums = [0] * 202
+        self.room = MOST_TERMS
 
-    def log_count(self, count: int, epsilon: float) -> float:
-        """Return log(n_ck + ε)."""
-        is_kept = count < MOST_LOGARITHMS and not self.is_global
-        if is_kept and (known := self._logs[count]) is not None:
-            return known
-        numerator = count + epsilon
-        logarithm = log(numerator) if numerator > 0 else self._log_zero
-        if is_kept:
-            self._logs[count] = logarithm
-        return logarithm
+    def evidence_weights(self) -> list[float]:
+        """Return per label the weight of the row added last; for labels but spam that of their sum."""
+        if self.spam_apart == NO_LABEL:
+            return [self.likelihood.nats(self.weights[k]) for k in range(self.label_count)]
+        rest = self.label_count
+        columns = [k if k == self.spam_apart else rest for k in range(self.label_count)]
+        return [self.likelihood.nats(self.weights[column]) for column in columns]
 
-    def log_denominators_of(self, label_totals: list[int], vocabulary: int) -> list[float]:
-        """Return per label log(n_c + ε|V|), 0 where nothing is; last the rest, if spam is apart."""
-        if self.spam_apart != NO_LABEL:
-            label_totals = [*label_totals, sum(self.without_spam(label_totals))]
-        added = 1.0 if self.is_global else self.epsilon * vocabulary
-        return [log(total + added) if total + added > 0 else 0.0 for total in label_totals]
+    def score(
+        self,
+        evidence: list[Evidence],
+        other_evidence: Sequence[Evidence] = (),
+        numbers: Mapping[str, float] | None = None,
+    ) -> Score:
+        """Return the score by all that was added, and by numeric features, which are put to the evidence."""
+        parts = [self.means(0), self.means(1)] if self.is_averaged else []
+        joint = self.joint()
+        if numbers:
+            for item in numeric_evidence(self.likelihood, numbers):
+                evidence.append(item)
+                joint = [before + weight for before, weight in zip(joint, item.weights, strict=True)]
+        return Score(self.likelihood.labels, joint, evidence, parts, other_evidence)
 
-    def probabilities(self, row: Row) -> list[float]:
-        """Return per label P(token | label), smoothed."""
+    def means(self, part: int) -> list[float]:
+        """Return per label what a part adds to its log-joint, or to that of all labels but spam."""
+        means = []
+        for k in range(self.label_count):
+            is_apart = self.spam_apart != NO_LABEL and k != self.spam_apart
+            means.append(self.mean(part, self.second if is_apart else k))
+        return means
+
+    def joint(self) -> list[float]:
+        """Return the log-joint of each label, without numeric features."""
+        if not self.is_averaged:
+            return [self.summed(k) for k in range(self.label_count)]
+        joint = [self.mean(0, k) + self.mean(1, k) for k in range(self.label_count)]
+        if self.spam_apart == NO_LABEL:
+            return joint
+        # Each label but spam is as far below the rest as it is behind the best of them.
+        rest, best = (
+            self.mean(0, self.second) + self.mean(1, self.second),
+            max(self.likelihood.without_spam(joint)),
+        )
         return [
-            numerator / denominator if denominator else 0.0 for numerator, denominator in self._fractions(row)
+            joint[k] if k == self.spam_apart else rest + (joint[k] - best) for k in range(self.label_count)
         ]
 
-    def _fractions(self, row: Row) -> list[tuple[float, float]]:
-        """Return per label the numerator and the denominator of P(token | label).
+    def summed(self, label_index: int) -> float:
+        """Return a label's background plus the weights; -inf without a word that all its messages have."""
+        is_possible = self.certain[label_index] == self.likelihood.certain_words[label_index]
+        if not is_possible or self.impossible[label_index]:
+            return -inf
+        return self.likelihood.background[label_index] + self.sum_at(2 * label_index)
 
-        Multinomial: (n_ck + ε) / (n_c + ε|V|). Bernoulli: (n_ck + ε) / (n_c + 2ε), n counting messages.
-        With global statistics ε is num(w)/num, and the sum of all ε is 1 where it was ε|V|.
-        """
-        counts = self._counts(row)
-        epsilon = self._epsilon_for(sum(counts))
-        added = 2 * epsilon if self.is_bernoulli else 1.0 if self.is_global else epsilon * self.vocabulary
-        return [(n + epsilon, total + added) for n, total in zip(counts, self.label_totals, strict=True)]
-
-    def _counts(self, row: Row) -> Row:
-        return row[self.label_count :] if self.is_multinomial else row[: self.label_count]
-
-    def _epsilon_for(self, total: int) -> float:
-        """Return the ε added to the counts of a token that all labels together have `total` times."""
-        return total / max(1, sum(self.label_totals)) if self.is_global else self.epsilon
-
-    def idf(self, row: Row) -> float:
-        """Return the log of all messages over those with the token."""
-        return log(self._message_total / sum(row[: self.label_count]))
-
-    def summed_joint(self, evidence: list[Evidence]) -> list[float]:
-        """Return per label the log-joint: its background plus the weights of the evidence."""
-        joint = []
-        for k in range(self.label_count):
-            terms = [self.rounded(item.times * item.weights[k]) for item in evidence if item.times]
-            certain_here = terms.count(inf)  # words that all messages of a label have (Bernoulli)
-            if certain_here:
-                terms = [term for term in terms if term != inf]
-            one_is_absent = self.certain_words[k] != certain_here
-            joint.append(-inf if one_is_absent else self.background[k] + fsum(terms))
-        return joint
-
-    def averages(self, evidence: list[Evidence], damping: float) -> list[list[float]]:
-        """Return for each part, per label: sum of the weights / (their number + damping).
+    def mean(self, part: int, column: int) -> float:
+        """Return the sum of the weights of a part / (their number + damping).
 
         A mean, so that a long message is no surer than a short one. It has no prior.
         """
-        parts = []
-        for part in sorted({item.part for item in evidence}):
-            of_part = [item.weights for item in evidence if item.part == part]
-            means = []
-            for k in range(self.label_count):
-                means.append(fsum([weights[k] for weights in of_part]) / (len(of_part) + damping))
-            parts.append(means)
-        return parts
+        strong = self.strong[part]
+        if self.spam_apart != NO_LABEL and column != self.first and column != self.second:
+            strong = self.strong_among_others[part]
+        return self.sum_at(2 * column + part) / (strong + self.damping) if strong else 0.0
 
-    def _words_by_count(self, histogram: Mapping[tuple[int, ...], int]) -> list[WordsByCount]:
-        """Return per label how many words have each count: a tenth as many entries as the histogram has."""
-        by_label: list[WordsByCount] = [{} for _ in self.labels]
-        for k, words_by_count in enumerate(by_label):
-            for counts, words in histogram.items():
-                key = (counts[k], sum(counts) if self.is_global else 0)
-                words_by_count[key] = words_by_count.get(key, 0) + words
-        return by_label
-
-    def _count_absent_words(self, by_label: Sequence[WordsByCount]) -> None:
-        """Set the background to all words absent, Σ log(1 − P(token | label)); count the words with P = 1.
-
-        The cost grows with the different counts, not with the different words. A factor of zero is counted
-        instead of multiplied: each such word that a message has is subtracted from that count.
-        """
-        background = []
-        for k, log_prior in enumerate(self.log_prior):
-            terms = [log_prior]
-            epsilon, denominator, log_denominator = 0.0, -1.0, 0.0
-            for (count, total), words in by_label[k].items():
-                if self.is_global or denominator < 0:
-                    epsilon = self._epsilon_for(total)
-                    denominator = self.label_totals[k] + 2 * epsilon
-                    log_denominator = _log(denominator)
-                numerator = count + epsilon
-                if numerator < denominator:
-                    terms.append(words * (log(denominator - numerator) - log_denominator))
-                elif numerator:
-                    self.certain_words[k] += words
-            background.append(fsum(terms))
-        self.background = background
+    def sum_at(self, place: int) -> float:
+        """Return one of the sums, in nats."""
+        if not self.carried:
+            return self.sums[place] / UNITS_PER_NAT
+        return (self.carried[place] + self.sums[place]) / UNITS_PER_NAT
 
 
 class Classifier(Likelihood):
@@ -428,6 +231,7 @@ class Classifier(Likelihood):
     def __init__(self, counts: Counts, view: View, misfiled: Sequence[float] = NONE_MISFILED) -> None:
         super().__init__(counts, view, misfiled)
         self.counts = counts
+        self.is_used = False
 
     def score(
         self,
@@ -436,76 +240,58 @@ class Classifier(Likelihood):
         pairs: Sequence[Pair] = (),
     ) -> Score:
         """Score a message: its tokens, each once, its numeric features, its pairs of neighbours."""
-        evidence = self.evidence(tokens)
-        if self.view.pairs:
-            evidence += self.pair_evidence(pairs)
-        parts: list[list[float]] = []
-        others: list[Evidence] = []
-        damping = self.view.damping
-        if damping is None:
-            joint = self.summed_joint(evidence)
-        else:
-            parts = self.averages(evidence, damping)
-            joint = self.added(parts)
-            if self.spam_apart != NO_LABEL:
-                others = self.evidence(tokens, True)
-                if self.view.pairs:
-                    others += self.pair_evidence(pairs, True)
-                joint = self.ranked(joint, self.added(self.averages(others, damping)))
-        if self.view.numbers:
-            for item in self.numeric_evidence(numbers or {}):
-                evidence.append(item)
-                joint = [j + weight for j, weight in zip(joint, item.weights, strict=True)]
-        return Score(self.labels, joint, evidence, parts, others)
+        if self.is_used:
+            self.keep_logarithms()  # takes as long as a message
+        self.is_used = True
+        scorer, view = Scorer(self), self.view
+        evidence: list[Evidence] = []
+        others: list[Evidence] = []  # what tells labels but spam apart, where spam is held against them all
+        if view.event != "gaussian":
+            rows = self.counts.rows([token[0] for token in tokens])
+            length = sum([token[1] for token in tokens]) if view.tfidf else 0
+            for fingerprint, occurrences, part in tokens:
+                row = rows.get(fingerprint)
+                if row is not None:
+                    times: float = occurrences if self.is_multinomial else 1
+                    if view.tfidf:
+                        times = occurrences / length * self.idf(row)
+                    self.add(scorer, fingerprint, row, times, part, evidence, others)
+        if view.pairs:
+            rows = self.counts.pair_rows([pair[0] for pair in pairs])
+            for fingerprint, part in pairs:
+                row = rows.get(fingerprint)
+                if row is not None:
+                    self.add(scorer, fingerprint, row, 1, part, evidence, others)
+        return scorer.score(evidence, others, numbers if view.numbers else None)
 
-    def added(self, parts: list[list[float]]) -> list[float]:
-        """Add up per label what the parts of a message say."""
-        return [sum([part[k] for part in parts], 0.0) for k in range(self.label_count)]
+    def add(
+        self,
+        scorer: Scorer,
+        fingerprint: int,
+        row: Row,
+        times: float,
+        part: int,
+        evidence: list[Evidence],
+        others: list[Evidence],
+    ) -> None:
+        """Add a token or pair to a message's sums and, if it counts, to the evidence."""
+        scorer.take(row)
+        strong = scorer.add(times, part)
+        part = part if self.view.split_head_body else 0
+        if strong & STRONG:
+            evidence.append(Evidence(fingerprint, row, times, scorer.evidence_weights(), part))
+        if strong & STRONG_AMONG_OTHERS:
+            others.append(Evidence(fingerprint, row, times, self.weights(row), part))
 
-    def evidence(self, tokens: Sequence[Token], among_others: bool = False) -> list[Evidence]:
-        """Return the known tokens whose weights are strong enough to count, `among_others`: spam left out."""
-        view, split = self.view, self.view.split_head_body
-        if view.event == "gaussian":
-            return []
-        rows = self.counts.rows([token[0] for token in tokens])
-        length = sum([token[1] for token in tokens]) if view.tfidf else 0
-        found = []
-        for fingerprint, occurrences, part in tokens:
-            row = rows.get(fingerprint)
-            if row is None:
-                continue
-            weights = self.other_weights(row) if among_others else self.strong_weights(row)
-            if weights is None:
-                continue
-            times: float = occurrences if self.is_multinomial else 1
-            if view.tfidf:
-                times = occurrences / length * self.idf(row)
-            found.append(Evidence(fingerprint, row, times, weights, part if split else 0))
-        return found
-
-    def pair_evidence(self, pairs: Sequence[Pair], among_others: bool = False) -> list[Evidence]:
-        """Return the known pairs whose weights are strong enough to count."""
-        rows, split = self.counts.pair_rows([pair[0] for pair in pairs]), self.view.split_head_body
-        found = []
-        for fingerprint, part in pairs:
-            row = rows.get(fingerprint)
-            if row is None:
-                continue
-            weights = self.other_weights(row) if among_others else self.strong_weights(row)
-            if weights is not None:
-                found.append(Evidence(fingerprint, row, 1, weights, part if split else 0))
-        return found
+    def is_evidence(self, row: Row) -> bool:
+        """Tell whether a row of counts is strong enough to count, for spam or between other labels."""
+        scorer = Scorer(self)
+        scorer.take(row)
+        return scorer.add(1, 0) > 0
 
     def numeric_evidence(self, numbers: Mapping[str, float]) -> list[Evidence]:
         """Return the numeric features that every label has, weighed by their normal distributions."""
-        from spamnb.bayes.gaussian import log_densities  # the default view has no use for it
-
-        found = []
-        for name, value in sorted(numbers.items()):
-            sums = self.numbers.get(name)
-            if sums is not None and (weights := log_densities(value, sums)):
-                found.append(Evidence(name, tuple([int(n) for n, _, _ in sums]), 1, weights))
-        return found
+        return numeric_evidence(self, numbers)
 
     @property
     def bias(self) -> float:
@@ -518,46 +304,13 @@ class Classifier(Likelihood):
         return second - first
 
 
-def prior(labels: Sequence[str], messages: Sequence[float], chosen: str | Mapping[str, float]) -> list[float]:
-    """Return P(label): from the messages counted, uniform, or as given."""
-    if not isinstance(chosen, str):
-        total = sum(chosen.values())
-        return [chosen.get(label, 0.0) / total for label in labels]
-    total = sum(messages)
-    if chosen == "uniform" or not total:
-        return [1 / len(labels) for _ in labels]
-    return [m / total for m in messages]
+def numeric_evidence(likelihood: Likelihood, numbers: Mapping[str, float]) -> list[Evidence]:
+    """Return the numeric features that every label has, weighed by their normal distributions."""
+    from spamnb.bayes.gaussian import log_densities  # the default view has no use for it
 
-
-def _log(p: float) -> float:
-    return log(p) if p > 0 else -inf
-
-
-def posterior_of(joint: Sequence[float]) -> list[float]:
-    """Turn log-joints into a posterior by log-sum-exp; where no label is possible (0/0), all are equal."""
-    top = max(joint)
-    if top == -inf:
-        return [1 / len(joint) for _ in joint]
-    if top == inf:
-        return posterior_of([0.0 if j == inf else -inf for j in joint])
-    shares = [exp(j - top) for j in joint]
-    total = sum(shares)
-    return [share / total for share in shares]
-
-
-def lead_of(values: Sequence[float], label_index: int) -> float:
-    """Return how far the value of one label is ahead of the best other one."""
-    value = values[label_index]
-    best_other = max((other for k, other in enumerate(values) if k != label_index), default=value)
-    return 0.0 if value == best_other else value - best_other
-
-
-def spread(weights: Sequence[float]) -> float:
-    """Return how far the highest weight is above the lowest."""
-    low = high = weights[0]
-    for weight in weights:
-        if weight < low:
-            low = weight
-        elif weight > high:
-            high = weight
-    return 0.0 if low == high else high - low
+    found = []
+    for name, value in sorted(numbers.items()):
+        sums = likelihood.numbers.get(name)
+        if sums is not None and (weights := log_densities(value, sums)):
+            found.append(Evidence(name, tuple([int(n) for n, _, _ in sums]), 1, weights))
+    return found

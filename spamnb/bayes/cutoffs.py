@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.classifier import NONE_MISFILED
+from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import IMPORTED, LEAST_SCORE, Calibration, Cutoffs
 from spamnb.labels import SPAM
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.classifier import View
+    from spamnb.bayes.view import View
 
 HAM_LOSS = 0.001  # the share of ham that may be taken for spam
 SPAM_LOSS = 0.01  # the share of spam that may be taken for ham before it is called unsure

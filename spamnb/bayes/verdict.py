@@ -1,6 +1,8 @@
-"""Verdicts: how cutoffs and calibration decide on a score."""
+"""Scores of messages, and verdicts: how cutoffs and calibration decide on a score."""
 
-from math import exp, floor, inf
+from __future__ import annotations
+
+from math import exp, floor, inf, nan
 
 from spamnb.labels import HAM, SPAM, UNSURE
 
@@ -9,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from spamnb.bayes.classifier import Evidence, Score
+    from spamnb.store.counts import Row
 
 LARGEST = 1.7976931348623157e308  # the largest float, in place of infinity, which JSON lacks
 REQUIRED = 5.0  # SpamAssassin's threshold, and where our spam cutoff lies on its scale
@@ -18,6 +20,73 @@ MOST_POINTS = 100.0
 # good words puts them below a head that tells. More have 0.04 % of the ham of spamassassin, 97 % of its spam.
 CONTRADICTION = 1.0
 LEAST_SCORE = 0.5  # what one token of 2.5 nats makes, the weakest that counts: not enough for a verdict
+
+
+class Score:
+    """The log-joint of each label for a message, and the evidence it rests on."""
+
+    __slots__ = ("evidence", "joint", "labels", "other_evidence", "parts")
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        joint: list[float],
+        evidence: list[Evidence],
+        parts: Sequence[list[float]] = (),
+        other_evidence: Sequence[Evidence] = (),
+    ) -> None:
+        self.labels = labels
+        self.joint = joint
+        self.evidence = evidence
+        self.parts = parts  # what head and body add to the log-joints, where these are means
+        # Where `evidence` tells spam from the rest: what tells the other labels from each other.
+        self.other_evidence = other_evidence
+
+    def of(self, label: str) -> float:
+        """Return how far a label is ahead of the best other one: the log-odds, where there are two."""
+        return lead_of(self.joint, self.labels.index(label))
+
+    def without(self, label: str) -> Score:
+        """Return the score of the other labels alone."""
+        k = self.labels.index(label)
+        return Score([*self.labels[:k], *self.labels[k + 1 :]], [*self.joint[:k], *self.joint[k + 1 :]], [])
+
+    def lead_among_others(self, label: str) -> float:
+        """Return how far a label is ahead of the best other one, spam left out; NaN without such others."""
+        if label == SPAM or SPAM not in self.labels or len(self.labels) <= 2:
+            return nan
+        return self.without(SPAM).of(label)
+
+    def most_of_a_part(self, label: str) -> float:
+        """Return how far a label is ahead in one part, head or body."""
+        return max([lead_of(part, self.labels.index(label)) for part in self.parts], default=0.0)
+
+    @property
+    def posterior(self) -> list[float]:
+        return posterior_of(self.joint)
+
+    @property
+    def best(self) -> str:
+        return self.labels[self.joint.index(max(self.joint))]
+
+
+class Evidence:
+    """A token, a pair or a number: its counts, how often the message has it, its weight per label."""
+
+    def __init__(
+        self, feature: int | str, row: Row, times: float, weights: list[float], part: int = 0
+    ) -> None:
+        self.feature = feature  # the fingerprint of a token or a pair, the name of a number
+        self.part = part
+        self.row = row
+        self.times = times
+        self.weights = weights
+
+    @property
+    def strength(self) -> float:
+        """How far the highest weight is above the lowest."""
+        low, high = min(self.weights), max(self.weights)
+        return 0.0 if low == high else high - low
 
 
 class Cutoffs:
@@ -75,8 +144,8 @@ class Verdict:
         label: str,
         score: float,
         probability: float,
-        probabilities: "Mapping[str, float]",
-        evidence: "Sequence[Evidence]",
+        probabilities: Mapping[str, float],
+        evidence: Sequence[Evidence],
         cutoffs: Cutoffs | None = None,
     ) -> None:
         self.label = label
@@ -93,7 +162,7 @@ class Verdict:
         points = spamassassin_score(self.score, self.cutoffs)
         return max(points, REQUIRED) if self.label == SPAM else min(points, REQUIRED - 0.1)
 
-    def as_map(self) -> "dict[str, Any]":
+    def as_map(self) -> dict[str, Any]:
         return {
             "verdict": self.label,
             "score": self.score,
@@ -114,7 +183,7 @@ def spamassassin_score(score: float, cutoffs: Cutoffs | None) -> float:
     return floor(10 * min(max(points, -MOST_POINTS), MOST_POINTS)) / 10
 
 
-def verdict_of(score: "Score", cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
+def verdict_of(score: Score, cutoffs: Cutoffs | None, calibration: Calibration | None) -> Verdict:
     """Decide on a score: by cutoffs where they are given and there is spam, else by the best label.
 
     Score and probability are those of spam, wherever there is such a label; else those of the best label.
@@ -140,3 +209,22 @@ def verdict_of(score: "Score", cutoffs: Cutoffs | None, calibration: Calibration
         if label == ham and (contradiction > cutoffs.contradiction or lead < cutoffs.margin):
             label = UNSURE
     return Verdict(label, value, probabilities[scored_label], probabilities, score.evidence, cutoffs)
+
+
+def posterior_of(joint: Sequence[float]) -> list[float]:
+    """Turn log-joints into a posterior by log-sum-exp; where no label is possible (0/0), all are equal."""
+    top = max(joint)
+    if top == -inf:
+        return [1 / len(joint) for _ in joint]
+    if top == inf:
+        return posterior_of([0.0 if j == inf else -inf for j in joint])
+    shares = [exp(j - top) for j in joint]
+    total = sum(shares)
+    return [share / total for share in shares]
+
+
+def lead_of(values: Sequence[float], label_index: int) -> float:
+    """Return how far the value of one label is ahead of the best other one."""
+    value = values[label_index]
+    best_other = max((other for k, other in enumerate(values) if k != label_index), default=value)
+    return 0.0 if value == best_other else value - best_other

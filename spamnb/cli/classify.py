@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.cli.help import is_quiet, rare_option
 from spamnb.cli.options import (
     Command,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.cli.help import Number, rare_option
 from spamnb.cli.labelled_mail import LabelledMail
 from spamnb.cli.options import (

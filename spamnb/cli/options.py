@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from spamnb.bayes.classifier import EVENTS, GLOBAL, View
 from spamnb.bayes.verdict import Cutoffs
+from spamnb.bayes.view import EVENTS, GLOBAL, View
 from spamnb.cli.help import Command as Command
 from spamnb.cli.help import Number, RenamedOption, rare_option
 from spamnb.configuration.current import model_path

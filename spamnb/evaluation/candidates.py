@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from spamnb.bayes.classifier import EVENTS, GLOBAL, View
+from spamnb.bayes.view import EVENTS, GLOBAL, View
 from spamnb.errors import UsageError
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.settings import Settings

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
 from spamnb.evaluation.corpus import Corpus

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.classifier import NONE_MISFILED
+from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.cutoffs import (
     has_spam,
     leads_among_others,
@@ -17,7 +17,7 @@ from spamnb.bayes.cutoffs import (
     score_scale,
     spam_scores,
 )
-from spamnb.bayes.scoring import BulkClassifier
+from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
 from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.classifier import View
     from spamnb.bayes.verdict import Verdict
+    from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
     from spamnb.mailboxes.skipped import Unreadable
     from spamnb.model import Model
@@ -105,8 +105,7 @@ def judge_by_model(
     learned = 0
     for batch in batches:
         label_index = known.index(batch.label or "")
-        classifier.counts = lookup.counts_of(batch.rows, batch.fingerprints)
-        scores = classifier.scores(batch.rows)
+        scores = classifier.scores(batch.rows, lookup.counts_of(batch.rows, batch.fingerprints))
         for name, score, digest in zip(batch.names, scores, batch.digests.tolist(), strict=True):
             is_learned = model.stored.label_of(digest) is not None
             learned += is_learned

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spamnb.bayes.classifier import Classifier, Score
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.verdict import Score
 from spamnb.evaluation.folds import CrossValidation
 from spamnb.evaluation.results import UNDECIDED, JudgedMessages, Mistake
 from spamnb.inspection.explanation import compared_labels, difference, evidence_between

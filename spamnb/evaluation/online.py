@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import calibrated, cutoffs, has_spam, margin, score_scale
-from spamnb.bayes.verdict import Calibration, Cutoffs, verdict_of
+from spamnb.bayes.verdict import Calibration, Cutoffs, Score, verdict_of
 from spamnb.evaluation.intervals import auc_loss
 from spamnb.evaluation.protocol import OnlineProtocol
 from spamnb.evaluation.results import CurvePoint, JudgedMessages
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.classifier import View
     from spamnb.bayes.verdict import Verdict
+    from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
 
 GROWTH = 1.1  # cutoffs are chosen anew when there are a tenth more scores

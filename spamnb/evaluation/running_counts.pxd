@@ -1,8 +1,8 @@
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint16_t
 
-from spamnb.bayes.classifier cimport Likelihood
-from spamnb.bayes.scoring cimport BulkClassifier
+from spamnb.bayes.bulk_classifier cimport BulkClassifier
+from spamnb.bayes.likelihood cimport Likelihood
 
 @cython.final
 cdef class RunningCounts:

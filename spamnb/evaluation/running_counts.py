@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.arrays import MISSING
-from spamnb.bayes.classifier import Likelihood
-from spamnb.bayes.scoring import BulkClassifier
+from spamnb.bayes.bulk_classifier import BulkClassifier
+from spamnb.bayes.likelihood import Likelihood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.classifier import Score, View
+    from spamnb.bayes.verdict import Score
+    from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
 
 HIGHEST = (1 << 16) - 1  # numpy sorts numbers of 16 bits by radix
@@ -45,7 +46,8 @@ class RunningCounts:
         label_count = len(self.labels)
         self.counts_times = view.event == "multinomial"
         width = 2 * label_count if self.counts_times else label_count
-        self.counts = np.zeros((size - int(is_lone.sum()), width), np.int32)
+        counts = np.zeros((size - int(is_lone.sum()), width), np.int32)
+        self.counts = counts
         self.messages = [0] * label_count
         self.presences = [0] * label_count
         self.occurrences = [0] * label_count
@@ -59,7 +61,7 @@ class RunningCounts:
         self.same_counts = np.zeros((label_count, len(corpus) + 2), np.int64)
         self.same_rows: dict[tuple[int, ...], int] = {}
         self.likelihood = Likelihood(self, view)
-        self.scorer = BulkClassifier(self.likelihood, self.counts)
+        self.scorer = BulkClassifier(self.likelihood, counts)
         self.scorer.open(rows)
         self.is_stale = False
 
@@ -96,7 +98,6 @@ class RunningCounts:
         if self.is_stale:
             is_exact = self.counts_words and not self.likelihood.is_global
             self.likelihood.update(self, self.words_by_count() if is_exact else None)
-            self.scorer.renew()
             self.is_stale = False
 
     def words_by_count(self) -> list[dict[tuple[int, int], int]]:

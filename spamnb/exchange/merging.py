@@ -14,6 +14,7 @@ import numpy as np
 
 from spamnb.errors import CannotCreate, DataError, NoInput, NoModel, UsageError
 from spamnb.files import model_file
+from spamnb.labels import MOST_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import settings_of, view_of
 from spamnb.store.stored_model import StoredModel
@@ -22,7 +23,7 @@ from spamnb.tables.learned import NOT_LEARNED, NOTHING_LEARNED, LearnedMessages,
 from spamnb.tables.loading import load_shard
 from spamnb.tables.vocabulary import column_blocks
 from spamnb.training.new_key import key_for
-from spamnb.training.train import MOST_LABELS, existing, replaceable, write_shards
+from spamnb.training.train import existing, replaceable, write_shards
 
 SHARD_SIZE = 32 << 20  # bytes of model files that are summed at once: some ten times that in memory
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spamnb.bayes.classifier import Evidence, Score, View
 from spamnb.bayes.cutoffs import has_spam, not_spam
-from spamnb.bayes.verdict import Cutoffs, Verdict
+from spamnb.bayes.verdict import Cutoffs, Evidence, Score, Verdict
+from spamnb.bayes.view import View
 from spamnb.configuration.current import Configuration
 from spamnb.files import printable
 from spamnb.inspection.ignored import IgnoredKind, hidden_words, ignored_headers, ignored_parts, with_reasons

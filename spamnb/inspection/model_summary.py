@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from spamnb.arrays import Array
-from spamnb.bayes import classifier as bayes
-from spamnb.bayes.classifier import Likelihood, View, lead_of
+from spamnb.bayes.bulk_classifier import by_row, counts_for
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam
-from spamnb.bayes.scoring import by_row, counts_for
-from spamnb.bayes.verdict import Cutoffs
+from spamnb.bayes.likelihood import Likelihood
+from spamnb.bayes.verdict import Cutoffs, lead_of
+from spamnb.bayes.view import View, prior
 from spamnb.clock import DAY, today
 from spamnb.inspection.standing import ENOUGH, standing
 from spamnb.labels import SPAM
@@ -166,7 +166,7 @@ class ModelSummary:
             os.path.getsize(stored.path),
             list(stored.labels),
             list(stored.messages),
-            bayes.prior(stored.labels, stored.messages, model.view.prior),
+            prior(stored.labels, stored.messages, model.view.prior),
             tokens_by_label.tolist(),
             list(stored.occurrences),
             stored.vocabulary,
@@ -294,7 +294,7 @@ def most_telling_tokens(
     table: CountTable, view: View, texts: Callable[[Sequence[int]], list[str]], top: int
 ) -> dict[str, list[TellingToken]]:
     """The tokens of a table that speak most for each label."""
-    telling = TellingTokens(bayes.Likelihood(table, view), top)
+    telling = TellingTokens(Likelihood(table, view), top)
     if len(table):
         telling.add(0, table.message_counts, table.occurrence_counts)
     return telling.by_label(texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from spamnb.bayes.classifier import Evidence
+from spamnb.bayes.verdict import Evidence
 
 if TYPE_CHECKING:
     from spamnb.store.counts import Row

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from spamnb.arrays import Array
-from spamnb.bayes.classifier import Likelihood, View
-from spamnb.bayes.scoring import by_row, counts_for
+from spamnb.bayes.bulk_classifier import by_row, counts_for
+from spamnb.bayes.likelihood import Likelihood
+from spamnb.bayes.view import View
 from spamnb.errors import DataError, UsageError
 from spamnb.model import Model
 from spamnb.tables.vocabulary import Vocabulary

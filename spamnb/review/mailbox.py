@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from time import time
 
-from spamnb.fast_scorer import hold
 from spamnb.history.log import HistoryLog
+from spamnb.in_memory import load_into_memory
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
@@ -21,7 +21,7 @@ def judge_into(
     step: Callable[[int, int], None] = lambda _size, _messages: None,
 ) -> list[Unreadable]:
     """Judge all mail below some paths; returns what could not be read."""
-    judge, log = hold(Model.open(model)), HistoryLog(FOR_EVER, UNLIMITED, folder)
+    judge, log = load_into_memory(Model.open(model)), HistoryLog(FOR_EVER, UNLIMITED, folder)
     unreadable = []
     for raw in messages(paths):
         if isinstance(raw, Unreadable):

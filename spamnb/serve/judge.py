@@ -11,9 +11,9 @@ from time import monotonic, perf_counter
 from spamnb.bayes.verdict import Verdict
 from spamnb.configuration.current import Configuration, load
 from spamnb.errors import InputOutputError, ModelError, SpamnbError
-from spamnb.fast_scorer import hold
 from spamnb.files import complain, model_file
 from spamnb.history.log import HistoryLog
+from spamnb.in_memory import load_into_memory
 from spamnb.key import key_path
 from spamnb.model import Model
 from spamnb.reading.features import Features
@@ -26,7 +26,7 @@ MOST_COUNT_BYTES = 64 << 20  # the counts of a larger model stay on disk
 def open_in_memory(path: str, before: Model | None = None) -> Model:
     """Open a model to judge many messages by, in place of the one opened before."""
     model = Model.open(path)
-    return hold(model, before) if model.stored.count_bytes <= MOST_COUNT_BYTES else model
+    return load_into_memory(model, before) if model.stored.count_bytes <= MOST_COUNT_BYTES else model
 
 
 Stamp = tuple[tuple[int, int, int] | None, ...]  # inode, time and size of model file and journal

@@ -9,7 +9,7 @@ import os
 from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_run
-from spamnb.labels import is_label
+from spamnb.labels import MOST_LABELS, is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
 from spamnb.store.records import KEY_BYTES, Column, CountRecords, File, place_of
@@ -298,7 +298,11 @@ def _check_head(head: dict[str, Any]) -> None:
     A checksum tells damage. What somebody wrote on purpose is told here, for all that open a model.
     """
     labels, numbers = head["labels"], head["numbers"]
-    fits = bool(labels) and len(set(labels)) == len(labels) and all(is_label(label) for label in labels)
+    fits = (
+        0 < len(labels) <= MOST_LABELS
+        and len(set(labels)) == len(labels)
+        and all(is_label(label) for label in labels)
+    )
     for name in TOTALS:
         fits = fits and len(head[name]) == len(labels) and all(is_integer(count) for count in head[name])
     fits = fits and all(isinstance(head[name], list) for name in ("labels", "columns", *TOTALS))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spamnb.arrays import places_among
-from spamnb.bayes.scoring import narrowed
+from spamnb.bayes.bulk_classifier import narrowed
 from spamnb.tables.layout import record_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from spamnb.arrays import Array, Rows
-    from spamnb.bayes.classifier import View
+    from spamnb.bayes.view import View
     from spamnb.store.counts import Row
     from spamnb.store.records import Column
     from spamnb.store.stored_model import StoredModel

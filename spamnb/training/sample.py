@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spamnb.arrays import places_among, sorted_distinct
-from spamnb.bayes.classifier import Likelihood
+from spamnb.bayes.bulk_classifier import BulkClassifier, counts_by_token
 from spamnb.bayes.cutoffs import has_spam, leads_among_others, spam_scores
-from spamnb.bayes.scoring import BulkClassifier, counts_by_token
+from spamnb.bayes.likelihood import Likelihood
 from spamnb.training.batches import SampledMessages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from spamnb.arrays import Array
-    from spamnb.bayes.classifier import View
+    from spamnb.bayes.view import View
     from spamnb.tables.count_table import CountTable
     from spamnb.tables.learned import LearnedMessages
     from spamnb.tables.spilling import SpilledArray, SpillFile
@@ -105,8 +105,8 @@ class Sample:
         pieces = list(self._load())
         found = counts([piece.fingerprints for piece in pieces])
         classifier = BulkClassifier(Likelihood(totals, view, misfiled), found[0])
-        for piece, classifier.counts in zip(pieces, found, strict=True):
-            classifier.open(piece.rows)
+        for piece, counts_of_piece in zip(pieces, found, strict=True):
+            classifier.open(piece.rows, counts_of_piece)
             joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())
             leads = leads_among_others(labels, piece.labels, joints)
             learned = learned.scored(piece.digests, spam_scores(labels, joints), leads)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from spamnb.arrays import Array, split_by_shard
-from spamnb.bayes.classifier import NONE_MISFILED, View
 from spamnb.bayes.cutoffs import HAM_LOSS, has_spam, measured, misfiled_shares, score_scale
+from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.verdict import IMPORTED, Calibration
+from spamnb.bayes.view import View
 from spamnb.clock import today
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError
-from spamnb.labels import LABELS
+from spamnb.labels import LABELS, MOST_LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.skipped import failures, passed_over
 from spamnb.model import DEFAULT_VIEW, key_of, settings_of, view_of
@@ -34,8 +35,6 @@ from spamnb.training.labels import mail_option, refuse_new_labels, with_mail
 from spamnb.training.new_key import key_for
 from spamnb.training.replacing import replace_model
 from spamnb.training.sample import SAMPLE_SIZE, Sample, counts_in
-
-MOST_LABELS = 100  # their indices are kept in a signed byte
 
 
 def train(

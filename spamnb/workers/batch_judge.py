@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spamnb.fast_scorer import hold
+from spamnb.in_memory import load_into_memory
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.reading.features import Features
 from spamnb.reading.sender import read_head
@@ -35,7 +35,7 @@ class BatchJudge:
     """Judges chunks of mail by a model whose counts are read into memory."""
 
     def __init__(self, model: Model, heads: bool = False) -> None:
-        self.model = hold(model)
+        self.model = load_into_memory(model)
         self.heads = heads
         self.spare = Features(model.key)
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.classifier import Score
 from spamnb.bayes.cutoffs import FEWEST, UNLIKE_SPAM, Tail, cutoffs, limits_of_rightly_filed, rightly_filed
-from spamnb.bayes.verdict import Cutoffs, verdict_of
+from spamnb.bayes.verdict import Cutoffs, Score, verdict_of
 
 scores = st.lists(st.floats(-50, 50, width=32), min_size=FEWEST, max_size=60).map(np.array)
 losses = st.floats(0, 0.5)

@@ -8,8 +8,10 @@ import pytest
 from helpers.tables import assert_same, table_of_message
 from helpers.textbook import bag, grams_of, rows_of
 
-from spamnb.bayes.classifier import GLOBAL, Classifier, View, posterior_of
+from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.gaussian import log_densities
+from spamnb.bayes.verdict import posterior_of
+from spamnb.bayes.view import GLOBAL, View
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.settings import Settings
 from spamnb.tables.count_table import CountTable, sum_tables

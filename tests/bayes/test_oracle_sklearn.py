@@ -9,8 +9,8 @@ from helpers.late import Late
 from helpers.paths import SPAMASSASSIN
 
 from spamnb.arrays import MISSING
-from spamnb.bayes.classifier import View
-from spamnb.bayes.scoring import BulkClassifier
+from spamnb.bayes.bulk_classifier import BulkClassifier
+from spamnb.bayes.view import View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import MISSING, Rows
-from spamnb.bayes.classifier import GLOBAL, NONE_MISFILED, Classifier, View
-from spamnb.bayes.scoring import BulkClassifier
+from spamnb.bayes.bulk_classifier import BulkClassifier
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.likelihood import NONE_MISFILED
+from spamnb.bayes.view import GLOBAL, View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.running_counts import RunningCounts
 

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.errors import DataError, UsageError
 from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
 from spamnb.evaluation.compare import ComparedCandidate, beats_first, compare_candidates, steps_from

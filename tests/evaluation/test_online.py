@@ -6,10 +6,10 @@ from math import log
 import numpy as np
 import pytest
 
-from spamnb.bayes.classifier import Score, View
+from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.cutoffs import FEWEST, has_spam
-from spamnb.bayes.scoring import BulkClassifier
-from spamnb.bayes.verdict import LARGEST, verdict_of
+from spamnb.bayes.verdict import LARGEST, Score, verdict_of
+from spamnb.bayes.view import View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import (

@@ -16,7 +16,7 @@ from helpers.samples import ham, spam, work
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.errors import DataError
 from spamnb.exchange import merging
 from spamnb.exchange.merging import Changes, merge

@@ -12,7 +12,7 @@ from helpers.programs import needs
 from helpers.screens import on_a_terminal
 from helpers.tiers import LONG
 
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.inspection.check import check
 from spamnb.model import Model

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from helpers.textbook import rows_of
 
-from spamnb.bayes.classifier import Classifier, Likelihood, View
+from spamnb.bayes.classifier import Classifier
+from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.verdict import Cutoffs
+from spamnb.bayes.view import View
 from spamnb.inspection.differences import most_moved_tokens
 from spamnb.inspection.model_summary import (
     ModelCurves,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections

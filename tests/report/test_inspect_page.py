@@ -11,7 +11,7 @@ from helpers.programs import needs
 from helpers.tiers import only_long
 from selectolax.lexbor import LexborHTMLParser
 
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
 from spamnb.report.message_page import message_page

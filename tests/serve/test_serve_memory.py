@@ -11,7 +11,7 @@ import pytest
 from helpers.tables import counts_of, crowded
 
 from spamnb.bayes.classifier import Classifier
-from spamnb.fast_scorer import FastScorer
+from spamnb.in_memory import MemoryScorer
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.features import BODY, NO_TAG, Features
 from spamnb.serve import judge
@@ -101,12 +101,12 @@ def test_words_made_to_lie_together(tmp_path):
     )
     expected = classifier.score(features.tokens, {}, features.pairs)
     assert len(expected.evidence) > 1000
-    scored = FastScorer(model, None).score(features)
+    scored = MemoryScorer(model, None).score(features)
     assert (scored.joint, scored.parts[:1]) == (expected.joint, expected.parts[:1])
 
 
 def counts_held(model):
-    assert isinstance(model.scorer, FastScorer)
+    assert isinstance(model.scorer, MemoryScorer)
     return model.scorer.tokens
 
 

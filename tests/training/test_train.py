@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import Rows, Texts
-from spamnb.bayes.classifier import View
+from spamnb.bayes.view import View
 from spamnb.errors import DataError, SpamnbError, UsageError
 from spamnb.exchange.merging import merge
 from spamnb.lock import TRAINING, Lock

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from spamnb.arrays import Array
-from spamnb.bayes.classifier import View
 from spamnb.bayes.verdict import Cutoffs
+from spamnb.bayes.view import View
 from spamnb.errors import DataError
 from spamnb.mailboxes.chunks import MessageFiles, ReadMessages
 from spamnb.mailboxes.ranges import ChunkTask, MailboxRange

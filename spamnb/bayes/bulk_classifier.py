@@ -1,0 +1,162 @@
+"""Scores of many messages, whose tokens are places in a count table; and tables as a view reads them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spamnb.arrays import MISSING, distinct_columns
+from spamnb.bayes.classifier import Scorer
+from spamnb.bayes.likelihood import Likelihood
+from spamnb.bayes.view import NO_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
+
+    from spamnb.arrays import Array, Rows
+    from spamnb.bayes.verdict import Score
+    from spamnb.bayes.view import View
+    from spamnb.store.counts import Row, TotalCounts
+
+    class Table(TotalCounts, Protocol):
+        """A count table: one column a token."""
+
+        @property
+        def message_counts(self) -> Array: ...
+        @property
+        def occurrence_counts(self) -> Array: ...
+
+
+def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
+    """Return the rows of counts [count, token] that a view reads; 0 for pairs of neighbours it ignores."""
+    if not view.pairs:
+        message_counts = message_counts * occurrence_counts.any(axis=0)
+    return (
+        np.concatenate((message_counts, occurrence_counts)) if view.event == "multinomial" else message_counts
+    )
+
+
+def by_row(function: Callable[[Row], Sequence[float]], counts: Array, size: int) -> Array:
+    """Return the values [value, token] of a function that makes `size` of them from a row of counts.
+
+    The function is called once for each different row: half a million tokens have some thousands of them.
+    """
+    patterns, which = distinct_columns(counts)
+    values = np.array([function(row) for row in patterns.T.tolist()], float).reshape(-1, size)
+    return np.stack([value.take(which) for value in values.T.copy()])
+
+
+def counts_by_token(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
+    """Return the rows of counts that a view reads as a BulkClassifier takes them."""
+    return narrowed(counts_for(view, message_counts, occurrence_counts).T)
+
+
+def narrowed(counts: Array) -> Array:
+    """Return counts as numbers of 32 bits; higher ones are taken for the highest."""
+    highest = min(np.iinfo(np.int32).max, np.iinfo(counts.dtype).max)
+    return np.ascontiguousarray(np.minimum(counts, highest), np.int32)
+
+
+class BulkClassifier:
+    """Scores messages whose tokens are places in a table of counts [token, count], a row each.
+
+    The counts may change between two messages: then the likelihood's totals are updated.
+    """
+
+    def __init__(self, likelihood: Likelihood, counts: Array) -> None:
+        view = likelihood.view
+        likelihood.keep_logarithms()
+        self.likelihood = likelihood
+        self.scorer = Scorer(likelihood)
+        self.counts = counts.data  # interpreted, numpy's 32 bits overflow, and its 16 and 8 below
+        self.label_count = likelihood.label_count
+        self.count_start = self.label_count if likelihood.is_multinomial else 0
+        self.is_gaussian = view.event == "gaussian"
+        self.is_tfidf = view.tfidf and view.damping is None
+
+    @classmethod
+    def of(cls, table: Table, view: View) -> BulkClassifier:
+        counts = counts_by_token(view, table.message_counts, table.occurrence_counts)
+        return cls(Likelihood(table, view), counts)
+
+    def open(self, rows: Rows, counts: Array | None = None) -> None:
+        """Take the messages that are scored next, and other counts, if these are given."""
+        if counts is not None:
+            self.counts = counts.data
+        self.starts, self.places = rows.starts, rows.places.astype(np.int32, copy=False).data
+        self.times, self.parts = rows.times.data, rows.parts.data
+        has_numbers = self.likelihood.view.numbers
+        self.numbers = [(name, values.tolist()) for name, values in rows.numbers.items() if has_numbers]
+
+    def joints(self, rows: Rows) -> Array:
+        """Return the log-joints [message, label]."""
+        return np.array([score.joint for score in self.scores(rows)], float).reshape(-1, self.label_count)
+
+    def scores(self, rows: Rows, counts: Array | None = None) -> list[Score]:
+        """Score messages; the scores have no evidence of tokens."""
+        self.open(rows, counts)
+        return [self.score(message) for message in range(len(rows))]
+
+    def score(self, message: int) -> Score:
+        self.add(message, NO_LABEL, self.places, self.counts)
+        if not self.numbers:
+            return self.scorer.score([])
+        numbers = {name: values[message] for name, values in self.numbers if values[message] != MISSING}
+        return self.scorer.score([], (), numbers)
+
+    def add(self, message: int, left_out: int, places: Any, counts: Any) -> None:
+        """Add up the tokens of a message; if `left_out` is its label, the rows are taken without it."""
+        scorer, first = self.scorer, self.count_start
+        start = self.starts[message]
+        end = start if self.is_gaussian else self.starts[message + 1]
+        scorer.clear()
+        if scorer.is_of_two:
+            own, others = int(left_out == 0), int(left_out == 1)
+            for at in range(start, end):
+                count, other = counts[places[at], first], counts[places[at], first + 1]
+                scorer.compare(count - (own & (count > 0)), other - (others & (other > 0)), self.parts[at])
+        else:
+            length = sum([self.times[at] for at in range(start, end)]) if self.is_tfidf else 0
+            for at in range(start, end):
+                for k in range(self.label_count):
+                    count = counts[places[at], first + k]
+                    scorer.row[k] = count - ((k == left_out) & (count > 0))
+                times = self.times[at] if first else 1.0
+                if length:
+                    times = self.times[at] / length * self.likelihood.idf(self.row(places[at]))
+                scorer.add(times, self.parts[at])
+
+    def row(self, place: int) -> Row:
+        """Return in how many messages of each label a token is."""
+        return tuple([self.counts[place, k] for k in range(self.label_count)])
+
+    def left_out_joints(
+        self, messages: Sequence[int], truth: Sequence[int], lone: Sequence[int] | None = None
+    ) -> Array:
+        """Return the log-joints [message, label] of messages of the table, each without its own counts.
+
+        For views that average the presence of tokens as the default one does. `truth` has the label of each
+        message of the rows that are open, `lone` how many more tokens it has that no other message has.
+        """
+        joints = []
+        for message in messages:
+            self.leave_out(message, truth[message], lone[message] if lone else 0, self.places, self.counts)
+            self.add(message, truth[message], self.places, self.counts)
+            joints.append(self.scorer.joint())
+        self.likelihood.set_denominators(self.likelihood.label_totals, self.likelihood.vocabulary)
+        return np.array(joints, float).reshape(-1, self.label_count)
+
+    def leave_out(self, message: int, label: int, lone: int, places: Any, counts: Any) -> None:
+        """Take the likelihood's denominators without a message."""
+        tokens, unique = lone, lone
+        for at in range(self.starts[message], self.starts[message + 1]):
+            total = 0
+            for k in range(self.label_count):
+                total += counts[places[at], k]
+            tokens += total > 0
+            unique += (total == 1) & (counts[places[at], label] == 1)
+        totals = self.likelihood.label_totals.copy()
+        totals[label] -= tokens
+        self.likelihood.set_denominators(totals, self.likelihood.vocabulary - unique)

@@ -1,0 +1,96 @@
+"""Views: the ways to read a count table."""
+
+from __future__ import annotations
+
+from spamnb.store.msgpack_codec import is_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+PRIORS = ("counts", "uniform")  # or a share for each label
+LARGEST_CHOICE = 1e9  # of a number in a view: what is computed with it stays finite
+FLAGS = ("numbers", "pairs", "split_head_body", "tfidf")
+EVENTS = ("multinomial", "binary", "bernoulli", "gaussian")
+GLOBAL = "global"  # smoothing by num(w)/num in place of a constant ε
+
+NO_LABEL = -1  # in place of a label's index
+UNITS_PER_NAT = 2.0**40  # a weight is a whole number of units, where it is summed
+CERTAIN, IMPOSSIBLE = 1 << 61, -(1 << 61)  # in place of infinite weights
+ROUNDING = 1.5 * 2.0**52  # floats of this size are 1 apart: adding and subtracting it rounds
+
+
+class View:
+    """A way to read a count table: event model, smoothing, prior, and what evidence counts."""
+
+    __slots__ = (
+        "damping",
+        "event",
+        "least_evidence",
+        "numbers",
+        "pairs",
+        "prior",
+        "smoothing",
+        "split_head_body",
+        "tfidf",
+    )
+
+    def __init__(
+        self,
+        event: str = "multinomial",
+        smoothing: float | str = 1.0,
+        prior: str | Mapping[str, float] = "counts",
+        tfidf: bool = False,
+        numbers: bool = False,
+        pairs: bool = False,
+        least_evidence: float = 0.0,
+        damping: float | None = None,
+        split_head_body: bool = False,
+    ) -> None:
+        self.event = event
+        self.smoothing = smoothing
+        self.prior = prior  # "counts", "uniform", or a share for each label
+        self.tfidf = tfidf
+        self.numbers = numbers or event == "gaussian"
+        self.pairs = pairs and event == "binary" and not tfidf  # neighbours are counted by presence only
+        self.least_evidence = least_evidence  # in nats: evidence counts if its weights are this far apart
+        # Unless None, the evidence is averaged, not summed, as if it had so many more tokens of weight 0.
+        self.damping = damping if event in ("multinomial", "binary") else None
+        self.split_head_body = split_head_body  # average head and body by themselves, and add the two
+
+    @property
+    def has_cutoffs(self) -> bool:
+        """Whether cutoffs on the score decide, and not the likeliest label."""
+        return self.damping is not None and self.event == "binary" and self.smoothing != GLOBAL
+
+    @classmethod
+    def from_map(cls, stored: Mapping[str, Any]) -> View:
+        """Make the view that a model names; ValueError if it is none."""
+        view = cls(**{name: stored[name] for name in cls.__slots__})
+        fits = view.event in EVENTS and all(isinstance(stored[name], bool) for name in FLAGS)
+        fits = fits and (view.smoothing == GLOBAL or is_number(view.smoothing, 0, LARGEST_CHOICE))
+        fits = fits and is_number(view.least_evidence, 0, LARGEST_CHOICE)
+        fits = fits and (view.damping is None or is_number(view.damping, 0, LARGEST_CHOICE))
+        if isinstance(view.prior, dict):
+            shares = view.prior.values()
+            fits = fits and all(is_number(share, 0, LARGEST_CHOICE) for share in shares) and sum(shares) > 0
+        else:
+            fits = fits and view.prior in PRIORS
+        if not fits:
+            raise ValueError("not a view")
+        return view
+
+    def as_map(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def prior(labels: Sequence[str], messages: Sequence[float], chosen: str | Mapping[str, float]) -> list[float]:
+    """Return P(label): from the messages counted, uniform, or as given."""
+    if not isinstance(chosen, str):
+        total = sum(chosen.values())
+        return [chosen.get(label, 0.0) / total for label in labels]
+    total = sum(messages)
+    if chosen == "uniform" or not total:
+        return [1 / len(labels) for _ in labels]
+    return [m / total for m in messages]

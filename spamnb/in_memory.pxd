@@ -1,0 +1,33 @@
+cimport cython
+from libc.stdint cimport int64_t, uint64_t
+
+from spamnb.bayes.classifier cimport Scorer
+from spamnb.reading.features cimport Features, TokenTable
+from spamnb.store cimport records
+
+cdef int COUNT_BITS
+cdef uint64_t LOW, MOST_STEPS
+
+@cython.final
+cdef class MemoryScorer:
+    cdef readonly object generation
+    cdef readonly CountHash tokens, pairs
+    cdef dict changes, pair_changes
+    cdef bint has_pairs
+    cdef uint64_t touched
+    cdef Scorer scorer
+
+    @cython.locals(table=TokenTable)
+    cpdef score(self, Features features)
+    @cython.locals(shift=int, entry=int, fingerprint=uint64_t, at=uint64_t, end=uint64_t, packed=uint64_t,
+                   count=int64_t, other=int64_t, change=list)
+    cdef int add(self, TokenTable table, CountHash counts, const uint64_t[::1] slots, dict changes) except -1
+
+@cython.final
+cdef class CountHash:
+    cdef int shift
+    cdef uint64_t[::1] slots
+    cdef dict crowd
+
+    @cython.locals(record=int64_t, start=int64_t, fingerprint=uint64_t, packed=uint64_t, at=uint64_t, end=uint64_t)
+    cdef int fill(self, bytes data, int64_t size, int64_t width, int64_t count_width, uint64_t[::1] slots) except -1

@@ -1,0 +1,119 @@
+"""Models whose counts are held in memory, to judge many messages by: no token becomes an object."""
+
+from __future__ import annotations
+
+from array import array
+
+from spamnb.bayes.classifier import Scorer
+from spamnb.store import records
+from spamnb.store.records import WIDTHS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from spamnb.bayes.verdict import Score
+    from spamnb.model import Model
+    from spamnb.reading.features import Features, TokenTable
+    from spamnb.store.records import Column
+
+COUNT_BITS = 32
+LOW = 0xFFFFFFFF
+MOST_STEPS = 128  # between the slot where a fingerprint belongs and its own
+
+
+def load_into_memory(model: Model, before: Model | None = None) -> Model:
+    """Read the counts of a model into memory, or share those of the one before, if only the journal grew."""
+    columns = [model.stored.column(name) for name in ("tokens", "pairs")]
+    if not model.classifier.is_mean_of_two or model.key or not all(map(fits_hash, columns)):
+        model.stored.load(before.stored if before else None)
+        return model
+    scorer = before.scorer if before else None
+    if not isinstance(scorer, MemoryScorer) or scorer.generation != model.stored.generation:
+        scorer = None
+    model.scorer = MemoryScorer(model, scorer)
+    return model
+
+
+class MemoryScorer:
+    """Scores messages by views that are a mean of two labels, as the default one is."""
+
+    def __init__(self, model: Model, before: MemoryScorer | None) -> None:
+        stored, journal = model.stored, model.stored.journal
+        self.generation = stored.generation
+        self.tokens: CountHash = before.tokens if before else CountHash(stored.column("tokens"))
+        self.pairs: CountHash = before.pairs if before else CountHash(stored.column("pairs"))
+        self.changes, self.pair_changes = journal.rows(), journal.rows(of_pairs=True)
+        self.has_pairs = model.view.pairs
+        self.touched = 0
+        model.classifier.keep_logarithms()
+        self.scorer = Scorer(model.classifier)
+
+    def score(self, features: Features) -> Score:
+        """Score a message as `Classifier.score` does, without the evidence."""
+        self.scorer.clear()
+        for table in (*features.full_tables, features.table):
+            self.add(table, self.tokens, self.tokens.slots, self.changes)
+        if self.has_pairs:
+            for table in (*features.full_pair_tables, features.pair_table):
+                self.add(table, self.pairs, self.pairs.slots, self.pair_changes)
+        return self.scorer.score([])
+
+    def add(self, table: TokenTable, counts: CountHash, slots: Any, changes: dict[int, list[int]]) -> None:
+        """Add the weights of the tokens or pairs of a message, the journal's changes made.
+
+        Prefetch, so that cache misses overlap: half the time.
+        """
+        shift = counts.shift
+        for entry in range(table.used):
+            self.touched |= slots[table.fingerprints[entry] >> shift << 1]
+        for entry in range(table.used):
+            fingerprint = table.fingerprints[entry]
+            at = fingerprint >> shift << 1
+            end = at + 2 * MOST_STEPS
+            while at < end and slots[at + 1] and slots[at] != fingerprint:
+                at += 2
+            packed = slots[at + 1] if at < end else counts.crowd.get(fingerprint, 0)
+            count, other = packed & LOW, packed >> COUNT_BITS
+            if changes and fingerprint in changes:
+                change = changes[fingerprint]
+                count, other = max(count + change[0], 0), max(other + change[1], 0)
+            if count or other:
+                self.scorer.compare(count, other, table.parts[entry])
+
+
+class CountHash:
+    """In how many messages of two labels each token is, found by the first bits of its fingerprint.
+
+    Where many begin alike, as who makes up words could have it, the last of them are in a dict.
+    """
+
+    def __init__(self, column: Column) -> None:
+        if not fits_hash(column):
+            raise ValueError(f"counts of more than {COUNT_BITS} bits")
+        bits = max(len(column) * 4 // 3, 1).bit_length()
+        self.shift = 64 - bits
+        self.slots = array("Q", bytes((1 << bits) + MOST_STEPS << 4))  # fingerprint, both counts; 0: free
+        self.crowd: dict[int, int] = {}
+        self.fill(column.read(), len(column), column.width, WIDTHS[column.kind[-1]], self.slots)
+
+    def fill(self, data: bytes, size: int, width: int, count_width: int, slots: Any) -> None:
+        """Put all records, which are in order, into slots."""
+        for record in range(size):
+            start = record * width
+            fingerprint = records.number_at(data, start, 8)
+            packed = records.number_at(data, start + 8, count_width)
+            packed |= records.number_at(data, start + 8 + count_width, count_width) << COUNT_BITS
+            at = fingerprint >> self.shift << 1
+            end = at + 2 * MOST_STEPS
+            while at < end and slots[at + 1]:
+                at += 2
+            if at < end:
+                slots[at], slots[at + 1] = fingerprint, packed
+            else:
+                self.crowd[fingerprint] = packed
+
+
+def fits_hash(column: Column) -> bool:
+    """Tell whether all counts of a column have room in a CountHash: it has a type that holds the highest."""
+    return 8 * WIDTHS[column.kind[-1]] <= COUNT_BITS
