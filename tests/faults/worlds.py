@@ -30,6 +30,7 @@ from faults.operations import (
     ONE,
     Operation,
 )
+from helpers.learning import fold, train_bulk
 from helpers.waiting import PATIENCE
 
 from spamnb.errors import Locked, NoModel
@@ -38,9 +39,7 @@ from spamnb.lock import TRAINING, WRITING, Lock
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
-from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.workers.local import LocalPool
 
 ENDINGS = ("", ".journal", ".lock", ".training", ".new", ".journal.new")
 ENVELOPE = b"From a@example.org Mon Nov 15 01:02:03 2027\n"
@@ -106,18 +105,8 @@ def counted(learned: dict[str, str]) -> Any:
 @lru_cache(200)
 def _counted(learned: frozenset[tuple[str, str]]) -> Any:
     with tempfile.TemporaryDirectory() as folder:
-        sources: dict[str, list[str]] = {"ham": [], "spam": []}
-        for name, label in learned:
-            Path(folder, name).write_bytes(everything()[name])
-            sources[label].append(os.path.join(folder, name))
-        path = os.path.join(folder, "model")
-        training.train(path, sources, fresh=True, pool=LocalPool(1))
-        return state(path).counts
-
-
-def fold(path: str) -> None:
-    with Lock(path, kind=TRAINING):
-        training.fold(path)
+        mail = [(everything()[name], label) for name, label in learned]
+        return state(train_bulk(folder, mail)).counts
 
 
 class World:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
-from fuzz.folders import new_folder
+from fuzz.common import new_folder
 from fuzz.sealing import sealed_backup, sealed_journal, sealed_model
 
 import spamnb

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from time import process_time
 
+from fuzz.common import forget, new_folder
 from fuzz.families import BODY, BOX, FAMILIES, HEADERS
 from fuzz.file_checks import sound_model
-from fuzz.folders import new_folder
-from fuzz.memories import forget
 
 from spamnb.mailboxes.sources import RawMessage, ReadMessages, messages
 from spamnb.model import Model

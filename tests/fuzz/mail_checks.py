@@ -7,8 +7,7 @@ from contextlib import suppress
 from email.policy import default
 from email.utils import getaddresses
 
-from fuzz.folders import new_folder
-from fuzz.memories import forget
+from fuzz.common import forget, new_folder
 from helpers.passthrough import without_forged
 
 from spamnb.bayes.verdict import Verdict

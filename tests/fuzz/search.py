@@ -10,7 +10,7 @@ import atheris
 
 with atheris.instrument_imports(include=["spamnb"]):
     from fuzz.targets import TARGETS, WORDS
-from fuzz.timing import in_time
+from fuzz.common import in_time
 
 
 def main(name: str, options: list[str]) -> None:

@@ -39,15 +39,19 @@ def fold(path):
         training.fold(path)
 
 
-def train_bulk(folder, mail):
+def journal_of(path):
+    return Path(path + ".journal")
+
+
+def train_bulk(folder, mail, name="bulk", **options):
     """A model of (message, label) trained from files in one go."""
     sources: dict[str, list[str]] = {}
     for number, (raw, label) in enumerate(mail):
-        path = os.path.join(folder, f"{number:03}")
+        path = os.path.join(folder, f"{name}.{number:03}")
         Path(path).write_bytes(raw)
         sources.setdefault(label, []).append(path)
-    path = os.path.join(folder, "bulk")
-    training.train(path, sources, fresh=True, pool=LocalPool(1))
+    path = os.path.join(folder, name)
+    training.train(path, sources, pool=LocalPool(1), **options)
     return path
 
 

@@ -3,12 +3,14 @@
 import json
 import time
 from binascii import crc32
+from io import BytesIO
 from math import inf, nan
 from pathlib import Path
 from typing import Any
 
 import msgpack
 import pytest
+from fuzz.file_checks import HAM, SPAM, sound_model
 from fuzz.file_checks import backup as check_backup
 from fuzz.sealing import sealed_backup
 from helpers.forging import changed, forged_fields, forged_model
@@ -27,27 +29,15 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.training.learn import learn
-from spamnb.training.train import train
-from spamnb.workers.local import LocalPool
 
-HAM = b"From: ann@example.org\nSubject: notes\n\nagenda for tuesday, thanks\n"
-SPAM = b"From: win@casino.example\nSubject: pills\n\nbuy now, casino http://casino.example/\n"
 EVIL = "spam\nX-Evil: 1"
 NO_LABELS = (EVIL, "", "unsure", "UNSURE", "a\rb", "a\x1b[2Jb", "a\u202eb", "a\0b", "x" * 101)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A small model, and a message in its journal."""
-    folder = tmp_path_factory.mktemp("made")
-    for label, raw in (("ham", HAM), ("spam", SPAM)):
-        (folder / label).mkdir()
-        for n in range(12):
-            (folder / label / str(n)).write_bytes(raw + b"%d\n" % n)
-    path = str(folder / "model")
-    train(path, {label: [str(folder / label)] for label in ("ham", "spam")}, pool=LocalPool(1))
-    learn(path, HAM + b"more\n", "ham")
-    return path
+def made():
+    """A small model, and messages in its journal."""
+    return sound_model()
 
 
 def any_of(**values: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], Any]]:
@@ -168,7 +158,7 @@ def test_what_is_forgotten_more_often_than_learned_counts_as_nothing(made, tmp_p
     path = tmp_path / "model"
     path.write_bytes(Path(made).read_bytes())
     one = Path(f"{made}.journal").read_bytes()
-    gone = msgpack.unpackb(msgpack.unpackb(one)[1])
+    gone = msgpack.unpackb(next(msgpack.Unpacker(BytesIO(one)))[1])
     gone |= {"before": "ham", "after": None, "new_tokens": -len(gone["fingerprints"]) // 8}
     Path(f"{path}.journal").write_bytes(journal.sealed(gone) * 40)
     model = Model.open(path)

@@ -4,8 +4,8 @@ import random
 
 import pytest
 from fuzz.both_forms import is_compiled
+from fuzz.common import in_time
 from fuzz.targets import TARGETS, WORDS
-from fuzz.timing import in_time
 from helpers.generated import examples_times
 from hypothesis import given
 from hypothesis import strategies as st

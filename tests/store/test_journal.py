@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from helpers.learning import fold, journal_of
 from helpers.textbook import rows_of
 
 from spamnb.errors import InputOutputError
-from spamnb.lock import TRAINING, Lock
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -33,15 +33,6 @@ def model(tmp_path):
     path = str(tmp_path / "model")
     training.create(path, "spam")
     return path
-
-
-def fold(path):
-    with Lock(path, kind=TRAINING):
-        training.fold(path)
-
-
-def journal_of(path):
-    return Path(path + ".journal")
 
 
 def records(path):

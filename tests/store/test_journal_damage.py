@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
-from helpers.learning import fold, seen, train_bulk
+from helpers.learning import fold, journal_of, seen, train_bulk
 from helpers.serving import Serving, request
 from helpers.textbook import counted
 from helpers.tiers import LONG
@@ -90,10 +90,6 @@ def copied(path, folder):
     for ending in ("", ".journal"):
         shutil.copy(path + ending, folder / f"model{ending}")
     return str(folder / "model")
-
-
-def journal_of(path):
-    return Path(path + ".journal")
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ import msgpack
 import numpy as np
 import pytest
 from helpers.generated import examples_times
+from helpers.learning import train_bulk
 from helpers.paths import ROOT
 from helpers.simple_table import SimpleTable
 from helpers.tables import assert_same, bulk, columns_of, fingerprint, saved
@@ -43,24 +44,14 @@ from spamnb.workers.local import LocalPool
 PAGE = ROOT / "docs" / "model-file.md"
 LUNCH = b"Subject: lunch\nTo: ann@example.org\n\nsee you at noon, bring the noon papers\n"
 MONEY = b"Subject: money\n\nbuy now now now\n"
+BOTH = [(LUNCH, "ham"), (MONEY, "spam")]
 
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
     """The bytes of a small model of two messages."""
     folder = tmp_path_factory.mktemp("sound")
-    return Path(trained(folder, {"ham": [LUNCH], "spam": [MONEY]})).read_bytes()
-
-
-def trained(folder, mail):
-    """A model of messages, as files under their labels."""
-    for label, messages in mail.items():
-        (folder / label).mkdir()
-        for number, raw in enumerate(messages):
-            (folder / label / f"{number:03}").write_bytes(raw)
-    path = str(folder / "model")
-    training.train(path, {label: [str(folder / label)] for label in mail}, pool=LocalPool(1))
-    return path
+    return Path(train_bulk(folder, BOTH)).read_bytes()
 
 
 def put(folder, content):
@@ -151,7 +142,7 @@ def test_stretches_are_summed_a_few_at_a_time(tmp_path, monkeypatch):
 
 
 def test_the_page_s_examples_run(tmp_path):
-    path = trained(tmp_path, {"ham": [LUNCH], "spam": [MONEY]})
+    path = train_bulk(tmp_path, BOTH)
     assert learn(path, b"Subject: more\n\nbuy more noon", "spam") == "learned"
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert len(blocks) == 2
@@ -173,7 +164,7 @@ def test_the_page_s_examples_run(tmp_path):
 
 
 def test_the_page_names_every_key_and_column(tmp_path):
-    path = trained(tmp_path, {"ham": [LUNCH], "spam": [MONEY]})
+    path = train_bulk(tmp_path, BOTH)
     learn(path, b"Subject: more\n\nbuy more", "spam")
     text = PAGE.read_text()
     model = msgpack.unpackb(Path(path).read_bytes())
@@ -186,7 +177,7 @@ def test_the_page_names_every_key_and_column(tmp_path):
 
 
 def test_the_library_alone_reads_what_the_page_says(tmp_path):
-    path = trained(tmp_path, {"ham": [LUNCH], "spam": [MONEY]})
+    path = train_bulk(tmp_path, BOTH)
     content = Path(path).read_bytes()
     model = msgpack.unpackb(content)
     head = model["head"]
@@ -480,9 +471,9 @@ def test_a_planted_link_is_not_followed(tmp_path, name):
 
 
 def test_what_was_opened_stays_whole_when_it_is_replaced(tmp_path):
-    path = trained(tmp_path, {"ham": [LUNCH], "spam": [MONEY]})
+    path = train_bulk(tmp_path, BOTH)
     before = StoredModel.open(path)
     learn(path, b"Subject: other\n\nnow", "ham")
-    training.train(path, {"ham": [str(tmp_path / "ham")]}, forget=True, pool=LocalPool(1))
+    training.train(path, {"ham": [f"{path}.000"]}, forget=True, pool=LocalPool(1))
     assert rows_of(before, ["now", "noon"]) == {"now": (0, 1, 0, 3), "noon": (1, 0, 2, 0)}
     assert rows_of(StoredModel.open(path), ["now", "noon"]) == {"now": (1, 1, 1, 3)}

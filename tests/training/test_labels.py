@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from helpers.generated import examples_times
+from helpers.learning import train_bulk
 from helpers.programs import needs
 from helpers.samples import work
 from helpers.terminal import Terminal
@@ -254,25 +255,13 @@ def counts_of(path):
     return {name: count for name, count in labels_of(path).items() if count}, used
 
 
-def taught(path, labels_by_mail):
-    """Make a model of messages by their labels."""
-    for n, (raw, label) in enumerate(labels_by_mail.items()):
-        folder = os.path.join(f"{path}.mail", label)
-        os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, str(n)), "wb") as file:
-            file.write(raw)
-    folders = {label: [os.path.join(f"{path}.mail", label)] for label in sorted({*labels_by_mail.values()})}
-    library.train(path, folders, jobs=1)
-    return path
-
-
 @given(st.integers(1, 6), mails, st.randoms())
 @examples_times(0.4)
 def test_any_number_of_labels(number, mail, chance):
     """Moved, forgotten, merged, exported and imported: the counts of a model that was taught so at once."""
     given = {raw_mail(n, words): NAMES[label % number] for n, (words, label) in enumerate(mail)}
     with TemporaryDirectory() as folder:
-        model = taught(os.path.join(folder, "model"), given)
+        model = train_bulk(folder, given.items(), "model")
         final = dict(given)
         for raw, label in given.items():
             known = StoredModel.open(model).labels
@@ -283,13 +272,13 @@ def test_any_number_of_labels(number, mail, chance):
         if not final:
             assert counts_of(model) == ({}, {})
             return
-        expected = counts_of(taught(os.path.join(folder, "fresh"), final))
+        expected = counts_of(train_bulk(folder, final.items(), "fresh"))
         assert counts_of(model) == expected
         again = os.path.join(folder, "again")
         restore(again, Lines(again, [f"{line}\n".encode() for line in exported(model)]))
         assert list(exported(again)) == list(exported(model))
         halves = [dict(list(final.items())[n::2]) for n in (0, 1)]
-        parts = [taught(os.path.join(folder, f"part{n}"), half) for n, half in enumerate(halves) if half]
+        parts = [train_bulk(folder, half.items(), f"part{n}") for n, half in enumerate(halves) if half]
         both = os.path.join(folder, "both")
         merge(both, parts)
         assert counts_of(both) == expected

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.generated import examples_times
+from helpers.learning import train_bulk
 from helpers.tables import assert_same
 from helpers.textbook import rows_of
 from hypothesis import given
@@ -315,19 +316,8 @@ some_mail = st.lists(
 )
 
 
-def train_on(folder, name, labelled, **options):
-    sources: dict[str, list[str]] = {"ham": [], "spam": []}
-    for number, (label, raw) in enumerate(labelled):
-        path = os.path.join(folder, f"{name}.{number}")
-        Path(path).write_bytes(raw)
-        sources[label].append(path)
-    path = os.path.join(folder, name)
-    training.train(path, sources, pool=LocalPool(1), **options)
-    return path
-
-
 def as_mail(made):
-    return [(label, f"Subject: mail\n\n{body}\n".encode()) for label, body in made]
+    return [(f"Subject: mail\n\n{body}\n".encode(), label) for label, body in made]
 
 
 @given(some_mail, st.integers(1, 6))
@@ -335,13 +325,12 @@ def as_mail(made):
 def test_in_two_runs_or_summed_it_is_the_same_counts(made, cut):
     labelled = as_mail(made)
     with tempfile.TemporaryDirectory() as folder:
-        train_on(folder, "once", labelled)
-        train_on(folder, "twice", labelled[:cut])
-        train_on(folder, "twice", labelled[cut:])
+        train_bulk(folder, labelled, "once")
+        train_bulk(folder, labelled[:cut], "twice")
+        train_bulk(folder, labelled[cut:], "twice")
         assert_same_counts(Path(folder), "once", "twice")
-        parts = [
-            train_on(folder, f"part{at}", part) for at, part in enumerate((labelled[:cut], labelled[cut:]))
-        ]
+        halves = labelled[:cut], labelled[cut:]
+        parts = [train_bulk(folder, half, f"part{at}") for at, half in enumerate(halves)]
         merge(os.path.join(folder, "merged"), parts)
         assert_same_counts(Path(folder), "once", "merged")
 
@@ -355,12 +344,12 @@ def test_a_score_is_that_of_a_model_that_never_saw_the_message(made, pairs, leas
     labelled = as_mail(made)
     view = View("binary", 0.01, pairs=pairs, least_evidence=least, damping=damping, split_head_body=pairs)
     with tempfile.TemporaryDirectory() as folder:
-        learned = load_table(StoredModel.open(train_on(folder, "all", labelled, view=view))).learned
+        learned = load_table(StoredModel.open(train_bulk(folder, labelled, "all", view=view))).learned
         scores = dict(zip(learned.digests.tolist(), learned.scores.tolist(), strict=True))
         assert len(scores) == len(labelled)
-        for number, (_, raw) in enumerate(labelled):
+        for number, (raw, _) in enumerate(labelled):
             others = labelled[:number] + labelled[number + 1 :]
-            judge = Model.open(train_on(folder, f"without{number}", others, view=view))
+            judge = Model.open(train_bulk(folder, others, f"without{number}", view=view))
             assert scores[digest(read(raw))] == pytest.approx(judge.classify(raw).score, rel=1e-5, abs=1e-5)
 
 
