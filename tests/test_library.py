@@ -59,19 +59,6 @@ def test_the_library_and_the_program_agree(spamnb, mail):
         assert {"path": "-", "index": None, **verdict.as_map()} == said
 
 
-def test_learning_and_forgetting(own):
-    raw = b"Subject: plugh\n\nxyzzy\n"
-    before = library.Model.open(own).classify(raw).score
-    assert [library.learn(own, raw, label) for label in ("spam", "spam", "ham", None, None)] == [
-        "learned",
-        "known",
-        "moved",
-        "forgotten",
-        "unknown",
-    ]
-    assert library.Model.open(own).classify(raw).score == before
-
-
 def test_a_view_of_ones_own(spamnb, mail):
     model = library.Model.open(spamnb.model, library.View(event="multinomial"))
     verdict = model.classify(mail.messages["spam"])

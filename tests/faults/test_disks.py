@@ -41,14 +41,12 @@ def test_each_call_fails(world, name, calls):
 
 
 @needs("strace")
-@pytest.mark.parametrize(("name", "most"), [("learn", 4), ("pass on", 4), ("train more", 2)])
-def test_a_model_that_cannot_be_read(world, name, most):
-    assert failed(world, name, ["pread"], most) == [most]
-
-
-@needs("strace")
-def test_a_model_that_cannot_be_written(world):
-    assert failed(world, "train more", ["write"], most=3) == [3]
+@pytest.mark.parametrize(
+    ("name", "call", "most"),
+    [("learn", "pread", 4), ("pass on", "pread", 4), ("train more", "pread", 2), ("train more", "write", 3)],
+)
+def test_a_model_that_cannot_be_read_or_written(world, name, call, most):
+    assert failed(world, name, [call], most) == [most]
 
 
 @needs("strace")

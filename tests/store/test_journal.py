@@ -1,6 +1,5 @@
 """The journal: what was acknowledged stays, what was torn is dropped, what is stale is ignored."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,7 +9,6 @@ import pytest
 from helpers.learning import fold, journal_of
 from helpers.textbook import rows_of
 
-from spamnb.errors import InputOutputError
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -100,52 +98,12 @@ def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
     assert (stored.messages, stored.vocabulary, stored.histogram()) == ([0, 0], 0, {})
 
 
-def test_bulk_training_takes_the_journal_in(model, tmp_path):
-    learn(model, MAIL[0], "ham")
-    (tmp_path / "mail").write_bytes(MAIL[1])
-    summary = training.train(model, {"spam": [str(tmp_path / "mail")]}, pool=LocalPool(1))
-    assert summary.outcomes == {"spam": {"learned": 1}}
-    assert not journal_of(model).exists()
-    stored = StoredModel.open(model)
-    assert stored.messages == [1, 1]
-    assert stored.label_of(digest(read(MAIL[0]))) == "ham"
-
-
 def test_training_that_changes_nothing_leaves_it(model, tmp_path):
     learn(model, MAIL[0], "ham")
     before = Path(model).read_bytes(), journal_of(model).read_bytes()
     (tmp_path / "mail").write_bytes(MAIL[0])
     training.train(model, {"ham": [str(tmp_path / "mail")]}, pool=LocalPool(1))
     assert (Path(model).read_bytes(), journal_of(model).read_bytes()) == before
-
-
-def test_a_fresh_model_has_none(model, tmp_path):
-    learn(model, MAIL[0], "ham")
-    (tmp_path / "mail").write_bytes(MAIL[1])
-    training.train(model, {"spam": [str(tmp_path / "mail")]}, fresh=True, pool=LocalPool(1))
-    assert not journal_of(model).exists()
-    assert StoredModel.open(model).messages == [0, 1]
-
-
-@pytest.mark.parametrize(
-    "changed", [{"after": "holiday"}, {"before": 7}, {"fingerprints": b"123"}, {"text": None}]
-)
-def test_a_record_that_makes_no_sense_is_a_damaged_one(model, changed):
-    learn(model, MAIL[0], "ham")
-    content = journal_of(model).read_bytes()
-    fields = {**records(model)[0], "digest": 1, **changed}
-    (later,) = learned(model, (MAIL[1], "spam"))
-    for senseless in (sealed(fields), sealed({}), sealed({"digest": 1, "model": fields["model"]})):
-        journal_of(model).write_bytes(content + senseless + later)
-        stored = StoredModel.open(model)
-        assert stored.messages == [1, 1]
-        assert stored.journal.damaged == [(len(content), len(content) + len(senseless))]
-
-
-def test_a_journal_that_cannot_be_read_is_an_error(model):
-    os.mkdir(model + ".journal")
-    with pytest.raises(InputOutputError, match=r"model\.journal: "):
-        StoredModel.open(model)
 
 
 # Of other models

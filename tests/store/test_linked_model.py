@@ -24,6 +24,14 @@ def link(own, tmp_path):
     return folder / "near"
 
 
+@pytest.fixture
+def words(spamnb, own, mail, tmp_path):
+    """The words of a command, with paths in place of HAM, SPAM and BACKUP."""
+    places = {"HAM": mail.ham, "SPAM": mail.spam, "BACKUP": str(tmp_path / "backup")}
+    (tmp_path / "backup").write_bytes(spamnb("export", "--model", own).succeeds().out)
+    return lambda command: [places.get(word, word) for word in command.split()]
+
+
 CHANGES = [
     "train --spam -",
     "train --forget -",
@@ -36,14 +44,10 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_is_changed_by_a_link_is_changed_in_the_file(spamnb, mail, own, link, tmp_path, change):
-    backup = tmp_path / "backup"
-    backup.write_bytes(spamnb("export", "--model", own).succeeds().out)
-    places = {"HAM": mail.ham, "SPAM": mail.spam, "BACKUP": str(backup)}
-    words = [places.get(word, word) for word in change.split()]
+def test_what_is_changed_by_a_link_is_changed_in_the_file(spamnb, own, link, words, change):
     spamnb("train", "--spam", "-", "--model", own, stdin=MORE + b"known").succeeds()
     before = StoredModel.open(own)
-    spamnb(*words, "--model", link, stdin=MORE + b"known" * ("forget" in change)).succeeds()
+    spamnb(*words(change), "--model", link, stdin=MORE + b"known" * ("forget" in change)).succeeds()
     assert sorted(os.listdir(link.parent)) == ["far", "near"]
     assert link.is_symlink()
     after = StoredModel.open(own)
@@ -102,19 +106,15 @@ WRITERS = [
 
 @pytest.mark.parametrize("command", WRITERS)
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-def test_what_is_no_file_is_refused_and_stays(spamnb, mail, own, tmp_path, command, kind):
+def test_what_is_no_file_is_refused_and_stays(spamnb, own, tmp_path, words, command, kind):
     place = tmp_path / "place"
     try:
         os.mkfifo(place) if kind == "pipe" else os.mknod(place, stat.S_IFCHR | 0o666, os.makedev(1, 3))
     except PermissionError:
         pytest.skip("only root can make a device")
     before = place.stat()
-    backup = tmp_path / "backup"
-    backup.write_bytes(spamnb("export", "--model", own).succeeds().out)
-    places = {"HAM": mail.ham, "SPAM": mail.spam, "BACKUP": str(backup)}
-    words = [places.get(word, word) for word in command.split()]
-    to = [place, own] if words[0] == "merge" else ["--model", place]
-    done = spamnb(*words, *to, stdin=MORE)
+    to = [place, own] if command == "merge" else ["--model", place]
+    done = spamnb(*words(command), *to, stdin=MORE)
     done.fails(73, "not a regular file", "--model")
     assert b"--fresh" not in done.err
     spamnb("classify", "--model", place, stdin=MORE).fails(65, "not a regular file")

@@ -1,6 +1,5 @@
 """Our reader and writer of msgpack agree with the library."""
 
-import math
 from contextlib import suppress
 
 import msgpack
@@ -34,15 +33,11 @@ def plain(value):
 
 
 @given(values)
-def test_reads_what_the_library_writes(value):
-    packed = msgpack.packb(value)
+def test_reads_and_writes_what_the_library_does(value):
+    packed = pack(value)
+    assert packed == msgpack.packb(value)
     assert plain(unpack(packed)[0]) == value
     assert unpack(packed)[1] == len(packed)
-
-
-@given(values)
-def test_writes_what_the_library_writes(value):
-    assert pack(value) == msgpack.packb(value)
 
 
 @pytest.mark.parametrize("size", [0, 15, 16, 31, 32, 255, 256, 65535, 65536])
@@ -50,11 +45,6 @@ def test_every_width_of_length(size):
     for value in ("x" * size, b"x" * size, [1] * size, dict.fromkeys(range(size), 1)):
         assert pack(value) == msgpack.packb(value)
         assert plain(unpack(msgpack.packb(value))[0]) == value
-
-
-def test_true_false_and_small_floats():
-    packed = msgpack.packb([True, False, -0.0, math.inf])
-    assert unpack(packed)[0] == [True, False, 0.0, math.inf]
 
 
 @given(values, st.data())

@@ -18,11 +18,10 @@ from spamnb.exchange import merging
 from spamnb.exchange.merging import merge
 from spamnb.inspection.check import check
 from spamnb.reading.settings import Settings
-from spamnb.store.journal import JournalRecord
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable, add_sums, sum_tables
 from spamnb.tables.learned import LearnedMessages, merge_learned
-from spamnb.tables.loading import load_shard, load_table, table_of_record
+from spamnb.tables.loading import load_shard, load_table
 from spamnb.tables.saving import save
 from spamnb.tables.totals import Totals, sum_totals
 from spamnb.training import train as training
@@ -123,12 +122,6 @@ def test_a_file_is_read_in_parts_with_its_journal(own):
         assert np.array_equal(merge_learned(learned).labels, whole.learned.labels)
 
 
-def test_of_an_empty_model_every_part_is_empty(tmp_path):
-    training.create(str(tmp_path / "model"))
-    stored = StoredModel.open(str(tmp_path / "model"))
-    assert [len(load_shard(stored, number, 8)) for number in range(8)] == [0] * 8
-
-
 def test_models_merged_in_many_parts_are_the_same_file(tmp_path, monkeypatch):
     models = []
     for seed in (1, 2):
@@ -200,19 +193,3 @@ def test_a_word_that_is_left_in_messages_still_occurs():
     assert left.tokens(range(len(left))) in (["mill", "moon"], ["moon", "mill"])
     assert left.words.all()
     assert (left.occurrence_counts >= left.message_counts).all()
-
-
-def test_what_a_message_adds_and_takes_away():
-    columns = {"fingerprints": [5, 9], "pairs": [7]}
-    fields: dict = {name: np.array(numbers, np.uint64).tobytes() for name, numbers in columns.items()}
-    fields |= {"digest": 1, "before": "ham", "after": "spam", "day": 3, "new_tokens": 0, "new_pairs": 0}
-    fields |= {"occurrences": np.array([1, 3], np.uint16).tobytes(), "text": b"a\nbc\n", "score": 0.5}
-    table = table_of_record(
-        JournalRecord(fields | {"numbers": {"hour": 4}}, ("ham", "spam")), ("ham", "spam")
-    )
-    assert table.fingerprints.tolist() == [5, 7, 9]
-    assert table.tokens(range(3)) == ["a", "", "bc"]
-    assert table.messages == (-1, 1)
-    assert table.message_counts.tolist() == [[-1, -1, -1], [1, 1, 1]]
-    assert table.occurrence_counts.tolist() == [[-1, 0, -3], [1, 0, 3]]
-    assert table.numbers == {"hour": [[-1, -4, -16], [1, 4, 16]]}

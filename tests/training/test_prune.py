@@ -87,17 +87,6 @@ def test_a_pruned_message_can_be_forgotten(model, clock):
     assert known(model, "once") == {"once"}
 
 
-def test_bulk_forgetting_after_pruning(model, clock, tmp_path):
-    path = tmp_path / "raw"
-    path.write_bytes(message("once upon a time"))
-    training.train(model, {"ham": [str(path)]}, pool=LocalPool(1))
-    clock.sleep(400)
-    pruning.prune(model)
-    training.train(model, {"ham": [str(path)]}, forget=True, pool=LocalPool(1))
-    stored = StoredModel.open(model)
-    assert (stored.messages, stored.vocabulary, stored.pair_vocabulary) == ([0, 0], 0, 0)
-
-
 @pytest.mark.slow
 def test_a_year_of_learning_stays_bounded(model, clock):
     """New words every day; pruned every month, half a year back."""
@@ -119,10 +108,6 @@ def test_a_year_of_learning_stays_bounded(model, clock):
 def test_as_json(spamnb, own):
     answer = spamnb("prune", "--json", "--model", own).succeeds().json
     assert set(answer) == {"model", "dry_run", "tokens", "pairs", "size"}
-
-
-def test_no_model(spamnb, tmp_path):
-    spamnb("prune", "--model", tmp_path / "none").fails(75, "no model yet")
 
 
 # Dropped at once, however new: train --drop-rare

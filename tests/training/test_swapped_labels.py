@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.samples import ENOUGH, ham, spam
+from helpers.samples import ham, spam
 
 import spamnb as library
 from spamnb.errors import UsageError
@@ -54,14 +54,6 @@ def test_one_folder_under_the_wrong_label(spamnb, mail, own):
     new = ("--label", f"work={mail.ham}", "--new-label", "work")
     spamnb(*train, *new).fails(64, "learned as ham to work")
     assert contents(own) == before
-
-
-def test_new_mail_among_it_does_not_hide_it(spamnb, own, tmp_path):
-    """Nor does mail that was deleted since it was learned."""
-    swapped = put(tmp_path / "swapped", *map(ham, range(4, ENOUGH)), *map(spam, range(200, 260)))
-    spamnb("train", "--jobs", "1", "--model", own, "--spam", swapped).fails(
-        64, "10 of 14 messages learned as ham"
-    )
 
 
 def test_corrections_are_moved(spamnb, mail, own, tmp_path):
