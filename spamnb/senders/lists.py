@@ -6,7 +6,7 @@ bit tells whether it is allowed: 8 bytes, sorted. So 10,000 senders are 80 KB, r
 
 from spamnb.labels import HAM, SPAM
 from spamnb.reading.features import fingerprint_of
-from spamnb.store.records import place_of
+from spamnb.store.records import offset_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class SenderLists:
         for candidate in candidates(address):
             key = kept_of(candidate)
             for bit in (ALLOWED, 0):
-                if place_of(self.entries, key | bit, 0, count, ENTRY) >= 0:
+                if offset_of(self.entries, key | bit, 0, count, ENTRY) >= 0:
                     return None if bit and is_doubtful else (bool(bit), candidate)
         return None
 

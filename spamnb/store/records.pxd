@@ -7,7 +7,7 @@ cpdef uint64_t checksum_of(stretch, uint64_t index) except? 0xFFFFFFFFFFFFFFFF
 cdef uint64_t number_at(bytes data, Py_ssize_t at, Py_ssize_t size) except? 0xFFFFFFFFFFFFFFFF
 
 @cython.locals(middle=int64_t, found=uint64_t)
-cpdef int64_t place_of(bytes records, uint64_t key, int64_t first, int64_t last, int64_t width) except -2
+cpdef int64_t offset_of(bytes records, uint64_t key, int64_t first, int64_t last, int64_t width) except -2
 
 @cython.final
 cdef class CountRecords:
@@ -24,9 +24,9 @@ cdef class CountRecords:
     @cython.locals(rows=dict, looked_up=dict, latest=dict, entries=bytes)
     cpdef dict rows(self, fingerprints)
     @cython.locals(at=int64_t, first=int64_t, last=int64_t)
-    cdef held_row(self, uint64_t fingerprint)
+    cdef row_in_memory(self, uint64_t fingerprint)
     @cython.locals(index=uint64_t, first=int64_t, last=int64_t, checksum=uint64_t, stretch=bytes, at=int64_t,
                    size=int64_t, is_long=bint)
-    cdef read_row(self, uint64_t fingerprint, bytes entries)
+    cdef row_on_disk(self, uint64_t fingerprint, bytes entries)
     @cython.locals(counts=list, place=int64_t)
     cdef tuple row_at(self, bytes records, int64_t at)

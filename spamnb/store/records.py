@@ -138,7 +138,7 @@ class CountRecords:
         try:
             if self.in_memory:
                 for fingerprint in fingerprints:
-                    row = self.held_row(fingerprint)
+                    row = self.row_in_memory(fingerprint)
                     if row is not None:
                         rows[fingerprint] = row
                 return rows
@@ -147,7 +147,7 @@ class CountRecords:
             if self.directory.size <= WORTH_A_READ * len(fingerprints):
                 entries = os.pread(self.handle, self.directory.size, self.directory_start)
             for fingerprint in fingerprints:
-                row = latest[fingerprint] if fingerprint in latest else self.read_row(fingerprint, entries)
+                row = latest[fingerprint] if fingerprint in latest else self.row_on_disk(fingerprint, entries)
                 looked_up[fingerprint] = row
                 if row is not None:
                     rows[fingerprint] = row
@@ -159,14 +159,14 @@ class CountRecords:
             raise ModelError(path, f"its column {names} is damaged; {WHAT_TO_DO}") from error
         return rows
 
-    def held_row(self, fingerprint: int) -> Row | None:
+    def row_in_memory(self, fingerprint: int) -> Row | None:
         """Find the counts of a fingerprint in memory."""
         at = (fingerprint >> 1 >> self.shift - 1) * self.entry_width
         first, last = number_at(self.entries, at, 4), number_at(self.entries, at + self.entry_width, 4)
-        at = place_of(self.records, fingerprint, first, last, self.width)
+        at = offset_of(self.records, fingerprint, first, last, self.width)
         return None if at < 0 else self.row_at(self.records, at)
 
-    def read_row(self, fingerprint: int, entries: bytes) -> Row | None:
+    def row_on_disk(self, fingerprint: int, entries: bytes) -> Row | None:
         """Read the counts of a fingerprint: where its stretch lies, and the stretch, verified.
 
         `entries` is the whole directory; if it is empty, the entry is read from the file.
@@ -186,7 +186,7 @@ class CountRecords:
         stretch = os.pread(self.handle, size, self.start + first * self.width)
         if not is_long and checksum_of(stretch, index) != checksum:
             raise ValueError("another checksum")
-        at = place_of(stretch, fingerprint, 0, last - first, self.width)
+        at = offset_of(stretch, fingerprint, 0, last - first, self.width)
         return None if at < 0 else self.row_at(stretch, at)
 
     def row_at(self, records: bytes, at: int) -> Row:
@@ -242,7 +242,7 @@ def number_at(data: bytes, at: int, size: int) -> int:
     return number
 
 
-def place_of(records: bytes, key: int, first: int, last: int, width: int) -> int:
+def offset_of(records: bytes, key: int, first: int, last: int, width: int) -> int:
     """Find a key among the sorted records from `first` to `last`: its offset, -1 if it is not there."""
     while first < last:
         middle = (first + last) // 2

@@ -12,7 +12,7 @@ from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_r
 from spamnb.labels import MOST_LABELS, is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
-from spamnb.store.records import KEY_BYTES, Column, CountRecords, File, place_of
+from spamnb.store.records import KEY_BYTES, Column, CountRecords, File, offset_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class StoredModel:
         if self._learned is None:
             self._learned = self.column("digests").read(), self.column("digest_labels").read()
         digests, label_indices = self._learned
-        at = place_of(digests, digest, 0, len(digests) // KEY_BYTES, KEY_BYTES)
+        at = offset_of(digests, digest, 0, len(digests) // KEY_BYTES, KEY_BYTES)
         if at < 0:
             return None
         label_index = label_indices[at // KEY_BYTES]

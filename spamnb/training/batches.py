@@ -78,11 +78,11 @@ class MailToRead:
     sources: Sources
     settings: Settings
     key: Key | None = None  # of a model that keeps no words
-    known: Known | None = None  # tells which messages need not be tokenized
+    known: IsKnown | None = None  # tells which messages need not be tokenized
     all_folders: bool = False  # also folders whose names speak against their label
 
 
-Known = Callable[[int, str | None], bool]  # (digest, label): is it learned already?
+IsKnown = Callable[[int, str | None], bool]  # (digest, label): is it learned already?
 
 
 class Chunk(Protocol):
@@ -195,7 +195,7 @@ def batch_of(
     chunk: Chunk,
     label: str | None,
     tokenizer: Tokenizer,
-    known: Known | None = None,
+    known: IsKnown | None = None,
     *,
     digests: bool = True,
     numbers: bool = True,
@@ -224,7 +224,7 @@ def batch_of(
 class ChunkReader:
     """Makes a batch of each chunk; the tokenizer is made once in each process."""
 
-    def __init__(self, settings: Settings, known: Known | None = None, key: Key | None = None) -> None:
+    def __init__(self, settings: Settings, known: IsKnown | None = None, key: Key | None = None) -> None:
         self.settings = settings
         self.known = known
         self.key = key

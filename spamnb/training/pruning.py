@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from spamnb.clock import today
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import settings_of, view_of
 from spamnb.store.stored_model import StoredModel
-
-if TYPE_CHECKING:
-    from spamnb.arrays import Array
-    from spamnb.tables.count_table import CountTable
 
 OLD_DAYS, RARE_MESSAGES = 180, 2  # a rare token is in at most so many messages
 
@@ -30,19 +24,14 @@ class Pruned:
 def prune(path: str, days: int = OLD_DAYS, rare: int = RARE_MESSAGES, *, try_only: bool = False) -> Pruned:
     """Drop tokens that were not seen for so many days, and are in no more messages than `rare`."""
     from spamnb.tables.loading import load_table
-    from spamnb.training.train import write
+    from spamnb.training.train import rewrite
 
     with Lock(path, kind=TRAINING):
         stored = StoredModel.open(path)
         table, size = load_table(stored).clipped(), os.path.getsize(path)
-        kept = table.only(~expired(table, today() - days, rare))
+        is_old = table.last_days < today() - days
+        kept = table.only(~(is_old & (table.message_counts.sum(axis=0) <= rare)))
         if not try_only and (len(kept) < len(table) or stored.journal.records):
-            view, settings = view_of(stored), settings_of(stored)
-            write(path, kept, settings, view, stored.head["ham_loss"], stored)
+            rewrite(stored, kept)
         words, left = int(table.words.sum()), int(kept.words.sum())
         return Pruned((words, left), (len(table) - words, len(kept) - left), (size, os.path.getsize(path)))
-
-
-def expired(table: CountTable, before: int, rare: int) -> Array:
-    """Mark tokens that were last seen before a day, and are in no more messages than `rare`."""
-    return (table.last_days < before) & (table.message_counts.sum(axis=0) <= rare)

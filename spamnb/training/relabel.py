@@ -7,11 +7,10 @@ import numpy as np
 from spamnb.errors import UsageError
 from spamnb.labels import SPAM
 from spamnb.lock import TRAINING, Lock
-from spamnb.model import settings_of, view_of
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.loading import load_table
-from spamnb.training.train import write
+from spamnb.training.train import rewrite
 
 
 def relabel(path: str, old: str, new: str | None = None) -> int:
@@ -27,8 +26,7 @@ def relabel(path: str, old: str, new: str | None = None) -> int:
             raise UsageError("spam cannot be renamed or removed: the cutoffs are for it")
         table = load_table(stored).clipped()
         count = table.messages[table.labels.index(old)]
-        settings, view = settings_of(stored), view_of(stored)
-        write(path, renamed(table, old, new), settings, view, stored.head["ham_loss"], stored)
+        rewrite(stored, renamed(table, old, new))
     return count
 
 

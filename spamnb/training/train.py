@@ -283,12 +283,16 @@ def write(
     write_shards(path, table.labels, [table], table.learned, settings, view, ham_loss, before)
 
 
+def rewrite(stored: StoredModel, table: CountTable) -> None:
+    """Write a model anew with another table. The caller holds the lock on training."""
+    write(stored.path, table, settings_of(stored), view_of(stored), stored.head["ham_loss"], stored)
+
+
 def fold(path: str, always: bool = False) -> None:
     """Fold the journal into the model, if there is one. The caller holds the lock on training."""
     stored = StoredModel.open(path)
     if stored.journal.records or always:
-        table, view, settings = load_table(stored).clipped(), view_of(stored), settings_of(stored)
-        write(path, table, settings, view, stored.head["ham_loss"], stored)
+        rewrite(stored, load_table(stored).clipped())
 
 
 def create(path: str, *labels: str, ham_loss: float | None = None) -> None:

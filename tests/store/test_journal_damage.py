@@ -369,7 +369,7 @@ def test_what_is_learned_while_it_is_folded_comes_along(start, model):
     damage_a_record(model, start[1][2])
     assert learn(model, MORE, "spam") == "learned"
     with Lock(model, kind=TRAINING):
-        training.write(model, table, Settings(), training.view_of(before), before.head["ham_loss"], before)
+        training.rewrite(before, table)
     after = StoredModel.open(model)
     assert after.label_of(digest(read(MORE))) == "spam"
     assert after.label_of(digest(read(MAIL["bob"]))) == "spam"

@@ -12,7 +12,6 @@ from helpers.textbook import counted
 from helpers.waiting import PATIENCE, pipe_to_reader
 
 from spamnb.errors import CannotCreate, InputOutputError
-from spamnb.model import settings_of, view_of
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
@@ -114,9 +113,7 @@ def folding(path):
     before = StoredModel.open(path)
     table = load_table(before).clipped()
     learn_meanwhile(path)
-    return lambda: training.write(
-        path, table, settings_of(before), view_of(before), before.head["ham_loss"], before
-    )
+    return lambda: training.rewrite(before, table)
 
 
 def a_run(path, folder, **options):
@@ -228,7 +225,7 @@ def test_a_model_of_the_same_generation(tmp_path):
     learn(path, letter("bob"), "spam")
 
     def write():
-        training.write(path, table, settings_of(before), view_of(before), before.head["ham_loss"], before)
+        training.rewrite(before, table)
 
     only_bob = expected(tmp_path / "bob", {"bob": "spam"})
     assert counts_of(path) == only_bob
