@@ -29,7 +29,7 @@ from spamnb.delivery import ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, has_several
 from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
-from spamnb.mailboxes.sources import check, is_little, messages, read, split_number, store_for, total_size
+from spamnb.mailboxes.sources import check, is_little, messages, split_number, store_for, total_size
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.passthrough import STYLES
 from spamnb.reading.sender import read_head
@@ -190,7 +190,7 @@ def whole_file(paths: tuple[str, ...]) -> bytes:
     if split_number(path)[0]:
         return only_message(paths).data
     try:
-        data = b"".join(read(path))
+        data = b"".join(store_for(path).read(path))
     except OSError as error:
         raise NoInput(f"{path}: {reason_of(error)}") from error
     if decompressor_for(data[:10]):

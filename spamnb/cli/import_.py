@@ -15,10 +15,10 @@ from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import print_json, show, table
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
+from spamnb.exchange.importing import FORMATS
 from spamnb.exchange.importing.exports import Lines
-from spamnb.exchange.importing.formats import FORMATS
 from spamnb.files import STDIN, announce_stdin, counted
-from spamnb.mailboxes.sources import read
+from spamnb.mailboxes.sources import store_for
 from spamnb.mailboxes.streams import blocks_of, decompressed, reason_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def blocks(path: str) -> Iterator[bytes]:
     if path == "-":
         announce_stdin("an export")
     try:
-        yield from decompressed(blocks_of(partial(os.read, STDIN)) if path == "-" else read(path))
+        found = blocks_of(partial(os.read, STDIN)) if path == "-" else store_for(path).read(path)
+        yield from decompressed(found)
     except OSError as error:
         raise (NoInput if error.errno else DataError)(f"{path}: {reason_of(error)}") from error
 

@@ -9,7 +9,6 @@ import os
 from contextlib import contextmanager
 from functools import cache
 from logging import NullHandler, getLogger
-from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import SpamnbError, UsageError
@@ -44,17 +43,12 @@ def is_web(url: str) -> bool:
 
 def located(url: str) -> tuple[Any, str]:
     """Find the file system of fsspec that has an address, and the path in it."""
-    path, archive = split_chain(url)
     try:
-        if archive:
-            fs = _archive(path.partition("://")[0] + "://" + archive, os.getpid(), get_ident())
-            path = fs._strip_protocol(path)
-        else:
-            fs, path = url_to_fs(url, **(_web_options() if is_web(url) else {}))
-    except ImportError as error:
-        cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
-        todo = f"pip install {cause.name}" if cause.name and cause.name in str(error) else str(error)
-        raise UsageError(f"{url}: this needs another package: {todo}") from error
+        if "http://" in url or "https://" in url:
+            _guard_web()
+        fs, path = url_to_fs(url)
+    except ImportError as error:  # which names the package
+        raise UsageError(f"{url}: {error}") from error
     except Exception as error:
         raise OSError(backend_reason(error, url)) from error
     _held.add(fs)
@@ -62,15 +56,15 @@ def located(url: str) -> tuple[Any, str]:
 
 
 @cache
-def _web_options() -> dict[str, Any]:
-    """Options for aiohttp. A file may take longer than its five minutes, but no server may fall silent."""
+def _guard_web() -> None:
+    """Set options of aiohttp: a file may take longer than five minutes, but no server may fall silent."""
     from aiohttp import ClientTimeout, TraceConfig
 
-    timeout = ClientTimeout(sock_connect=TIMEOUT, sock_read=TIMEOUT)
     trace = TraceConfig()
     trace.on_request_redirect.append(_stay_there)
-    options = {"timeout": timeout, "trace_configs": [trace]}
-    return {"client_kwargs": options | conf.get("http", {}).get("client_kwargs", {})}
+    options = {"timeout": ClientTimeout(sock_connect=TIMEOUT, sock_read=TIMEOUT), "trace_configs": [trace]}
+    of_user = conf.get("http", {})
+    conf["http"] = {**of_user, "client_kwargs": options | of_user.get("client_kwargs", {})}
 
 
 async def _stay_there(_session: Any, _context: Any, redirected: Any) -> None:
@@ -79,12 +73,6 @@ async def _stay_there(_session: Any, _context: Any, redirected: Any) -> None:
     there = answer.url.join(type(answer.url)(answer.headers.get("Location", "")))
     if there.host != answer.url.host:
         raise OSError(f"it is at another host: {there.with_query(None)}")
-
-
-@cache
-def _archive(address: str, _process: int, _thread: int) -> Any:
-    """File system of an archive, for one thread. fsspec keeps none, and lists the archive to make one."""
-    return url_to_fs(address)[0]
 
 
 def info_of(url: str) -> dict[str, Any]:
@@ -96,16 +84,9 @@ def info_of(url: str) -> dict[str, Any]:
         return info
 
 
-def split_chain(url: str) -> tuple[str, str]:
-    """Split a chained address into its path and what follows it.
-
-    >>> split_chain("zip://folder::s3://bucket/mail.zip")
-    ('zip://folder', '::s3://bucket/mail.zip')
-    >>> split_chain("simplecache::s3://bucket/folder")
-    ('simplecache::s3://bucket/folder', '')
-    """
-    end = url.find("::", url.find("://"))
-    return (url, "") if end < 0 else (url[:end], url[end:])
+def is_archived(url: str) -> bool:
+    """Whether an address leads into an archive, like zip://mail.mbox::s3://bucket/mail.zip."""
+    return "::" in url.partition("://")[2]
 
 
 def split_pattern(url: str) -> tuple[str, str]:
@@ -114,14 +95,12 @@ def split_pattern(url: str) -> tuple[str, str]:
     >>> split_pattern("s3://bucket/2026-*/ham/")
     ('s3://bucket', '2026-*/ham/')
     """
-    path, archive = split_chain(url)
-    scheme, _, rest = path.partition("://")
+    scheme, _, rest = url.partition("://")
     levels = rest.split("/")
     wildcards = "*[" if is_web(url) else "*?["  # on the web, a ? begins the query
-    first = 0 if archive else 1  # outside archives, the first level is a host or bucket
-    for depth, level in enumerate(levels[first:], first):
+    for depth, level in enumerate(levels[1:], 1):  # the first is a host or bucket
         if any(wildcard in level for wildcard in wildcards):
-            return f"{scheme}://{'/'.join(levels[:depth])}{archive}", "/".join(levels[depth:])
+            return f"{scheme}://{'/'.join(levels[:depth])}", "/".join(levels[depth:])
     return url, ""
 
 

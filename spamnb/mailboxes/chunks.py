@@ -46,13 +46,13 @@ class MessageFiles:
 class NumberedMessages:
     """Messages of a mailbox chosen by their numbers. The mailbox is read up to the last of them."""
 
-    __slots__ = ("numbers", "path", "size", "store")
+    __slots__ = ("numbers", "path", "store")
+    size = 0  # which is not known before
 
-    def __init__(self, store: Store, path: str, numbers: set[int], size: int) -> None:
+    def __init__(self, store: Store, path: str, numbers: set[int]) -> None:
         self.store = store
         self.path = path
         self.numbers = numbers
-        self.size = size
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
         missing = set(self.numbers)

@@ -52,18 +52,18 @@ class MailboxRange:
         self.start = start
         self.stop = stop
         self.exact = exact
-        self.extent: RangeExtent | None = None
+        self.extent = RangeExtent(start)
 
     @property
     def size(self) -> int:
         return self.stop - self.start
 
     def messages(self) -> Iterator[RawMessage | Unreadable]:
-        known = next(known for known in FORMATS if known.name == self.format_name)
-        at = self.start if self.exact else max(0, self.start - known.lead)
+        known = FORMATS[self.format_name]
+        at = self.start if self.exact else max(0, self.start - known.LEAD)
         stream = ByteStream(self.store.read(self.path, at, self.stop - at))
         blocks: Iterator[bytes] = stream
-        if at < self.start and known.boundary:
+        if at < self.start:
             offset, blocks = known.boundary(stream, self.stop - at)
             at += offset
         extent = self.extent = RangeExtent(min(at, self.stop))
@@ -96,7 +96,7 @@ class ChunkTask:
 
 def join_ranges(
     results: Iterable[tuple[MailboxRange | None, Result]],
-    redo: Callable[[MailboxRange, Result], tuple[MailboxRange | None, Result]],
+    redo: Callable[[MailboxRange, Result], tuple[Any, Result]],
 ) -> Iterator[tuple[Result, int]]:
     """Yield the results of chunks, in order, without gaps and overlaps: each with the number of records
     before it in its mailbox, to be added to the index of its messages.
@@ -115,18 +115,11 @@ def join_ranges(
             at = before = 0
         if at is not None and at >= chunk.stop:
             continue
-        extent = _extent_of(chunk)
+        extent = chunk.extent
         if at is not None and extent.began != at:
-            chunk, result = redo(
-                MailboxRange(chunk.store, chunk.path, chunk.format_name, at, chunk.stop, True), result
-            )
-            extent = _extent_of(chunk)
+            exact = MailboxRange(chunk.store, chunk.path, chunk.format_name, at, chunk.stop, exact=True)
+            chunk, result = redo(exact, result)
+            extent = chunk.extent
         yield result, before
         before += extent.records
         at = extent.ended if extent.whole else None
-
-
-def _extent_of(chunk: MailboxRange | None) -> RangeExtent:
-    if chunk is None or chunk.extent is None:
-        raise ValueError("a range whose messages have not been read")
-    return chunk.extent

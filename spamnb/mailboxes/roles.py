@@ -63,7 +63,13 @@ _NAMES = {
     ARCHIVE: "archive archives archived archiv archivo archivio archief arquivo archiwum arkiv arkisto архив",
 }
 _IGNORED = str.maketrans("", "", " -_'’.()[]\t")
-_ENDINGS = [".gz", ".xz", ".bz2", ".zst", *(ending for known in FORMATS for ending in known.name_endings)]
+_ENDINGS = [
+    ".gz",
+    ".xz",
+    ".bz2",
+    ".zst",
+    *(ending for known in FORMATS.values() for ending in known.NAME_ENDINGS),
+]
 _ENDINGS.append(".sbd")  # sub-folders, in Thunderbird
 
 

@@ -8,7 +8,6 @@ holds a mailbox in memory: large ones go out as byte ranges, or, if compressed o
 
 from __future__ import annotations
 
-import os
 import sys
 from itertools import accumulate, groupby
 
@@ -53,11 +52,6 @@ def store_for(path: str) -> Store:
     from spamnb.mailboxes.remote import REMOTE
 
     return REMOTE
-
-
-def read(path: str) -> Iterator[bytes]:
-    """Read the blocks of a file, as they are."""
-    return store_for(path).read(path)
 
 
 def split_number(path: str) -> tuple[str, int]:
@@ -110,9 +104,7 @@ def is_little(paths: Sequence[str], most: int, least_file: int) -> bool:
 def _sizes(paths: Iterable[str], without: Iterable[str], leave_out: frozenset[str]) -> Iterator[int]:
     """Yield the bytes of each file, or STREAM."""
     for _, item in _files(paths, without, leave_out):
-        if isinstance(item, NumberedMessages):
-            yield item.size
-        elif not isinstance(item, Unreadable):
+        if isinstance(item, tuple):
             yield item[1]
 
 
@@ -166,7 +158,7 @@ def _files(
     for box, named in groupby(((*split_number(path), path) for path in paths), lambda item: item[0]):
         if box:
             store = store_for(box)
-            yield store, NumberedMessages(store, box, {number for _, number, _ in named}, _size(box))
+            yield store, NumberedMessages(store, box, {number for _, number, _ in named})
             continue
         for *_, path in named:
             store = store_for(path)
@@ -179,14 +171,6 @@ def _files(
                 walks[store] = FolderWalk(store, named_here, without_here, leave_out)
             for found in walks[store].files(path):
                 yield store, found if isinstance(found, Unreadable) else (*found, found[0] == path)
-
-
-def _size(path: str) -> int:
-    """Bytes of a mailbox; 0 for a remote one, where asking takes long."""
-    try:
-        return 0 if is_remote(path) else os.stat(path).st_size
-    except OSError:  # gone meanwhile: whoever reads it reports that
-        return 0
 
 
 def _chunks_of(
@@ -206,7 +190,7 @@ def _chunks_of(
     if (packed and length > max_packed) or (known and known.boundary and not store.can_seek(path)):
         return _read_in_order(store, path, size, named)
     if known and known.boundary:
-        name = known.name
+        name = known.NAME
         return (MailboxRange(store, path, name, at, min(at + size, length)) for at in range(0, length, size))
     return (MessageFiles(store, [path], length, named),)
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from spamnb.errors import UsageError
+
 if TYPE_CHECKING:
     from spamnb.workers.cluster.pool import ClusterPool
     from spamnb.workers.judges import LocalJudges
@@ -14,18 +16,24 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_pool(
-    paths: Sequence[str], cluster: str | None, jobs: int | None, skip_unreadable: bool
+    paths: Sequence[str], cluster: str | None, jobs: int | None = None, skip_unreadable: bool = False
 ) -> Iterator[LocalPool | ClusterPool]:
-    """Open the workers for the mail below some paths: those of a cluster, if its address is given."""
+    """Open the workers for the mail below some paths: those of a Dask cluster, if one is given.
+
+    That is the address of its scheduler, the file that this wrote, or `local`, to start workers here.
+    """
     if cluster is None:
         from spamnb.workers.local import LocalPool
 
         yield LocalPool(jobs)
         return
-    from spamnb.workers.cluster import connected
-
-    with connected(cluster, paths, jobs, skip_unreadable) as pool:
-        yield pool
+    try:
+        from spamnb.workers.cluster.connecting import client_of
+        from spamnb.workers.cluster.pool import ClusterPool
+    except ModuleNotFoundError as error:
+        raise UsageError("a cluster needs an extra: pip install 'spamnb[cluster]'") from error
+    with client_of(cluster, jobs) as client:
+        yield ClusterPool(client, paths, skip_unreadable)
 
 
 @contextmanager

@@ -87,15 +87,6 @@ def test_cut_short_by_one_character(spamnb, own):
     assert content(own) == content(spamnb.model)
 
 
-@pytest.mark.slow
-def test_cut_short_on_the_way(spamnb, tmp_path):
-    """The program that cuts it succeeds, and so does the pipe as a whole, but for the import."""
-    back = tmp_path / "back"
-    done = spamnb.shell(f'"$0" export | head -n 100 | "$0" import --model {back} -')
-    done.fails(65, "line 100", "cut short", "another backup")
-    assert not back.exists()
-
-
 CHANGES = {
     "a count": (b"t\t", lambda line: line.replace(b"\t1\t", b"\t2\t", 1)),
     "a word": (b"t\t", lambda line: line[:-1] + b"x"),

@@ -14,8 +14,9 @@ from fuzz.sealing import sealed_backup, sealed_journal, sealed_model
 import spamnb
 from spamnb.errors import DataError, SpamnbError
 from spamnb.exchange.backup import exported, restore
+from spamnb.exchange.importing import FORMATS
 from spamnb.exchange.importing.exports import Lines
-from spamnb.exchange.importing.imported import FORMATS, read_export
+from spamnb.exchange.importing.imported import read_export
 from spamnb.history import log
 from spamnb.history.gathering import row_of
 from spamnb.inspection.check import check

@@ -8,11 +8,11 @@ import zipfile
 from random import Random
 
 import pytest
+from helpers.mailboxes import ENVELOPE
 from helpers.samples import ham, spam
 
 from spamnb.mailboxes.not_mail import no_message, not_mail
 
-ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
 MORK = b"""// <!-- <mdb:mork:z v="1.4"/> -->
 < <(a=c)> // (f=iso-8859-1)
   (B8=unreadChildren)(B9=threadSubject)>

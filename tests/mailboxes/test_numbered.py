@@ -5,7 +5,7 @@ import gzip
 import os
 
 import pytest
-from helpers.mailboxes import described
+from helpers.mailboxes import described, written
 from helpers.samples import ham, spam
 
 from spamnb.mailboxes import sources
@@ -13,12 +13,6 @@ from spamnb.mailboxes.stores import Store
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
 from spamnb.store.stored_model import StoredModel
-
-ENVELOPE = b"From ann@example.org Sun Nov 15 01:02:03 2026\n"
-
-
-def written(messages):
-    return b"".join(ENVELOPE + raw + b"\n" for raw in messages)
 
 
 @pytest.fixture(params=[bytes, gzip.compress, bz2.compress], ids=["plain", "gzip", "bzip2"])
@@ -118,10 +112,7 @@ def test_what_is_no_mailbox_has_no_numbers(spamnb, tmp_path):
     for name in (
         f"{tmp_path}:0",
         f"{tmp_path}/nothing:0",
-        f"{one}:",
-        f"{one}:-1",
-        f"{one}:x",
-        f"{one}:٣",
+        *(f"{one}:{end}" for end in ("", "-1", "x", "٣")),
         ":3",
     ):
         spamnb("classify", name).fails(66, f"{name}: no such file or folder")

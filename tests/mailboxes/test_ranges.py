@@ -135,7 +135,6 @@ def test_a_range_tells_where_it_began_and_ended(tmp_path, eol):
         chunk = MailboxRange(LOCAL, path, "mbox", start, stop)
         assert [described(item)[1] for item in chunk.messages()] == list(range(records))
         found = chunk.extent
-        assert found is not None
         assert (found.began, found.ended, found.records, found.whole) == (began, ended, records, True)
 
 
@@ -246,9 +245,3 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
     assert found == whole(str(tmp_path))
     damaged = [os.path.basename(path) for path, *rest in found if "damaged" in str(rest)]
     assert damaged == ["6", "7"]
-
-
-def test_a_range_must_have_been_read(tmp_path):
-    chunk = MailboxRange(LOCAL, put(tmp_path, MIXED), "mbox", 0, len(MIXED))
-    with pytest.raises(ValueError, match="not been read"):
-        list(join_ranges([(chunk, None)], Again()))

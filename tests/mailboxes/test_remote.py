@@ -8,10 +8,8 @@ import pickle
 import socket
 import subprocess
 import sys
-import threading
 import time
 import zipfile
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,31 +20,22 @@ from helpers.mailboxes import mail as message
 from helpers.samples import ham, spam
 from helpers.tiers import only_long
 from helpers.waiting import PATIENCE
+from helpers.web import served
 
 from spamnb.errors import NoInput, UsageError
 from spamnb.mailboxes import sources
-from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.remote import HAS_COLONS
-from spamnb.mailboxes.streams import FIRST_BLOCK
 
-# As a fresh process sees an address: its messages, their size, the same put together from pieces, and what
-# kinds of pieces there are.
+# As a fresh process sees an address: its messages, the same put together from chunks, their size, and the
+# kinds of chunks.
 ASK = """
 import pickle, sys
+from helpers.mailboxes import described, together
 from spamnb.mailboxes import remote, sources
-from spamnb.mailboxes.chunks import RawMessage
-from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 remote.FILES_AT_ONCE = 8
-work = ChunkTask(lambda chunk: list(chunk.messages()))
-def told(items, before=0):
-    return [(one.path, one.index if one.index is None else before + one.index, one.data)
-            if isinstance(one, RawMessage) else (one.path, one.why) for one in items]
 def answer(url):
     chunks = list(sources.chunks([url], size=100_000))
-    kept = join_ranges(map(work, chunks), lambda chunk, _: work(chunk))
-    pieces = [one for items, before in kept for one in told(items, before)]
     kinds = {type(chunk).__name__ for chunk in chunks}
-    return told(sources.messages([url])), sources.total_size([url]), pieces, kinds
+    return [*map(described, sources.messages([url]))], together(chunks), sources.total_size([url]), kinds
 pickle.dump([answer(url) for url in sys.argv[1:]], sys.stdout.buffer)
 """
 
@@ -61,7 +50,6 @@ def tree(tmp_path_factory):
     put(root / "boxes" / "long.mbox", box([90], 30_000) + box(range(91, 94)))  # more than one request
     for n in range(12):
         put(root / "folder" / f"{n}.eml", message(100 + n))
-    put(root / "folder" / "exact", message(170) + b"x" * (FIRST_BLOCK - len(message(170))))
     put(root / "folder" / "large", message(171, 20_000))
     put(root / "folder" / "ünï cödé #1 [x]", message(172))
     put(root / "folder" / "empty", b"")
@@ -83,25 +71,12 @@ def tree(tmp_path_factory):
 def below(root, items):
     """What was found, with paths as they are below a root."""
     root = str(root).rstrip("/") + "/"
-    found = []
-    for item in items:
-        path, *rest = (
-            item if isinstance(item, tuple)
-            else (item.path, item.index, item.data) if isinstance(item, RawMessage) else (item.path, item.why)
-        )  # fmt: skip
-        assert path.startswith(root)
-        found.append((path.removeprefix(root).lstrip("/"), *rest))
-    return found
+    assert all(path.startswith(root) for path, *_ in items)
+    return [(path.removeprefix(root).lstrip("/"), *rest) for path, *rest in items]
 
 
 def read(root, path="", **options):
-    return below(root, sources.messages([f"{root}/{path}"], **options))
-
-
-def write(url, data):
-    store, path = fsspec.core.url_to_fs(url)
-    store.pipe(path, data)
-    return url
+    return below(root, [described(item) for item in sources.messages([f"{root}/{path}"], **options)])
 
 
 # Folders and patterns
@@ -127,35 +102,31 @@ def test_several_paths_come_in_their_order_and_no_folder_twice(tree):
         assert [data for *_, data in found] == [described(one)[2] for one in sources.messages(here)]
 
 
-def test_a_zip_file_is_a_folder(tree, tmp_path):
+def test_a_file_in_an_archive(tree, tmp_path):
     with zipfile.ZipFile(tmp_path / "mail.zip", "w") as packed:
-        for name in ("folder/0.eml", "folder/a/b/c/deep", "boxes/a.mbox"):
-            packed.write(tree / name, name)
-    chained = f"::file://{tmp_path}/mail.zip"
-    found = list(sources.messages([f"zip://{chained}"]))
-    assert [one.path for one in found[39:]] == [
-        f"zip://boxes/a.mbox{chained}",
-        f"zip://folder/0.eml{chained}",
-        f"zip://folder/a/b/c/deep{chained}",
-    ]
-    assert described(found[-1])[2] == message(174)
-    without = [f"zip://folder/a{chained}", f"zip://boxes/*{chained}"]
-    (one,) = sources.messages([f"zip://{chained}"], without=without)
-    assert described(one)[2] == message(100)
-    for pattern, many in (("*/*.eml", 1), ("f*", 2), ("**/a*", 41), ("boxes/a.mbox", 40)):
-        assert len(list(sources.messages([f"zip://{pattern}{chained}"]))) == many
+        packed.write(tree / "boxes" / "a.mbox", "boxes/a.mbox")
+    archive = f"::file://{tmp_path}/mail.zip"
+    for size in (1 << 20, 500):
+        found = together(sources.chunks([f"zip://boxes/a.mbox{archive}"], size=size))
+        assert [data for *_, data in found] == [*map(message, range(40))]
+    for name, why in (
+        ("boxes", "name a file in it"),
+        ("nothing", "no such file"),
+        ("boxes/*", "no such file"),
+    ):
+        with pytest.raises(NoInput, match=why):
+            sources.check([f"zip://{name}{archive}"])
 
 
-def test_links(tmp_path):
+def test_links_and_pipes_are_not_followed(tmp_path):
     put(tmp_path / "elsewhere" / "x")
     folder = tmp_path / "folder"
     put(folder / "a")
-    (folder / "file").symlink_to(tmp_path / "elsewhere" / "x")
-    (folder / "loop").symlink_to(folder)
-    (folder / "lost").symlink_to("nowhere")
+    for name, target in (("file", "../elsewhere/x"), ("loop", "."), ("lost", "nowhere")):
+        (folder / name).symlink_to(target)
     os.mkfifo(folder / "pipe")
-    assert read(f"file://{folder}") == [("a", None, message(1)), ("file", None, message(1))]
-    assert len(read(f"file://{folder}", "loop")) == 2  # named
+    assert read(f"file://{folder}") == [("a", None, message(1))]
+    assert len(read(f"file://{folder}", "loop")) == 1  # named
     with pytest.raises(NoInput, match="neither a file nor a folder"):
         sources.check([f"file://{folder}/pipe"])
 
@@ -165,10 +136,8 @@ def test_links(tmp_path):
     [
         ("*", ["1/ham/a", "1/ham/b", "1/spam/c", "10/ham/d", "2/ham/e", "2/x[1]", "z"]),
         ("*/ham/", ["1/ham/a", "1/ham/b", "10/ham/d", "2/ham/e"]),
-        ("?/ham/?", ["1/ham/a", "1/ham/b", "2/ham/e"]),
         ("[12]/*am/[!a]", ["1/ham/b", "1/spam/c", "2/ham/e"]),
         ("**", ["1/ham/a", "1/ham/b", "1/spam/c", "10/ham/d", "2/ham/e", "2/x[1]", "z"]),
-        ("**/ham", ["1/ham/a", "1/ham/b", "10/ham/d", "2/ham/e"]),
         ("**/[b-d]", ["1/ham/b", "1/spam/c", "10/ham/d"]),
         (".*/*", [".hidden/h"]),
         ("2/x[1]", ["2/x[1]"]),  # there is one of that name
@@ -176,7 +145,7 @@ def test_links(tmp_path):
 )
 def test_patterns(pattern, found):
     for name in ("1/ham/a", "1/ham/b", "1/spam/c", "10/ham/d", "2/ham/e", "2/x[1]", ".hidden/h", "z"):
-        write(f"memory://globs/{name}", name.encode())
+        fsspec.filesystem("memory").pipe(f"/globs/{name}", name.encode())
     assert read("memory://globs", pattern) == [(name, None, name.encode()) for name in found]
     sources.check([f"memory://globs/{pattern}"])
 
@@ -209,7 +178,7 @@ def test_without(tree):
     ],
 )
 def test_what_is_not_there(url, why):
-    write("memory://few/1/ham", b"x")
+    fsspec.filesystem("memory").pipe("/few/1/ham", b"x")
     with pytest.raises(NoInput) as caught:
         sources.check([url])
     assert str(caught.value) == f"{url}: {why}"
@@ -217,19 +186,20 @@ def test_what_is_not_there(url, why):
 
 
 @pytest.mark.parametrize("path", ["", "*"])
-def test_names_that_would_be_taken_for_a_chain_of_addresses(path):
-    store = fsspec.filesystem("memory")
+def test_a_name_is_not_taken_for_an_address_in_an_address(path):
     for name in ("/odd/a", "/odd/a::b", "/odd/x::file:/y", "/odd/c"):
-        store.pipe(name, b"c")
-    expected = [("a", None, b"c"), ("a%3A%3Ab", HAS_COLONS), ("c", None, b"c"), ("x%3A%3Afile:", HAS_COLONS)]
-    assert read("memory://odd", path) == expected
+        fsspec.filesystem("memory").pipe(name, b"c")
+    (_, *one), (name, why), (_, *two), (other, reason) = read("memory://odd", path)
+    assert one == two == [None, b"c"]
+    assert (name, other) == ("a%3A%3Ab", "x%3A%3Afile:")
+    assert why == reason == "no such file or folder"
 
 
 @pytest.mark.parametrize(
     ("url", "code", "words"),
     [
-        ("gs://bucket/ham", 64, "this needs another package: pip install gcsfs"),
-        ("sftp://host/ham", 64, "this needs another package: pip install paramiko"),
+        ("gs://bucket/ham", 64, "install gcsfs"),
+        ("sftp://host/ham", 64, "paramiko"),
         ("nonsense://bucket/ham", 66, "nonsense"),
         ("memory://nothing", 66, "no such file or folder"),
         ("http://127.0.0.1:1/ham.mbox", 66, "connect call failed"),
@@ -245,19 +215,12 @@ def test_a_model_is_here(spamnb, mail):
     spamnb("inspect", env=spamnb.environment | {"SPAMNB_MODEL": "s3://mail/model"}).fails(64, here)
 
 
-@pytest.mark.parametrize(
-    ("lacking", "words"),
-    [
-        ("fsspec", "addresses with :// need an extra: pip install 'spamnb[cluster]'"),
-        ("s3fs", "s3://bucket/ham: this needs another package: pip install s3fs"),
-    ],
-)
-def test_what_is_not_installed(spamnb, mail, lacking, words):
-    start = f"import sys; sys.modules['{lacking}'] = None; from spamnb.start import main; sys.exit(main())"
+def test_without_fsspec(spamnb, mail):
+    start = "import sys; sys.modules['fsspec'] = None; from spamnb.start import main; sys.exit(main())"
     without = [sys.executable, "-c", start]
+    words = "addresses with :// need an extra: pip install 'spamnb[cluster]'"
     spamnb.run([*without, "train", "--model", "x", "s3://bucket/ham", mail.spam]).fails(64, words)
-    if lacking == "fsspec":
-        assert spamnb.run([*without, "classify", mail.spam]).code == 0
+    assert spamnb.run([*without, "classify", mail.spam]).code == 0
 
 
 def test_evaluate_and_classify(spamnb, mail, tree):
@@ -275,45 +238,21 @@ def test_evaluate_and_classify(spamnb, mail, tree):
 # Web servers
 
 
-class Whole(http.server.SimpleHTTPRequestHandler):
-    """Python's own, which sends nothing but whole files."""
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Sends nothing but whole files, and keeps connections open."""
+
+    protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
         pass
 
 
-class Ranged(Whole):
-    """And one that sends a part when asked for it, as all others do."""
-
-    def send_head(self):
-        wanted = self.headers.get("Range", "").removeprefix("bytes=").partition("-")
-        path = Path(self.translate_path(self.path))
-        if not wanted[0] or not path.is_file():
-            return super().send_head()
-        file, size = path.open("rb"), path.stat().st_size
-        start, end = int(wanted[0]), min(int(wanted[2]), size - 1)
-        file.seek(start)
-        self.send_response(206)
-        self.send_header("Content-Range", f"bytes {start}-{end}/{size}")
-        self.send_header("Content-Length", str(end - start + 1))
-        self.end_headers()
-        self.wfile.write(file.read(end - start + 1))
-        file.close()
-        return None
-
-
-class Closed(Whole):
+class Closed(Files):
     def send_head(self):
         self.send_error(403)
 
 
-class Lasting(Whole):
-    """Keeps connections open."""
-
-    protocol_version = "HTTP/1.1"
-
-
-class Slow(Whole):
+class Slow(Files):
     """Sends the end of a file after a while."""
 
     def copyfile(self, source, outputfile):
@@ -323,45 +262,29 @@ class Slow(Whole):
         outputfile.write(data[-100:])
 
 
-@contextmanager
-def served(handler, folder):
-    def serve(*arguments):
-        return handler(*arguments, directory=str(folder))
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), serve)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join(10)
-        server.server_close()
-
-
 def asked(code, *arguments, **environment):
     """What a fresh process answers."""
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, timeout=PATIENCE)
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env=os.environ | {"PYTHONPATH": path} | environment,
+        capture_output=True,
+        timeout=PATIENCE,
+    )
     assert (done.returncode, done.stderr) == (0, b"")
     return pickle.loads(done.stdout)
 
 
-@pytest.mark.parametrize("kind", [Whole, Ranged])
-def test_a_web_server(tree, kind):
-    """Folders, with and without a slash, and files; mailboxes are cut if the server can."""
-    paths = ["boxes", "Maildir/.Junk/", "boxes/long.mbox", "boxes/gzip.mbox", "folder/a*/**/d*"]
-    paths += [""] if kind is Whole else []
-    with served(kind, tree) as web:
+def test_a_web_server(tree):
+    """Folders, with and without a slash, and files."""
+    paths = ["", "boxes", "Maildir/.Junk/", "boxes/long.mbox", "boxes/gzip.mbox", "folder/a*/**/d*"]
+    with served(Files, directory=str(tree)) as web:
         found = asked(ASK, *[f"{web}/{path}" for path in paths])
-    for path, (items, size, pieces, kinds) in zip(paths, found, strict=True):
+    for path, (items, in_chunks, _, _) in zip(paths, found, strict=True):
         here = str(tree / path) if "*" not in path else str(tree / "folder" / "a" / "b" / "c" / "deep")
-        expected = below(tree, sources.messages([here]))
+        expected = below(tree, [described(one) for one in sources.messages([here])])
         assert below(web, items) == [(quote(name), *rest) for name, *rest in expected]
-        assert pieces == items
-        assert size == sources.total_size([here])
-        if path == "boxes/long.mbox":
-            assert kinds == {"ReadMessages" if kind is Whole else "MailboxRange"}
+        assert in_chunks == items
 
 
 def test_a_process_leaves_the_connections_of_its_parent_alone(tree):
@@ -374,7 +297,7 @@ def count():
     return len(list(sources.messages(sys.argv[1:])))
 pickle.dump([count(), *in_parallel(count, [(), (), ()], 2), count()], sys.stdout.buffer)
 """
-    with served(Lasting, tree) as web:
+    with served(Files, directory=str(tree)) as web:
         assert asked(code, f"{web}/boxes/") == [len(read(tree, "boxes"))] * 5
 
 
@@ -386,7 +309,7 @@ from spamnb.mailboxes import sources
 aiohttp.client.DEFAULT_TIMEOUT = aiohttp.ClientTimeout(total=0.3)
 pickle.dump([getattr(one, "data", None) for one in sources.messages(sys.argv[1:])], sys.stdout.buffer)
 """
-    with served(Slow, tree) as web:
+    with served(Slow, directory=str(tree)) as web:
         found = asked(code, f"{web}/boxes/long.mbox")
     assert found == [data for *_, data in read(tree, "boxes/long.mbox")]
 
@@ -408,65 +331,44 @@ except NoInput as error:
 
 
 def test_a_closed_web_server(spamnb, tree):
-    with served(Closed, tree) as web:
+    with served(Closed, directory=str(tree)) as web:
         spamnb("classify", f"{web}/boxes/a.mbox").fails(66, "a.mbox: 403 Forbidden")
 
 
 # S3
 
 
-@pytest.fixture(scope="session")
-def in_bucket(bucket, tree):
+def test_a_bucket_has_the_messages_of_the_same_folder(tree, bucket):
     bucket.put_all(tree, "tree")
     bucket.put("tree/folder/", b"")  # as some programs mark a folder
-    return "s3://mail/tree"
-
-
-def test_a_bucket_has_the_messages_of_the_same_folder(tree, bucket, in_bucket):
-    paths = ["", "Maildir/.Junk", "boxes/long.mbox"]
-    found = asked(ASK, *[f"{in_bucket}/{path}" for path in paths], **bucket.environment)
-    for path, (items, size, pieces, kinds) in zip(paths, found, strict=True):
-        assert below(in_bucket, items) == read(tree, path)
-        assert pieces == items
+    root, paths = "s3://mail/tree", ["", "Maildir/.Junk", "boxes/long.mbox"]
+    found = asked(ASK, *[f"{root}/{path}" for path in paths], **bucket.environment)
+    for path, (items, in_chunks, size, kinds) in zip(paths, found, strict=True):
+        assert below(root, items) == read(tree, path)
+        assert in_chunks == items
         assert size == sources.total_size([str(tree / path)])
         assert ("MailboxRange" in kinds) == (path in ("", "boxes/long.mbox"))
 
 
-@pytest.fixture(scope="session")
-def labelled(tmp_path_factory, bucket):
-    """Ham and spam on the disk and in the bucket, as small files and as mailboxes."""
-    root = tmp_path_factory.mktemp("labelled")
+@only_long
+def test_a_model_trained_from_a_bucket_is_the_same_byte_for_byte(spamnb, bucket, tmp_path):
     for n in range(20):
-        put(root / "ham" / f"{n}", ham(n))
-    put(root / "ham" / "box.mbox", b"".join(ENVELOPE + ham(n) + b"\n" for n in range(20, 500)))
-    assert (root / "ham" / "box.mbox").stat().st_size > sources.CHUNK // sources.COMPRESSION
+        put(tmp_path / "mail" / "ham" / f"{n}", ham(n))
+    put(tmp_path / "mail" / "ham" / "box.mbox", b"".join(ENVELOPE + ham(n) + b"\n" for n in range(20, 500)))
+    assert (tmp_path / "mail" / "ham" / "box.mbox").stat().st_size > sources.CHUNK // sources.COMPRESSION
     for part in range(3):
         many = b"".join(ENVELOPE + spam(n) + b"\n" for n in range(part * 100, part * 100 + 100))
-        put(root / f"spam{part}.mbox.gz", gzip.compress(many))
-    bucket.put_all(root, "labelled")
-    return root
-
-
-@only_long
-def test_a_model_trained_from_a_bucket_is_the_same_byte_for_byte(spamnb, bucket, labelled, tmp_path):
-    here, there = str(tmp_path / "here"), str(tmp_path / "there")
-    spam_here = [word for part in range(3) for word in ("--spam", f"{labelled}/spam{part}.mbox.gz")]
-    trained = spamnb(
-        "train", "--jobs", "1", "--model", here, "--ham", f"{labelled}/ham", *spam_here
-    ).succeeds()
+        put(tmp_path / "mail" / f"spam{part}.mbox.gz", gzip.compress(many))
+    bucket.put_all(tmp_path / "mail", "labelled")
+    here, there, root = str(tmp_path / "here"), str(tmp_path / "there"), "s3://mail/labelled"
+    spam_here = [word for part in range(3) for word in ("--spam", f"{tmp_path}/mail/spam{part}.mbox.gz")]
+    trained = spamnb("train", "--jobs", "1", "--model", here, "--ham", f"{tmp_path}/mail/ham", *spam_here)
     environment = spamnb.environment | bucket.environment
-    root = "s3://mail/labelled"
     urls = (f"{root}/ham/", f"{root}/spam*.mbox.gz")
     done = spamnb.afresh("train", "--jobs", "2", "--model", there, *urls, env=environment).succeeds()
     assert done.lines[:3] == ["ham: 500 learned", "spam: 300 learned", "unreadable: 0"]
     assert done.lines[:3] == trained.lines[:3]
     assert Path(there).read_bytes() == Path(here).read_bytes()
-
-    classify = ("classify", "--jobs", "1", "--model", here)
-    local = spamnb(*classify, str(labelled)).succeeds()
-    remote = spamnb(*classify, root, env=environment).succeeds()
-    assert len(remote.lines) == 800
-    assert [line.replace(root, str(labelled)) for line in remote.lines] == local.lines
 
 
 def test_what_a_bucket_refuses(bucket, tree):
@@ -488,7 +390,7 @@ del os.environ["AWS_ACCESS_KEY_ID"]
 said.append(refusal("s3://mail/tree"))
 pickle.dump(said, sys.stdout.buffer)
 """
-    with served(Closed, tree) as web:
+    with served(Closed, directory=str(tree)) as web:
         assert asked(code, web, **bucket.environment) == [
             "s3://nobody/ham/: no such file or folder",
             "s3://mail/*.nothing: nothing there matches",

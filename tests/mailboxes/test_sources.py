@@ -12,11 +12,8 @@ import threading
 import tracemalloc
 
 import pytest
-from helpers.generated import examples_times
 from helpers.mailboxes import ENVELOPE, box, described, mail, maildir, put, together
 from helpers.tiers import only_long
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
@@ -192,15 +189,6 @@ def test_chunks_have_the_messages_in_order(tmp_path, size):
     assert all(part.size < size + 1000 for part in parts)
 
 
-@given(st.lists(st.integers(0, 60)), st.integers(1, 3000))
-@examples_times(0.4)
-def test_an_mbox_in_pieces_is_the_same_mbox(tmp_path_factory, lengths, size):
-    data = b"".join(box([n], lines) for n, lines in enumerate(lengths))
-    path = put(tmp_path_factory.mktemp("box") / "mail", data)
-    assert in_chunks(path, size=size) == read(path)
-    assert [index for _, index, _ in read(path)] == list(range(len(lengths)))
-
-
 def test_small_files_are_batched(tmp_path):
     for n in range(2100):
         put(tmp_path / f"{n:04}")
@@ -278,14 +266,7 @@ def test_a_maildir(tmp_path):
     box = maildir(tmp_path / "Maildir")
     for name in ("new/2.x", "cur/1.x:2,S", "cur/3.x:2,", "tmp/4.x", "new/.nfs1", "cur/sub/5.x"):
         put(box / name)
-    for name in (
-        "dovecot.index",
-        "dovecot-uidlist",
-        "maildirfolder",
-        "subscriptions",
-        "courierimapuiddb",
-        "x",
-    ):
+    for name in "dovecot.index dovecot-uidlist maildirfolder subscriptions courierimapuiddb x".split():
         put(box / name)
     assert names(box) == ["cur/1.x:2,S", "new/2.x", "cur/3.x:2,"]
     assert names(tmp_path) == ["Maildir/cur/1.x:2,S", "Maildir/new/2.x", "Maildir/cur/3.x:2,"]
@@ -317,14 +298,7 @@ def test_a_plain_folder(tmp_path):
         put(tmp_path / name)
     put(maildir(tmp_path / "c" / "box") / "new" / "1")
     put(maildir(tmp_path / "c" / ".box") / "new" / "1")
-    for name in (
-        ".hidden",
-        ".git/x",
-        ".mh_sequences",
-        "a/.mh_sequences",
-        "dovecot.index.log",
-        "a/subscriptions",
-    ):
+    for name in ".hidden .git/x .mh_sequences a/.mh_sequences dovecot.index.log a/subscriptions".split():
         put(tmp_path / name)
     assert names(tmp_path) == ["a/10", "a/2", "b", "c/.box/new/1", "c/box/new/1", "c/d/e", "dovecot.mbox"]
 
@@ -389,7 +363,10 @@ def test_a_folder_is_read_once(tmp_path):
 
 
 def test_messages_that_move_are_read_once(tmp_path):
-    box = maildir(tmp_path)
+    put(maildir(tmp_path / "both") / "new" / "1.x")
+    os.link(tmp_path / "both" / "new" / "1.x", tmp_path / "both" / "cur" / "1.x:2,")
+    assert names(tmp_path / "both") == ["cur/1.x:2,"]
+    box = maildir(tmp_path / "moving")
     for n in range(6):
         put(box / "new" / f"{n}.x", mail(n))
     (chunk,) = sources.chunks([str(box)])
@@ -404,12 +381,6 @@ def test_messages_that_move_are_read_once(tmp_path):
     assert [described(item)[2] for item in found] == [mail(2), mail(3), mail(5)]
 
 
-def test_messages_that_are_in_new_and_cur_are_one(tmp_path):
-    put(maildir(tmp_path) / "new" / "1.x")
-    os.link(tmp_path / "new" / "1.x", tmp_path / "cur" / "1.x:2,")
-    assert names(tmp_path) == ["cur/1.x:2,"]
-
-
 def test_messages_that_move_while_the_folder_is_walked(tmp_path):
     box = maildir(tmp_path)
     put(box / "new" / "1.x")
@@ -420,26 +391,6 @@ def test_messages_that_move_while_the_folder_is_walked(tmp_path):
     assert [described(item)[0] for chunk in found for item in chunk.messages()] == [
         str(box / "cur" / "2.x:2,")
     ]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_described(tmp_path):
-    put(tmp_path / "a", mail(1))
-    closed = [put(tmp_path / "b"), put(maildir(tmp_path / "c") / "cur" / "1")]
-    closed[1] = os.path.dirname(closed[1])
-    put(tmp_path / "c" / "new" / "2")
-    for path in closed:
-        os.chmod(path, 0)
-    try:
-        assert [item for item in read(tmp_path) if len(item) == 2] == [
-            (path, "permission denied") for path in closed
-        ]
-        assert len(read(tmp_path)) == 4
-        with pytest.raises(NoInput, match="permission denied"):
-            sources.check([closed[0]])
-    finally:
-        for path in closed:
-            os.chmod(path, 0o700)
 
 
 def test_a_file_that_cannot_be_read_is_described(tmp_path):
@@ -472,27 +423,7 @@ def test_importing_it_loads_no_slow_module():
         "print(*sorted(set(sys.modules) - old - {'__future__'}))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    # What compiled modules share has no file.
-    assert [name for name in loaded.split() if "cython" not in name] == [
-        "binascii",  # these three are part of the interpreter
-        "errno",
-        "itertools",
-        "spamnb",
-        "spamnb.errors",
-        "spamnb.files",
-        "spamnb.mailboxes",
-        "spamnb.mailboxes.chunks",
-        "spamnb.mailboxes.folders",
-        "spamnb.mailboxes.formats",
-        "spamnb.mailboxes.formats.mailbox_format",
-        "spamnb.mailboxes.formats.maildir",
-        "spamnb.mailboxes.formats.mbox",
-        "spamnb.mailboxes.formats.single",
-        "spamnb.mailboxes.not_mail",
-        "spamnb.mailboxes.ranges",
-        "spamnb.mailboxes.roles",
-        "spamnb.mailboxes.skipped",
-        "spamnb.mailboxes.sources",
-        "spamnb.mailboxes.stores",
-        "spamnb.mailboxes.streams",
-    ]
+    # Those of the interpreter itself; what compiled modules share has no file.
+    others = [name for name in loaded.split() if "cython" not in name and not name.startswith("spamnb")]
+    assert others == ["binascii", "errno", "itertools"]
+    assert "spamnb.mailboxes.remote" not in loaded

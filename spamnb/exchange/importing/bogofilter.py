@@ -3,21 +3,9 @@
 from collections.abc import Iterator
 from datetime import date
 
-from spamnb.exchange.importing.exports import (
-    UNKNOWN_HEADER,
-    Format,
-    ImportRule,
-    Lines,
-    Token,
-    TokenCounts,
-    addresses,
-    body,
-    decoded,
-    header,
-    header_name,
-    link,
-    nothing,
-)
+from spamnb.exchange.importing import rules
+from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
+from spamnb.exchange.importing.rules import ImportRule, Token
 from spamnb.reading.words import Words
 
 MESSAGES = b".MSG_COUNT"
@@ -59,18 +47,18 @@ def day_of(written: int) -> int:
 def known_header_name(text: str, words: Words) -> list[Token]:
     """Token of a header's name, if it is known as one: bogofilter keeps names and words of headers alike."""
     name = text.lower()
-    return header_name(name, words) if name.startswith("x-") or name in HEADERS else []
+    return rules.header_name(name, words) if name.startswith("x-") or name in HEADERS else []
 
 
 RULES = {
-    "subj:": ImportRule("Subject", header("subject")),
-    "from:": ImportRule("From", addresses("from")),
-    "to:": ImportRule("To, Cc", addresses("to")),
-    "rcvd:": ImportRule("Received", header("received"), "no host"),
-    "rtrn:": ImportRule("Return-Path", nothing, "no evidence here: it is written at delivery"),
-    "head:": ImportRule("other headers", known_header_name, UNKNOWN_HEADER),
-    "mime:": ImportRule("headers of parts", nothing, UNKNOWN_HEADER),
-    "url:": ImportRule("links", link),
-    "": ImportRule("words", body),
+    "subj:": ImportRule("Subject", rules.header("subject")),
+    "from:": ImportRule("From", rules.addresses("from")),
+    "to:": ImportRule("To, Cc", rules.addresses("to")),
+    "rcvd:": ImportRule("Received", rules.header("received"), "no host"),
+    "rtrn:": ImportRule("Return-Path", rules.nothing, "no evidence here: it is written at delivery"),
+    "head:": ImportRule("other headers", known_header_name, rules.UNKNOWN_HEADER),
+    "mime:": ImportRule("headers of parts", rules.nothing, rules.UNKNOWN_HEADER),
+    "url:": ImportRule("links", rules.link),
+    "": ImportRule("words", rules.body),
 }
 BOGOFILTER = Format("bogofilter", recognises, entries, RULES)

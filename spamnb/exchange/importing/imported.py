@@ -12,8 +12,9 @@ import numpy as np
 from spamnb.arrays import Texts
 from spamnb.clock import today
 from spamnb.errors import DataError
-from spamnb.exchange.importing.exports import Format, Lines, Token, TokenCounts, rule_for
-from spamnb.exchange.importing.formats import FORMATS
+from spamnb.exchange.importing import FORMATS
+from spamnb.exchange.importing.exports import Format, Lines, TokenCounts
+from spamnb.exchange.importing.rules import Token, rule_for
 from spamnb.labels import LABELS
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import key_of, settings_of

@@ -3,22 +3,9 @@
 import csv
 from collections.abc import Iterator
 
-from spamnb.exchange.importing.exports import (
-    NOTHING_ALIKE,
-    Format,
-    ImportRule,
-    Lines,
-    Token,
-    TokenCounts,
-    addresses,
-    body,
-    decoded,
-    header,
-    header_name,
-    link,
-    nothing,
-    tagged,
-)
+from spamnb.exchange.importing import rules
+from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
+from spamnb.exchange.importing.rules import ImportRule, Token
 from spamnb.reading.words import Words
 
 ADDRESSED = ("from", "to", "cc", "sender", "reply-to")
@@ -46,7 +33,7 @@ def entries(lines: Lines) -> Iterator[TokenCounts]:
 
 def counted_header(text: str, words: Words) -> list[Token]:
     """Token of a header's name from `Received:3`, which also says how often it is there."""
-    return header_name(text.rpartition(":")[0], words)
+    return rules.header_name(text.rpartition(":")[0], words)
 
 
 def pair(text: str, words: Words) -> list[Token]:
@@ -54,27 +41,29 @@ def pair(text: str, words: Words) -> list[Token]:
     return [(found[0], found[1])] if len(found) == 2 else []
 
 
-LENGTHS = ImportRule("long words", nothing, "only their length is known")
+LENGTHS = ImportRule("long words", rules.nothing, "only their length is known")
 RULES = {
     "skip:": LENGTHS,
     "subject:skip:": LENGTHS,
-    "subject:": ImportRule("Subject", header("subject")),
-    **{f"{name}:addr:": ImportRule("addresses", addresses(name)) for name in ADDRESSED},
-    **{f"{name}:name:": ImportRule("names", header(name)) for name in ADDRESSED},
-    **{f"{name}:": ImportRule("forms of addresses", nothing, NOTHING_ALIKE) for name in ADDRESSED},
-    "message-id:": ImportRule("Message-Id", header("message-id")),
-    "x-mailer:": ImportRule("X-Mailer", header("x-mailer")),
-    "received:": ImportRule("Received", header("received"), "no host"),
+    "subject:": ImportRule("Subject", rules.header("subject")),
+    **{f"{name}:addr:": ImportRule("addresses", rules.addresses(name)) for name in ADDRESSED},
+    **{f"{name}:name:": ImportRule("names", rules.header(name)) for name in ADDRESSED},
+    **{
+        f"{name}:": ImportRule("forms of addresses", rules.nothing, rules.NOTHING_ALIKE) for name in ADDRESSED
+    },
+    "message-id:": ImportRule("Message-Id", rules.header("message-id")),
+    "x-mailer:": ImportRule("X-Mailer", rules.header("x-mailer")),
+    "received:": ImportRule("Received", rules.header("received"), "no host"),
     "header:": ImportRule("headers there are", counted_header, "no evidence here"),
-    "noheader:": ImportRule("headers there are not", nothing, NOTHING_ALIKE),
-    "content-type:": ImportRule("types", tagged("type")),
-    "charset:": ImportRule("charsets", tagged("charset")),
-    "filename:": ImportRule("file names", nothing, NOTHING_ALIKE),
-    "proto:": ImportRule("links", nothing),
-    "url:": ImportRule("links", link),
-    "email addr:": ImportRule("words", body),
-    "email name:": ImportRule("words", body),
+    "noheader:": ImportRule("headers there are not", rules.nothing, rules.NOTHING_ALIKE),
+    "content-type:": ImportRule("types", rules.tagged("type")),
+    "charset:": ImportRule("charsets", rules.tagged("charset")),
+    "filename:": ImportRule("file names", rules.nothing, rules.NOTHING_ALIKE),
+    "proto:": ImportRule("links", rules.nothing),
+    "url:": ImportRule("links", rules.link),
+    "email addr:": ImportRule("words", rules.body),
+    "email name:": ImportRule("words", rules.body),
     "bi:": ImportRule("pairs", pair, "one of the two is no word"),
-    "": ImportRule("words", body),
+    "": ImportRule("words", rules.body),
 }
 SPAMBAYES = Format("spambayes", recognises, entries, RULES)

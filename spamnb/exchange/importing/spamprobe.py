@@ -6,22 +6,9 @@ The low half of the flags is the day last seen.
 import re
 from collections.abc import Iterator
 
-from spamnb.exchange.importing.exports import (
-    NOTHING_ALIKE,
-    Carry,
-    Format,
-    ImportRule,
-    Lines,
-    Token,
-    TokenCounts,
-    addresses,
-    body,
-    decoded,
-    header,
-    link,
-    nothing,
-    tagged,
-)
+from spamnb.exchange.importing import rules
+from spamnb.exchange.importing.exports import Format, Lines, TokenCounts, decoded
+from spamnb.exchange.importing.rules import ImportRule, Token
 from spamnb.reading.words import Words
 
 LINE = re.compile(rb'(\d+),(\d+),(\d+),"(.*)"')
@@ -48,7 +35,7 @@ def unescaped(escape: re.Match[bytes]) -> bytes:
     return bytes((int(escape[1], 8) & 255,)) if len(escape[1]) == 3 else escape[1]
 
 
-def single_words(carry: Carry) -> Carry:
+def single_words(carry: rules.Carry) -> rules.Carry:
     """Rule that leaves out pairs of words."""
 
     def carried(text: str, words: Words) -> list[Token]:
@@ -57,7 +44,7 @@ def single_words(carry: Carry) -> Carry:
     return carried
 
 
-def words_and_pairs(carry: Carry) -> Carry:
+def words_and_pairs(carry: rules.Carry) -> rules.Carry:
     """Rule for words and pairs of them. A word that spamnb cuts is left out: its pieces are terms, too."""
 
     def carried(text: str, words: Words) -> list[Token]:
@@ -73,19 +60,19 @@ def words_and_pairs(carry: Carry) -> Carry:
 ONE_WORD = "pairs, and what is too short or cut here"
 CUT = "too short, or cut into several here"
 RULES = {
-    "__MD5__": ImportRule("digests", nothing, "of another kind"),
-    "I0x": ImportRule("hashes", nothing, "a hash: database keeps no terms"),
-    "Hsubject_": ImportRule("Subject", words_and_pairs(header("subject")), CUT),
-    "Hfrom_": ImportRule("From", single_words(addresses("from")), ONE_WORD),
-    "Hto_": ImportRule("To", single_words(addresses("to")), ONE_WORD),
-    "Hcc_": ImportRule("Cc", single_words(addresses("cc")), ONE_WORD),
-    "Hrecv_": ImportRule("Received", single_words(header("received")), "pairs, and what is no host"),
-    "Hrecvx_": ImportRule("Received", single_words(header("received")), "pairs, and what is no host"),
-    "H": ImportRule("other headers", nothing, NOTHING_ALIKE),
-    "U_": ImportRule("links", single_words(link), ONE_WORD),
-    "CS_": ImportRule("charsets", tagged("charset")),
-    "I": ImportRule("images and numbers", nothing, NOTHING_ALIKE),
-    "": ImportRule("words and pairs", words_and_pairs(body), CUT),
+    "__MD5__": ImportRule("digests", rules.nothing, "of another kind"),
+    "I0x": ImportRule("hashes", rules.nothing, "a hash: database keeps no terms"),
+    "Hsubject_": ImportRule("Subject", words_and_pairs(rules.header("subject")), CUT),
+    "Hfrom_": ImportRule("From", single_words(rules.addresses("from")), ONE_WORD),
+    "Hto_": ImportRule("To", single_words(rules.addresses("to")), ONE_WORD),
+    "Hcc_": ImportRule("Cc", single_words(rules.addresses("cc")), ONE_WORD),
+    "Hrecv_": ImportRule("Received", single_words(rules.header("received")), "pairs, and what is no host"),
+    "Hrecvx_": ImportRule("Received", single_words(rules.header("received")), "pairs, and what is no host"),
+    "H": ImportRule("other headers", rules.nothing, rules.NOTHING_ALIKE),
+    "U_": ImportRule("links", single_words(rules.link), ONE_WORD),
+    "CS_": ImportRule("charsets", rules.tagged("charset")),
+    "I": ImportRule("images and numbers", rules.nothing, rules.NOTHING_ALIKE),
+    "": ImportRule("words and pairs", words_and_pairs(rules.body), CUT),
 }
 UNKNOWN = "in how many messages a term stands, so its occurrences are taken for that, up to their number"
 SPAMPROBE = Format("spamprobe", recognises, entries, RULES, UNKNOWN)

@@ -7,13 +7,13 @@ follows a boundary, the start of a message, never depends on what precedes it: s
 
 from __future__ import annotations
 
-from spamnb.mailboxes.formats.mailbox_format import MailboxFormat
 from spamnb.mailboxes.streams import chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+NAME, NAME_ENDINGS = "mbox", (".mbox", ".mbx")
 MAX_MESSAGE = 64 << 20  # bytes of a message that are kept; larger than any mail server accepts by default
 MAX_ENVELOPE = 1000  # bytes of an envelope line; RFC 5322 allows lines of 998
 MAX_HEADER = 16 << 10  # bytes searched for a Content-Length
@@ -46,6 +46,9 @@ def is_envelope(text: bytes | bytearray) -> bool:
         elif b":" in word and len(word) <= 8 and word.replace(b":", b"").isdigit():
             return True
     return False
+
+
+recognises = is_envelope
 
 
 def messages(blocks: Iterable[bytes], limit: int = MAX_MESSAGE) -> Iterator[tuple[bytes, int]]:
@@ -231,6 +234,3 @@ def _unquoted(data: bytes) -> bytes:
         at = data.find(b">From ", looked)
     parts.append(data[taken:])
     return b"".join(parts)
-
-
-MBOX = MailboxFormat("mbox", (".mbox", ".mbx"), is_envelope, messages, boundary, LEAD)

@@ -1,6 +1,5 @@
 """Connect to a cluster, or start one, and check that it can be used."""
 
-import json
 import logging
 import os
 import signal
@@ -15,13 +14,14 @@ from distributed import Client, LocalCluster, Security
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.registry import get_backend
 
-from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
-from spamnb.workers.cluster import LOCAL, tasks
+from spamnb.errors import NoInput, SpamnbError, UsageError
+from spamnb.workers.cluster import tasks
 from spamnb.workers.processes import all_cores
 
 TIMEOUT = 10  # seconds for a scheduler to answer, and for the first worker to come
 CONNECT_TIMEOUT = 3  # seconds for the machine of a scheduler to accept a connection
 MAX_GREETING = 1 << 16  # bytes of the message that a scheduler sends first
+HINT = "name the file that the scheduler wrote, or its address: tcp://HOST:PORT"
 DEFAULT_PORT = 8786  # where Dask's schedulers listen unless told otherwise
 DASK_SETTINGS = {
     "distributed.admin.tick.limit": "1h",  # no warnings that this process is busy
@@ -38,7 +38,7 @@ def client_of(address: str, jobs: int | None) -> Iterator[Client]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported once, by spamnb
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(DASK_SETTINGS))
-        if address == LOCAL:
+        if address == "local":
             client = stack.enter_context(_started_here(jobs or all_cores()))
         elif jobs is not None:
             raise UsageError("--jobs cannot be combined with a cluster, which has its own workers")
@@ -86,34 +86,18 @@ def _ignoring_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
-    """Connect to a scheduler that runs already."""
+    """Connect to a scheduler that runs already, by its address or the file that it wrote."""
     try:
-        scheduler = _address_in(address) if _is_file(address) else address
-        _check_listening(scheduler)
-        client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)
-    except (OSError, ValueError) as error:  # Dask's own errors are OSErrors
+        if os.path.exists(address):
+            client = Client(scheduler_file=address, timeout=TIMEOUT, set_as_default=False)
+        else:
+            _check_listening(address)
+            client = Client(address, timeout=TIMEOUT, set_as_default=False)
+    except (OSError, ValueError, LookupError, TypeError) as error:  # Dask's own errors are OSErrors
         why = (getattr(error, "strerror", None) or " ".join(str(error).split()))[:200]
-        raise NoInput(f"{address}: no cluster answers there: {why}") from error
+        raise NoInput(f"{address}: no cluster answers there: {why}; {HINT}") from error
     with client:
         yield client
-
-
-def _is_file(address: str) -> bool:
-    """Whether a name means the file that a scheduler wrote: an address has a protocol or a port."""
-    port = address.rpartition(":")[2]
-    return os.path.exists(address) or not ("://" in address or (":" in address and port.isdecimal()))
-
-
-def _address_in(path: str) -> str:
-    """Read the address in the file that a scheduler wrote."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return str(json.load(file)["address"])
-    except OSError as error:
-        hint = "name the file that the scheduler wrote, or its address: tcp://HOST:PORT"
-        raise NoInput(f"{path}: {error.strerror}; {hint}") from error
-    except (ValueError, LookupError, TypeError) as error:
-        raise DataError(f"{path}: not a file that a Dask scheduler wrote") from error
 
 
 def _check_listening(address: str) -> None:
