@@ -34,7 +34,7 @@ for name in LOGGERS:  # else tracebacks would come between our lines, where nobo
     getLogger(name).addHandler(NullHandler())
 
 # File systems, never released: to do so in a forked process closes connections its parent waits for.
-_held: set[Any] = set()
+_held: dict[int, Any] = {}
 
 
 def is_web(url: str) -> bool:
@@ -51,7 +51,7 @@ def located(url: str) -> tuple[Any, str]:
         raise UsageError(f"{url}: {error}") from error
     except Exception as error:
         raise OSError(backend_reason(error, url)) from error
-    _held.add(fs)
+    _held[id(fs)] = fs  # fsspec makes another, which is equal, for each file of an archive
     return fs, path
 
 

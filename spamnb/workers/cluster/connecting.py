@@ -15,7 +15,7 @@ from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.registry import get_backend
 
 from spamnb.errors import NoInput, SpamnbError, UsageError
-from spamnb.workers.cluster import tasks
+from spamnb.workers.cluster import LOCAL, tasks
 from spamnb.workers.processes import all_cores
 
 TIMEOUT = 10  # seconds for a scheduler to answer, and for the first worker to come
@@ -38,7 +38,7 @@ def client_of(address: str, jobs: int | None) -> Iterator[Client]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported once, by spamnb
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(DASK_SETTINGS))
-        if address == "local":
+        if address == LOCAL:
             client = stack.enter_context(_started_here(jobs or all_cores()))
         elif jobs is not None:
             raise UsageError("--jobs cannot be combined with a cluster, which has its own workers")
