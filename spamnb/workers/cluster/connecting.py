@@ -1,5 +1,6 @@
 """Connect to a cluster, or start one, and check that it can be used."""
 
+import json
 import logging
 import os
 import signal
@@ -88,16 +89,19 @@ def _ignoring_interrupts() -> Iterator[None]:
 def _connected(address: str) -> Iterator[Client]:
     """Connect to a scheduler that runs already, by its address or the file that it wrote."""
     try:
-        if os.path.exists(address):
-            client = Client(scheduler_file=address, timeout=TIMEOUT, set_as_default=False)
-        else:
-            _check_listening(address)
-            client = Client(address, timeout=TIMEOUT, set_as_default=False)
+        scheduler = _address_in(address) if os.path.exists(address) else address
+        _check_listening(scheduler)
+        client = Client(scheduler, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError, LookupError, TypeError) as error:  # Dask's own errors are OSErrors
         why = (getattr(error, "strerror", None) or " ".join(str(error).split()))[:200]
         raise NoInput(f"{address}: no cluster answers there: {why}; {HINT}") from error
     with client:
         yield client
+
+
+def _address_in(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return str(json.load(file)["address"])
 
 
 def _check_listening(address: str) -> None:
