@@ -6,7 +6,18 @@ import random
 
 import pytest
 from helpers.generated import examples_times
-from helpers.mailboxes import ENVELOPE, INNER, LINES, MIXED, described, elsewhere, quoted, together, written
+from helpers.mailboxes import (
+    ENVELOPE,
+    INNER,
+    LINES,
+    MIXED,
+    described,
+    elsewhere,
+    put,
+    quoted,
+    together,
+    written,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,12 +28,6 @@ from spamnb.mailboxes.ranges import MailboxRange, join_ranges
 from spamnb.mailboxes.sources import COMPRESSION
 from spamnb.mailboxes.stores import LOCAL, Store
 from spamnb.mailboxes.streams import BLOCK
-
-
-def put(folder, data, name="box"):
-    path = folder / name
-    path.write_bytes(data)
-    return str(path)
 
 
 def cut(path, size):
@@ -70,7 +75,7 @@ def with_length(message, eol):
     ],
 )
 def test_a_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path, data):
-    path = put(tmp_path, data)
+    path = put(tmp_path / "box", data)
     sizes = [*range(1, 10), 16, 23, 37, 47, 64, 100, 333, 1000, len(data)]
     for size in sizes:
         assert together(cut(path, size)) == whole(path), size
@@ -102,7 +107,7 @@ def mailboxes(draw):
 @given(mailboxes(), st.integers(1, 400))
 @examples_times(0.6)
 def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, data, size):
-    path = put(tmp_path_factory.getbasetemp(), data, "any")
+    path = put(tmp_path_factory.getbasetemp() / "any", data)
     chunks = list(sources.chunks([path], size=size))
     assert together(chunks) == whole(path)
     starts = [getattr(chunk, "start", None) for chunk in chunks]
@@ -113,7 +118,7 @@ def test_any_kind_of_mailbox_cut_anywhere_is_the_same_mailbox(tmp_path_factory, 
 @examples_times(0.3)
 def test_only_a_content_length_makes_work_twice(tmp_path_factory, bodies, size):
     lines = [[line for line in body if not line.startswith(b"Content")] for body in bodies]
-    path = put(tmp_path_factory.getbasetemp(), written([b"\n".join(body) for body in lines]), "plain")
+    path = put(tmp_path_factory.getbasetemp() / "plain", written([b"\n".join(body) for body in lines]))
     again = Again()
     assert together(cut(path, size), again) == whole(path)
     assert not again.ranges
@@ -122,7 +127,7 @@ def test_only_a_content_length_makes_work_twice(tmp_path_factory, bodies, size):
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
 def test_a_range_tells_where_it_began_and_ended(tmp_path, eol):
     one = written([b"A: b\n\ntext\n"]).replace(b"\n", eol)
-    path, length = put(tmp_path, one * 4 + b"end"), len(one)
+    path, length = put(tmp_path / "box", one * 4 + b"end"), len(one)
     end = 4 * length + 3
     for start, stop, began, ended, records in (
         (0, 1, 0, length, 1),
@@ -141,7 +146,7 @@ def test_a_range_tells_where_it_began_and_ended(tmp_path, eol):
 def test_a_body_that_looks_like_a_mailbox(tmp_path):
     body = b"forwarded:\n\n" + written([b"inner: %d\n\ntext\n" % n for n in range(50)])
     outer = ENVELOPE + b"Content-Length: %d\n\n" % len(body) + body + b"\n"
-    path = put(tmp_path, outer + written([b"A: b\n"]) + outer + written([b"C: d\n"]))
+    path = put(tmp_path / "box", outer + written([b"A: b\n"]) + outer + written([b"C: d\n"]))
     again = Again()
     chunks = cut(path, 1000)
     assert sum(len(list(chunk.messages())) for chunk in chunks) > 50  # taken for messages
@@ -154,7 +159,7 @@ def test_a_body_that_looks_like_a_mailbox(tmp_path):
 def test_no_range_reads_much_more_than_itself(tmp_path):
     """In the middle of a long message: not back to its start, not on to its end."""
     noise = b"a line of a very long message\n" * 400_000  # 12 MB
-    path = put(tmp_path, written([b"A: b\n\n" + noise, b"C: d\n", b"E: f\n\n" + noise[:300_000]]))
+    path = put(tmp_path / "box", written([b"A: b\n\n" + noise, b"C: d\n", b"E: f\n\n" + noise[:300_000]]))
     taken = []
 
     class Counted(Store):
@@ -176,19 +181,19 @@ def test_no_range_reads_much_more_than_itself(tmp_path):
 
 def test_a_record_over_the_limit_and_over_many_ranges(tmp_path):
     long = b"A: b\n\n" + b"0123456789 " * ((MAX_MESSAGE + (1 << 20)) // 11) + b"\n"
-    path = put(tmp_path, written([b"C: d\n", long, b"E: f\n"]))
+    path = put(tmp_path / "box", written([b"C: d\n", long, b"E: f\n"]))
     found = together(cut(path, 5_000_000))
     assert [(index, len(data)) for _, index, data in found] == [(0, 5), (1, MAX_MESSAGE), (2, 5)]
 
 
 def test_a_mailbox_that_grows_shrinks_or_goes(tmp_path):
     one = written([b"A: b\n\ntext\n"])
-    path = put(tmp_path, one * 9)
+    path = put(tmp_path / "box", one * 9)
     chunks = cut(path, 100)
     before = whole(path)
-    put(tmp_path, one * 12)
+    put(tmp_path / "box", one * 12)
     assert together(chunks) == before
-    put(tmp_path, one * 3)
+    put(tmp_path / "box", one * 3)
     assert together(chunks) == before[:3]
     os.unlink(path)
     assert together(chunks) == []
@@ -196,7 +201,7 @@ def test_a_mailbox_that_grows_shrinks_or_goes(tmp_path):
 
 def test_behind_one_that_fails_the_next_is_taken_as_it_is(tmp_path):
     one = written([b"A: b\n\ntext\n"])
-    path = put(tmp_path, one * 9)
+    path = put(tmp_path / "box", one * 9)
     first, second, third = cut(path, 3 * len(one))
     broken = MailboxRange(
         LOCAL, path, "mbox", second.start + 1, second.stop, exact=True
@@ -218,14 +223,9 @@ def test_what_can_be_cut_and_what_cannot(tmp_path):
     box, small = written(mail), gzip.compress(written(mail[:9]), 1)
     large = gzip.compress(ENVELOPE + b"A: b\n\n" + noise + noise[::-1] + b"\n\n" + box, 1)
     assert len(small) < 4 << 20 < len(large)
-    put(tmp_path, mail[0][:3000], "1")
-    put(tmp_path, mail[1][:3000], "2")
-    put(tmp_path, box, "3")
-    put(tmp_path, small, "4")
-    put(tmp_path, large, "5")
-    put(tmp_path, large[:-99], "6")
-    put(tmp_path, small[:-99], "7")
-    put(tmp_path, noise, "8")
+    files = (mail[0][:3000], mail[1][:3000], box, small, large, large[:-99], small[:-99], noise)
+    for n, data in enumerate(files, 1):
+        put(tmp_path / str(n), data)
     size = 100_000
     chunks = list(sources.chunks([str(tmp_path)], size=size, max_packed=4 << 20))
     kinds = [type(chunk) for chunk in chunks]

@@ -85,12 +85,6 @@ def test_refused(trec, text, error, why):
     assert why in str(caught.value)
 
 
-def test_the_line_is_named(trec):
-    path = trec("\n# one\nspam ../data/inmail.1\nham ../data/inmail.9\n")
-    with pytest.raises(NoInput, match=f"^{path}, line 4: "):
-        read_index(path)
-
-
 def test_no_index(tmp_path):
     with pytest.raises(NoInput, match="nowhere: no such file"):
         read_index(str(tmp_path / "nowhere"))
