@@ -10,7 +10,17 @@ from spamnb.pages.colours import colour_of_weight
 from spamnb.pages.elements import Markup, element, joined
 from spamnb.pages.formats import count, share, signed
 from spamnb.pages.message_text import message_section
-from spamnb.pages.parts import card, label_text, lead_text, row, scrolling, section, table, titled, token_text
+from spamnb.pages.parts import (
+    card,
+    intro_text,
+    label_text,
+    row,
+    scrolling,
+    section,
+    table,
+    titled,
+    token_text,
+)
 from spamnb.pages.waterfall import waterfall_section
 
 PROBABILITIES_SHOWN = 4  # those of the likeliest labels
@@ -60,8 +70,8 @@ def evidence_section(why: Explanation, ids: Mapping[str, str]) -> Markup:
     )
     largest = max((abs(reason.adds) for reason in why.reasons), default=0.0)
     places = [place_table(why, name, reasons, ids, largest) for name, reasons in why.by_place().items()]
-    lead = words if places else "Nothing in this message tells the labels apart."
-    return section("Evidence by part", lead, element("div", places, class_="tables"))
+    intro = words if places else "Nothing in this message tells the labels apart."
+    return section("Evidence by part", intro, element("div", places, class_="tables"))
 
 
 def place_table(
@@ -115,7 +125,7 @@ def sum_section(why: Explanation) -> Markup:
 
 def ignored_section(why: Explanation) -> Markup:
     listed = [ignored_tokens(kind) for kind in why.ignored(LISTED)]
-    return section("What was ignored", None, listed or lead_text("Nothing."))
+    return section("What was ignored", None, listed or intro_text("Nothing."))
 
 
 def ignored_tokens(kind: IgnoredKind) -> Markup:

@@ -41,13 +41,13 @@ def document(title: str, masthead: Markup, *sections: Child, sheets: Sequence[st
     return page(title, head, masthead, element("main", *sections))
 
 
-def section(title: Child, lead: Child, *content: Child) -> Markup:
+def section(title: Child, intro: Child, *content: Child) -> Markup:
     """Make a section: its title, some words on how to read it, and what is in it."""
-    return element("section", element("h2", title), lead_text(lead), *content)
+    return element("section", element("h2", title), intro_text(intro), *content)
 
 
-def lead_text(words: Child) -> Markup | None:
-    return element("p", words, class_="lead") if words else None
+def intro_text(words: Child) -> Markup | None:
+    return element("p", words, class_="intro") if words else None
 
 
 def table(columns: Sequence[str], rows: Iterable[Markup], class_: str | None = None) -> Markup:

@@ -38,8 +38,8 @@ def masthead(evaluation: Evaluation, title: str) -> Markup:
     supports = [(" · ", count(values["support"]), " ", label_text(name)) for name, values in labels]
     how = (" · judged ", untrusted(evaluation.how, TEXT_LENGTH))
     messages = counted(evaluation.metrics["messages"], "message")
-    lead = element("p", messages, supports, how, class_="lead")
-    return element("header", element("h1", untrusted(title, TEXT_LENGTH)), lead)
+    intro = element("p", messages, supports, how, class_="intro")
+    return element("header", element("h1", untrusted(title, TEXT_LENGTH)), intro)
 
 
 def headlines(evaluation: Evaluation) -> Markup:

@@ -88,10 +88,10 @@ def calibration_figure(judged: JudgedMessages, metrics: Mapping[str, Any]) -> Ma
     )
 
 
-def learning_figure(curve: Sequence[CurvePoint], rest: str) -> Markup:
+def learning_figure(curve: Sequence[CurvePoint], ham_name: str) -> Markup:
     words = "Lately is over the last messages before each point, the others are from the first message on."
     legend = svg.legend(
-        (name.format(rest), class_)
+        (name.format(ham_name), class_)
         for field, name, class_ in LEARNING_SERIES
         if any(getattr(point, field) is not None for point in curve)
     )
@@ -112,15 +112,15 @@ def trade_off(judged: JudgedMessages, missed_at: Mapping[str, float | None]) -> 
     y = Logarithmic(min(svg.power_below(100 / spam), 1.0), 10.0 if highest <= 10 else 100.0, *UPWARD)
     taken = judged.verdict == spam_index
     at_verdicts = 100 * float(taken[~is_spam].mean()), 100 * float(1 - taken[is_spam].mean())
-    rest = not_spam(judged.labels)
-    descriptions = (f"at {tick(at)} % {rest} lost, {percent(value)} % of the spam" for at, value in marks)
+    ham_name = not_spam(judged.labels)
+    descriptions = (f"at {tick(at)} % {ham_name} lost, {percent(value)} % of the spam" for at, value in marks)
     corners = zip(lost.tolist(), missed.tolist(), strict=True)
     return svg.drawing(
         "roc",
-        f"Spam missed against {rest} lost",
+        f"Spam missed against {ham_name} lost",
         f"For every cutoff, on logarithmic axes: {'; '.join(descriptions)}.",
         svg.y_axis(y, "spam missed, %"),
-        svg.x_axis(x, f"{rest} lost, %"),
+        svg.x_axis(x, f"{ham_name} lost, %"),
         *(svg.line(x.at(at), TOP, x.at(at), BOTTOM, "mark") for at, _ in marks),
         svg.clipped(svg.path([(x.at(a), y.at(b)) for a, b in corners], "curve")),
         *(svg.dot(x.at(at), y.at(value), 3.5, "point") for at, value in marks),

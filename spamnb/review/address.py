@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import ssl
 from dataclasses import dataclass
-from ipaddress import ip_address
 
 from spamnb.errors import CannotCreate, NoInput, UsageError
 from spamnb.serve import sockets
@@ -34,23 +33,11 @@ class Address:
             if certificate:
                 raise UsageError("--tls-cert has no effect at a Unix socket: leave it and --tls-key out")
             return cls(path=path)
-        host, _, number = listen.rpartition(":")
-        host = host.removeprefix("[").removesuffix("]")
-        if not (host and number.isascii() and number.isdecimal() and int(number) < 1 << 16):
-            raise UsageError(f"{listen}: not an address; use HOST:PORT or unix:PATH")
-        address = cls(host, int(number), "", certificate, key)
-        if not certificate and not address.is_loopback:
-            raise UsageError(
-                f"{listen}: others can reach it, so it needs --tls-cert and --tls-key; or listen at unix:PATH"
-            )
-        return address
-
-    @property
-    def is_loopback(self) -> bool:
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+        host, number = sockets.host_and_port(listen)
+        if not certificate and not sockets.is_loopback(host):
+            why = "others can reach it, so it needs --tls-cert and --tls-key; or listen at unix:PATH"
+            raise UsageError(f"{listen}: {why}")
+        return cls(host, number, "", certificate, key)
 
     def open(self) -> socket.socket:
         if self.path:
@@ -59,9 +46,8 @@ class Address:
         try:
             return socket.create_server((self.host, self.port), family=family)
         except OSError as error:
-            raise CannotCreate(
-                f"cannot listen at {self.host}:{self.port}: {error.strerror}; try --port"
-            ) from error
+            why = f"cannot listen at {self.host}:{self.port}: {error.strerror}; try --port"
+            raise CannotCreate(why) from error
 
     def check_certificate(self) -> None:
         """Refuse files that TLS cannot use."""

@@ -41,7 +41,7 @@ class Pages:
             Route("/words", self.view(words_page)),
             Route("/cutoff", self.view(cutoff_page)),
             Route("/message/{id:int}", self.view(why_page)),
-            Route("/message/{id:int}/html", self.framed),
+            Route("/message/{id:int}/html", self.view(framed_html, FRAME_POLICY)),
             Route("/correct", self.change(corrected), methods=["POST"]),
             Route("/cutoff", self.change(cutoff_saved), methods=["POST"]),
             Route(f"/files/{STYLE}", static("text/css", STYLE)),
@@ -50,23 +50,21 @@ class Pages:
         handlers = {SpamnbError: self.failure, 404: self.failure, Exception: self.unexpected}
         return Guard(Starlette(routes=routes, exception_handlers=handlers), self.secrets, hosts, cookie)
 
-    def context(self, request: Request, history: History) -> PageContext:
-        return PageContext(history, self.secrets, self.model, request.url.path, dict(request.query_params))
+    def context(self, history: History, request: Request, **query: str) -> PageContext:
+        asked = query or dict(request.query_params)
+        return PageContext(history, self.secrets, self.model, request.url.path, asked)
 
-    def view(self, page: Callable[..., str]) -> Callable[[Request], Response]:
+    def view(self, page: Callable[..., str], policy: str | None = None) -> Callable[[Request], Response]:
         """Make an endpoint of a page, with all that was judged until now."""
+        headers = {"content-security-policy": policy} if policy else None
 
         def endpoint(request: Request) -> Response:
             with History.open(self.folder) as history:
                 history.gather()
-                return html(page(self.context(request, history), *request.path_params.values()))
+                made = page(self.context(history, request), *request.path_params.values())
+                return html(made, headers=headers)
 
         return endpoint
-
-    def framed(self, request: Request) -> Response:
-        with History.open(self.folder) as history:
-            page = framed_html(self.context(request, history), request.path_params["id"])
-            return html(page, headers={"content-security-policy": FRAME_POLICY})
 
     def change(
         self, action: Callable[[PageContext, Form], Response]
@@ -79,8 +77,7 @@ class Pages:
 
         def in_thread(request: Request, form: Form) -> Response:
             with History.open(self.folder) as history:
-                query = {"model": form.get("model", [""])[0]}
-                return action(PageContext(history, self.secrets, self.model, request.url.path, query), form)
+                return action(self.context(history, request, model=form.get("model", [""])[0]), form)
 
         return endpoint
 
@@ -89,7 +86,7 @@ class Pages:
         why = str(error) if isinstance(error, SpamnbError) else "there is no such page"
         with History.open(self.folder) as history:
             note = element("p", why, class_="note", id="failure")
-            page = self.context(request, history).page("Not possible", heading("That did not work"), note)
+            page = self.context(history, request).page("Not possible", heading("That did not work"), note)
             return html(page, 409 if isinstance(error, SpamnbError) else 404)
 
     def unexpected(self, request: Request, error: Exception) -> Response:
@@ -106,26 +103,25 @@ def corrected(context: PageContext, form: Form) -> Response:
     match form:
         case {"one": [mark]}:
             id_, _, label = mark.partition(":")
-            ids = numbers([id_])
+            ids = checked_ids([id_])
             correct(context.history, ids, label)
-        case {"undo": marks}:
-            ids = numbers(marks)
+        case {"undo": [id_]}:
+            ids = checked_ids([id_])
             undo(context.history, ids)
-        case {"all": [label]}:
-            ids = numbers(form.get("id", []))
+        case {"all": [label], "id": texts}:
+            ids = checked_ids(texts)
             correct(context.history, ids, label)
         case _:
             raise DataError("nothing was selected")
     if "rows" in form:
-        entries = [entry for id_ in ids if (entry := context.history.entry(id_))]
-        return html(rows_of(context, entries))
+        return html(rows_of(context, list(filter(None, map(context.history.entry, ids)))))
     back = form.get("back", ["/"])[0]
     is_ours = back.startswith("/") and not back.startswith("//") and "\\" not in back
-    return RedirectResponse(f"{back if is_ours else '/'}#m{ids[0] if ids else ''}", 303)
+    return RedirectResponse(f"{back if is_ours else '/'}#m{ids[0]}", 303)
 
 
-def numbers(texts: list[str]) -> list[int]:
-    if not texts or not all(text.isascii() and text.isdecimal() and len(text) < 18 for text in texts):
+def checked_ids(texts: list[str]) -> list[int]:
+    if not all(text.isascii() and text.isdecimal() and len(text) < 18 for text in texts):
         raise DataError("nothing was selected")
     return [int(text) for text in texts]
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from spamnb.history.queries import History
 from spamnb.model import Model
 from spamnb.pages.elements import Child, Markup, element, shortened
-from spamnb.pages.parts import SHEETS, lead_text, page, sheet
+from spamnb.pages.parts import SHEETS, intro_text, page, sheet
 from spamnb.review.guard import Secrets
 
 VIEWS = {"/": "Inbox", "/course": "How it goes", "/words": "Words", "/cutoff": "Cutoff"}
@@ -115,8 +115,8 @@ def shown_path(path: str) -> str:
     )
 
 
-def heading(title: str, lead: Child = None) -> Markup:
-    return element("div", element("h1", title), lead_text(lead), class_="title")
+def heading(title: str, intro: Child = None) -> Markup:
+    return element("div", element("h1", title), intro_text(intro), class_="title")
 
 
 def hidden(name: str, value: str) -> Markup:

@@ -34,17 +34,23 @@ def course_page(context: PageContext) -> str:
 
 
 def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
-    lead = "With 95 % intervals. Lost and missed is what you have put right: as much as you have looked."
-    rest = not_spam(labels)
+    intro = "With 95 % intervals. Lost and missed is what you have put right: as much as you have looked."
+    ham_name = not_spam(labels)
     drawn = [week for week in weeks if week.messages >= FEWEST] or weeks
     shares = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
     shown = [week_figure("shares", "Spam and unsure", "Of all mail that was judged.", drawn, shares)]
     if SPAM in labels:
-        title, words = f"{rest.capitalize()} lost and spam missed", f"Of what is {rest}, and of the spam, "
-        lost = ((f"{rest} lost", "curve ham", ham_lost), ("spam missed", "curve spam dashed", spam_missed))
+        title, words = (
+            f"{ham_name.capitalize()} lost and spam missed",
+            f"Of what is {ham_name}, and of the spam, ",
+        )
+        lost = (
+            (f"{ham_name} lost", "curve ham", ham_lost),
+            ("spam missed", "curve spam dashed", spam_missed),
+        )
         shown.append(week_figure("mistakes", title, words + "by your corrections.", drawn, lost))
     figures = element("div", shown, class_="plots of2")
-    return section("Week by week", lead, figures, scrolling("Week by week", week_table(weeks, rest)))
+    return section("Week by week", intro, figures, scrolling("Week by week", week_table(weeks, ham_name)))
 
 
 def spam_share(week: Week) -> Estimate | None:
@@ -112,8 +118,8 @@ def day_of(seconds: float) -> str:
     return time.strftime("%d %b", time.gmtime(seconds)).lstrip("0")
 
 
-def week_table(weeks: Sequence[Week], rest: str) -> Markup:
-    columns = ("week from", "messages", "spam", "unsure", "corrected", f"{rest} lost", "spam missed")
+def week_table(weeks: Sequence[Week], ham_name: str) -> Markup:
+    columns = ("week from", "messages", "spam", "unsure", "corrected", f"{ham_name} lost", "spam missed")
     rows = [
         row(
             day_of(week.start),

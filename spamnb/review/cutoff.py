@@ -36,24 +36,20 @@ MOST_LOSS = 0.5  # as on the command line
 class JudgedMail(NamedTuple):
     """Scores of messages, and what the filter and a person have said of each."""
 
-    values: Array
-    unsure: Array  # by the filter
-    taken_for_spam: Array  # by the filter
-    said_ham: Array  # by a person: spam or not; most have no word of theirs
-    said_spam: Array
+    scores: Array
+    verdicts: Array
+    labels: Array  # by a person; most have none
 
     @classmethod
     def since(cls, history: History, time: float, model: str) -> JudgedMail:
         found = history.scores(time, model)
-        verdict = np.array([verdict for _, verdict, _ in found], object)
-        label = np.array([label or "" for _, _, label in found], object)
-        return cls(
-            np.array([score for score, _, _ in found], float),
-            np.asarray(verdict == UNSURE, bool),
-            np.asarray(verdict == SPAM, bool),
-            np.asarray((label != "") & (label != SPAM), bool),
-            np.asarray(label == SPAM, bool),
-        )
+        verdicts, labels = (np.array([each[k] or "" for each in found], str) for k in (1, 2))
+        return cls(np.array([each[0] for each in found], float), verdicts, labels)
+
+    @property
+    def said_ham(self) -> Array:
+        """Mask of what is no spam, by a person's word."""
+        return np.asarray((self.labels != "") & (self.labels != SPAM))
 
 
 class Choice(NamedTuple):
@@ -73,25 +69,24 @@ class Choice(NamedTuple):
 
 
 def cutoff_page(context: PageContext) -> str:
-    model, title = context.model, "Cutoff"
-    if not has_spam(model.labels) or model.settings.closed or not model.cutoffs:
+    model, title, limits = context.model, "Cutoff", context.model.cutoffs
+    if not has_spam(model.labels) or model.settings.closed or not limits:
         why = "This model decides by the likeliest label. Cutoffs tell spam from other labels."
         return context.page(title, heading(title, why))
-    if not isfinite(model.cutoffs.spam):
+    if not isfinite(limits.spam):
         why = "Too little mail was learned to choose one: learn a few of spam and of other mail first."
         return context.page(title, heading(title, why))
     latest = context.history.entries("time", model=context.model_path, limit=1)
-    scores = JudgedMail.since(context.history, latest[0].time - MONTH if latest else 0.0, context.model_path)
-    now, rest = float(model.stored.head["ham_loss"]), not_spam(model.labels)
-    choices = all_choices(model, scores, now)
-    lead = (
+    mail = JudgedMail.since(context.history, latest[0].time - MONTH if latest else 0.0, context.model_path)
+    now, ham_name = float(model.stored.head["ham_loss"]), not_spam(model.labels)
+    choices = all_choices(model, mail, limits, now)
+    intro = (
         "What share of the mail that is not spam may be taken for it? The less, the more spam stays unsure. "
-        f"What each choice would have done to {counted(len(scores.values), 'message')} of the last 30 days:"
+        f"What each choice would have done to {counted(len(mail.scores), 'message')} of the last 30 days:"
     )
-    groups = score_groups(scores, rest)
-    limits = model.cutoffs
-    bins = fitting_bins(np.concatenate([group.scores for group in groups]), [limits.ham, limits.spam])
-    listed = choice_table(choices, now, rest, Linear(bins.low, bins.high, *ACROSS))
+    groups = score_groups(mail, ham_name)
+    bins = fitting_bins(mail.scores, [limits.ham, limits.spam])
+    listed = choice_table(choices, now, ham_name, Linear(bins.low, bins.high, *ACROSS))
     form = context.form(
         "/cutoff",
         hidden("model", context.model_path),
@@ -100,30 +95,30 @@ def cutoff_page(context: PageContext) -> str:
         element("p", element("button", "use this", class_="main")),
         class_="cutoff",
     )
-    return context.page(title, heading(title, lead), form)
+    return context.page(title, heading(title, intro), form)
 
 
-def all_choices(model: Model, scores: JudgedMail, now: float) -> list[Choice]:
+def all_choices(model: Model, mail: JudgedMail, limits_now: Cutoffs, now: float) -> list[Choice]:
     """Try each share of ham; one that changes nothing is no choice, unless it is the one of now."""
     known, scale = left_out_scores(model.stored), score_scale(model.view)
-    choices: list[Choice] = []
+    choices: dict[float, Choice] = {}  # by cutoff
     for loss in sorted({*LOSSES, now}):
-        made = judged(loss, cutoffs(*known, loss, scale=scale), model.cutoffs or Cutoffs(), scores)
-        if choices and choices[-1].cutoff == made.cutoff:
-            if loss != now:
-                continue
-            choices.pop()
-        choices.append(made)
-    return choices
+        made = judged(loss, cutoffs(*known, loss, scale=scale), limits_now, mail)
+        if loss == now:
+            choices[made.cutoff] = made
+        else:
+            choices.setdefault(made.cutoff, made)
+    return list(choices.values())
 
 
-def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, scores: JudgedMail) -> Choice:
+def judged(loss: float, limits: Cutoffs, limits_now: Cutoffs, mail: JudgedMail) -> Choice:
     """Judge mail anew by its scores. What was unsure for another reason than its score stays so."""
-    is_spam = (scores.values >= limits.spam) & (scores.values != limits.ham)
-    is_ham = (scores.values <= limits.ham) & ~(scores.unsure & (scores.values <= limits_now.ham))
+    stays_unsure = (mail.verdicts == UNSURE) & (mail.scores <= limits_now.ham)
+    is_spam = (mail.scores >= limits.spam) & (mail.scores != limits.ham)
+    is_ham = (mail.scores <= limits.ham) & ~stays_unsure
     spam, ham = int(is_spam.sum()), int(is_ham.sum())
-    lost, missed = int((is_spam & scores.said_ham).sum()), int((is_ham & scores.said_spam).sum())
-    return Choice(loss, limits.spam, spam, len(scores.values) - spam - ham, ham, lost, missed)
+    lost, missed = int((is_spam & mail.said_ham).sum()), int((is_ham & (mail.labels == SPAM)).sum())
+    return Choice(loss, limits.spam, spam, len(mail.scores) - spam - ham, ham, lost, missed)
 
 
 def slider(choices: Sequence[Choice], now: float) -> Markup:
@@ -133,7 +128,7 @@ def slider(choices: Sequence[Choice], now: float) -> Markup:
         "p",
         element("label", "What may be lost: ", element("output", choices[at].name), for_="slider"),
         element("input", type="range", id="slider", min="0", max=str(len(choices) - 1), value=str(at)),
-        element("span", id="counts", class_="lead"),
+        element("span", id="counts", class_="intro"),
         class_="slider",
         hidden="",
     )
@@ -149,17 +144,17 @@ def picture(groups: Sequence[ScoreGroup], limits: Cutoffs) -> Markup:
     return captioned(plot, words)
 
 
-def score_groups(scores: JudgedMail, rest: str) -> tuple[ScoreGroup, ScoreGroup]:
+def score_groups(mail: JudgedMail, ham_name: str) -> tuple[ScoreGroup, ScoreGroup]:
     """Split messages by what a person says of them, or else the filter."""
-    spam = scores.said_spam | (scores.taken_for_spam & ~scores.said_ham)
-    ham_group = ScoreGroup(rest, scores.values[~spam], HAM_COLOUR)
-    return ham_group, ScoreGroup(SPAM, scores.values[spam], SPAM_COLOUR)
+    is_spam = (mail.labels == SPAM) | ((mail.verdicts == SPAM) & ~mail.said_ham)
+    ham_group = ScoreGroup(ham_name, mail.scores[~is_spam], HAM_COLOUR)
+    return ham_group, ScoreGroup(SPAM, mail.scores[is_spam], SPAM_COLOUR)
 
 
-def choice_table(choices: Sequence[Choice], now: float, rest: str, x: Linear) -> Markup:
-    columns = ("may be lost", "spam", "unsure", rest, "lost", "missed")
+def choice_table(choices: Sequence[Choice], now: float, ham_name: str, x: Linear) -> Markup:
+    columns = ("may be lost", "spam", "unsure", ham_name, "lost", "missed")
     note = (
-        f"Messages. Lost is {rest} taken for spam, missed is spam taken for {rest}, "
+        f"Messages. Lost is {ham_name} taken for spam, missed is spam taken for {ham_name}, "
         "both of the mail that you have marked."
     )
     listed = table(columns, [choice_row(choice, choice.loss == now, x) for choice in choices])

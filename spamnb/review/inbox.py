@@ -57,9 +57,9 @@ def inbox_page(context: PageContext) -> str:
     if len(entries) == SHOWN:
         url = context.url("/", order=order, verdict=verdict, text=text, after=entries[-1].cursor)
         more = element("p", element("a", "more", href=url, id="more"))
-    lead = "What the filter was least sure of comes first. What you mark is learned at once."
+    intro = "What the filter was least sure of comes first. What you mark is learned at once."
     search = search_form(context, order, verdict or "", text, labels)
-    return context.page("Inbox", heading("Inbox of doubt", lead), search, listed, more, keys())
+    return context.page("Inbox", heading("Inbox of doubt", intro), search, listed, more, keys())
 
 
 def known_labels(model: str) -> Sequence[str]:

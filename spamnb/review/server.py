@@ -19,6 +19,7 @@ from spamnb.errors import SpamnbError
 from spamnb.review.address import Address
 from spamnb.review.app import Pages
 from spamnb.review.guard import ENTRY, Secrets
+from spamnb.serve.sockets import is_loopback
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 GRACE = 5  # seconds for requests under way, once the page is told to end
@@ -36,9 +37,8 @@ def run(
     secrets = Secrets()
     with address.open() as listener, ExitStack() as stack:
         port = 0 if address.path else listener.getsockname()[1]
-        hosts = (
-            frozenset(f"{host}:{port}" for host in LOOPBACK) if address.is_loopback and port else frozenset()
-        )
+        is_local = port and is_loopback(address.host)
+        hosts = frozenset(f"{host}:{port}" for host in LOOPBACK if is_local)
         server = uvicorn.Server(
             uvicorn.Config(
                 Pages(folder, model, secrets).app(hosts, f"spamnb-{port}"),

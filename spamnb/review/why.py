@@ -49,7 +49,7 @@ def masthead(context: PageContext, entry: Entry) -> Markup:
         "div",
         element("p", element("a", "← Inbox", href=context.url("/"), id="back")),
         element("h1", verdict_text(entry.verdict), ": ", subject_text(entry.subject)),
-        element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), then, class_="lead"),
+        element("p", untrusted(entry.sender, SENDER), " · ", moment(entry.time), then, class_="intro"),
         class_="title",
     )
 

@@ -20,7 +20,7 @@ SEARCHED, MAIL_SHOWN = 500, 20  # messages
 
 def words_page(context: PageContext) -> str:
     asked = context.query.get("word", "").strip()[:LONGEST_WORD]
-    lead = (
+    intro = (
         "A word as it stands in a message, two neighbours, or one of a certain place, "
         "such as subject:free or url:example.org."
     )
@@ -33,7 +33,7 @@ def words_page(context: PageContext) -> str:
         class_="search",
     )
     sections = facts_sections(context, look_up(context.model, asked)) if asked else ()
-    return context.page(asked or "Words", heading("Words", lead), search, *sections)
+    return context.page(asked or "Words", heading("Words", intro), search, *sections)
 
 
 def facts_sections(context: PageContext, facts: TokenFacts) -> list[Markup | None]:
@@ -83,9 +83,9 @@ def mail(context: PageContext, facts: TokenFacts) -> Markup:
     found = [entry for entry in newest if (raw := context.history.message(entry.id)) and is_in(raw)]
     times = Counter(entry.verdict for entry in found)
     verdicts = ", ".join(f"{count(n)} {verdict}" for verdict, n in times.most_common())
-    lead = f"In {count(len(found))} of the newest {counted(len(newest), 'message')}"
+    intro = f"In {count(len(found))} of the newest {counted(len(newest), 'message')}"
     listed = listed_messages(context, found[:MAIL_SHOWN], context.model.labels) if found else None
-    return section("Its mail", f"{lead}: {verdicts}." if found else f"{lead}.", listed)
+    return section("Its mail", f"{intro}: {verdicts}." if found else f"{intro}.", listed)
 
 
 def finder(model: Model, facts: TokenFacts) -> Callable[[bytes], bool]:

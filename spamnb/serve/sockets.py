@@ -23,8 +23,8 @@ def listen(address: str, allow_network: bool = False) -> list[socket.socket]:
         host, port = host_and_port(address)
         if host == LOCALHOST:
             return _tcp_both(port)
-        if not allow_network:
-            check_local(host, address)
+        if not allow_network and not is_loopback(host):  # who can connect can ask: there is no password
+            raise UsageError(f"{address}: only local addresses are allowed (or --allow-network)")
         return [_tcp(host, port) for host in addresses_of(host)]
     except OSError as error:
         hint = "; ports below 1024 are root's, or systemd's" if isinstance(error, PermissionError) else ""
@@ -45,12 +45,12 @@ def host_and_port(address: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def check_local(host: str, address: str) -> None:
-    """Refuse an address that others can reach: who can connect can ask, and there is no password."""
-    with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(host).is_loopback:
-            return
-    raise UsageError(f"{address}: only local addresses are allowed (or --allow-network)")
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can reach a host; of names, only localhost is known to be so."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == LOCALHOST
 
 
 def addresses_of(host: str) -> list[str]:
