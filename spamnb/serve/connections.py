@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from spamnb.serve.conversation import Handler, Incoming, Readable
+from spamnb.serve.conversation import Handler, Incoming
 
 READ_SIZE = 1 << 16  # bytes; a larger buffer would be mapped and unmapped at each read
 LARGE_REQUEST = 1 << 16  # bytes: a request that has sent more may be dropped to free memory
@@ -137,7 +137,7 @@ class Connection:
             self.close()
             self.connections.report(error)
 
-    def _resume(self, error: Exception | None = None) -> Readable | bytes | None:
+    def _resume(self, error: Exception | None = None) -> int | bytes | None:
         """Run the protocol until it waits, and return what it yields, as described in `conversation`."""
         try:
             return self.conversation.throw(error) if error else next(self.conversation)
@@ -153,13 +153,11 @@ class Connection:
         group[self] = None
 
     def _when_readable(self, step: Callable[[], None]) -> None:
-        self._unwatch()
-        self.connections.loop.add_reader(self.socket, self._guard, step)
-        self.watched = True
+        self._watch(self.connections.loop.add_reader, step)
 
-    def _when_writable(self, step: Callable[[], None]) -> None:
+    def _watch(self, add: Callable[..., None], step: Callable[[], None]) -> None:
         self._unwatch()
-        self.connections.loop.add_writer(self.socket, self._guard, step)
+        add(self.socket, self._guard, step)
         self.watched = True
 
     def _unwatch(self) -> None:
@@ -207,7 +205,7 @@ class Connection:
         self._join(self.connections.reading)
         self.wait_at_most(IDLE_GRACE if self.connections.stopping else self.connections.limits.seconds)
 
-    def _wait_for(self, awaited: Readable) -> None:
+    def _wait_for(self, awaited: int) -> None:
         """Wait until another file can be read; nothing is read from the client meanwhile."""
         self._join(self.connections.waiting)
         self._unwatch()
@@ -215,7 +213,7 @@ class Connection:
             self.deadline.cancel()
         self.connections.loop.add_reader(awaited, self._guard, partial(self._stop_waiting, awaited))
 
-    def _stop_waiting(self, awaited: Readable) -> None:
+    def _stop_waiting(self, awaited: int) -> None:
         self.connections.loop.remove_reader(awaited)
         self._join(self.connections.reading)
         self._wait_for_more()
@@ -227,7 +225,7 @@ class Connection:
         self._write()
         if self.group is self.connections.writing and self.outgoing:
             self.wait_at_most(self.connections.limits.seconds)
-            self._when_writable(self._write)
+            self._watch(self.connections.loop.add_writer, self._write)
 
     def _write(self) -> None:
         with contextlib.suppress(BlockingIOError):

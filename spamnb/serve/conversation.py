@@ -1,21 +1,16 @@
 """Input of a connection as it arrives, for protocols that know no sockets.
 
-A protocol is a generator. It yields None to get more input, a file to wait until that can be read, or bytes
-to be sent at once; it returns its last answer. For a client that takes too long, a TimeoutError is thrown in.
+A protocol is a generator. It yields None to get more input, the number of a file to wait until that can be
+read, or bytes to be sent at once; it returns its last answer. For a client that takes too long, a
+TimeoutError is thrown in.
 """
 
 from collections.abc import Callable, Generator
-from typing import Protocol
 
 MOST_TAKEN = 1 << 16  # bytes that may stay in memory after the protocol has taken them
 
 
-class HasFileno(Protocol):
-    def fileno(self) -> int: ...
-
-
-Readable = HasFileno | int
-Conversation = Generator[Readable | bytes | None, None, bytes]
+Conversation = Generator[int | bytes | None, None, bytes]
 
 
 class Incoming:

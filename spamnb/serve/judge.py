@@ -6,6 +6,7 @@ import os
 import pwd
 import stat
 import string
+from contextlib import suppress
 from time import monotonic, perf_counter
 
 from spamnb.bayes.verdict import Verdict
@@ -211,11 +212,9 @@ def user_model_path(folder: str | None, user: str) -> str | None:
         return None
     home = os.path.join(folder, user)
     path = os.path.join(home, MODEL_NAME)
-    try:
+    with suppress(OSError):
         if stat.S_ISDIR(os.lstat(home).st_mode) and stat.S_ISREG(os.lstat(path).st_mode):
             return path
-    except OSError:
-        pass
     return None
 
 

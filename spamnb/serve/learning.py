@@ -17,7 +17,7 @@ FAILED_PREFIX = b"failed: "
 
 
 class LearningTask:
-    """A message to learn into a model, or to forget (no label). Its end can be waited for as for a file."""
+    """A message to learn into a model, or to forget (no label). At its end, `result_reader` can be read."""
 
     def __init__(self, model: str, raw: bytes, label: str | None) -> None:
         self.model = model
@@ -25,9 +25,6 @@ class LearningTask:
         self.label = label
         self.result_reader, self.result_writer = os.pipe()
         self.process = 0  # its process id; 0 until it is started
-
-    def fileno(self) -> int:
-        return self.result_reader
 
     def run(self, log: Log) -> bytes:
         """Learn the message and return its outcome, or the failure; by then, the change is on disk."""

@@ -19,25 +19,16 @@ from spamnb.serve.metrics import FAILED, PROTOCOL, REFUSED, TIMEOUT
 from spamnb.serve.options import Options
 
 try:
+    from kilter.protocol import messages
     from kilter.protocol.buffer import SimpleBuffer
     from kilter.protocol.core import FilterMessage, FilterProtocol
     from kilter.protocol.messages import (
-        Abort,
         ActionFlags,
-        Body,
         ChangeHeader,
-        Close,
-        Connect,
         Continue,
-        EndOfMessage,
-        EnvelopeRecipient,
-        Header,
-        Helo,
         InsertHeader,
-        Macro,
         Negotiate,
         ReplyCode,
-        TemporaryFailure,
     )
     from kilter.protocol.messages import ProtocolFlags as Flags
 except ImportError:
@@ -213,11 +204,11 @@ class Session:
         self.received = ReceivedHeader()
         self.message = MilterMessage(milter)
         self.packets_read_here: dict[int, Callable[[bytes], None]] = {
-            Macro.ident: self.received.read_macros,
-            Helo.ident: self.received.read_helo,
-            EnvelopeRecipient.ident: self.received.read_recipient,
-            Connect.ident: lambda _: None,  # a macro tells the client's name and address, too
-            Header.ident: lambda content: self.message.read_header(content),
+            messages.Macro.ident: self.received.read_macros,
+            messages.Helo.ident: self.received.read_helo,
+            messages.EnvelopeRecipient.ident: self.received.read_recipient,
+            messages.Connect.ident: lambda _: None,  # a macro tells the client's name and address, too
+            messages.Header.ident: lambda content: self.message.read_header(content),
         }
 
     def answer(self, packet: bytes) -> bytes:
@@ -230,15 +221,15 @@ class Session:
         match next(self.protocol.read_from(buffer)):
             case Negotiate() as offer:
                 return self._encoded([negotiated(offer)])
-            case Body() as body:
+            case messages.Body() as body:
                 self.message.add_body(bytes(body.content))
-            case EndOfMessage() as last:
+            case messages.EndOfMessage() as last:
                 self.message.add_body(bytes(last.content))
                 try:
                     return self._encoded(self._decision())
                 finally:
                     self._forget_message()
-            case Abort() | Close():
+            case messages.Abort() | messages.Close():
                 self._forget_message()
         return b""
 
@@ -265,7 +256,7 @@ class Session:
                 self.milter.log.unexpected(error)
             self.milter.record_error(FAILED, str(error))
             if self.options.milter_failure == "tempfail":
-                return [TemporaryFailure()]
+                return [messages.TemporaryFailure()]
             return [*removals, Continue()]
         if self.options.reject and verdict.label == SPAM:
             return [LOOKS_LIKE_SPAM]
@@ -293,10 +284,10 @@ class Session:
             return [*added, InsertHeader(len(added), "Subject", b" " + tag)]
         return [*added, ChangeHeader(1, "Subject", b" " + tag + b" " + subject.lstrip(b" \t"))]
 
-    def _encoded(self, messages: list[FilterMessage]) -> bytes:
+    def _encoded(self, answers: list[FilterMessage]) -> bytes:
         buffer = SimpleBuffer(LARGEST_ANSWER)
-        for message in messages:
-            self.protocol.write_to(buffer, message)
+        for answer in answers:
+            self.protocol.write_to(buffer, answer)
         return bytes(buffer[:])
 
 

@@ -31,14 +31,13 @@ def answer(
     command: bytes, version: float, verdict: Verdict, features: Features, raw: bytes, options: Options
 ) -> bytes:
     """Answer as the client's version expects: from 1.2 on a length, from 1.3 on a score with a message."""
-    score = b"Spam: %s\r\n" % spam_header(
-        verdict, (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
-    )
+    yes, no = (b"Yes", b"No") if command == b"REPORT_IFSPAM" else (b"True", b"False")
+    points = f"{verdict.points:.1f} / {REQUIRED:.1f}".encode()
+    score = b"Spam: %s ; %s\r\n" % (yes if verdict.label == SPAM else no, points)
     if command == b"CHECK":
         return OK + score + b"\r\n"
     if command in (b"PROCESS", b"HEADERS"):
-        marks = options.header_style, options.header, options.subject_tag
-        message = passed_through(raw, verdict, *marks)
+        message = passed_through(raw, verdict, options.header_style, options.header, options.subject_tag)
         if command == b"HEADERS":
             message = head_of(message)
         if version < 1.2:
@@ -56,12 +55,6 @@ def text_answer(command: bytes, verdict: Verdict, features: Features) -> bytes:
     if command == b"REPORT_IFSPAM" and verdict.label != SPAM:
         return b""
     return report(verdict, features).encode()
-
-
-def spam_header(verdict: Verdict, yes_no: tuple[bytes, bytes]) -> bytes:
-    """Value of the Spam header: `True ; 12.3 / 5.0`."""
-    is_spam = yes_no[0] if verdict.label == SPAM else yes_no[1]
-    return is_spam + f" ; {verdict.points:.1f} / {REQUIRED:.1f}".encode()
 
 
 def length_header(message: bytes) -> bytes:
@@ -178,14 +171,16 @@ class Request:
             raise bad_header("(Message-class header contains invalid class)")
 
     def _read_set(self, value: bytes) -> None:
-        self.set = b"local" in value.lower()  # `local` is the model; of `remote` services there are none
-        if b"remote" in value.lower():
-            self.remote = b"DidSet"
+        self.set = self._names_us(value, b"DidSet")
 
     def _read_remove(self, value: bytes) -> None:
-        self.remove = b"local" in value.lower()
+        self.remove = self._names_us(value, b"DidRemove")
+
+    def _names_us(self, value: bytes, answer: bytes) -> bool:
+        """Tell whether `local` is named, which is the model; of `remote` services there are none."""
         if b"remote" in value.lower():
-            self.remote = b"DidRemove"
+            self.remote = answer
+        return b"local" in value.lower()
 
     def check(self) -> None:
         """Check that the headers make sense together."""
@@ -293,7 +288,7 @@ class Spamd:
             if not (self.options.allow_tell_all or self.judge.may_teach(peer, request.user, model)):
                 raise unavailable("this model is another user's, see --allow-tell-all.")
             task = self.learning.add(model, raw, label)
-            yield task
+            yield task.result_reader
             outcome = self.learning.finish(task)
             self.judge.counters.count(outcome)
             self.log.learned(outcome, label, raw, request.user, perf_counter() - start)

@@ -44,13 +44,12 @@ class Server:
         self.counters = Counters(options.workers)
         history = open_history(options.history, options.history_days, options.history_size, load())
         self.judge = Judge(options.model, options.user_models, self.counters, history)
-        self.milter_handler = self._milter_handler() if options.milter else None
+        self.milter_handler: Handler | None = None
+        if options.milter:
+            from spamnb.serve.milter import Milter  # needs an extra
+
+            self.milter_handler = Milter(self.judge, Log(options.quiet), options).handle
         self.life_reader, self.life_writer = os.pipe()  # workers see it end when this process does
-
-    def _milter_handler(self) -> Handler:
-        from spamnb.serve.milter import Milter  # needs an extra
-
-        return Milter(self.judge, Log(self.options.quiet), self.options).handle
 
     def run(self) -> int:
         self._listen()
@@ -93,9 +92,7 @@ class Server:
 
     def _announce(self) -> None:
         addresses = " and ".join(map(sockets.address_of, self.listeners))
-        metrics = "".join(
-            f", metrics at {sockets.address_of(listener)}" for listener in self.metrics_listeners
-        )
+        metrics = "".join(f", metrics at {sockets.address_of(each)}" for each in self.metrics_listeners)
         write_stderr(f"spamnb: serving at {addresses}{metrics}; {counted(self.options.workers, 'worker')}\n")
         notify("READY=1")
 
@@ -182,15 +179,12 @@ class Worker:
 
     def run(self) -> None:
         gc.set_threshold(GC_THRESHOLD)
-        self._handle_signals()
-        self.loop.run_forever()
-
-    def _handle_signals(self) -> None:
         self.loop.add_signal_handler(signal.SIGTERM, self._stop)
         self.loop.add_signal_handler(signal.SIGHUP, self.judge.reload)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; workers wait for SIGTERM
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, HANDLED)
+        self.loop.run_forever()
 
     def _stop(self) -> None:
         if not self.listeners.connections.stopping:
