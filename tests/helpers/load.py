@@ -90,11 +90,17 @@ def cut(chance: random.Random, words: bytes) -> bytes:
 Behaviour = Callable[[Address, random.Random], Awaitable[None]]
 
 
-async def asks(address: Address, chance: random.Random) -> None:
+async def talk(address: Address, words: bytes, end: bool = False) -> None:
+    """Say something, end its side or not, and listen."""
     with await address.connect() as client:
-        await say(client, address.asks(chance))
-        client.shutdown(socket.SHUT_WR)
+        await say(client, words)
+        if end:
+            client.shutdown(socket.SHUT_WR)
         await hear(client)
+
+
+async def asks(address: Address, chance: random.Random) -> None:
+    await talk(address, address.asks(chance), end=True)
 
 
 async def is_slow(address: Address, chance: random.Random) -> None:
@@ -114,11 +120,7 @@ async def breaks_off(address: Address, chance: random.Random) -> None:
 
 async def stays_half_open(address: Address, chance: random.Random) -> None:
     """Ends its side at any place, and listens; or says nothing more, and listens."""
-    with await address.connect() as client:
-        await say(client, cut(chance, address.asks(chance)))
-        if chance.random() < 0.5:
-            client.shutdown(socket.SHUT_WR)
-        await hear(client)
+    await talk(address, cut(chance, address.asks(chance)), end=chance.random() < 0.5)
 
 
 async def resets(address: Address, chance: random.Random) -> None:
@@ -145,15 +147,11 @@ async def crowds(address: Address, chance: random.Random) -> None:
 async def is_oversized(address: Address, chance: random.Random) -> None:
     """More than is taken, with its length or without; and goes on sending after it was refused."""
     length = chance.choice((None, 3 * MEGABYTE, 10**17))
-    with await address.connect() as client:
-        await say(client, request("CHECK", b"x" * 3 * MEGABYTE, Content_length=length))
-        await hear(client)
+    await talk(address, request("CHECK", b"x" * 3 * MEGABYTE, Content_length=length))
 
 
 async def pipelines(address: Address, chance: random.Random) -> None:
-    with await address.connect() as client:
-        await say(client, b"".join(address.asks(chance) for _ in range(chance.randrange(2, 6))))
-        await hear(client)
+    await talk(address, b"".join(address.asks(chance) for _ in range(chance.randrange(2, 6))))
 
 
 async def does_not_listen(address: Address, chance: random.Random) -> None:
@@ -167,10 +165,7 @@ async def talks_nonsense(address: Address, chance: random.Random) -> None:
     words = bytearray(address.asks(chance))
     for _ in range(chance.randrange(1, 9)):
         words[chance.randrange(len(words))] = chance.randrange(256)
-    with await address.connect() as client:
-        await say(client, bytes(words))
-        client.shutdown(socket.SHUT_WR)
-        await hear(client)
+    await talk(address, bytes(words), end=True)
 
 
 BEHAVIOURS: tuple[Behaviour, ...] = (

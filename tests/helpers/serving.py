@@ -45,11 +45,9 @@ class Client:
 class Serving(Client):
     """`spamnb serve`, from its start to its end; the log is in a file."""
 
-    def __init__(self, spamnb, folder, command=None, pass_fds=(), env=None, **options):
+    def __init__(self, spamnb, folder, command=None, env=None, **options):
         self.log_path = folder / f"log-{len(os.listdir(folder))}"
-        if "listen" not in options and not pass_fds:
-            options["listen"] = (LOOPBACK,)
-        asked = Options(**{"model": spamnb.model, **options})
+        asked = Options(**{"model": spamnb.model, "listen": (LOOPBACK,), **options})
         command = command or [sys.executable, "-P", "-m", "spamnb.serve", asked.as_json()]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
@@ -58,7 +56,6 @@ class Serving(Client):
                 stdin=subprocess.DEVNULL,
                 env=(env or {}) | spamnb.environment,
                 cwd=spamnb.home,
-                pass_fds=pass_fds,
                 start_new_session=True,
             )
         line = self.wait_for("serving at ")
@@ -134,10 +131,10 @@ def children(process):
 
 
 def refuses(server):
-    """Whether it has ceased to listen."""
+    """Whether it has ceased to listen, or not begun to."""
     try:
         server.connect().close()
-    except ConnectionRefusedError:
+    except (ConnectionRefusedError, FileNotFoundError):
         return True
     return False
 

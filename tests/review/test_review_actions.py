@@ -34,12 +34,12 @@ def counts(model):
     return stored.messages, stored.vocabulary, stored.pair_vocabulary, stored.occurrences
 
 
-def row_of(eyes, raw):
-    """The row of a message: by its subject, which no other has."""
+def click_in_row(eyes, raw, selector):
+    """Click on something in the row of a message: the first with its subject."""
     subject = raw.partition(b"Subject: ")[2].partition(b"\n")[0].decode()
-    return next(
-        row for row in eyes.all(".rows > li") if row.find_element("css selector", ".subject").text == subject
-    )
+    titles = eyes.all(".rows .subject")
+    at = [title.text for title in titles].index(subject)
+    eyes.all(".rows > li")[at].find_element("css selector", selector).click()
 
 
 @pytest.fixture
@@ -67,21 +67,31 @@ def page(open_page):
 
 
 @pytest.mark.usefixtures("page")
-def test_by_mouse(eyes, own):
+def test_by_mouse(eyes, own, spamnb):
     assert "token" not in eyes.driver.current_url
     assert [row.text for row in eyes.all(".verdict")] == ["unsure"] * 6 + ["spam"] * 3 + ["ham"] * 3
     before = counts(own)
-    row_of(eyes, MAIL[0]).find_element("css selector", "button.spam").click()
+    click_in_row(eyes, MAIL[0], "button.spam")
     eyes.wait(lambda: len(eyes.corrected()) == 1)
     assert label_in(own, MAIL[0]) == "spam"
     assert "learned as spam" in eyes.text("li.corrected")
-    row_of(eyes, MAIL[0]).find_element("css selector", "button[name=undo]").click()
+    click_in_row(eyes, MAIL[0], "button[name=undo]")
     eyes.wait(lambda: not eyes.corrected())
+    assert counts(own) == before
+    # What had another label before has it again after undo.
+    spamnb("train", "--model", own, "--ham", "-", stdin=MAIL[0]).succeeds()
+    before = counts(own)
+    click_in_row(eyes, MAIL[0], "button.spam")
+    eyes.wait(lambda: len(eyes.corrected()) == 1)
+    assert label_in(own, MAIL[0]) == "spam"
+    eyes.press("u")
+    eyes.wait(lambda: not eyes.corrected())
+    assert label_in(own, MAIL[0]) == "ham"
     assert counts(own) == before
     # Many at once: the buttons for them are there as soon as something is selected.
     assert not eyes.find(".bar-below button").is_displayed()
     for raw in MAIL[1:4]:
-        row_of(eyes, raw).find_element("css selector", "input").click()
+        click_in_row(eyes, raw, "input")
     eyes.click(".bar-below button.ham")
     eyes.wait(lambda: len(eyes.corrected()) == 3)
     assert [label_in(own, raw) for raw in MAIL[1:4]] == ["ham"] * 3
@@ -135,19 +145,6 @@ def test_by_keys(eyes, own):
     eyes.press("notes", ENTER)
     eyes.wait(lambda: len(eyes.all(".rows > li")) == 3)
     assert "text=notes" in eyes.driver.current_url
-
-
-@pytest.mark.usefixtures("page")
-def test_undo_goes_back_to_the_label_before(eyes, own, spamnb):
-    spamnb("train", "--model", own, "--ham", "-", stdin=MAIL[0]).succeeds()
-    before = counts(own)
-    row_of(eyes, MAIL[0]).find_element("css selector", "button.spam").click()
-    eyes.wait(lambda: len(eyes.corrected()) == 1)
-    assert label_in(own, MAIL[0]) == "spam"
-    eyes.press("u")
-    eyes.wait(lambda: not eyes.corrected())
-    assert label_in(own, MAIL[0]) == "ham"
-    assert counts(own) == before
 
 
 def test_without_script(page, eyes, own):
@@ -218,10 +215,9 @@ def test_several_labels_and_models(open_page, shared, own, three, tmp_path, eyes
         other,
     )
     eyes.wait(lambda: "deadline 200" in eyes.text())
-    assert [button.text for button in eyes.all(".rows > li:first-child button")] == list(
-        Model.open(other).labels
-    )
-    eyes.press(str(1 + list(Model.open(other).labels).index("work")))
+    labels = list(Model.open(other).labels)
+    assert [button.text for button in eyes.all(".rows > li:first-child button")] == labels
+    eyes.press(str(1 + labels.index("work")))
     eyes.wait(lambda: len(eyes.corrected()) == 1)
     assert "work" in (label_in(other, work(200)), label_in(other, work(201)))
     assert label_in(own, work(200)) is None

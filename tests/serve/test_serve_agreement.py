@@ -64,7 +64,8 @@ def odd_messages(raws, count):
 
 
 def test_verdicts_scores_and_headers(server, spamnb, corpus):
-    said = {line["path"]: line for line in json_lines(spamnb, corpus)}
+    asked = ("classify", "--json", "--jobs", "1", "--model", corpus / "model", corpus / "asked")
+    said = {line["path"]: line for line in map(json.loads, spamnb(*asked).succeeds().lines)}
     assert len(said) == 2 * ASKED
     for path, line in said.items():
         raw = Path(path).read_bytes()
@@ -79,13 +80,6 @@ def test_verdicts_scores_and_headers(server, spamnb, corpus):
                 b"SPAMD/1.1 0 EX_OK\r\nSpam: %s ; %s / 5.0\r\n\r\n" % (flag, points)
             )
     assert {line["verdict"] for line in said.values()} == {"ham", "spam", "unsure"}
-
-
-def json_lines(spamnb, corpus):
-    done = spamnb(
-        "classify", "--json", "--jobs", "1", "--model", corpus / "model", corpus / "asked"
-    ).succeeds()
-    return map(json.loads, done.lines)
 
 
 def test_odd_messages(server, spamnb, corpus):
@@ -123,15 +117,8 @@ def known(path):
     """All that a model knows; but for how it judged each before: neighbours add up in any order."""
     stored = StoredModel.open(path)
     entries = [
-        (
-            entry.digest,
-            entry.before,
-            entry.after,
-            list(entry.fingerprints),
-            list(entry.pairs),
-            bytes(entry.text),
-        )
-        for entry in stored.journal.records
+        (each.digest, each.before, each.after, [*each.fingerprints], [*each.pairs], bytes(each.text))
+        for each in stored.journal.records
     ]
     totals = (stored.messages, stored.presences, stored.occurrences, stored.vocabulary, stored.numbers)
     return {"entries": entries, "totals": totals}

@@ -51,15 +51,6 @@ def server(spamnb):
     return Server(spamnb.model)
 
 
-def test_what_is_agreed(server):
-    """Nothing is shown that is not needed, and an answer is expected at the end of a message only."""
-    incoming = Incoming()
-    conversation = server.milter.handle(incoming)
-    next(conversation)
-    incoming.feed(offer())
-    assert next(conversation) == AGREED
-
-
 @pytest.mark.parametrize("label", ["ham", "spam", "unsure"])
 def test_the_verdict_is_put_in_front(server, mail, label):
     heard = server.says(HELLO, message(mail.messages[label]))
@@ -205,7 +196,7 @@ def test_what_is_no_session_is_ended(server, said):
 
 
 class TestServing:
-    """Over a socket, with the real server."""
+    """Over a socket, with the real server: AGREED is that nothing is shown that is not needed."""
 
     def test_a_session_goes_on_while_it_is_used(self, serving, mail):
         server = serving(milter=True, timeout=5.0, metrics="127.0.0.1:0")

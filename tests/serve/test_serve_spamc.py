@@ -48,6 +48,8 @@ def test_tests_and_reports(server, mail):
     code, report = server.spamc("-R", stdin=spam)
     assert code == 0
     assert b"/5.0\nspamnb says spam: " in report
+    assert b"casino" in report
+    assert report.decode().replace("\n", "").isprintable()
     assert server.spamc("-r", stdin=spam) == (0, report.partition(b"\n")[2])
     assert server.spamc("-r", stdin=ham) == (0, b"")
 
@@ -65,16 +67,6 @@ def test_what_is_refused_comes_back_as_it_was(server):
     assert server.spamc("-c", stdin=large) == server.spamc("-c", "-E", stdin=large) == (0, b"0/0\n")
     assert server.spamc("-x", "-c", stdin=large) == (74, b"0/0\n")
     assert server.spamc("-x", "-c", "-s", "9", stdin=large) == (0, b"0/0\n")
-
-
-def test_odd_messages_keep_every_byte(server, spamnb):
-    for raw in (
-        b"no header",
-        b"\nempty header\n",
-        b"Subject: no body\n",
-        b"From x\nA: b\r\n\r\n\x00\xff\r\n.\r\n",
-    ):
-        assert server.spamc(stdin=raw) == (0, spamnb("classify", "-p", stdin=raw).out)
 
 
 def test_teaching(teachable, spamnb, own):
@@ -101,14 +93,6 @@ def test_reporting_teaches(teachable, spamnb, own):
             assert teachable.spamc("-C", what, stdin=raw) == (0, b"Message successfully reported/revoked\n")
         known = spamnb("train", f"--{label}", "-", "--model", own, stdin=raw).lines
         assert known == [f"{label}: 1 already known"]
-
-
-def test_what_is_learned_counts_at_once(teachable):
-    raw = b"Subject: frobnicate\n\nquux garply waldo\n"
-    before = teachable.spamc("-c", stdin=raw)[1]
-    teachable.spamc("-L", "spam", stdin=raw)
-    after = teachable.spamc("-c", stdin=raw)[1]
-    assert float(after.partition(b"/")[0]) > float(before.partition(b"/")[0])
 
 
 def test_teaching_is_refused_unless_allowed(server, mail):

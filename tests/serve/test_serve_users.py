@@ -57,22 +57,7 @@ def test_own_models_and_the_shared_one(serving, homes, upside_down):
 
 
 @pytest.mark.parametrize(
-    "user",
-    [
-        "..",
-        "../ann",
-        "ann/../ann",
-        "/etc",
-        "ann/",
-        "./ann",
-        ".ann",
-        "-ann",
-        "",
-        "a" * 200,
-        "änn",
-        "ann ann",
-        "*",
-    ],
+    "user", [*".. ../ann ann/../ann /etc ann/ ./ann .ann -ann änn *".split(), "", "a" * 200, "ann ann"]
 )
 def test_names_that_lead_elsewhere_are_nobody(homes, upside_down, user):
     give(homes, "ann", upside_down)
@@ -100,25 +85,10 @@ def test_links_are_not_followed(serving, homes, upside_down):
     server = serving(user_models=str(homes))
     for user in ("eve", "mallory", "trent"):
         assert is_spam(server, user)
-
-
-def test_a_model_that_becomes_a_link_is_let_go(serving, homes, upside_down):
-    give(homes, "ann", upside_down)
-    server = serving(user_models=str(homes))
     assert not is_spam(server, "ann")
     os.unlink(homes / "ann" / "model.msgpack")
     os.symlink(upside_down, homes / "ann" / "model.msgpack")
-    assert is_spam(server, "ann")
-
-
-def test_a_damaged_model_of_one_is_no_matter_to_others(serving, homes, upside_down):
-    give(homes, "ann", upside_down)
-    (homes / "bob").mkdir()
-    (homes / "bob" / "model.msgpack").write_bytes(b"\x84\xa6format")
-    server = serving(user_models=str(homes))
-    assert is_spam(server, "bob").startswith(b"SPAMD/1.0 75 ")
-    assert not is_spam(server, "ann")
-    assert is_spam(server, "carol")
+    assert is_spam(server, "ann")  # a model that becomes a link is let go
 
 
 def test_without_a_shared_model(serving, homes, upside_down, tmp_path):

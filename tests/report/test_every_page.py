@@ -1,0 +1,198 @@
+"""Every page in a file: it needs nothing, mail cannot become more than text, and it fits a phone."""
+
+import base64
+from html.parser import HTMLParser
+
+import pytest
+from helpers.browser import browse
+from helpers.evaluations import curve, evaluation, hostile_evaluation
+from helpers.pages import AS_TEXT, ATTACKS, WIDTHS, brightness, measured, parsed, words
+from helpers.programs import needs
+from helpers.tiers import only_long
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb.inspection.explanation import explain
+from spamnb.model import Model
+from spamnb.pages.elements import element, untrusted, visible
+from spamnb.pages.formats import percent, short, signed, tick
+from spamnb.pages.svg import Linear, Logarithmic, round_step
+from spamnb.report.evaluation_page import evaluation_page
+from spamnb.report.message_page import message_page
+from spamnb.training.learn import learn
+
+KINDS = ("evaluation", "message")
+
+
+def hostile_message():
+    """Every attack in every place: headers, text, HTML, hidden text, links, names of parts."""
+    everything = " viagra casino ".join(ATTACKS)
+
+    def encoded(text):
+        return base64.b64encode(text.encode("utf-8", "replace")).decode()
+
+    head = f"From: {everything} <a@b.example>\nTo: {ATTACKS[0]}\nReply-To: {ATTACKS[5]}\n"
+    head += f"Subject: =?utf-8?b?{encoded(everything)}?=\nX-{ATTACKS[3]}: {ATTACKS[1]}\n"
+    head += "Content-Type: multipart/mixed; boundary=x\n\n"
+    markup = f'<p>viagra</p><p hidden>{everything}</p><a href="http://{ATTACKS[2]}">{everything}</a>'
+    body = f"--x\nContent-Type: text/plain; charset=utf-8\n\nbuy viagra now {everything}\n"
+    body += "--x\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\n"
+    body += encoded(markup) + "\n"
+    body += f'--x\nContent-Type: image/png; name="{ATTACKS[4]}.png"\n\nx\n--x--\n'
+    return (head + body).encode("utf-8", "replace")
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def usual(kind, spamnb, mail):
+    if kind == "evaluation":
+        return evaluation_page(evaluation(curve=curve()))
+    return message_page(explain(Model.open(spamnb.model), mail.messages["spam"]), "box:3")
+
+
+@pytest.fixture
+def hostile(kind, request):
+    """A page of attacks; the model has learned the attacks themselves, so that they are evidence."""
+    if kind == "evaluation":
+        return evaluation_page(hostile_evaluation(), title=ATTACKS[2])
+    own = request.getfixturevalue("own")
+    for label, raw in (("spam", hostile_message()), ("ham", f"Subject: {ATTACKS[0]}\n\nx\n".encode())):
+        learn(own, raw, label)
+    return message_page(explain(Model.open(own), hostile_message()), ATTACKS[2])
+
+
+def test_it_is_one_page_that_needs_nothing(usual):
+    assert usual.startswith("<!doctype html>\n<html")
+    tree = parsed(usual)
+    assert not tree.css("script, link, img, iframe, object, embed, base, form, a")
+    assert not [word for word in ("url(", "@import", "src=", "href=") if word in usual]
+    policy = tree.css_first("meta[http-equiv=Content-Security-Policy]").attributes["content"]
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+
+
+def test_every_element_is_closed(hostile):
+    class Balance(HTMLParser):
+        open: list[str] = []
+
+        def handle_starttag(self, tag, attrs):
+            assert len({name for name, _ in attrs}) == len(attrs)
+            if tag not in ("meta", "br"):
+                self.open.append(tag)
+
+        def handle_endtag(self, tag):
+            assert self.open.pop() == tag
+
+    balance = Balance()
+    balance.feed(hostile)
+    balance.close()
+    assert balance.open == []
+
+
+def test_mail_becomes_text_and_nothing_else(usual, hostile, kind):
+    tree = parsed(hostile)
+    kinds = {each.tag for each in tree.root.traverse()} - {each.tag for each in parsed(usual).root.traverse()}
+    assert kinds <= {"br", "details", "summary", "line", "text", "i"}
+    for node in tree.root.traverse():
+        assert not [name for name in node.attributes if name.startswith("on") or name in ("href", "src")]
+        assert "position" not in (node.attributes.get("style") or "")
+    shown = "".join(each.text() for each in tree.css(".message" if kind == "message" else ".subject"))
+    assert [attack for attack in AS_TEXT if attack not in shown] == []
+    assert {char for char in shown if not char.isprintable()} <= {"\n"}
+    assert AS_TEXT[2] in tree.css_first("title" if kind == "evaluation" else ".path").text()
+
+
+@pytest.mark.slow
+@needs("chromium")
+@pytest.mark.parametrize(
+    "policy",
+    [pytest.param(True, id="with its policy", marks=only_long), pytest.param(False, id="by escaping alone")],
+)
+def test_no_script_runs_in_a_browser(tmp_path, hostile, policy):
+    page = hostile if policy else hostile.replace("Content-Security-Policy", "X-Nothing")
+    tree = parsed(browse(tmp_path, page))
+    assert not tree.css("script, img, iframe, a, link")
+    assert tree.css_first("title").text() not in ("taken", "1")
+    assert ATTACKS[0] in words(tree.body)
+
+
+@pytest.mark.slow
+@needs("chromium")
+def test_it_fits_a_phone_and_can_be_read_by_keyboard(tmp_path, hostile, kind):
+    """Notes come with the focus, nothing overflows, and plots can be read."""
+    for width, found in zip(WIDTHS, measured(tmp_path, hostile, WIDTHS), strict=True):
+        assert (found["scroll"], found["out"]) == (width, [])
+        assert found["notes"]
+        assert (found["stops"] > 5) == (kind == "message")
+        assert 9 <= found["sizes"][0] <= found["sizes"][1] <= 18
+
+
+@pytest.mark.slow
+@needs("chromium")
+def test_its_tables_fit_a_desk_and_it_is_dark_where_the_reader_wants_that(tmp_path, usual):
+    contrast = {}
+    for scheme, number in (("light", 1), ("dark", 0)):
+        folder = tmp_path / scheme
+        folder.mkdir()
+        setting = f"--blink-settings=preferredColorScheme={number}"
+        (found,) = measured(folder, usual, [1000], setting)
+        ink, paper = map(brightness, found["colours"])
+        contrast[scheme] = ink - paper
+        assert found["cut"] == 0
+    assert contrast["light"] < -150
+    assert contrast["dark"] > 150
+
+
+@given(st.text(max_size=60) | st.text(alphabet="<>&\"'/\\=-!`sSvg\x00\x0b\u202e\u2028\ud800", max_size=60))
+def test_any_text_comes_back_as_text(text):
+    page = element("p", untrusted(text, 100), title=text)
+    page.encode()
+    node = parsed(page).css_first("p")
+    assert node.text() == visible(text)
+    assert (node.attributes["title"] or "") == visible(text)
+    assert page.count("<") == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ü € 漢字 שלום", "plain ü € 漢字 שלום"),
+        ("می\u200cخواهم 👩\u200d💻", "می\u200cخواهم 👩\u200d💻"),
+        ("a\tb\r\nc\u00a0d\u2028e", "a b  c d e"),
+        ("\x00\x1b\x7f\x9f", "\ufffd" * 4),
+        ("\u202a\u202e\u2066\u2069\u200f\u061c", "\ufffd" * 6),
+        ("\ud800\ufeff\u200b\U000e0041", "\ufffd" * 4),
+    ],
+)
+def test_what_acts_unseen_is_replaced(text, shown):
+    assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        (
+            percent,
+            {None: "–", 0.0: "0", 0.00004: "0.0000", 0.0723: "0.0723", 0.949: "0.949", 31.256: "31.26"},
+        ),
+        (signed, {-2.5: "−2.50", 1.7976931348623157e308: "+1.8e+308"}),
+        (short, {999: "999", 1000: "1k", 4149: "4.1k", 99_999: "100k", 1_000_000: "1M"}),
+        (tick, {-0.5: "−0.5", 12_000.0: "12,000"}),
+    ],
+)
+def test_figures_as_a_person_reads_them(form, values):
+    assert {value: form(value) for value in values} == values
+
+
+def test_scales():
+    steps = (0.7, 1, 1.1, 3, 6e-5, 7e8)
+    assert [round_step(step) for step in steps] == pytest.approx([1, 1, 2, 5, 1e-4, 1e9])
+    assert Linear(0, 10, 0, 100).at(2.5) == 25
+    assert Linear(-1, 1, 0, 1).ticks == [-1, -0.5, 0, 0.5, 1]
+    decades = Logarithmic(0.1, 10, 0, 240)
+    assert [decades.at(value) for value in (0, 0.001, 0.1, 1, 10)] == pytest.approx([0, 0, 40, 140, 240])
+    assert decades.ticks == [0, 0.1, 1, 10]
