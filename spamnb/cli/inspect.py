@@ -30,7 +30,7 @@ from spamnb.delivery import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.files import complain, printable
 from spamnb.mailboxes.skipped import PassedOver, Unreadable
-from spamnb.mailboxes.sources import check, messages, split_number
+from spamnb.mailboxes.sources import check, message_name, messages, split_number
 from spamnb.reading.headers import canonical, header_start
 from spamnb.store.stored_model import SIGNATURE
 
@@ -225,10 +225,11 @@ def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) ->
 
 def draw_plot(model: Model, file: str) -> dict[str, str | bytes]:
     """Draw the model: the picture to be written to a file."""
-    from spamnb.inspection.model_summary import ModelCurves
-    from spamnb.report.model_plots import model_plots, png
+    from spamnb.inspection.model_summary import ModelSummary, left_out_scores
+    from spamnb.report.model_plots import ROWS, model_plots, png
 
-    svg = model_plots(ModelCurves.of(model), f"spamnb: {model.stored.path}")
+    scores = left_out_scores(model.stored)
+    svg = model_plots(ModelSummary.of(model, ROWS), *scores, f"spamnb: {model.stored.path}")
     return {file: png(svg) if file.lower().endswith(".png") else svg}
 
 
@@ -332,8 +333,7 @@ def _first_in_file(path: str, model: str) -> bytes:
             raise raw.error(f"{raw.path}: {raw.why}")
         if not split_number(path)[0] and not is_quiet() and (more := next(found, None)):
             index = getattr(more, "index", None)  # none of a file that cannot be read
-            other = more.path if index is None else f"{more.path}:{index}"
-            look = command_to_run("inspect", "--model", model, other)
+            look = command_to_run("inspect", "--model", model, message_name(more.path, index))
             complain(f"{path}: the first of several messages; for another: {look}")
         return raw.data
     raise NoInput(f"{path}: contains no message")

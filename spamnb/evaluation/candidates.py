@@ -19,14 +19,9 @@ class Candidate:
     view: View
 
 
-def _yes_or_no(text: str) -> bool:
-    if text not in ("yes", "no"):
-        raise ValueError
-    return text == "yes"
-
-
-def _smoothing(text: str) -> float | str:
-    return text if text == GLOBAL else _amount(text)
+_yes_or_no = {"yes": True, "no": False}.__getitem__
+_event = {event: event for event in EVENTS}.__getitem__
+_prior = {prior: prior for prior in ("counts", "uniform")}.__getitem__
 
 
 def _amount(text: str) -> float:
@@ -36,16 +31,8 @@ def _amount(text: str) -> float:
     return value
 
 
-def _prior(text: str) -> str:
-    if text not in ("counts", "uniform"):
-        raise ValueError
-    return text
-
-
-def _event(text: str) -> str:
-    if text not in EVENTS:
-        raise ValueError
-    return text
+def _smoothing(text: str) -> float | str:
+    return text if text == GLOBAL else _amount(text)
 
 
 # Settings by their names on the command line: the name of the field, and the function that reads its value.

@@ -1,4 +1,4 @@
-"""What a model knows, as a summary and as curves, in blocks: five million tokens take the room of five."""
+"""What a model knows, read in blocks: five million tokens take the room of five."""
 
 from __future__ import annotations
 
@@ -19,65 +19,12 @@ from spamnb.bayes.verdict import Cutoffs, lead_of
 from spamnb.bayes.view import View, prior
 from spamnb.clock import DAY, today
 from spamnb.inspection.standing import ENOUGH, standing
-from spamnb.labels import SPAM
 from spamnb.model import Model
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.vocabulary import Vocabulary, check_columns
-
-TOKENS_NAMED = 16  # most telling tokens of each label, at most
-WEIGHT_STEP = 0.5  # nats: the width of a bin of weights
-LARGEST_WEIGHT = 15.0  # nats; larger weights are counted as this
-ZIPF_POINTS = 120  # as many as can be told apart in a drawing
-
-
-@dataclass(frozen=True, eq=False)
-class ModelCurves:
-    """Histogram of weights, Zipf's curve and scores of a model's own mail."""
-
-    summary: ModelSummary
-    toward: str  # the label that weights speak for
-    weights: list[tuple[float, int]]  # (weight, tokens that weigh from there to WEIGHT_STEP more)
-    zipf: list[tuple[int, int]]  # (n, occurrences of the n-th most frequent token)
-    ham: Array  # scores of the mail learned, each by the mail without itself
-    spam: Array
-
-    @classmethod
-    def of(cls, model: Model) -> ModelCurves:
-        """Take the curves of a model. Weights are for spam; without it, for the likeliest label."""
-        vocabulary = Vocabulary(model.stored)
-        two = has_spam(model.labels)
-        edges = np.arange(-LARGEST_WEIGHT if two else 0.0, LARGEST_WEIGHT + WEIGHT_STEP, WEIGHT_STEP)
-        heights = np.zeros(len(edges) - 1, np.int64)
-        occurrences = [np.empty(0, np.int64)]
-        for block in vocabulary.blocks():
-            occurs = block.occurrence_counts.max(axis=0) > 0
-            occurrences.append(block.occurrence_counts.sum(axis=0)[occurs])
-            if model.view.event != "gaussian":
-                leads = token_leads(model.classifier, block.message_counts, block.occurrence_counts)[
-                    :, occurs
-                ]
-                weights = leads[model.labels.index(SPAM)] if two else leads.max(axis=0)
-                heights += np.histogram(np.clip(weights, edges[0], edges[-1]), edges)[0]
-        return cls(
-            ModelSummary.of(model, TOKENS_NAMED),
-            SPAM if two else "the likeliest label",
-            list(zip(edges[:-1].tolist(), heights.tolist(), strict=True)),
-            zipf_curve(np.concatenate(occurrences)),
-            *left_out_scores(model.stored),
-        )
-
-
-def zipf_curve(occurrences: Array) -> list[tuple[int, int]]:
-    """Zipf's curve: ranks evenly spaced on a logarithmic axis, and the occurrences there."""
-    falling = np.sort(occurrences)[::-1]
-    if not len(falling):
-        return []
-    ranks = np.unique(np.geomspace(1, len(falling), ZIPF_POINTS).astype(np.int64))
-    return list(zip(ranks.tolist(), falling[ranks - 1].tolist(), strict=True))
-
 
 LOPSIDED = 20  # a label has too much mail from so many times that of another on
 STALE = 180  # days without learning after which a model is said to be old

@@ -14,7 +14,7 @@ from spamnb.labels import SPAM
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.sources import messages
+from spamnb.mailboxes.sources import message_name, messages
 from spamnb.model import Model
 from spamnb.reading.identity import digest
 from spamnb.reading.message import read
@@ -39,7 +39,7 @@ class Suspect:
 
     @property
     def name(self) -> str:
-        return self.path if self.index is None else f"{self.path}:{self.index}"
+        return message_name(self.path, self.index)
 
     def as_map(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__ if name != "data"}

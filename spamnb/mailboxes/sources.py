@@ -54,6 +54,11 @@ def store_for(path: str) -> Store:
     return REMOTE
 
 
+def message_name(path: str, index: int | None) -> str:
+    """Name a message as `split_number` takes it: a file of its own by its path alone."""
+    return path if index is None else f"{path}:{index}"
+
+
 def split_number(path: str) -> tuple[str, int]:
     """Split a path like `box.mbox:3` into mailbox and number; "" and 0 for any other path.
 

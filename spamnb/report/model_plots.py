@@ -1,22 +1,22 @@
-"""A model in four pictures, as one SVG file: telling tokens, weights, Zipf's curve, and scores."""
+"""A model in two pictures, as one SVG file: its most telling tokens, and how its mail scores."""
 
 import re
-from math import ceil, log10
 
+from spamnb.arrays import Array
 from spamnb.bayes.cutoffs import not_spam
 from spamnb.errors import CannotCreate, UsageError
-from spamnb.inspection.model_summary import LARGEST_WEIGHT, WEIGHT_STEP, ModelCurves, TellingToken
+from spamnb.inspection.model_summary import ModelSummary, TellingToken
 from spamnb.labels import SPAM
 from spamnb.pages import svg
 from spamnb.pages.colours import HAM_COLOUR, SPAM_COLOUR, colour_of_label
 from spamnb.pages.elements import Markup, element, joined, shortened
-from spamnb.pages.formats import count, short, signed, tick
+from spamnb.pages.formats import signed
 from spamnb.pages.histogram import ScoreGroup, histogram
 from spamnb.pages.parts import sheet
-from spamnb.pages.svg import ACROSS, BOTTOM, HEIGHT, RIGHT, TOP, UPWARD, WIDTH, Linear, Logarithmic
+from spamnb.pages.svg import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, Linear
 
 MARGIN, GAP, CAPTION = 24, 36, 30  # units around the pictures, between them, and for a name above each
-ROWS = 16  # tokens that are named
+ROWS = 16  # tokens that are named, at most
 NAME_LENGTH, LABEL_LENGTH = 28, 12  # characters of a token and of its label
 BARS_LEFT = 170  # x where the bars of tokens begin, behind the names
 FIGURE_ROOM = 70  # units behind the longest bar, for its figure
@@ -29,15 +29,13 @@ svg .head { font-size: 12px; font-weight: 600; fill: var(--ink); }
 """
 
 
-def model_plots(model: ModelCurves, title: str) -> str:
-    """Make the SVG file."""
+def model_plots(summary: ModelSummary, ham: Array, spam: Array, title: str) -> str:
+    """Make the SVG file, with the scores of the ham and the spam learned."""
     panels = (
-        ("Most telling tokens", telling_tokens(model)),
-        ("Weights of all tokens", weights(model)),
-        ("Zipf's curve of the vocabulary", zipf(model)),
-        ("Scores of the mail learned, each message left out", scores(model)),
+        ("Most telling tokens", telling_tokens(summary)),
+        ("Scores of the mail learned, each message left out", scores(summary, ham, spam)),
     )
-    wide, high = 2 * WIDTH + GAP + 2 * MARGIN, 2 * (HEIGHT + CAPTION) + GAP + 2 * MARGIN + CAPTION
+    wide, high = len(panels) * (WIDTH + GAP) - GAP + 2 * MARGIN, HEIGHT + 2 * CAPTION + 2 * MARGIN
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         + element(
@@ -56,8 +54,7 @@ def model_plots(model: ModelCurves, title: str) -> str:
 
 
 def panel(index: int, name: str, plot: Markup) -> Markup:
-    x = MARGIN + index % 2 * (WIDTH + GAP)
-    y = MARGIN + CAPTION + index // 2 * (HEIGHT + CAPTION + GAP)
+    x, y = MARGIN + index * (WIDTH + GAP), MARGIN + CAPTION
     frame = element("svg", plot, x=x, y=y + CAPTION, width=WIDTH, height=HEIGHT)
     return joined(svg.text(x, y + 14, name, "start", "head"), frame)
 
@@ -71,9 +68,8 @@ def style() -> str:
     return re.sub(r"var\(--(\w+)\)", lambda name: values[name[1]], "\n".join(rules))
 
 
-def telling_tokens(model: ModelCurves) -> Markup:
+def telling_tokens(summary: ModelSummary) -> Markup:
     """Draw bars of the strongest tokens, label by label; of many labels, of those with the most messages."""
-    summary = model.summary
     ranked = sorted(summary.telling, key=lambda label: -summary.messages[summary.labels.index(label)])
     listed = [label for label in summary.labels if label in ranked[: ROWS // 2] and summary.telling[label]]
     each = ROWS // max(1, len(listed))
@@ -98,66 +94,14 @@ def named_bar(row: int, label: str, token: TellingToken, x: Linear) -> Markup:
     )
 
 
-def weights(model: ModelCurves) -> Markup:
-    """Plot how many tokens have which weight, on a logarithmic scale; shaded, what is too weak to count."""
-    bars = model.weights
-    low, high = bars[0][0], bars[-1][0] + WEIGHT_STEP
-    most = max((tokens for _, tokens in bars), default=0)
-    x = Linear(low, high, *ACROSS)
-    y = Logarithmic(1.0, 10.0 ** max(1, len(str(most))), *UPWARD)
-    least = model.summary.view["least_evidence"]
-    weak = x.at(max(low, -least)), x.at(least)
-    edge = f", {LARGEST_WEIGHT:g} and more at the edge" if low < 0 else ""
-    drawn = []
-    if least:
-        drawn.append(svg.box(weak[0], TOP, weak[1] - weak[0], BOTTOM - TOP, "unsure", "too weak to count"))
-    drawn.append(svg.y_axis(y, "tokens", form=short))
-    for at, tokens in bars:
-        if tokens:
-            left, right, top = x.at(at) + 0.4, x.at(at + WEIGHT_STEP) - 0.4, y.at(tokens)
-            colour = SPAM_COLOUR if at >= 0 and model.toward == SPAM else HAM_COLOUR
-            tip = f"{count(tokens)} tokens: {tick(at)} to {tick(at + WEIGHT_STEP)} nats"
-            drawn.append(svg.box(left, top, right - left, BOTTOM - top, colour, tip))
-    return svg.drawing(
-        "weights",
-        "Weights of all tokens",
-        f"How many tokens speak how much for {model.toward}, on a logarithmic scale.",
-        *drawn,
-        svg.x_axis(x, f"nats for {model.toward}{edge}"),
-    )
-
-
-def zipf(model: ModelCurves) -> Markup:
-    """Plot occurrences against rank, both logarithmic; dashed, the law: the n-th has 1/n of the first."""
-    ranks, times = (max((point[k] for point in model.zipf), default=1) for k in (0, 1))
-    x = Logarithmic(1.0, power_above(ranks), *ACROSS)
-    y = Logarithmic(1.0, power_above(times), *UPWARD)
-    law = [(x.at(rank), y.at(times / rank)) for rank in (1, min(ranks, times))]
-    return svg.drawing(
-        "zipf",
-        "Zipf's curve of the vocabulary",
-        f"{count(ranks)} tokens by rank; the most frequent occurs {count(times)} times.",
-        svg.y_axis(y, "occurrences", y.ticks[1:], short),
-        svg.x_axis(x, "rank of the token", x.ticks[1:], form=short),
-        svg.path(law, "curve quiet dashed"),
-        svg.clipped(svg.path([(x.at(rank), y.at(n)) for rank, n in model.zipf], "curve")),
-    )
-
-
-def power_above(value: float) -> float:
-    power: float = 10.0 ** max(1, ceil(log10(max(value, 1))))
-    return power
-
-
-def scores(model: ModelCurves) -> Markup:
+def scores(summary: ModelSummary, ham: Array, spam: Array) -> Markup:
     """Draw how the mail learned scores, each message by the mail without it."""
-    summary = model.summary
-    if not len(model.ham) and not len(model.spam):
+    if not len(ham) and not len(spam):
         why = "Scores are kept by models of ham and spam, once they have learned enough."
         return svg.drawing("scores", "Scores", why, svg.text(WIDTH / 2, HEIGHT / 2, why, class_="small"))
-    ham = not_spam(summary.labels)
+    rest = not_spam(summary.labels)
     cutoffs = (summary.cutoffs[0], summary.cutoffs[1]) if summary.cutoffs else None
-    groups = ScoreGroup(ham, model.ham, HAM_COLOUR), ScoreGroup(SPAM, model.spam, SPAM_COLOUR)
+    groups = ScoreGroup(rest, ham, HAM_COLOUR), ScoreGroup(SPAM, spam, SPAM_COLOUR)
     return histogram(*groups, cutoffs)[0]
 
 

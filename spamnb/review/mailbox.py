@@ -6,7 +6,7 @@ from time import time
 from spamnb.history.log import HistoryLog
 from spamnb.in_memory import load_into_memory
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.sources import messages
+from spamnb.mailboxes.sources import message_name, messages
 from spamnb.model import Model
 from spamnb.reading.dates import timestamp
 from spamnb.reading.message import read
@@ -29,7 +29,7 @@ def judge_into(
             continue
         message = read(raw.data)
         verdict = judge.verdict(judge.tokenizer.features(message, judge.view.numbers))
-        name = raw.path if raw.index is None else f"{raw.path}:{raw.index}"
+        name = message_name(raw.path, raw.index)
         log.append(raw.data, verdict, model, name, now=time_of(message.get("date")))
         step(len(raw.data), 1)
     return unreadable

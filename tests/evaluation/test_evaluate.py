@@ -37,7 +37,8 @@ def test_json(judged):
 def test_folds_are_the_same_each_time_and_others_with_another_seed(spamnb, mail, judged):
     options = ("--json", "--folds", "2", "--jobs", "1")
     assert spamnb("evaluate", *options, "--ham", mail.ham, "--spam", mail.spam).succeeds() == judged
-    assert spamnb("evaluate", *options, "--seed", "7", mail.ham, mail.spam).succeeds() != judged
+    for other in (["--seed", "7"], ["--no-headers", "--ngrams", "2", "--case"]):
+        assert spamnb("evaluate", *options, *other, mail.ham, mail.spam).succeeds() != judged
 
 
 def test_table(spamnb, mail):
@@ -84,13 +85,6 @@ def test_a_mistake_between_other_labels_than_spam(spamnb, three, mail, tmp_path,
     assert all(weight > 0 for _, weight in mistake["evidence"])
 
 
-def test_tokenizer_settings(spamnb, mail):
-    """With the headers left out, messages that differ in them only are alike."""
-    settings = ("--no-headers", "--ngrams", "2", "--case")
-    metrics = spamnb("evaluate", "--json", "--folds", "2", *settings, mail.ham, mail.spam).succeeds().json
-    assert metrics["messages"] == 28
-
-
 USAGE = {
     "": "HAM SPAM",
     "{ham}": "--spam",
@@ -128,12 +122,7 @@ def test_too_little_mail(spamnb, mail, tmp_path):
     for folder in empty:
         folder.mkdir()
     spamnb("evaluate", "--model", spamnb.model, *empty).fails(65, "no mail", str(empty[0]))
-
-
-def test_a_message_under_two_labels_is_told(spamnb, mail):
-    """The same folder as ham and as work says nothing about either."""
-    done = spamnb("evaluate", "--label", f"a={mail.ham}", "--label", f"b={mail.ham}")
-    done.fails(64, mail.ham)
+    spamnb("evaluate", "--label", f"a={mail.ham}", "--label", f"b={mail.ham}").fails(64, mail.ham)
 
 
 def scores(path):
@@ -383,11 +372,8 @@ def test_of_other_mail_nothing_is_told(spamnb, mail, tmp_path, judged):
     assert spamnb(*words, "--json").succeeds().json["learned"] == 0
     assert "learned" not in spamnb(*words).succeeds().out.decode()
     assert judged.json["learned"] is None  # there is no model
-
-
-def test_a_message_learned_under_another_label_is_known_too(spamnb, mail):
-    found = spamnb("evaluate", "--json", "--model", spamnb.model, mail.spam, mail.ham).succeeds().json
-    assert (found["learned"], found["messages"]) == (28, 28)
+    swapped = spamnb("evaluate", "--json", "--model", spamnb.model, mail.spam, mail.ham).succeeds().json
+    assert swapped["learned"] == 28  # under whichever label
 
 
 def test_nothing_is_left_to_judge(spamnb, mail):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from spamnb.bayes.view import View
-from spamnb.errors import DataError, UsageError
+from spamnb.errors import UsageError
 from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
-from spamnb.evaluation.compare import ComparedCandidate, beats_first, compare_candidates, steps_from
+from spamnb.evaluation.compare import ComparedCandidate, beats_first, steps_from
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate
-from spamnb.evaluation.mistakes import by_folds, by_model, worst_mistakes
+from spamnb.evaluation.mistakes import by_folds, worst_mistakes
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import MailToRead
@@ -97,12 +97,6 @@ def test_copies_can_be_kept_together(mail):
     assert (apart != together).any()
 
 
-def test_too_few_messages(mail):
-    corpus = corpus_of(mail)
-    with pytest.raises(DataError, match="50 folds need 50 messages"):
-        assign_folds(corpus, 50, 1)
-
-
 def test_a_mislabelled_message_is_the_worst_mistake(mail):
     (mail / "ham" / "wrong").write_bytes(b"Subject: casino offer\n\n" + b" ".join(w.encode() for w in SPAM))
     for number in range(45, 200):
@@ -116,18 +110,6 @@ def test_a_mislabelled_message_is_the_worst_mistake(mail):
     assert (found[0].subject, found[0].truth, found[0].verdict) == ("casino offer", "ham", "spam")
     assert all(weight > 0 for _, weight in found[0].evidence)
     assert worst_mistakes(judged, 0) == []
-
-
-def test_mistakes_of_a_model(mail):
-    path = str(mail / "model")
-    train(path, {"ham": [str(mail / "ham")], "spam": [str(mail / "spam")]}, pool=LocalPool(1))
-    model = Model.open(path)
-    (mail / "ham" / "wrong").write_bytes(text("spam", 3))
-    corpus = corpus_of(mail)
-    judged = cross_validate(CrossValidation(corpus, assign_folds(corpus, 5, 1)))
-    found = by_model(judged, model, 3)
-    assert os.path.basename(found[0].path) == "wrong"
-    assert found[0].evidence
 
 
 class TestCandidates:
@@ -161,19 +143,6 @@ class TestCandidates:
         assert changed.name == "damping=8"
         assert with_change(changed, "damping=4").name == "default"
         assert parse_candidate("default").name in {one.name for one in steps_from(changed)}
-
-
-def test_compared_on_the_same_folds(mail):
-    candidates = [parse_candidate(name) for name in ("default", "event=multinomial", "headers=no")]
-    first, *others = compare_candidates(
-        candidates, lambda settings: corpus_of(mail, settings), 5, 1, False, 1
-    )
-    assert (first.won, first.lost, first.verdicts_p) == (0, 0, None)
-    for one in others:
-        assert one.won + one.tied + one.lost == 90
-        assert one.verdicts_p is not None
-        assert 0 <= one.verdicts_p <= 1
-        assert 90 * (one.metrics["accuracy"] - first.metrics["accuracy"]) == pytest.approx(one.won - one.lost)
 
 
 @pytest.mark.parametrize(

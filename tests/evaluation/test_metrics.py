@@ -210,19 +210,12 @@ def test_calibration_by_hand():
     assert error == pytest.approx((2 * 0.485 + 3 * (2 / 3 - 0.5)) / 6)
 
 
-def test_calibration_of_the_spam_probability_wherever_spam_stands():
+def test_it_is_the_same_wherever_spam_stands():
     truth, verdict, score, probability = mail(np.random.default_rng(2), 300)
-    forward = measure(HAM_SPAM, truth, verdict, score, probability)
-    swapped = measure(
-        ("spam", "ham"), 1 - truth, np.where(verdict < 0, -1, 1 - verdict), score, probability[:, ::-1]
-    )
-    for (path, a), (_, b) in zip(figures(forward), sorted_like(forward, swapped), strict=True):
-        assert a == pytest.approx(b), path
-
-
-def sorted_like(one, other):
-    found = dict(figures(other))
-    return [(path, found[path]) for path, _ in figures(one)]
+    turned = 1 - truth, np.where(verdict < 0, -1, 1 - verdict), score, probability[:, ::-1]
+    found = dict(figures(measure(("spam", "ham"), *turned)))
+    for path, value in figures(measure(HAM_SPAM, truth, verdict, score, probability)):
+        assert found[path] == pytest.approx(value), path
 
 
 def test_calibration_of_the_spam_probability_among_more_labels():
@@ -550,9 +543,6 @@ def test_a_long_roc_is_thinned_evenly_on_logarithmic_axes():
     assert (np.diff(lost) >= 0).all()
     assert (np.diff(missed) <= 0).all()
     whole_lost, whole_caught, _ = oracle.roc_curve(is_spam, score, drop_intermediate=False)
-    ham, spam = (~is_spam).sum(), is_spam.sum()
-    points = set(zip((whole_lost * ham).round(), ((1 - whole_caught) * spam).round(), strict=True))
-    assert set(zip((lost / 100 * ham).round(), (missed / 100 * spam).round(), strict=True)) <= points
-    for allowed in whole_lost[whole_lost * ham < 50.5]:  # the curve is 0.5 % off at most, the corner too
+    for allowed in whole_lost[whole_lost * (~is_spam).sum() < 50.5]:  # the corner is 0.5 % off at most
         best = 100 - 100 * whole_caught[whole_lost <= allowed].max()
         assert missed[lost <= 100 * allowed + 1e-9].min() == pytest.approx(best, rel=0.005)

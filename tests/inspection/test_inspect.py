@@ -1,12 +1,10 @@
 """`spamnb inspect`: what the model knows, and why a message is judged as it is."""
 
-import json
 import os
 import re
-import subprocess
-import sys
 
 import pytest
+from helpers.screens import on_a_terminal
 
 SUMMARY = (
     "path size labels messages priors tokens occurrences vocabulary pairs journal journal_size settings view "
@@ -22,22 +20,10 @@ class TestSummary:
     def test_as_text(self, spamnb):
         text = spamnb("inspect", "--top", "3").succeeds().out.decode()
         assert text.startswith(f"model: {spamnb.model}\n")
-        for words in (
-            "trained",
-            "with 14 ham and 14 spam, about ",
-            "set for 5 % of ham lost",
-            "ham lost",
-            "(today)",
-        ):
+        assert {line.split()[0] for line in text.splitlines()[6:15]} >= {"trained", "settings", "size"}
+        for words in ("with 14 ham and 14 spam, about ", "set for 5 % of ham lost", "(today)"):
             assert words in text
-        for words in (
-            "settings",
-            "head and body apart",
-            "MB",
-            "journal     empty",
-            "most telling of spam",
-            "█",
-        ):
+        for words in ("head and body apart", "journal     empty", "most telling of spam", "█"):
             assert words in text
         assert "\x1b" not in text
 
@@ -120,16 +106,9 @@ class TestMessage:
         path.write_bytes(mail.messages["spam"])
         text = spamnb("inspect", path).succeeds().out.decode()
         assert text.startswith("spam: score")
-        for words in (
-            "cutoffs: ham up to",
-            "Subject: cheap pills",
-            "buy[+",
-            "url:casino.example",
-            "the sum",
-            "4 silent",
-        ):
+        for words in ("cutoffs: ham up to", "Subject: cheap pills", "buy[+", "url:casino.example", "the sum"):
             assert words in text
-        for words in ("ignored", "in no message learned", "less than 2.5 nats"):
+        for words in ("4 silent", "ignored", "in no message learned", "less than 2.5 nats"):
             assert words in text
         assert "\x1b" not in text
 
@@ -258,57 +237,19 @@ class TestMessage:
 
 
 class TestOnATerminal:
-    @pytest.mark.parametrize("columns", [80, 120])
-    @pytest.mark.slow
-    def test_it_fits_and_has_colours(self, spamnb, mail, columns, tmp_path):
-        (tmp_path / "message").write_bytes(mail.messages["spam"])
-        text = on_a_terminal(spamnb, columns, "inspect", str(tmp_path / "message"))
+    def test_words_have_colours(self, spamnb, mail):
+        text, _ = on_a_terminal(spamnb, "inspect", f"{mail.spam}/03")
         assert "\x1b[" in text
         assert "[+" not in text
         plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
         assert {char for char in plain if not char.isprintable()} <= {"\r", "\n"}
-        assert max(map(len, plain.splitlines())) <= columns
-        summary = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(spamnb, columns, "inspect"))
-        lines = [line for line in summary.splitlines() if not line.startswith("model:")]
-        assert max(map(len, lines)) <= columns
 
-    def test_infinite_weights(self, spamnb, mail, tmp_path):
-        (tmp_path / "message").write_bytes(mail.messages["spam"])
+    def test_without_colours_there_are_figures(self, spamnb, mail):
+        assert "viagra[+" in on_a_terminal(spamnb, "inspect", f"{mail.spam}/03", NO_COLOR="1")[0]
+
+    def test_infinite_weights(self, spamnb, mail):
         words = "--event multinomial --smoothing 0".split()
-        assert "+∞" in on_a_terminal(spamnb, 80, "inspect", str(tmp_path / "message"), *words)
-
-    def test_without_colours_there_are_figures(self, spamnb, mail, tmp_path):
-        (tmp_path / "message").write_bytes(mail.messages["spam"])
-        text = on_a_terminal(spamnb, 80, "inspect", str(tmp_path / "message"), NO_COLOR="1")
-        assert "viagra[+" in text
-
-
-TERMINAL = """
-import fcntl, os, pty, struct, sys, termios
-child, handle = pty.fork()
-if not child:
-    os.execv(sys.argv[2], sys.argv[2:])
-fcntl.ioctl(handle, termios.TIOCSWINSZ, struct.pack("HHHH", 50, int(sys.argv[1]), 0, 0))
-while True:
-    try:
-        data = os.read(handle, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    os.write(1, data)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-
-
-def on_a_terminal(spamnb, columns, *arguments, **more):
-    """In a process of its own: who forks a terminal should have no threads."""
-    environment = {**spamnb.environment, "TERM": "xterm-256color", "COLUMNS": str(columns), **more}
-    if "NO_COLOR" not in more:
-        environment.pop("NO_COLOR", None)
-    command = [sys.executable, "-c", TERMINAL, str(columns), spamnb.program, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, timeout=60, check=True)
-    return done.stdout.decode()
+        assert "+∞" in on_a_terminal(spamnb, "inspect", f"{mail.spam}/03", *words)[0]
 
 
 @pytest.mark.parametrize(
@@ -355,9 +296,6 @@ class TestStandardOutput:
     def test_not_two_things_at_once(self, spamnb, mail):
         spamnb("inspect", "--json", f"{mail.spam}/03", "--html", "-").fails(64, "--html - and --json")
         spamnb("inspect", "--json", "--plot", "-").fails(64, "--plot - and --json")
-
-    def test_no_file_of_that_name_is_left(self, spamnb):
-        assert not os.path.exists(os.path.join(spamnb.home, "-"))
 
 
 class TestTokens:
@@ -447,38 +385,27 @@ class TestTokens:
 
 
 class TestSamples:
-    def test_the_same_seed_draws_the_same(self, spamnb):
-        run = ("inspect", "--sample", "spam", "-n", "4", "--seed", "7")
-        first, again = spamnb(*run).succeeds(), spamnb(*run).succeeds()
-        assert first == again
-        assert first.out.count(b"(--seed 7)") == 4
-        other = spamnb("inspect", "--sample", "spam", "-n", "4", "--seed", "8").succeeds()
-        assert other.out != first.out
-
     def test_as_json(self, spamnb):
-        drawn = spamnb("inspect", "--sample", "ham", "-n", "2", "--seed", "1", "--json").succeeds().json
-        assert (drawn["seed"], len(drawn["messages"])) == (1, 2)
+        """The same seed draws the same; where none is given, it is told."""
+        run = ("inspect", "--sample", "ham", "-n", "2", "--json")
+        drawn = spamnb(*run).succeeds().json
+        assert drawn == spamnb(*run, "--seed", str(drawn["seed"])).succeeds().json
+        assert drawn != spamnb(*run, "--seed", str(drawn["seed"] + 1)).succeeds().json
+        assert [one["label"] for one in drawn["messages"]] == ["ham", "ham"]
         for one in drawn["messages"]:
-            assert one["label"] == "ham"
             assert sum(one["tokens"].values()) == one["length"]
 
-    def test_without_a_seed_it_says_which(self, spamnb):
-        drawn = spamnb("inspect", "--sample", "spam", "-n", "1", "--json").succeeds().json
-        again = ("inspect", "--sample", "spam", "-n", "1", "--json", "--seed", str(drawn["seed"]))
-        assert spamnb(*again).succeeds().json == drawn
+    def test_as_text(self, spamnb):
+        drawn = spamnb("inspect", "--sample", "spam", "-n", "4", "--seed", "7").succeeds()
+        assert drawn.out.count(b"(--seed 7)") == 4
 
     @pytest.mark.parametrize("event", ["multinomial", "binary", "bernoulli"])
     def test_by_every_event_model(self, spamnb, event):
         drawn = spamnb("inspect", "--sample", "spam", "-n", "1", "--seed", "3", "--event", event, "--json")
         assert drawn.succeeds().json["messages"][0]["tokens"]
-        spamnb("inspect", "--sample", "spam", "--event", "gaussian").fails(64, "numbers only")
-
-    def test_three_labels(self, spamnb, three):
-        run = ("inspect", "--model", three, "--sample", "work", "-n", "9", "--seed", "1", "--json")
-        drawn = spamnb(*run).succeeds().json["messages"]
-        assert any("budget" in one["tokens"] for one in drawn)
 
     def test_usage(self, spamnb):
+        spamnb("inspect", "--sample", "spam", "--event", "gaussian").fails(64, "numbers only")
         spamnb("inspect", "--sample", "eggs").fails(64, "eggs", "ham, spam")
         spamnb("inspect", "--sample", "spam", "-n", "0").fails(64, "-n")
         spamnb("inspect", "-n", "3").fails(64, "--sample")
@@ -568,8 +495,6 @@ class TestBadInput:
     def test_no_model(self, spamnb):
         spamnb("inspect", "--model", "/nosuch").fails(75, "/nosuch", "spamnb train")
         spamnb("inspect", "--model", "/nosuch", "-", stdin=b"x").fails(75, "/nosuch", "spamnb train")
-
-    def test_no_file(self, spamnb):
         spamnb("inspect", "/nosuch").fails(66, "/nosuch")
 
     @pytest.mark.parametrize("content", [b"", b"\n\n \n"])
@@ -590,22 +515,3 @@ class TestBadInput:
 
     def test_a_text_is_a_message(self, spamnb):
         assert "casino[+" in spamnb("inspect", "-", stdin=b"casino viagra").succeeds().out.decode()
-
-    def test_a_page_that_cannot_be_written(self, spamnb, mail, tmp_path):
-        run = ("inspect", "-", "--html", tmp_path / "no" / "page")
-        spamnb(*run, stdin=mail.messages["spam"]).fails(73, "page")
-
-
-def test_help_names_every_way(spamnb):
-    text = spamnb("inspect", "--help").succeeds().out.decode()
-    for option in ("--top", "--all", "--html", "--token", "--sample", "--seed", "--diff", "--plot", "--json"):
-        assert option in text
-
-
-def test_json_is_bounded_by_the_message_alone(spamnb, mail):
-    """Every token is in it: counted, weak or unknown."""
-    why = json.loads(spamnb("inspect", "--json", "-", stdin=mail.messages["spam"]).succeeds().out)
-    told = [one["token"] for one in why["evidence"]] + [one["token"] for one in why["ignored"]["weak"]]
-    told += why["ignored"]["unknown"]
-    assert len(told) == len(set(told))
-    assert {"viagra", "from:win", "url:casino.example", "subject:99"} <= set(told)

@@ -15,14 +15,13 @@ from spamnb.bayes.verdict import Cutoffs
 from spamnb.bayes.view import View
 from spamnb.inspection.differences import most_moved_tokens
 from spamnb.inspection.model_summary import (
-    ModelCurves,
     ModelSummary,
     OwnMail,
     advice,
     indices_of_highest,
+    left_out_scores,
     most_telling_tokens,
     token_leads,
-    zipf_curve,
 )
 from spamnb.inspection.samples import draw_messages
 from spamnb.model import Model
@@ -188,22 +187,15 @@ def test_what_moved_is_measured_by_both_models(model, spamnb):
             assert weight == pytest.approx(weights[place] - weights[1 - place], abs=1e-4)
 
 
-class TestPictures:
-    def test_the_curve_falls_from_the_first_rank_to_the_last(self):
-        points = zipf_curve(np.array([3, 1, 7, 7, 2]))
-        assert points == [(1, 7), (2, 7), (3, 3), (4, 2), (5, 1)]
-        assert zipf_curve(np.array([], int)) == []
-        many = zipf_curve(np.arange(1, 1_000_000))
-        assert len(many) <= 120
-        assert (many[0], many[-1]) == ((1, 999_999), (999_999, 1))
+def drawn(path, title="a title"):
+    model = Model.open(path)
+    return model_plots(ModelSummary.of(model, 16), *left_out_scores(model.stored), title)
 
+
+class TestPictures:
     def test_what_is_drawn(self, model):
-        found = ModelCurves.of(model)
-        tokens = ModelSummary.of(model, 0).vocabulary
-        assert sum(many for _, many in found.weights) == tokens == found.zipf[-1][0]
-        drawn = ET.fromstring(model_plots(found, "a <title> & more"))
-        words = "".join(drawn.itertext())
-        for text in ("a <title> & more", "Zipf", "Weights", "telling", "Scores", "viagra"):
+        words = "".join(ET.fromstring(drawn(model.stored.path, "a <title> & more")).itertext())
+        for text in ("a <title> & more", "telling", "Scores", "viagra"):
             assert text in words
 
     def test_other_models(self, three, spamnb, mail, tmp_path):
@@ -212,14 +204,12 @@ class TestPictures:
         empty = str(tmp_path / "empty")
         create(empty)
         for path in (three, few, empty):
-            text = model_plots(ModelCurves.of(Model.open(path)), path)
-            assert ET.fromstring(text).tag.endswith("svg")
-            assert '"nan"' not in text
+            assert ET.fromstring(drawn(path)).tag.endswith("svg")
+            assert '"nan"' not in drawn(path)
 
     def test_hostile_tokens_stay_text(self, own):
         learn(own, b"Subject: <script>alert(1)</script> ]]> &amp;\n\n<svg/onload=x>\n" * 3, "spam")
-        text = model_plots(ModelCurves.of(Model.open(own)), "<script>alert(1)</script>")
-        tree = ET.fromstring(text)
+        tree = ET.fromstring(drawn(own, "<script>alert(1)</script>"))
         assert not [one for one in tree.iter() if one.tag.endswith("script")]
 
     @pytest.mark.parametrize("name", ["model.svg", "model.SVG"])
@@ -232,12 +222,12 @@ class TestPictures:
 
     def test_as_png(self, spamnb, tmp_path):
         pytest.importorskip("resvg_py", reason="the extra spamnb[plot] is not installed")
-        done = spamnb("inspect", "--plot", tmp_path / "model.png", "--json")
+        done = spamnb("inspect", "--plot", tmp_path / "model.png")
         if done.code == 73:
             pytest.skip("there is no font on this machine")
         picture = (tmp_path / "model.png").read_bytes()
         assert picture.startswith(PNG)
-        assert len(picture) > 20_000
+        assert len(picture) > 10_000
 
     def test_png_without_the_extra(self, spamnb, tmp_path):
         blocked = (

@@ -196,10 +196,3 @@ class TestIgnored:
         pairs = sum(" " in one.token for one in why.reasons)
         assert why.ignored_pairs == len(why.features.pairs) - pairs
         assert all(abs(one.weight) < 2.5 for one in why.weak)
-
-
-def test_as_plain_values(spamnb, mail):
-    why = explain(Model.open(spamnb.model), mail.messages["spam"])
-    told = why.as_map("path")
-    assert [part["name"] for part in told["sum"]["parts"]] == ["body"]
-    assert len(told["evidence"]) == len(why.reasons)

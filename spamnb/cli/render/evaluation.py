@@ -9,6 +9,7 @@ from spamnb.evaluation.metrics import LABEL_METRICS, shown_metrics
 from spamnb.evaluation.results import Evaluation, JudgedMessages, Mistake
 from spamnb.files import counted
 from spamnb.labels import UNSURE
+from spamnb.mailboxes.sources import message_name
 
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
@@ -58,7 +59,7 @@ def show_mistakes(mistakes: Sequence[Mistake]) -> None:
             ("message", "subject", "truly", "judged", "score", "because of"),
             [
                 (
-                    mistake.path if mistake.index is None else f"{mistake.path}:{mistake.index}",
+                    message_name(mistake.path, mistake.index),
                     mistake.subject[:60],
                     mistake.truth,
                     mistake.verdict,
@@ -143,8 +144,7 @@ def as_tsv(judged: JudgedMessages) -> str:
     for (path, index), truth, score, verdict in zip(
         judged.names, judged.truth.tolist(), judged.score.tolist(), judged.verdict.tolist(), strict=True
     ):
-        name = path if index is None else f"{path}:{index}"
-        escaped = name.translate(ESCAPES)
+        escaped = message_name(path, index).translate(ESCAPES)
         label = "unsure" if verdict < 0 else judged.labels[verdict]
         lines.append(f"{escaped}\t{judged.labels[truth]}\t{score!r}\t{label}")
     return "\n".join(lines) + "\n"

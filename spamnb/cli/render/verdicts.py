@@ -12,6 +12,7 @@ from spamnb.cli.render.terminal import console
 from spamnb.cli.streams import drawable
 from spamnb.files import counted, printable
 from spamnb.labels import SPAM, UNSURE
+from spamnb.mailboxes.sources import message_name
 
 COLOURS = {SPAM: "red", UNSURE: "yellow"}
 LABEL, SCORE, SPACE = 8, 8, 2  # columns of the terminal
@@ -35,7 +36,7 @@ class VerdictTable:
         if not self.totals:
             self._print("bold", "verdict", "score", "from", "subject", "path")
         self.totals[verdict.label] += 1
-        name = path if index is None else f"{path}:{index}"
+        name = message_name(path, index)
         label, score = verdict.label, f"{verdict.score:.4f}"
         self._print(COLOURS.get(label, ""), label, score, sender, subject or "-", name)
 
