@@ -391,7 +391,7 @@ CONTENT = [
 ]
 
 
-@pytest.mark.parametrize("case", CONTENT, ids=str)
+@pytest.mark.parametrize("case", CONTENT, ids=lambda case: f"{case[1].__name__} {case[2]}")
 def test_content_that_cannot_be(spamnb, own, monkeypatch, case):
     """The same is said, whatever blocks it is read in."""
     said, change, name, *arguments = case
