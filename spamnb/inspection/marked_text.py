@@ -47,16 +47,16 @@ class TextPiece(NamedTuple):
 
 
 def marked_sections(
-    message: Message, tokenizer: Tokenizer, counted: Container[str], most: int
+    message: Message, tokenizer: Tokenizer, wanted: Container[str], most: int
 ) -> Iterator[Section]:
     """Mark the headers that mail readers show, the texts, then the other headers; `most` characters of text.
 
-    `counted` are the tokens of interest.
+    `wanted` are the tokens of interest.
     """
     words = tokenizer.words
     headers = message.headers
     shown = [header for name in SHOWN_HEADERS for header in headers if header[0] == name]
-    yield from (marked_header(name, value, words, counted) for name, value in shown)
+    yield from (marked_header(name, value, words, wanted) for name, value in shown)
     pages = pages_of(message)
     for part in message.parts:
         page = pages.get(id(part))
@@ -65,7 +65,7 @@ def marked_sections(
             yield Section(part_title(part), False, [MarkedPiece(f"{part.size:,} bytes, not a text", ())])
         if text and most > 0:
             yield Section(
-                part_title(part), False, mark_tokens(cut_text(text[:most], words), counted, words.ngrams)
+                part_title(part), False, mark_tokens(cut_text(text[:most], words), wanted, words.ngrams)
             )
             most -= len(text)
         if hidden and most > 0:
@@ -73,10 +73,10 @@ def marked_sections(
                 TextPiece(cut.text, [], [f"hidden:{word}" for word in cut.words])
                 for cut in cut_text(hidden[:most], words)
             ]
-            yield Section(MarkedPiece("hidden from view", ()), False, mark_tokens(tagged, counted))
+            yield Section(MarkedPiece("hidden from view", ()), False, mark_tokens(tagged, wanted))
             most -= len(hidden)
     others = [header for header in headers if header[0] not in SHOWN_HEADERS]
-    yield from (marked_header(name, value, words, counted) for name, value in others)
+    yield from (marked_header(name, value, words, wanted) for name, value in others)
 
 
 def collapse_spaces(text: str) -> str:
@@ -95,7 +95,7 @@ def part_title(part: Part) -> MarkedPiece:
     return MarkedPiece(" ".join(word for word in (part.content_type or "text", part.filename) if word), ())
 
 
-def marked_header(name: str, value: str, words: Words, counted: Container[str]) -> Section:
+def marked_header(name: str, value: str, words: Words, wanted: Container[str]) -> Section:
     """Mark a header by the rules of its name, applied to each text between spaces."""
     found = []
     for text in _SPACES.split(value[:LONGEST_HEADER]):
@@ -104,8 +104,8 @@ def marked_header(name: str, value: str, words: Words, counted: Container[str]) 
         found.append(TextPiece(text, tokens, []) if text.strip() else TextPiece(text and " ", [], []))
     presence = f"header:{name}"
     capitals = "-".join(map(str.capitalize, name.split("-")))
-    title = MarkedPiece(capitals, (presence,) if presence in counted else ())
-    return Section(title, True, mark_tokens(found, counted))
+    title = MarkedPiece(capitals, (presence,) if presence in wanted else ())
+    return Section(title, True, mark_tokens(found, wanted))
 
 
 def cut_text(text: str, words: Words) -> list[TextPiece]:
@@ -122,18 +122,18 @@ def cut_text(text: str, words: Words) -> list[TextPiece]:
     return found
 
 
-def mark_tokens(found: list[TextPiece], counted: Container[str], longest: int = 2) -> list[MarkedPiece]:
+def mark_tokens(pieces: list[TextPiece], wanted: Container[str], longest: int = 2) -> list[MarkedPiece]:
     """Mark pieces with their tokens of interest, also runs of neighbouring words; join pieces without any."""
-    marks = [{token for token in (*cut.words, *cut.others) if token in counted} for cut in found]
-    order = [(index, word) for index, cut in enumerate(found) for word in cut.words]
+    marks = [{token for token in (*piece.words, *piece.others) if token in wanted} for piece in pieces]
+    order = [(index, word) for index, piece in enumerate(pieces) for word in piece.words]
     for size in range(2, max(2, longest) + 1):
         for start in range(len(order) - size + 1):
             run = order[start : start + size]
             joined = " ".join([word for _, word in run])
-            if joined in counted:
+            if joined in wanted:
                 for index, _ in run:
                     marks[index].add(joined)
-    tagged = zip(found, marks, range(len(found)), strict=True)
+    tagged = zip(pieces, marks, range(len(pieces)), strict=True)
     runs = groupby(tagged, key=lambda item: (tuple(sorted(item[1])), item[2] if item[1] else -1))
-    joined_runs = (("".join([cut.text for cut, _, _ in run]), tokens) for (tokens, _), run in runs)
+    joined_runs = (("".join([piece.text for piece, _, _ in run]), tokens) for (tokens, _), run in runs)
     return [MarkedPiece(text, tokens) for text, tokens in joined_runs if text]
