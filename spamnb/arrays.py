@@ -71,6 +71,21 @@ class Rows:
         values.cumsum(axis=1, dtype=np.int64, out=running[:, 1:])
         return np.diff(running.take(self.starts, axis=1))
 
+    def number_sums(self, steps: Array, label_count: int) -> dict[str, list[list[int | float]]]:
+        """Sum numeric features: n, Σx and Σx² by label. Steps: rows of message, label index, and 1 or -1."""
+        values = np.array([*self.numbers.values()], np.int64).reshape(-1, len(self))
+        sums: dict[str, list[list[int | float]]] = {
+            name: [[0, 0, 0] for _ in range(label_count)] for name in self.numbers
+        }
+        for label_index in sorted_distinct(steps[:, 1]).tolist():
+            messages, _, signs = steps[steps[:, 1] == label_index].T
+            x = values[:, messages]
+            counted = (x != MISSING) * signs
+            of_label = np.stack((counted, counted * x, counted * x * x)).sum(axis=2).T.tolist()
+            for by_label, sums_of_label in zip(sums.values(), of_label, strict=True):
+                by_label[label_index] = sums_of_label
+        return sums
+
 
 def stacked(pieces: Sequence[Rows]) -> Rows:
     """Put the messages of several pieces one after the other; all have the same vocabulary."""

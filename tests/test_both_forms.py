@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from math import log
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from fuzz.both_forms import same
 from fuzz.families import BODY, BOX, FAMILIES, HEADERS
 from helpers.interpreted import interpreted
 from helpers.paths import GOLDEN, SPAMASSASSIN
-from helpers.tables import saved
+from helpers.simple_table import SimpleTable
+from helpers.tables import saved, stored, token_of
 from helpers.tiers import only_long
 from hypothesis import given
 from hypothesis import strategies as st
@@ -122,6 +124,58 @@ def test_counts_at_the_edges(highest, tmp_path):
         found.append((stored.rows(fingerprints.tolist()), scorer.score(tokens).joint))
     assert found[0] == found[1]
     assert found[0][0][2**64 - 1][:2] == (highest, len(fingerprints) - 1)
+
+
+@pytest.mark.parametrize("highest", [2**32 - 1, 2**32])
+def test_counts_in_memory_at_the_edge(highest, tmp_path):
+    """A hash table has room for counts of 32 bits; a model with a higher one does without."""
+    rows = {1: (highest, 1, 1, 1), 2**63: (1, highest, 1, 1), 2**64 - 1: (highest, 0, 1, 0)}
+    path, scores = stored(tmp_path, rows, dtype=np.int64).path, []
+    for form in FORMS:
+        model = form("spamnb.in_memory").load_into_memory(form("spamnb.model").Model.open(path))
+        assert (model.scorer is None) == (highest == 2**32)
+        reading = form("spamnb.reading.features")
+        features = reading.Features()
+        for token in map(token_of, rows):
+            features.add(reading.NO_TAG, token, 0, len(token), reading.BODY)
+        score, verdict = model.score(features), model.verdict(features)
+        assert len(score.evidence) == 3
+        scores += [score.joint[1] - score.joint[0], verdict.score]
+    assert len(set(scores)) == 1
+
+
+SMALLEST = 5e-324  # a smoothing: the weights are as large as they get
+MANY = 20_000  # of them are more than 63 bits hold
+
+
+@pytest.mark.parametrize("labels", [("ham", "spam"), ("ham", "spam", "work"), ("a", "b", "c")])
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"event": "binary", "damping": 0.0},
+        {"event": "binary", "damping": None, "prior": "uniform"},
+        {"event": "multinomial", "damping": None, "prior": "uniform"},
+    ],
+    ids=["mean", "sum", "times"],
+)
+def test_sums_at_the_edge(labels, chosen):
+    """A message of words that only the first label has: the sum is exact, whatever its size."""
+    many, times = (3, 2**30) if chosen["event"] == "multinomial" else (MANY, 1)
+    table, tokens, found = SimpleTable(labels), [(number, times, 0) for number in range(many)], []
+    table.learn(labels[0], tokens)
+    for label in labels[1:]:
+        table.learn(label, [(MANY, 1, 0)])
+    for form in FORMS:
+        view = form("spamnb.bayes.view").View(smoothing=SMALLEST, **chosen)
+        classifier = form("spamnb.bayes.classifier").Classifier(table, view)
+        score = classifier.score(tokens)
+        units = int(classifier.weights(table.rows([0])[0])[1] * 2**40)
+        assert len(score.evidence) == many
+        total = many * int(float(times * units)) / 2**40
+        assert score.joint[1] == (total / many if view.damping is not None else total - log(len(labels)))
+        assert abs(many * times * units) > 2**63
+        found.append(score.joint)
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("number", EDGES)

@@ -293,16 +293,6 @@ class Classifier(Likelihood):
         """Return the numeric features that every label has, weighed by their normal distributions."""
         return numeric_evidence(self, numbers)
 
-    @property
-    def bias(self) -> float:
-        """The bias of the two-label linear form f(x) = bias + Σ x · weight: the score of an empty message."""
-        return self.score([]).of(self.labels[1])
-
-    def weight(self, row: Row) -> float:
-        """Return the weight of the linear form: what one token adds to the log-odds of the second label."""
-        first, second = self.weights(row)
-        return second - first
-
 
 def numeric_evidence(likelihood: Likelihood, numbers: Mapping[str, float]) -> list[Evidence]:
     """Return the numeric features that every label has, weighed by their normal distributions."""

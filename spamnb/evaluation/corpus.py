@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Array, Rows, Texts, distinct, stacked
+from spamnb.arrays import Array, Rows, Texts, distinct, stacked
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.tables.count_table import CountTable
 from spamnb.training.batches import Batch
@@ -81,7 +81,8 @@ class Corpus:
 
     def table(self, messages: Array) -> CountTable:
         """Count the messages of a mask: all tokens of the vocabulary, also those whose counts are 0."""
-        label_count, size = len(self.labels), len(self.fingerprints)
+        label_count, size, chosen = len(self.labels), len(self.fingerprints), np.flatnonzero(messages)
+        steps = np.stack((chosen, self.truth[chosen], np.ones_like(chosen)), axis=1)
         entries, starts = (
             np.repeat(of_message, self.rows.lengths)
             for of_message in (messages, self.truth.astype(np.int64) * size)
@@ -93,7 +94,7 @@ class Corpus:
         return CountTable(
             self.labels,
             tuple(np.bincount(self.truth[messages], minlength=label_count).tolist()),
-            {name: self._sums(values, messages) for name, values in self.rows.numbers.items()},
+            self.rows.number_sums(steps, label_count),
             self.fingerprints,
             Texts.empty(size),
             message_counts,
@@ -101,9 +102,3 @@ class Corpus:
             np.zeros(size, np.uint16),
             np.zeros(size, np.uint16),
         )
-
-    def _sums(self, values: Array, messages: Array) -> list[list[int | float]]:
-        """Sum a numeric feature by label: n, Σx and Σx²."""
-        measured = messages & (values != MISSING)
-        by_label = [values[measured & (self.truth == k)] for k in range(len(self.labels))]
-        return [[len(x), int(x.sum()), int((x * x).sum())] for x in by_label]

@@ -9,6 +9,7 @@ import numpy as np
 from spamnb.arrays import MISSING
 from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.likelihood import Likelihood
+from spamnb.store.journal import sums_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Score
     from spamnb.bayes.view import View
     from spamnb.evaluation.corpus import Corpus
+    from spamnb.tables.count_table import NumberSums
 
 HIGHEST = (1 << 16) - 1  # numpy sorts numbers of 16 bits by radix
 
@@ -55,7 +57,7 @@ class RunningCounts:
         self.pair_presences = [0] * label_count
         self.pair_vocabulary = 0
         self.values = {name: rows.numbers[name].tolist() for name in (rows.numbers if view.numbers else ())}
-        self.numbers = {name: [[0, 0, 0] for _ in self.labels] for name in self.values}
+        self.numbers: NumberSums = {name: [[0, 0, 0] for _ in self.labels] for name in self.values}
         self.counts_words = view.event == "bernoulli"
         # How many words have how many messages of a label, and, for global smoothing, the same row of counts.
         self.same_counts = np.zeros((label_count, len(corpus) + 2), np.int64)
@@ -157,8 +159,7 @@ class RunningCounts:
         for name, sums in self.numbers.items():
             value = self.values[name][message]
             if value != MISSING:
-                n, total, squares = sums[label]
-                sums[label] = [n + sign, total + sign * value, squares + sign * value * value]
+                sums[label] = sums_with(sums[label], value, sign)
         self.is_stale = True
 
     def count_same(self, before: list[int], label: int, sign: int, words: int, are_new: bool) -> None:

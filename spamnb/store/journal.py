@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from spamnb.store.counts import Sums
+
     ByteRange = tuple[int, int]  # where damage in a journal starts and ends
     Answer = tuple[frozenset[int] | None, dict[int, list[int]]]  # fingerprints asked for, and their rows
 
@@ -102,8 +104,7 @@ class JournalRecord:
         for label_index, sign in self.steps:
             for name, x in self.numbers.items():
                 by_label = sums.setdefault(name, [[0, 0, 0] for _ in range(self.label_count)])
-                n, total, squares = by_label[label_index]
-                by_label[label_index] = [n + sign, total + sign * x, squares + sign * x * x]
+                by_label[label_index] = sums_with(by_label[label_index], x, sign)
 
 
 def _add(
@@ -341,3 +342,9 @@ def warn(path: str, damaged: "list[ByteRange]") -> None:
         f"{path}: damaged records are passed over, at bytes {ranges}{more}; "
         f"learn the messages of that time again (when that was: {look})"
     )
+
+
+def sums_with(sums: "Sums", x: float, sign: int) -> "list[int | float]":
+    """Return n, Σx and Σx² with one more value, or one less."""
+    n, total, squares = sums
+    return [n + sign, total + sign * x, squares + sign * x * x]

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from spamnb.array_loops import count_rows
-from spamnb.arrays import MISSING, Array, Rows, Texts, sorted_distinct
+from spamnb.arrays import Array, Rows, Texts, sorted_distinct
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.labelled import Sources
@@ -29,7 +29,7 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable, NumberSums
+from spamnb.tables.count_table import CountTable
 from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
 
@@ -169,7 +169,7 @@ class Batch:
         return CountTable(
             tuple(labels),
             tuple(messages),
-            self._sums(chosen, len(labels)),
+            self.rows.number_sums(chosen, len(labels)),
             self.fingerprints,
             self.texts,
             message_counts,
@@ -177,18 +177,6 @@ class Batch:
             days,
             days,
         )
-
-    def _sums(self, chosen: Array, label_count: int) -> NumberSums:
-        values = np.array([*self.rows.numbers.values()], np.int64).reshape(-1, len(self))
-        sums: NumberSums = {name: [[0, 0, 0] for _ in range(label_count)] for name in self.rows.numbers}
-        for label_index in sorted_distinct(chosen[:, 1]).tolist():
-            messages, _, signs = chosen[chosen[:, 1] == label_index].T
-            x = values[:, messages]
-            counted = (x != MISSING) * signs
-            of_label = np.stack((counted, counted * x, counted * x * x)).sum(axis=2).T.tolist()
-            for by_label, sums_of_label in zip(sums.values(), of_label, strict=True):
-                by_label[label_index] = sums_of_label
-        return sums
 
 
 def batch_of(

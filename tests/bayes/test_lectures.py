@@ -305,13 +305,16 @@ class TestLinearForm:
     def test_bias_and_weights_give_the_log_odds(self, six, event, text):
         classifier = Classifier(six, View(event, 1))
         rows = rows_of(six, text.split())
-        linear = classifier.bias + sum(classifier.weight(row) for row in rows.values())
+        weights = [classifier.weights(row) for row in rows.values()]
+        linear = classifier.score([]).of("spam") + sum(second - first for first, second in weights)
         score = classifier.score(words(text))
         assert linear == pytest.approx(score.joint[1] - score.joint[0])
         assert (linear > 0) == (score.best == "spam")
 
     def test_the_bias_is_the_prior(self, six):
-        assert Classifier(six, View()).bias == pytest.approx(math.log(4 / 6) - math.log(2 / 6))
+        assert Classifier(six, View()).score([]).of("spam") == pytest.approx(
+            math.log(4 / 6) - math.log(2 / 6)
+        )
 
 
 class TestPriors:

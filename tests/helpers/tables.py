@@ -16,6 +16,8 @@ from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.saving import save
 from spamnb.training.replacing import replace_model
 
+FACTOR = 0x9E3779B97F4A7C15  # of fingerprints
+
 
 def fingerprint(token):
     return fingerprints_of([token])[0]
@@ -81,11 +83,11 @@ def table_of_message(labels, label, tokens, numbers=None):
     )
 
 
-def stored(folder, rows, pairs=None):
+def stored(folder, rows, pairs=None, dtype=np.int32):
     """A model of such fingerprints: {number: (in ham, in spam, occurrences in ham, in spam)}."""
     pairs = pairs or {}
     both = sorted([*rows, *pairs])
-    counts = np.array([rows.get(one) or (*pairs[one], 0, 0) for one in both], np.int32).reshape(-1, 4).T
+    counts = np.array([rows.get(one) or (*pairs[one], 0, 0) for one in both], dtype).reshape(-1, 4).T
     table = CountTable(
         ("ham", "spam"),
         (1, 1),
@@ -98,6 +100,13 @@ def stored(folder, rows, pairs=None):
         np.zeros(len(both), np.uint16),
     )
     return StoredModel.open(saved(str(folder / "model"), table))
+
+
+def token_of(number):
+    """The eight bytes that have a fingerprint."""
+    inverse = pow(FACTOR, -1, 1 << 64)
+    state = number * inverse % (1 << 64)
+    return ((state ^ state >> 32) * inverse % (1 << 64)).to_bytes(8, "little")
 
 
 def counts_of(number):

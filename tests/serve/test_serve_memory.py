@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from helpers.tables import counts_of, crowded
+from helpers.tables import counts_of, crowded, token_of
 
 from spamnb.bayes.classifier import Classifier
 from spamnb.in_memory import MemoryScorer
@@ -18,8 +18,6 @@ from spamnb.serve import judge
 from spamnb.serve.judge import ReloadingModel, open_in_memory
 from spamnb.training.learn import learn
 from spamnb.training.train import fold
-
-FACTOR = 0x9E3779B97F4A7C15  # of fingerprints
 
 
 @pytest.fixture(scope="module")
@@ -108,10 +106,3 @@ def test_words_made_to_lie_together(tmp_path):
 def counts_held(model):
     assert isinstance(model.scorer, MemoryScorer)
     return model.scorer.tokens
-
-
-def token_of(number):
-    """The eight bytes that have a fingerprint."""
-    inverse = pow(FACTOR, -1, 1 << 64)
-    state = number * inverse % (1 << 64)
-    return ((state ^ state >> 32) * inverse % (1 << 64)).to_bytes(8, "little")
