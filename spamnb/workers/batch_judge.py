@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     Judgement = tuple[list[Judged], list[Unreadable], int]
 
 
-def numbered_from(first: int, judgement: Judgement) -> Judgement:
-    """Add `first`, the number of messages before these in their mailbox, to the number of each message."""
+def with_index_offset(judgement: Judgement, offset: int) -> Judgement:
+    """Add `offset`, the number of messages before these in their mailbox, to the index of each message."""
     verdicts, unreadable, size = judgement
-    if first:
+    if offset:
         verdicts = [
-            (path, None if at is None else at + first, verdict, head) for path, at, verdict, head in verdicts
+            (path, None if at is None else at + offset, verdict, head) for path, at, verdict, head in verdicts
         ]
     return verdicts, unreadable, size
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.sources import chunks
-from spamnb.workers.batch_judge import BatchJudge, numbered_from
+from spamnb.workers.batch_judge import BatchJudge, with_index_offset
 from spamnb.workers.processes import all_cores, in_parallel
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class LocalJudges:
         task = ChunkTask(BatchJudge(model, heads))
         results = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
         for judgement, before in join_ranges(results, lambda chunk, _: task(chunk)):
-            yield numbered_from(before, judgement)
+            yield with_index_offset(judgement, before)
 
     def status(self) -> str:
         """Words about the workers for the progress line; there is nothing to say about local ones."""

@@ -63,8 +63,8 @@ class Scheduler:
     def start(self) -> None:
         self.process = self.dask("scheduler", "--host", "127.0.0.1", "--port", "0")
 
-    def employ(self, many: int) -> None:
-        """As many workers as that, all at work."""
+    def start_workers(self, many: int) -> None:
+        """Start workers until there are so many."""
         self.workers = [worker for worker in self.workers if worker.poll() is None]
         more = ("worker", "--no-nanny", "--nthreads", "1", "--host", "127.0.0.1")
         self.workers += [self.dask(*more) for _ in range(many - len(self.workers))]
@@ -88,7 +88,7 @@ def cluster(tmp_path_factory, bucket):
     scheduler = Scheduler(str(folder / "scheduler.json"), str(folder), bucket.environment)
     try:
         scheduler.start()
-        scheduler.employ(2)
+        scheduler.start_workers(2)
         yield scheduler
     finally:
         scheduler.stop()
@@ -156,7 +156,7 @@ class TestTheSameModel:
 
     @pytest.mark.parametrize(("workers", "depth"), [(2, 0), pytest.param(3, 2, marks=only_long)])
     def test_for_any_number_of_workers_and_parts(self, cluster, post, alone, tmp_path, workers, depth):
-        cluster.employ(workers)
+        cluster.start_workers(workers)
         with cluster.client() as client:
             pool = ClusterPool(client, post.paths, depth=depth)
             assert trained(tmp_path / "together", post.sources, pool) == alone
@@ -183,26 +183,26 @@ class TestTheSameModel:
 
     @only_long
     def test_when_a_worker_is_killed_in_the_middle(self, cluster, post, alone, tmp_path):
-        cluster.employ(3)
+        cluster.start_workers(3)
         killed: list = []
 
-        def strike(_batch):
+        def kill_one(_batch):
             if not killed:
                 killed.append(cluster.workers[0])
                 killed[0].send_signal(signal.SIGKILL)
 
         with cluster.client() as client:
             pool = ClusterPool(client, post.paths, depth=1)
-            together = trained(tmp_path / "together", post.sources, pool, progress=strike)
+            together = trained(tmp_path / "together", post.sources, pool, progress=kill_one)
         assert killed[0].wait(PATIENCE) == -signal.SIGKILL
         assert together == alone
 
     @pytest.mark.parametrize("adds", [pytest.param(False, marks=only_long), True])
     def test_when_one_is_killed_with_the_sums_in_it(self, cluster, post, tmp_path, adds):
-        cluster.employ(3)
+        cluster.start_workers(3)
         killed: list = []
 
-        class Stricken(ClusterPool):
+        class KillingPool(ClusterPool):
             def map_shards(self, task, parts, *more):
                 if not killed:
                     for part in parts:
@@ -213,7 +213,7 @@ class TestTheSameModel:
 
         models: list = []
         with cluster.client() as client:
-            for pool in (LocalPool(1), Stricken(client, post.paths, depth=1)):
+            for pool in (LocalPool(1), KillingPool(client, post.paths, depth=1)):
                 path = tmp_path / str(len(models))
                 if adds:
                     trained(path, post.later)
@@ -419,7 +419,7 @@ class TestNoCluster:
         scheduler = Scheduler(str(tmp_path / "scheduler.json"), str(tmp_path), {})
         try:
             scheduler.start()
-            scheduler.employ(1)
+            scheduler.start_workers(1)
             with scheduler.client() as client:
                 pool = ClusterPool(client, post.paths)
                 with pytest.raises(SpamnbError, match="nothing was changed"):

@@ -10,15 +10,12 @@ import subprocess
 import sys
 import time
 import zipfile
-from pathlib import Path
 from urllib.parse import quote
 
 import fsspec
 import pytest
 from helpers.mailboxes import ENVELOPE, box, described, maildir, put, together
 from helpers.mailboxes import mail as message
-from helpers.samples import ham, spam
-from helpers.tiers import only_long
 from helpers.waiting import PATIENCE
 from helpers.web import served
 
@@ -348,27 +345,6 @@ def test_a_bucket_has_the_messages_of_the_same_folder(tree, bucket):
         assert in_chunks == items
         assert size == sources.total_size([str(tree / path)])
         assert ("MailboxRange" in kinds) == (path in ("", "boxes/long.mbox"))
-
-
-@only_long
-def test_a_model_trained_from_a_bucket_is_the_same_byte_for_byte(spamnb, bucket, tmp_path):
-    for n in range(20):
-        put(tmp_path / "mail" / "ham" / f"{n}", ham(n))
-    put(tmp_path / "mail" / "ham" / "box.mbox", b"".join(ENVELOPE + ham(n) + b"\n" for n in range(20, 500)))
-    assert (tmp_path / "mail" / "ham" / "box.mbox").stat().st_size > sources.CHUNK // sources.COMPRESSION
-    for part in range(3):
-        many = b"".join(ENVELOPE + spam(n) + b"\n" for n in range(part * 100, part * 100 + 100))
-        put(tmp_path / "mail" / f"spam{part}.mbox.gz", gzip.compress(many))
-    bucket.put_all(tmp_path / "mail", "labelled")
-    here, there, root = str(tmp_path / "here"), str(tmp_path / "there"), "s3://mail/labelled"
-    spam_here = [word for part in range(3) for word in ("--spam", f"{tmp_path}/mail/spam{part}.mbox.gz")]
-    trained = spamnb("train", "--jobs", "1", "--model", here, "--ham", f"{tmp_path}/mail/ham", *spam_here)
-    environment = spamnb.environment | bucket.environment
-    urls = (f"{root}/ham/", f"{root}/spam*.mbox.gz")
-    done = spamnb.afresh("train", "--jobs", "2", "--model", there, *urls, env=environment).succeeds()
-    assert done.lines[:3] == ["ham: 500 learned", "spam: 300 learned", "unreadable: 0"]
-    assert done.lines[:3] == trained.lines[:3]
-    assert Path(there).read_bytes() == Path(here).read_bytes()
 
 
 def test_what_a_bucket_refuses(bucket, tree):

@@ -24,7 +24,7 @@ from spamnb.store.journal import Journal
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.spilling import SpillFile
 from spamnb.training.batches import Batch, MailToRead, SampledMessages
-from spamnb.workers.batch_judge import numbered_from
+from spamnb.workers.batch_judge import with_index_offset
 from spamnb.workers.cluster import tasks
 from spamnb.workers.cluster.table_sum import ClusterTableSum, ShardToAdd, depth_for
 from spamnb.workers.cluster.tasks import Heading
@@ -165,7 +165,7 @@ class ClusterPool:
         work = self._in_order(begin, ((chunk,) for chunk in cut_mail(paths)))
         for judgement, before in join_ranges((self.result(future) for _, future in work), redo):
             self._check_read(judgement[1])
-            yield numbered_from(before, judgement)
+            yield with_index_offset(judgement, before)
 
     def status(self) -> str:
         """Words about the workers for the progress line."""
