@@ -101,6 +101,16 @@ def own(spamnb: Spamnb, tmp_path: Path) -> str:
 
 
 @pytest.fixture
+def model(tmp_path: Path) -> str:
+    """A new model that has learned nothing yet."""
+    from spamnb.training import train as training  # loads numpy
+
+    path = str(tmp_path / "model")
+    training.create(path, "spam")
+    return path
+
+
+@pytest.fixture
 def damaged(mail: Mail, tmp_path: Path) -> Path:
     """The ham, and a file among it that cannot be read."""
     ham = tmp_path / "ham"

@@ -55,8 +55,8 @@ class LearnedMessages:
                 data = column.file.read(column.at + first * column.width, (end - first) * column.width)
                 columns[name] = np.frombuffer(data, f"<{column.kind}")
         in_file = cls.of_columns(stored, columns)
-        later = [entry for entry in stored.journal.records if entry.digest in within]
-        return merge_learned([in_file, *(cls.of_entry(entry, stored.labels) for entry in later)]).remaining()
+        later = [record for record in stored.journal.records if record.digest in within]
+        return merge_learned([in_file, cls.of_records(later, stored.labels)]).remaining()
 
     @classmethod
     def of_columns(cls, stored: StoredModel, columns: Mapping[str, Array]) -> LearnedMessages:
@@ -68,10 +68,11 @@ class LearnedMessages:
         return cls(columns["digests"], labels.astype(np.int8), scores, leads)
 
     @classmethod
-    def of_entry(cls, entry: JournalRecord, labels: Sequence[str]) -> LearnedMessages:
-        """Make a list of the one message that a journal record is about."""
-        label_index = NOT_LEARNED if entry.after is None else labels.index(entry.after)
-        return cls.of([entry.digest], [label_index], [entry.score], [entry.lead])
+    def of_records(cls, records: Sequence[JournalRecord], labels: Sequence[str]) -> LearnedMessages:
+        """Make a list of the messages of journal records; of several about one message, the last counts."""
+        indices = [NOT_LEARNED if record.after is None else labels.index(record.after) for record in records]
+        scores, leads = [record.score for record in records], [record.lead for record in records]
+        return cls.of([record.digest for record in records], indices, scores, leads)
 
     def __len__(self) -> int:
         return len(self.digests)

@@ -20,7 +20,7 @@ def load_table(stored: StoredModel) -> CountTable:
     """Load the whole of a model file, its checksums verified, and add its journal."""
     column = _read_columns(stored)
     base = replace(_table_of(stored, column), learned=LearnedMessages.of_columns(stored, column))
-    return sum_tables([base, *(table_of_record(entry, base.labels) for entry in stored.journal.records)])
+    return sum_tables([base, *(table_of_record(record, base.labels) for record in stored.journal.records)])
 
 
 def _read_columns(stored: StoredModel) -> dict[str, Array]:
@@ -58,7 +58,7 @@ def load_shard(stored: StoredModel, shard: int, shards: int) -> CountTable:
         "pair_days": stretch("pair_days", first_pair, end_pair),
     }
     base = _table_of(stored, column).as_shard(shard)
-    later = (table_of_record(entry, base.labels).shard(shard, shards) for entry in stored.journal.records)
+    later = (table_of_record(record, base.labels).shard(shard, shards) for record in stored.journal.records)
     return replace(sum_tables([base, *later]), learned=NOTHING_LEARNED)
 
 
@@ -98,23 +98,23 @@ def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
     return first, end
 
 
-def table_of_record(entry: JournalRecord, labels: Sequence[str]) -> CountTable:
+def table_of_record(record: JournalRecord, labels: Sequence[str]) -> CountTable:
     """Make a table of one journal record: what the message adds to a label, and takes away from another."""
-    word_count, size = len(entry.fingerprints), len(entry.fingerprints) + len(entry.pairs)
+    word_count, size = len(record.fingerprints), len(record.fingerprints) + len(record.pairs)
     messages = [0] * len(labels)
     message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
     numbers: NumberSums = {}
-    entry.add_numbers_to(numbers)
-    for label_index, sign in entry.steps:
+    record.add_numbers_to(numbers)
+    for label_index, sign in record.steps:
         messages[label_index] += sign
         message_counts[label_index] += sign
-        occurrence_counts[label_index, :word_count] += sign * np.array(entry.occurrences, np.int32)
-    text = np.frombuffer(entry.text, np.uint8)
+        occurrence_counts[label_index, :word_count] += sign * np.array(record.occurrences, np.int32)
+    text = np.frombuffer(record.text, np.uint8)
     lengths = np.zeros(size, np.int64)
     lengths[:word_count] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1
-    fingerprints = np.concatenate((np.array(entry.fingerprints, np.uint64), np.array(entry.pairs, np.uint64)))
+    fingerprints = np.array([*record.fingerprints, *record.pairs], np.uint64)
     order = stable_order(fingerprints)
-    days = np.full(size, entry.day, np.uint16)
+    days = np.full(size, record.day, np.uint16)
     return CountTable(
         tuple(labels),
         tuple(messages),
@@ -125,5 +125,5 @@ def table_of_record(entry: JournalRecord, labels: Sequence[str]) -> CountTable:
         occurrence_counts[:, order],
         days,
         days,
-        LearnedMessages.of_entry(entry, labels),
+        LearnedMessages.of_records([record], labels),
     )

@@ -150,10 +150,10 @@ def tokens_of_journal(stored: StoredModel) -> dict[int, JournalToken]:
     """Collect the tokens of a journal by their fingerprints."""
     counts = stored.journal.rows()
     tokens: dict[int, JournalToken] = {}
-    for entry in stored.journal.records:
-        words = bytes(entry.text).split(b"\n")
-        for key, word in zip(entry.fingerprints, words, strict=False):
-            first = min(entry.day, tokens[key].first_day) if key in tokens else entry.day
-            last = max(entry.day, tokens[key].last_day) if key in tokens else entry.day
+    for record in stored.journal.records:
+        words = bytes(record.text).split(b"\n")
+        for key, word in zip(record.fingerprints, words, strict=False):
+            first = min(record.day, tokens[key].first_day) if key in tokens else record.day
+            last = max(record.day, tokens[key].last_day) if key in tokens else record.day
             tokens[key] = JournalToken(counts[key], word, first, last)
     return tokens

@@ -100,7 +100,7 @@ class KnownMessages:
             outcomes[messages[before == label_index]] = result
         for result, number in Counter(outcomes.tolist()).items():
             summary.count(label, result, number)
-        self._note(LearnedMessages.of(digests, np.full(len(digests), target)))
+        self._remember(LearnedMessages.of(digests, np.full(len(digests), target)))
         moved = np.flatnonzero(before != target)
         self.changed |= bool(len(moved))
         steps = [
@@ -116,7 +116,7 @@ class KnownMessages:
             found = np.maximum(found, messages.label_indices(digests, NOT_MET))
         return found
 
-    def _note(self, messages: LearnedMessages) -> None:
+    def _remember(self, messages: LearnedMessages) -> None:
         while self.met and len(self.met[-1]) <= len(messages):
             messages = merge_learned([self.met.pop(), messages])
         self.met.append(messages)

@@ -28,8 +28,8 @@ def replace_model(path: str, new: str, before: StoredModel | None) -> None:
         with Lock(path):
             old, later = learned_since(path, before)
             changes = []
-            for entry in later if old and same_tokens(old, model) else ():
-                change = carried_over(entry, model)
+            for record in later if old and same_tokens(old, model) else ():
+                change = carried_over(record, model)
                 if change is not None:
                     model.journal.add(change)
                     changes.append(change)
@@ -93,7 +93,7 @@ def shorten_journal(journal: str, model: StoredModel, changes: list[dict[str, An
 
 
 def learned_since(path: str, before: StoredModel | None) -> tuple[StoredModel | None, list[JournalRecord]]:
-    """Open the model as it is now, and list the entries of its journal that were not there before."""
+    """Open the model as it is now, and list the records of its journal that were not there before."""
     if before is None:
         return None, []
     try:
@@ -102,4 +102,4 @@ def learned_since(path: str, before: StoredModel | None) -> tuple[StoredModel | 
         return None, []  # gone or damaged meanwhile
     if old.generation != before.generation:
         return None, []  # somebody put another file there
-    return old, [entry for entry in old.journal.records if entry.end > before.journal.size]
+    return old, [record for record in old.journal.records if record.end > before.journal.size]

@@ -5,7 +5,6 @@ import tempfile
 from pathlib import Path
 
 import msgpack
-import pytest
 from helpers.learning import fold, journal_of
 from helpers.textbook import rows_of
 
@@ -24,13 +23,6 @@ MAIL = [
     b"Subject: tea\n\nsee you at five\n",
 ]
 MAIL_DIGESTS = [digest(read(raw)) for raw in MAIL]
-
-
-@pytest.fixture
-def model(tmp_path):
-    path = str(tmp_path / "model")
-    training.create(path, "spam")
-    return path
 
 
 def records(path):

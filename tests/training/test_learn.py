@@ -25,14 +25,6 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
 from spamnb.training.learn import learn
 
-
-@pytest.fixture
-def model(tmp_path):
-    path = str(tmp_path / "model")
-    training.create(path, "spam")
-    return path
-
-
 steps = st.lists(
     st.tuples(
         st.integers(0, len(MAIL) - 2)

@@ -43,13 +43,6 @@ def known(path, *words):
     return set(rows_of(StoredModel.open(path), words))
 
 
-@pytest.fixture
-def model(tmp_path):
-    path = str(tmp_path / "model")
-    training.create(path, "spam")
-    return path
-
-
 def test_only_what_is_old_and_rare_goes(model, clock):
     learn(model, message("once common common2"), "ham")
     for n in range(4):
