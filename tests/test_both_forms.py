@@ -178,6 +178,37 @@ def test_sums_at_the_edge(labels, chosen):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_table_of_tokens_takes_no_more_than_it_has_room_for(form):
+    tables = form("spamnb.reading.token_table")
+    table = tables.TokenTable()
+    for number in range(tables.ENTRIES):
+        assert table.put(table.slot_of(number), number, 0, 0, 0) == number
+    for _ in range(2):
+        with pytest.raises(IndexError, match="full"):
+            table.put(0, 2**64 - 1, 0, 0, 0)
+    assert tables.number_in([table], tables.ENTRIES - 1) == tables.ENTRIES - 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_occurrences_at_the_edges(form):
+    """Of one message less than 2^31, of one token in a batch less than 2^16, or an error that says so."""
+    features, batch = form("spamnb.reading.features"), form("spamnb.reading.batch")
+    found = features.Features()
+    for _ in range(3):
+        found.add_token("word", 0, batch.MOST_OCCURRENCES // 3)
+    builder = batch.BatchBuilder()
+    builder.add(found)
+    assert builder.build()[0].times.tolist() == [65_535]
+    found.add_token("word", 0)
+    with pytest.raises(OverflowError):
+        builder.add(found)
+    for _ in range(3):
+        found.left = features.NO_LIMIT
+        found.add_token("word", 0, 2**31 - 1)
+    assert (found.added, [times for _, times, _ in found.tokens]) == (2**30, [2**30])
+
+
 @pytest.mark.parametrize("number", EDGES)
 def test_msgpack_at_the_edges(number):
     packed = [

@@ -1,7 +1,8 @@
 cimport cython
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from spamnb.reading.features cimport Features, TokenTable
+from spamnb.reading.features cimport Features
+from spamnb.reading.token_table cimport TokenTable
 
 @cython.final
 cdef class BatchBuilder:
@@ -17,6 +18,6 @@ cdef class BatchBuilder:
     @cython.locals(table=TokenTable)
     cpdef add(self, Features features)
 
-    @cython.locals(fingerprints=uint64_t[::1], times=uint16_t[::1], parts=uint8_t[::1], ends=int64_t[::1], size=size_t,
+    @cython.locals(most=int, fingerprints=uint64_t[::1], times=uint16_t[::1], parts=uint8_t[::1], ends=int64_t[::1], size=size_t,
                    entry=uint32_t, to=size_t)
     cdef int add_table(self, TokenTable table, bint of_pairs) except -1

@@ -11,9 +11,11 @@ from spamnb.arrays import MISSING, Rows, Texts, distinct, stable_order
 if TYPE_CHECKING:
     from spamnb.arrays import Array
     from spamnb.key import Key
-    from spamnb.reading.features import Features, TokenTable
+    from spamnb.reading.features import Features
+    from spamnb.reading.token_table import TokenTable
 
-FIRST_ROOM = 1 << 18  # entries of rows, at first; what is not used takes no memory
+MOST_OCCURRENCES = 65_535  # of one token in one message: two bytes hold this number
+FIRST_SIZE = 1 << 18  # entries of rows, at first; what is not used takes no memory
 
 
 class BatchBuilder:
@@ -22,10 +24,10 @@ class BatchBuilder:
     def __init__(self, key: Key | None = None) -> None:
         self.key = key  # None for a model that keeps words
         self.entries = 0  # of all rows
-        self.fingerprints = np.empty(FIRST_ROOM, np.uint64).data
-        self.times = np.empty(FIRST_ROOM, np.uint16).data
-        self.parts = np.empty(FIRST_ROOM, np.uint8).data
-        self.ends = np.empty(FIRST_ROOM, np.int64).data  # where the text of each entry ends; pairs have none
+        self.fingerprints = np.empty(FIRST_SIZE, np.uint64).data
+        self.times = np.empty(FIRST_SIZE, np.uint16).data
+        self.parts = np.empty(FIRST_SIZE, np.uint8).data
+        self.ends = np.empty(FIRST_SIZE, np.int64).data  # where the text of each entry ends; pairs have none
         self.text = bytearray()
         self.size = 0  # of the text
         self.starts = [0]
@@ -49,10 +51,12 @@ class BatchBuilder:
             self.fingerprints, self.times = grown(self.fingerprints), grown(self.times)
             self.parts, self.ends = grown(self.parts), grown(self.ends)
         fingerprints, times, parts, ends = self.fingerprints, self.times, self.parts, self.ends
-        size = self.size
+        size, most = self.size, MOST_OCCURRENCES
         for entry in range(table.used):
             to = self.entries + entry
             fingerprints[to] = table.fingerprints[entry]
+            if table.times[entry] > most:
+                raise OverflowError("a token occurs too often in one message")
             times[to] = table.times[entry]
             parts[to] = table.parts[entry]
             ends[to] = size if of_pairs else size + table.ends[entry]

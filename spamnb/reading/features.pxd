@@ -1,11 +1,11 @@
 cimport cython
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport uint8_t, uint64_t
 
-cdef uint64_t FACTOR, PAIR_FACTOR, MASK, SECRET_FACTOR
+from spamnb.reading.token_table cimport TokenTable, number_in
+
+cdef uint64_t FACTOR, PAIR_FACTOR, MASK
 cdef uint8_t SPACE, QUOTE
-cdef int ENTRY_BITS, SLOT_SHIFT
-cdef int ENTRIES, LAST_ENTRY, LAST_SLOT
-cdef bint COMPILED
+cdef int ENTRIES, ENTRY_BITS, LAST_ENTRY, _MOST_ADDED
 
 cdef uint64_t mixed(uint64_t state, uint64_t eight) noexcept
 
@@ -21,30 +21,6 @@ cpdef uint64_t fingerprint_of(bytes token) except? 0xFFFFFFFFFFFFFFFF
 cpdef uint64_t pair_fingerprint(str first, str second) except? 0xFFFFFFFFFFFFFFFF
 
 cpdef str shortened(str word)
-
-@cython.locals(words=Py_ssize_t, before=uint8_t, letter=uint8_t)
-cpdef Py_ssize_t word_count(bytes spaced) except -1
-
-@cython.final
-cdef class TokenTable:
-    cdef uint64_t[4096] fingerprints
-    cdef int32_t[4096] times, starts, ends
-    cdef uint8_t[4096] parts
-    cdef uint16_t[4096] homes
-    cdef uint16_t[8192] slots
-    cdef int used
-
-    @cython.locals(at=uint64_t)
-    cdef int slot_of(self, uint64_t fingerprint) noexcept
-
-    @cython.locals(entry=int)
-    cdef int put(self, int slot, uint64_t fingerprint, int part, Py_ssize_t start, Py_ssize_t end) except -1
-
-    @cython.locals(entry=int)
-    cdef int clear(self) except -1
-
-@cython.locals(which=int, table=TokenTable, slot=int)
-cdef int number_in(list tables, uint64_t fingerprint) except -2
 
 @cython.final
 cdef class Features:
@@ -86,7 +62,7 @@ cdef class Features:
     cpdef int add_words(self, Tag tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
 
     @cython.locals(word=str)
-    cdef int add_odd_word(self, Tag tag, bytes data, int part) except -2
+    cdef int add_long_or_quoted_word(self, Tag tag, bytes data, int part) except -2
 
     @cython.locals(gram=bytes)
     cdef add_grams(self, Tag tag, list run, int n, int part)

@@ -8,7 +8,7 @@ nothing: he could write the hammy word itself.
 
 from __future__ import annotations
 
-from os import urandom
+from spamnb.reading.token_table import ENTRIES, ENTRY_BITS, LAST_ENTRY, TokenTable, number_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 HEAD, BODY = 1, 0  # the two parts of a message, weighed separately
 NO_LIMIT = 1 << 30
+_MOST_ADDED = NO_LIMIT  # occurrences of all tokens of a message: so the sum for one is in 32 bits
 LONGEST_WORD = 32  # characters; longer words (file names, encoded data, random strings) are shortened
 MOST_WORDS = 20_000  # of one text; a flood of words stops counting here
 JOINERS = "'$!-_"  # may stand inside a word, beside letters and digits; all other characters separate words
@@ -31,15 +32,7 @@ PAIR_FACTOR = 0xB5D3C96A1F84E27D
 MASK = (1 << 64) - 1
 SPACE, QUOTE = b" '"
 
-ENTRIES = 4096  # of one table; a power of two, as what follows
-ENTRY_BITS, LAST_ENTRY = 12, ENTRIES - 1
-SLOTS, LAST_SLOT = 2 * ENTRIES, 2 * ENTRIES - 1
-SLOT_SHIFT = 64 - 13
-# Nobody can choose tokens that share a slot: where each belongs differs from process to process.
-SECRET_FACTOR = int.from_bytes(urandom(8), "little") | 1
-FIRST_ROOM = 1 << 13  # bytes for the texts of tokens
-
-COMPILED = not __file__.endswith(".py")  # then the arrays of a table are there, full of zeros
+FIRST_SIZE = 1 << 13  # bytes for the texts of tokens
 
 
 def mixed(state: int, eight: int) -> int:
@@ -82,60 +75,6 @@ def pair_fingerprint(first: str, second: str) -> int:
     return (fingerprint_of(first.encode()) * PAIR_FACTOR + fingerprint_of(second.encode())) & MASK
 
 
-def zeros(size: int) -> list[int]:
-    return [0] * size
-
-
-class TokenTable:
-    """Up to ENTRIES distinct fingerprints in the order they came, found by hashing."""
-
-    def __init__(self) -> None:
-        if not COMPILED:
-            self.fingerprints = zeros(ENTRIES)
-            self.times = zeros(ENTRIES)  # how often it occurs
-            self.parts = zeros(ENTRIES)  # HEAD or BODY, where it came first
-            self.starts = zeros(ENTRIES)  # where its text starts and ends; of a pair, the two tokens' numbers
-            self.ends = zeros(ENTRIES)
-            self.homes = zeros(ENTRIES)  # its slot
-            self.slots = zeros(SLOTS)  # numbers of entries, from 1 on; 0: free
-        self.used = 0
-
-    def slot_of(self, fingerprint: int) -> int:
-        """Find the slot of a fingerprint, or the free one where it belongs."""
-        at = (fingerprint * SECRET_FACTOR & MASK) >> SLOT_SHIFT
-        while self.slots[at] and self.fingerprints[self.slots[at] - 1 & LAST_ENTRY] != fingerprint:
-            at = at + 1 & LAST_SLOT
-        return at
-
-    def put(self, slot: int, fingerprint: int, part: int, start: int, end: int) -> int:
-        """Make an entry in a free slot; return its number."""
-        entry = self.used & LAST_ENTRY
-        self.fingerprints[entry] = fingerprint
-        self.times[entry] = 0
-        self.parts[entry] = part
-        self.starts[entry] = start
-        self.ends[entry] = end
-        self.homes[entry] = slot
-        self.used += 1
-        self.slots[slot & LAST_SLOT] = self.used
-        return entry
-
-    def clear(self) -> None:
-        for entry in range(self.used):
-            self.slots[self.homes[entry & LAST_ENTRY] & LAST_SLOT] = 0
-        self.used = 0
-
-
-def number_in(tables: list[TokenTable], fingerprint: int) -> int:
-    """Find a fingerprint in full tables: the number of its entry, counted through them all, or -1."""
-    for which in range(len(tables)):
-        table = tables[which]
-        slot = table.slot_of(fingerprint)
-        if table.slots[slot]:
-            return (which << ENTRY_BITS) + table.slots[slot] - 1
-    return -1
-
-
 class Features:
     """All that is counted of a message.
 
@@ -146,7 +85,7 @@ class Features:
     def __init__(self, key: Key | None = None) -> None:
         self.key = key
         self.numbers: dict[str, int] = {}
-        self.text = bytearray(FIRST_ROOM)  # the texts of distinct tokens, one behind the other
+        self.text = bytearray(FIRST_SIZE)  # the texts of distinct tokens, one behind the other
         self.table = TokenTable()  # the last of its tables; those before are full
         self.full_tables: list[TokenTable] = []
         self.pair_table = TokenTable()
@@ -187,6 +126,8 @@ class Features:
         """Count a token of this fingerprint; return its number, or -1 if no more tokens are allowed."""
         if times > self.left:
             times = self.left
+        if times > _MOST_ADDED - self.added:
+            times = _MOST_ADDED - self.added
         if times <= 0:
             return -1
         self.left -= times
@@ -279,7 +220,7 @@ class Features:
                     shift = 0
                 at += 1
             if at - start > longest or spaced[at - 1] == QUOTE:
-                number = self.add_odd_word(tag, spaced[start:at], part)
+                number = self.add_long_or_quoted_word(tag, spaced[start:at], part)
             else:
                 whole = mixed(state, eight) if shift else state
                 number = self.count(whole, tag, spaced, start, at, part, 1)
@@ -295,7 +236,7 @@ class Features:
             self.add_grams(tag, run, n, part)
         return words
 
-    def add_odd_word(self, tag: Tag, data: bytes, part: int) -> int:
+    def add_long_or_quoted_word(self, tag: Tag, data: bytes, part: int) -> int:
         """Count a word without the quotes behind it, shortened if it is over-long."""
         word = data.rstrip(b"'").decode()
         data = (word if len(word) <= LONGEST_WORD else shortened(word)).encode()
@@ -374,13 +315,3 @@ class Features:
 def shortened(word: str) -> str:
     """Return a short form of an over-long word: how it starts, and roughly how long it is."""
     return f"{word[:6]}~{len(word).bit_length()}"
-
-
-def word_count(spaced: bytes) -> int:
-    """Count the words between the spaces of a text."""
-    words, before = 0, SPACE
-    for letter in spaced:
-        if letter != SPACE and before == SPACE:
-            words += 1
-        before = letter
-    return words

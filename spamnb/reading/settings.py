@@ -50,8 +50,11 @@ class Settings:
         self.headers = headers
         self.keep_case = keep_case
         # The words themselves, not only the language: a later release of the list changes no model.
-        listed = stop_words or (stop_words_of(stop_language) if stop_language else ())
-        self.stop_words = folded_stop_words(listed)
+        if stop_language and not stop_words:
+            from spamnb.reading.languages import stop_words_of
+
+            stop_words = stop_words_of(stop_language)
+        self.stop_words = folded_stop_words(stop_words)
         self.revision = revision
         self.closed = closed  # learns no new tokens, as its counts are imported from another filter
         self.keyed = keyed  # the id of the key, in a model that keeps no words
@@ -79,32 +82,12 @@ class Settings:
 
     def words(self) -> Words:
         """Return the object that cuts texts by these settings."""
-        stem = stemmer(self.stem) if self.stem else None
+        stem = None
+        if self.stem:
+            from spamnb.reading.languages import stemmer
+
+            stem = stemmer(self.stem)
         return Words(self.ngrams, self.keep_case, frozenset(self.stop_words), stem)
-
-
-def stemmer(language: str) -> "Any":
-    """Return the Snowball stemmer of a language, as a function from word to stem."""
-    try:
-        import Stemmer
-    except ImportError:
-        raise UsageError("stemming needs an extra: pip install 'spamnb[languages]'") from None
-    if language not in Stemmer.algorithms():
-        raise UsageError(f"no stemmer for {language!r}; there are: {', '.join(Stemmer.algorithms())}")
-    return Stemmer.Stemmer(language).stemWord
-
-
-def stop_words_of(language: str) -> "Sequence[str]":
-    """Return the stop words of a language."""
-    try:
-        import stop_words
-    except ImportError:
-        raise UsageError("stop words need an extra: pip install 'spamnb[languages]'") from None
-    if language not in stop_words.AVAILABLE_LANGUAGES:
-        known = ", ".join(sorted(stop_words.LANGUAGE_MAPPING.values()))
-        raise UsageError(f"no stop words for {language!r}; there are: {known}")
-    listed: Sequence[str] = stop_words.get_stop_words(language)
-    return listed
 
 
 def folded_stop_words(stop_words: "Sequence[str]") -> list[str]:

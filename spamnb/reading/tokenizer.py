@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag, word_count
+from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag
 from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header, trick_in
 from spamnb.reading.links import MOST_LINKS, add_link_texts, add_links, links_in
 from spamnb.reading.message import EMBEDDED
 from spamnb.reading.sender import add_sender
-from spamnb.reading.words import plain_typography
+from spamnb.reading.words import plain_typography, word_count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from spamnb.reading.message import Message, Part
     from spamnb.reading.settings import Settings
 
-MOST_OCCURRENCES = 65_535  # of one token in one message; two bytes hold this number
-# Tokens of one message, n-grams included: a flood neither bloats the model nor slows others.
+# Tokens of one message, n-grams included: a flood neither bloats the model nor slows others. With those of
+# five other kinds there are less than 2^16, so that two bytes hold how often any occurs (`reading/batch.py`).
 MOST_TOKENS = 30_000
 # Tokens of headers, parts, tags, links, hidden words, each. Texts have the rest, so no kind hides another.
 MOST_OF_A_KIND = 4_000

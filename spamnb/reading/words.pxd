@@ -26,3 +26,6 @@ cdef class Words:
 
 cpdef str at_most_long(str word)
 cpdef str plain_typography(str text)
+
+@cython.locals(words=Py_ssize_t, before=int, letter="unsigned char")
+cpdef Py_ssize_t word_count(bytes spaced) except -1

@@ -114,3 +114,13 @@ def plain_typography(text: str) -> str:
     for char, ascii_char in TYPOGRAPHY:
         text = text.replace(char, ascii_char)
     return text
+
+
+def word_count(spaced: bytes) -> int:
+    """Count the words between the spaces of a text."""
+    words, before = 0, SPACE
+    for letter in spaced:
+        if letter != SPACE and before == SPACE:
+            words += 1
+        before = letter
+    return words

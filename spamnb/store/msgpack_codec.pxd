@@ -11,7 +11,6 @@ cdef class Reader:
     cdef bytes piece(self, uint64_t size)
     @cython.locals(number=uint64_t, place=Py_ssize_t)
     cdef uint64_t integer(self, int size) except? 0xFFFFFFFFFFFFFFFF
-    @cython.locals(items=list)
     cdef list array(self, uint64_t size, int depth)
     @cython.locals(items=dict)
     cdef dict map(self, uint64_t size, int depth)

@@ -18,12 +18,13 @@ from spamnb.mailboxes.ranges import ChunkTask, join_ranges
 from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
+from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.dates import timestamp
 from spamnb.reading.identity import digest
 from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read
 from spamnb.reading.sender import fails_dmarc, read_head, sole_address
 from spamnb.reading.settings import Settings
-from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer
+from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer
 from spamnb.training.batches import batch_of
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])

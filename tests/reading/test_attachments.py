@@ -8,10 +8,11 @@ import zipfile
 import zlib
 
 import pytest
+from helpers.paths import ROOT
 
-from spamnb.reading.attachments import kind_of
+from spamnb.reading.attachments import KINDS, kind_of
 from spamnb.reading.attachments.contents import MAX_MEMBERS
-from spamnb.reading.message import read
+from spamnb.reading.message import FILE_STARTS, read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 
@@ -250,7 +251,15 @@ def test_limits_are_of_a_message():
     ],
 )
 def test_kinds(data, kind):
-    assert kind_of(data) == kind
+    found = kind_of(data)
+    assert (found.name if found else "") == kind
+
+
+def test_every_kind_is_told_to_users_and_found_in_a_text():
+    page = (ROOT / "docs" / "reading-mail.md").read_text()
+    assert [kind.name for kind in KINDS if kind.is_token and f"`{kind.name}`" not in page] == []
+    found = [kind_of(start.encode()) for start in FILE_STARTS]
+    assert [kind.name if kind else "" for kind in found] == ["calendar", "pdf", "zip", "rtf"]
 
 
 class TestQrCodes:

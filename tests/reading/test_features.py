@@ -13,11 +13,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import spamnb
+from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.features import BODY
 from spamnb.reading.features import HEAD as IN_HEAD
 from spamnb.reading.message import read
 from spamnb.reading.settings import MOST_NGRAMS, Settings
-from spamnb.reading.tokenizer import MOST_OCCURRENCES, MOST_TOKENS, Tokenizer, shares
+from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer, shares
 
 TOKENIZER = Tokenizer(Settings())
 MULTIPART = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"

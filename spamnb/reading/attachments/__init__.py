@@ -1,4 +1,4 @@
-"""Attachments by their content: the first bytes say what a part is, whatever its name and declared type.
+"""Attachments by their content: the first bytes say what one is, whatever its name and declared type.
 
 Mail with nothing but texts does not load this module, and each format has a module of its own.
 """
@@ -8,22 +8,14 @@ from __future__ import annotations
 from spamnb.reading.attachments.contents import Allowance, Content
 from spamnb.reading.decoding import decode, without_transfer_encoding
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SNIFFED = 1024  # bytes that are looked at; so far into a file may a PDF begin
 MOST_PICTURES = 8  # of one message, searched for QR codes
 MOST_OF_HIGH_BYTES = 0.3  # in a text that is not UTF-8
 
-MAGIC = (
-    (b"PK\x03\x04", "zip"),
-    (b"PK\x05\x06", "zip"),  # an empty one
-    (b"{\\rt", "rtf"),
-    (b"\xd0\xcf\x11\xe0", "ole"),  # Office files before 2007
-    (b"\x89PNG", "picture"),
-    (b"\xff\xd8\xff", "picture"),
-    (b"GIF8", "picture"),
-    (b"Rar!\x1a", "rar"),
-    (b"7z\xbc\xaf", "7z"),
-    (b"\x7fELF", "exe"),
-)
 # As browsers tell HTML from other text: https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
 PAGE_STARTS = tuple(
     "<!doctype html,<html,<head,<script,<iframe,<h1,<div,<font,<table,<a,<style,<title,<b,<body,<br,<p,<!--,"
@@ -31,9 +23,158 @@ PAGE_STARTS = tuple(
 )
 # No program shows a text that is declared as a picture: good words could be put there.
 MEDIA = ("image/", "audio/", "video/", "font/")
-UNSEEN_IN_MEDIA = ("text", "html", "xml", "calendar")
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
 HIGH_BYTES = bytes(range(128, 256))
+
+
+class Start:
+    """How an attachment begins: its first bytes, and what they say in lower case if they can be text."""
+
+    __slots__ = ("data", "is_text", "text")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.is_text = is_text(data)
+        self.text = decode_text(data, "").lstrip("\ufeff \t\r\n").lower() if self.is_text else ""
+
+
+def is_pdf(start: Start) -> bool:
+    return start.data.lstrip().startswith(b"%PDF-") or (b"%PDF-" in start.data and b"obj" in start.data)
+
+
+def is_picture(start: Start) -> bool:
+    if start.data.startswith((b"\x89PNG", b"\xff\xd8\xff", b"GIF8")):
+        return True
+    is_webp = start.data.startswith(b"RIFF") and start.data[8:12] == b"WEBP"
+    return not start.is_text and (is_webp or start.data.startswith(b"BM"))
+
+
+def is_program(start: Start) -> bool:
+    return start.data.startswith(b"\x7fELF") or (not start.is_text and start.data.startswith(b"MZ"))
+
+
+def is_svg(start: Start) -> bool:
+    return "<svg" in start.text and start.text.startswith(("<?xml", "<svg", "<!--", "<!doctype svg"))
+
+
+def is_page(start: Start) -> bool:
+    name = start.text[:20].partition(">")[0].partition(" ")[0].partition("\n")[0]
+    begins = start.text.startswith(("<!doctype html", "<!--"))
+    return begins or name in PAGE_STARTS or "<html" in start.text
+
+
+def is_words(start: Start) -> bool:
+    """Tell whether it is a text for people: not signatures and keys, nor PostScript."""
+    return start.is_text and not start.text.startswith(("-----begin ", "%!ps"))
+
+
+def read_pdf(body: bytes, _charset: str, allowance: Allowance) -> Content:
+    from spamnb.reading.attachments.pdf import read_pdf
+
+    return read_pdf(body, allowance)
+
+
+def read_archive(body: bytes, _charset: str, allowance: Allowance) -> Content:
+    from spamnb.reading.attachments.archives import read_zip
+
+    return read_zip(body, allowance)
+
+
+def read_rich_text(body: bytes, _charset: str, allowance: Allowance) -> Content:
+    from spamnb.reading.attachments.rich_text import read_rtf
+
+    return read_rtf(body[: allowance.text])
+
+
+def read_ole(body: bytes, *_: object) -> Content:
+    content = Content()
+    if "_VBA_PROJECT".encode("utf-16-le") in body:
+        content.tokens.append("attached:macros")
+    return content
+
+
+def read_picture(body: bytes, *_: object) -> Content:
+    from spamnb.reading.attachments.qr_codes import read_picture
+
+    return read_picture(body)
+
+
+def read_invitation(body: bytes, charset: str, allowance: Allowance) -> Content:
+    from spamnb.reading.attachments.invitations import read_calendar
+
+    return read_calendar(read_text(body, charset, allowance).text or "")
+
+
+def read_xml(body: bytes, charset: str, allowance: Allowance) -> Content:
+    """Read text and links of SVG, or of another XML file."""
+    from spamnb.html.page import render
+
+    content = Content()
+    source = read_text(body, charset, allowance).text or ""
+    page = render(source.replace("xlink:href", "href"))
+    content.text = page.text
+    content.links = page.links + page.images
+    lower = source.lower()
+    if "<script" in lower or " onload=" in lower or "javascript:" in lower:
+        content.tokens.append("attached:script")
+    return content
+
+
+def read_page(body: bytes, charset: str, allowance: Allowance) -> Content:
+    return Content(read_text(body, charset, allowance).text, is_html=True)
+
+
+def read_text(body: bytes, charset: str, allowance: Allowance) -> Content:
+    return Content(decode_text(body[: allowance.text], charset).replace("\r\n", "\n"))
+
+
+def read_nothing(*_: object) -> Content:
+    return Content()
+
+
+class AttachmentKind:
+    """A kind of attachment: how it begins, and what reads it."""
+
+    __slots__ = ("begins", "is_plain", "is_token", "name", "read")
+
+    def __init__(
+        self,
+        name: str,
+        begins: Callable[[Start], bool] | bytes,
+        read: Callable[[bytes, str, Allowance], Content] = read_nothing,
+        is_token: bool = True,
+        is_plain: bool = False,
+    ) -> None:
+        self.name = name
+        self.begins = begins
+        self.read = read
+        self.is_token = is_token  # it is one that there is such an attachment; others give tokens themselves
+        self.is_plain = is_plain  # a text, which nobody sees if it is declared as media
+
+    def is_that_of(self, start: Start) -> bool:
+        """Tell whether an attachment begins as this kind does."""
+        return start.data.startswith(self.begins) if isinstance(self.begins, bytes) else self.begins(start)
+
+
+# All kinds that are known, in the order in which they are tried. What reads a format has a module of its own.
+KINDS = (
+    AttachmentKind("pdf", is_pdf, read_pdf),
+    AttachmentKind("zip", b"PK\x03\x04", read_archive, is_token=False),
+    AttachmentKind("zip", b"PK\x05\x06", read_archive, is_token=False),  # an empty one
+    AttachmentKind("rtf", b"{\\rt", read_rich_text),
+    AttachmentKind("ole", b"\xd0\xcf\x11\xe0", read_ole),  # Office files before 2007
+    AttachmentKind("picture", is_picture, read_picture, is_token=False),
+    AttachmentKind("rar", b"Rar!\x1a"),
+    AttachmentKind("7z", b"7z\xbc\xaf"),
+    AttachmentKind("exe", is_program),
+    AttachmentKind(
+        "calendar", lambda start: start.text.startswith("begin:vcalendar"), read_invitation, is_plain=True
+    ),
+    AttachmentKind("svg", is_svg, read_xml),
+    AttachmentKind("html", is_page, read_page, is_plain=True),
+    AttachmentKind("xml", lambda start: start.text.startswith("<?xml"), read_xml, is_plain=True),
+    AttachmentKind("text", is_words, read_text, is_token=False, is_plain=True),
+)
 
 
 class Attachments:
@@ -46,19 +187,19 @@ class Attachments:
     def read(
         self, data: bytes, start: int, end: int, encoding: str, charset: str, content_type: str = ""
     ) -> Content | None:
-        """Read the part between two offsets; None if there is nothing in it that could be read."""
+        """Read the attachment between two offsets; None if there is nothing in it that could be read."""
         head = data[start : min(end, start + 2 * SNIFFED)]
         kind = kind_of(without_transfer_encoding(head, encoding)[:SNIFFED])
-        if not kind or (kind in UNSEEN_IN_MEDIA and content_type.startswith(MEDIA)):
+        if kind is None or (kind.is_plain and content_type.startswith(MEDIA)):
             return None
-        if kind == "picture" and not self.may_have_codes():
+        if kind.name == "picture" and not self.may_have_codes():
             return None
         allowed = self.allowance.input
         body = without_transfer_encoding(data[start : min(end, start + 2 * allowed)], encoding)[:allowed]
         self.allowance.input -= len(body)
-        content = self.content(kind, body, charset)
-        if kind not in ("text", "picture", "zip"):
-            content.tokens.insert(0, "attached:" + kind)
+        content = kind.read(body, charset, self.allowance)
+        if kind.is_token:
+            content.tokens.insert(0, "attached:" + kind.name)
         return self.allowance.cut(content)
 
     def may_have_codes(self) -> bool:
@@ -67,62 +208,14 @@ class Attachments:
         self.pictures_left -= 1
         return can_read and self.pictures_left >= 0
 
-    def content(self, kind: str, body: bytes, charset: str) -> Content:
-        """Read a whole attachment of a kind."""
-        if kind == "pdf":
-            from spamnb.reading.attachments.pdf import read_pdf
 
-            return read_pdf(body, self.allowance)
-        if kind == "zip":
-            from spamnb.reading.attachments.archives import read_zip
-
-            return read_zip(body, self.allowance)
-        if kind == "rtf":
-            from spamnb.reading.attachments.rich_text import read_rtf
-
-            return read_rtf(body[: self.allowance.text])
-        if kind == "picture":
-            from spamnb.reading.attachments.qr_codes import read_picture
-
-            return read_picture(body)
-        content = Content()
-        if kind == "ole":
-            if "_VBA_PROJECT".encode("utf-16-le") in body:
-                content.tokens.append("attached:macros")
-        elif kind in ("text", "html", "xml", "svg", "calendar"):
-            text = decode_text(body[: self.allowance.text], charset).replace("\r\n", "\n")
-            if kind == "calendar":
-                from spamnb.reading.attachments.invitations import read_calendar
-
-                return read_calendar(text)
-            content = Content(text, kind == "html")
-            if kind in ("svg", "xml"):
-                read_xml(content, text)
-        return content
-
-
-def kind_of(head: bytes) -> str:
-    """Tell from its first bytes what a file is; "" if that says nothing."""
-    if head.lstrip().startswith(b"%PDF-") or (b"%PDF-" in head and b"obj" in head):
-        return "pdf"
-    for magic, kind in MAGIC:
-        if head.startswith(magic):
+def kind_of(data: bytes) -> AttachmentKind | None:
+    """Tell from its first bytes what an attachment is; None if that says nothing."""
+    start = Start(data)
+    for kind in KINDS:
+        if kind.is_that_of(start):
             return kind
-    if not is_text(head):
-        if head.startswith(b"BM") or (head.startswith(b"RIFF") and head[8:12] == b"WEBP"):
-            return "picture"
-        return "exe" if head.startswith(b"MZ") else ""
-    start = decode_text(head, "").lstrip("\ufeff \t\r\n").lower()
-    if start.startswith("begin:vcalendar"):
-        return "calendar"
-    if "<svg" in start and start.startswith(("<?xml", "<svg", "<!--", "<!doctype svg")):
-        return "svg"
-    name = start[:20].partition(">")[0].partition(" ")[0].partition("\n")[0]
-    if start.startswith(("<!doctype html", "<!--")) or name in PAGE_STARTS or "<html" in start:
-        return "html"
-    if start.startswith("<?xml"):
-        return "xml"
-    return "" if start.startswith(("-----begin ", "%!ps")) else "text"  # signatures and keys, PostScript
+    return None
 
 
 def is_text(head: bytes) -> bool:
@@ -144,18 +237,6 @@ def decode_text(data: bytes, charset: str) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         charset = "utf-16"
     return decode(data, charset)
-
-
-def read_xml(content: Content, source: str) -> None:
-    """Read text and links of SVG, or of another XML file."""
-    from spamnb.html.page import render
-
-    page = render(source.replace("xlink:href", "href"))
-    content.text = page.text
-    content.links = page.links + page.images
-    lower = source.lower()
-    if "<script" in lower or " onload=" in lower or "javascript:" in lower:
-        content.tokens.append("attached:script")
 
 
 def smuggles(source: str, links: list[str]) -> bool:

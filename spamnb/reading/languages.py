@@ -1,0 +1,34 @@
+"""Languages: stemmers and stop words, of the packages of the extra `languages`."""
+
+from __future__ import annotations
+
+from spamnb.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def stemmer(language: str) -> Callable[[str], str]:
+    """Return the Snowball stemmer of a language, as a function from word to stem."""
+    try:
+        import Stemmer
+    except ImportError:
+        raise UsageError("stemming needs an extra: pip install 'spamnb[languages]'") from None
+    if language not in Stemmer.algorithms():
+        raise UsageError(f"no stemmer for {language!r}; there are: {', '.join(Stemmer.algorithms())}")
+    stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
+    return stem
+
+
+def stop_words_of(language: str) -> Sequence[str]:
+    """Return the stop words of a language."""
+    try:
+        import stop_words
+    except ImportError:
+        raise UsageError("stop words need an extra: pip install 'spamnb[languages]'") from None
+    if language not in stop_words.AVAILABLE_LANGUAGES:
+        known = ", ".join(sorted(stop_words.LANGUAGE_MAPPING.values()))
+        raise UsageError(f"no stop words for {language!r}; there are: {known}")
+    listed: Sequence[str] = stop_words.get_stop_words(language)
+    return listed

@@ -1,0 +1,84 @@
+"""C types of the core: each name in a .pxd stands in the .py beside it, else its type is lost in silence."""
+
+import ast
+import re
+
+import pytest
+from helpers.paths import ROOT
+
+TYPED = sorted((ROOT / "spamnb").rglob("*.pxd"))
+LINE = re.compile(r"^(?P<indent> *)(?:cdef|cpdef) (?P<rest>.+)$")
+ARRAY = re.compile(r"\[[^\]]*\]|\([^)]*\) (?=\w+\()")  # of a type: uint64_t[::1], (int, int)
+
+
+def declared(types):
+    """Each name that types are given to: its kind, its class or none, its name, and its function or none."""
+    text = re.sub(r"\(\n\s*|,\n\s*", lambda found: found[0].split("\n")[0] + " ", types.read_text())
+    inside, local = "", []
+    for line in text.splitlines():
+        if found := re.match(r" *@cython\.locals\((.*)\)$", line):
+            local = re.findall(r"(\w+)=", found[1])
+        elif found := re.match(r"cdef class (\w+)", line):
+            inside = found[1]
+            yield "class", "", inside
+        elif found := LINE.match(line):
+            owner = inside if found["indent"] else ""
+            rest = ARRAY.sub("", found["rest"])
+            if "(" in rest:
+                name = re.search(r"(\w+)\(", rest)[1]
+                yield "function", owner, name
+                yield from (("local", owner, f"{name}.{one}") for one in local)
+                local = []
+            else:
+                names = rest.partition(",")[0].split()[-1:] + rest.split(",")[1:]
+                yield from (("variable", owner, name.strip()) for name in names)
+
+
+def written(source):
+    """Each name that a module writes, as `declared` has them."""
+    tree = ast.parse(source)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield "class", "", node.name
+            for inner in node.body:
+                if isinstance(inner, ast.AnnAssign) and isinstance(inner.target, ast.Name):
+                    yield "variable", node.name, inner.target.id
+                yield from of_function(inner, node.name)
+        yield from of_function(node, "")
+    yield from (("variable", "", name) for node in tree.body for name in stored(node))
+
+
+def of_function(node, owner):
+    if isinstance(node, ast.FunctionDef):
+        yield "function", owner, node.name
+        arguments = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+        yield from (("local", owner, f"{node.name}.{name}") for name in {*arguments, *stored(node)})
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Attribute) and ast.unparse(inner.value) == "self":
+                yield "variable", owner, inner.attr
+
+
+def stored(node):
+    """The names that a statement gives a value."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            yield inner.id
+        elif isinstance(inner, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in inner.names)
+
+
+@pytest.mark.parametrize("types", TYPED, ids=lambda path: path.stem)
+def test_every_name_with_a_type_is_used(types):
+    assert [*set(declared(types)) - set(written(types.with_suffix(".py").read_text()))] == []
+
+
+def test_what_is_stale_is_found(tmp_path):
+    (tmp_path / "a.pxd").write_text(
+        "cdef int GONE, KEPT\ncdef class Box:\n    cdef list old, new\n    @cython.locals(x=int, y=int)\n"
+        "    cdef int add(self, int one)\ncdef (int, int) lost(str text)\n"
+    )
+    source = "KEPT = 1\nclass Box:\n    def add(self, one):\n        self.new = y = one\n"
+    assert set(declared(tmp_path / "a.pxd")) - set(written(source)) == {
+        *(("variable", "", "GONE"), ("variable", "Box", "old"), ("local", "Box", "add.x")),
+        ("function", "", "lost"),
+    }
