@@ -63,7 +63,7 @@ class Mail:
         ]
         self.head = b"\n".join(fields)
         texts = [
-            render(part.text).text if is_html(part) else part.text for part in message.parts if part.text
+            render(part.text).text if is_html(part) else part.text for part in message.leaves if part.text
         ]
         self.words = "\n".join(texts).split()
 

@@ -116,7 +116,7 @@ def messages_read(
 
 
 def pages_of(messages: Sequence[Message]) -> list[str]:
-    parts = (part for message in messages for part in message.parts)
+    parts = (part for message in messages for part in message.leaves)
     return [part.text for part in parts if part.content_type == "text/html" and part.text]
 
 

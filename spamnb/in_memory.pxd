@@ -2,7 +2,8 @@ cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
 from spamnb.bayes.classifier cimport Scorer
-from spamnb.reading.features cimport Features, TokenTable
+from spamnb.reading.features cimport Features
+from spamnb.reading.token_table cimport TokenTable
 from spamnb.store cimport records
 
 cdef int COUNT_BITS

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from spamnb.bayes.verdict import Score
     from spamnb.model import Model
-    from spamnb.reading.features import Features, TokenTable
+    from spamnb.reading.features import Features
+    from spamnb.reading.token_table import TokenTable
     from spamnb.store.records import Column
 
 COUNT_BITS = 32

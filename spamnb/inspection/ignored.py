@@ -30,7 +30,7 @@ def ignored_parts(message: Message) -> dict[str, str]:
     return {
         part.filename
         or part.content_type: f"{part.size:,} bytes, not a text; only its name and type are read"
-        for part in message.parts
+        for part in message.leaves
         if part.text is None and part.size
     }
 

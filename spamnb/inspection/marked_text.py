@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from spamnb.reading.header_rules import header_tokens
 from spamnb.reading.links import link_tokens, links_in
-from spamnb.reading.message import Message, Part
+from spamnb.reading.message import Leaf, Message
 from spamnb.reading.tokenizer import Tokenizer, pages_of
 from spamnb.reading.words import Words
 
@@ -58,7 +58,7 @@ def marked_sections(
     shown = [header for name in SHOWN_HEADERS for header in headers if header[0] == name]
     yield from (marked_header(name, value, words, wanted) for name, value in shown)
     pages = pages_of(message)
-    for part in message.parts:
+    for part in message.leaves:
         page = pages.get(id(part))
         text, hidden = map(collapse_spaces, (page.text, page.hidden) if page else (part.text or "", ""))
         if part.text is None and part.size:
@@ -91,7 +91,7 @@ def collapse_run(spaces: str) -> str:
     return "\n" + spaces.rpartition("\n")[2][:INDENT] if lines else spaces[:INDENT]
 
 
-def part_title(part: Part) -> MarkedPiece:
+def part_title(part: Leaf) -> MarkedPiece:
     return MarkedPiece(" ".join(word for word in (part.content_type or "text", part.filename) if word), ())
 
 

@@ -5,7 +5,7 @@ from spamnb.reading.headers cimport HeaderBlock, canonical, header_start, parame
 cdef Py_ssize_t MAX_DELIMITER
 
 
-cdef class Part:
+cdef class Leaf:
     cdef public str content_type, text, charset, disposition, filename
     cdef public list headers
     cdef public Py_ssize_t size
@@ -14,7 +14,7 @@ cdef class Part:
 
 cdef class Message:
     cdef public bytes data
-    cdef public list fields, headers, parts
+    cdef public list fields, headers, leaves
     cdef public Py_ssize_t body
 
 
@@ -30,7 +30,7 @@ cdef bint _is_file(str text, bint named) except -1
 @cython.final
 cdef class _MessageReader:
     cdef bytes data
-    cdef list parts, types
+    cdef list leaves, types
     cdef dict levels
     cdef object attachments
     cdef Py_ssize_t blank, blank_crlf, header_left, text_left, dashed_left

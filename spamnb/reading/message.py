@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from spamnb.reading.attachments.contents import Content
     from spamnb.reading.headers import Fields
 
-# Limits of a message; the most that 8,000 real ones had was 20 parts.
+# Limits of a message; the most that 8,000 real ones had was 20 leaves.
 MAX_TEXT_BYTES = 1024 * 1024  # after transfer decoding; later text is not decoded
-MAX_PARTS = 2000  # multiparts included; what follows is read as one text
+MAX_LEAVES = 2000  # multiparts included; what follows is read as one text
 MAX_NESTING = 100  # open multiparts; one more is read as text
 MAX_DELIMITER = 1000  # bytes of a boundary line; the standard allows 74
 MAX_DASHED_LINES = 100_000  # lines looked at because they start with "--"; 50 MB of them took 33 s
@@ -31,10 +31,10 @@ FILE_STARTS = ("BEGIN:VCALENDAR", "%PDF-", "PK\x03\x04", "{\\rtf")
 LONGEST_START = 40  # characters with the white space before it
 
 
-class Part:
+class Leaf:
     """A leaf of the message, or the head of an embedded one.
 
-    An embedded message gives one Part of type message/rfc822 whose `headers` are the embedded message's own,
+    An embedded message gives one Leaf of type message/rfc822 whose `headers` are the embedded message's own,
     with no text and size 0, and then its leaves. If it is no multipart, its one leaf has the same headers.
     """
 
@@ -52,8 +52,8 @@ class Part:
         content: Content | None = None,
     ) -> None:
         self.content_type = content_type  # lower case; "" if the message has no header block
-        self.headers = headers  # the part's own; in a message that is no multipart, the message's
-        self.text = text  # None if the part is no text
+        self.headers = headers  # the leaf's own; in a message that is no multipart, the message's
+        self.text = text  # None if the leaf is no text
         self.size = size  # bytes of the undecoded body
         self.charset = charset  # as declared, lower case; "" if not declared
         self.disposition = disposition  # "attachment", "inline", ""
@@ -62,18 +62,18 @@ class Part:
 
 
 class Message:
-    """A message as it was read: its headers, and its parts."""
+    """A message as it was read: its headers, and its leaves."""
 
-    __slots__ = ("body", "data", "fields", "headers", "parts")
+    __slots__ = ("body", "data", "fields", "headers", "leaves")
 
     def __init__(
-        self, data: bytes, fields: Fields | None, headers: Fields, body: int, parts: list[Part]
+        self, data: bytes, fields: Fields | None, headers: Fields, body: int, leaves: list[Leaf]
     ) -> None:
         self.data = data  # in canonical form
         self.fields = fields  # raw, of the header block; None if there is no such block
         self.headers = headers  # lower-case name, unfolded and decoded value; in order
         self.body = body  # offset in `data`
-        self.parts = parts  # in order; none if it is a multipart without parts
+        self.leaves = leaves  # in order; none if it is a multipart without leaves
 
     @property
     def has_headers(self) -> bool:
@@ -94,9 +94,9 @@ def read(raw: bytes) -> Message:
     reader = _MessageReader(data)
     if start < 0:
         reader.add_leaf("", HeaderBlock(0), len(data))
-        return Message(data, None, [], 0, reader.parts)
+        return Message(data, None, [], 0, reader.leaves)
     block = reader.walk(start)
-    return Message(data, block.fields, block.headers, block.body, reader.parts)
+    return Message(data, block.fields, block.headers, block.body, reader.leaves)
 
 
 def _media_type(value: str | None, default: str) -> str:
@@ -121,14 +121,14 @@ class _MessageReader:
 
     __slots__ = (
         *("attachments", "blank", "blank_crlf", "dashed_left", "data", "header_left"),
-        *("levels", "parts", "text_left", "types"),
+        *("levels", "leaves", "text_left", "types"),
     )
 
     def __init__(self, data: bytes) -> None:
         self.data = data
-        self.parts: list[Part] = []
+        self.leaves: list[Leaf] = []
         self.levels: dict[bytes, int] = {}  # "--boundary" of each open multipart → its depth
-        self.types: list[str] = []  # for each open multipart, the type of its parts that state none
+        self.types: list[str] = []  # for each open multipart, the type of its leaves that state none
         self.blank = -1  # offset of the next blank line of LF alone; blank_crlf: of CR LF
         self.blank_crlf = -1
         self.header_left = MAX_HEADER_BYTES
@@ -137,11 +137,11 @@ class _MessageReader:
         self.attachments: Attachments | None = None  # reads them, once there is one
 
     def walk(self, at: int) -> HeaderBlock:
-        """Add all parts from the header block that starts here, and return this block."""
+        """Add all leaves from the header block that starts here, and return this block."""
         outermost: HeaderBlock | None = None
         default = PLAIN
         embedded = False
-        left = MAX_PARTS
+        left = MAX_LEAVES
         while left > 0 and 0 <= at < len(self.data):
             left -= 1
             begin = at
@@ -149,7 +149,7 @@ class _MessageReader:
             if outermost is None:
                 outermost = block
             if embedded:
-                self.parts.append(Part(EMBEDDED, block.headers))
+                self.leaves.append(Leaf(EMBEDDED, block.headers))
             declared = block.content.get("content-type")
             content_type = _media_type(declared, default)
             # The standard forbids to encode an embedded message; where it is encoded, it is read as a text.
@@ -214,8 +214,8 @@ class _MessageReader:
             self.levels.popitem()  # the last one put in
 
     def next_entity(self, at: int) -> tuple[int, int, int]:
-        """Find the end of the body that starts here, the depth of the multipart that a part begins in there
-        (-1: it was closed, or the message ends), and where the next part starts (-1: there is none).
+        """Find the end of the body that starts here, the depth of the multipart that a leaf begins in there
+        (-1: it was closed, or the message ends), and where the next leaf starts (-1: there is none).
 
         A delimiter of an outer multipart closes the inner ones.
         """
@@ -249,7 +249,7 @@ class _MessageReader:
         return len(data), len(data), -1, False
 
     def add_leaf(self, content_type: str, block: HeaderBlock, end: int) -> None:
-        """Add the part with this header block, whose body ends at an offset."""
+        """Add the leaf with this header block, whose body ends at an offset."""
         declared = parameters(block.content.get("content-type", ""))
         disposition = block.content.get("content-disposition", "")
         filename = parameters(disposition).get("filename") or declared.get("name", "")
@@ -263,8 +263,8 @@ class _MessageReader:
                 text = content.text
         disposition = disposition.partition(";")[0].strip().lower()
         size = end - block.body
-        self.parts.append(
-            Part(content_type, block.headers, text, size, charset, disposition, filename, content)
+        self.leaves.append(
+            Leaf(content_type, block.headers, text, size, charset, disposition, filename, content)
         )
 
     def content(self, content_type: str, block: HeaderBlock, end: int, charset: str) -> Content | None:
@@ -279,7 +279,7 @@ class _MessageReader:
         return self.attachments.read(self.data, block.body, end, encoding, charset, content_type)
 
     def text(self, start: int, end: int, encoding: str, charset: str) -> str:
-        """Decode the text of a part, up to the most a message may have."""
+        """Decode the text of a leaf, up to the most a message may have."""
         text = "\xff"
         if not encoding and charset in ASCII_CHARSETS and end - start <= self.text_left:
             text = self.data[start:end].decode("latin-1")

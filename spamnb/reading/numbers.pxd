@@ -1,10 +1,10 @@
 cimport cython
 
-from spamnb.reading.message cimport Message, Part
+from spamnb.reading.message cimport Message, Leaf
 
 cdef bytes ASCII
 
-@cython.locals(numbers=dict, size=Py_ssize_t, length=Py_ssize_t, part=Part, text=str, recipients=Py_ssize_t,
+@cython.locals(numbers=dict, size=Py_ssize_t, length=Py_ssize_t, leaf=Leaf, text=str, recipients=Py_ssize_t,
                name=str, value=str, date=str)
 cpdef dict numbers_of(Message message, dict pages, list texts)
 

@@ -19,7 +19,7 @@ HIGHEST_COUNT = 100  # more links, recipients or exclamation marks count as so m
 def numbers_of(message: Message, pages: dict[int, Page], texts: list[str]) -> dict[str, int]:
     """Return the numeric features of a message, from its HTML and from the texts that it shows."""
     numbers: dict[str, int] = {}
-    size = sum([part.size for part in message.parts])
+    size = sum([leaf.size for leaf in message.leaves])
     length = sum([len(text) for text in texts])
     if size:
         numbers["size"] = round(10 * log2(size))  # in tenths of a doubling: sizes spread over six decades

@@ -27,9 +27,7 @@ class TokenTable:
             self.fingerprints = _zeros(ENTRIES)
             self.times = _zeros(ENTRIES)  # how often it occurs
             self.parts = _zeros(ENTRIES)  # HEAD or BODY, where it came first
-            self.starts = _zeros(
-                ENTRIES
-            )  # where its text starts and ends; of a pair, its tokens
+            self.starts = _zeros(ENTRIES)  # where its text starts and ends; of a pair, its tokens
             self.ends = _zeros(ENTRIES)
             self.homes = _zeros(ENTRIES)  # its slot
             self.slots = _zeros(SLOTS)  # numbers of entries, from 1 on; 0: free

@@ -1,7 +1,7 @@
 cimport cython
 
 from spamnb.reading.features cimport Features, Tag
-from spamnb.reading.message cimport Message, Part
+from spamnb.reading.message cimport Message, Leaf
 from spamnb.reading.words cimport Words
 
 cdef int HEAD, BODY
@@ -12,17 +12,17 @@ cdef class Tokenizer:
     cdef public object settings, key
     cdef public Words words
 
-    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, trick=str, hidden=list, spaced=list, ngrams=int, part=Part)
+    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, trick=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
     cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
     @cython.locals(subject=bytes)
     cdef _add_head(self, Features features, Message message)
 
-    @cython.locals(name=str, value=str, a_subject=bint, subject=bytes, part=Part)
+    @cython.locals(name=str, value=str, a_subject=bint, subject=bytes, leaf=Leaf)
     cdef _add_headers(self, Features features, Message message, bint paired)
 
     @cython.locals(token=str, name=str)
-    cdef _add_part(self, Features features, Part part)
+    cdef _add_leaf(self, Features features, Leaf leaf)
 
     @cython.locals(stem=str, ending=str)
     cdef _add_file(self, Features features, str name)

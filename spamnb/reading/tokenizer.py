@@ -13,13 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.html.page import Page
     from spamnb.key import Key
-    from spamnb.reading.message import Message, Part
+    from spamnb.reading.message import Leaf, Message
     from spamnb.reading.settings import Settings
 
 # Tokens of one message, n-grams included: a flood neither bloats the model nor slows others. With those of
 # five other kinds there are less than 2^16, so that two bytes hold how often any occurs (`reading/batch.py`).
 MOST_TOKENS = 30_000
-# Tokens of headers, parts, tags, links, hidden words, each. Texts have the rest, so no kind hides another.
+# Tokens of headers, leaves, tags, links, hidden words, each. Texts have the rest, so no kind hides another.
 MOST_OF_A_KIND = 4_000
 MOST_OF_ONE_TAG = 1000  # occurrences of an HTML tag that are counted, after its first
 SUBJECT, FILE, HIDDEN = Tag(b"subject:"), Tag(b"file:"), Tag(b"hidden:")
@@ -50,16 +50,16 @@ class Tokenizer:
         texts: list[str] = []
         links: list[list[str]] = []
         features.left = MOST_OF_A_KIND
-        for part in message.parts:
-            self._add_part(features, part)
-            page = pages.get(id(part))
-            text = part.text if page is None else page.text
+        for leaf in message.leaves:
+            self._add_leaf(features, leaf)
+            page = pages.get(id(leaf))
+            text = leaf.text if page is None else page.text
             if page is not None:
                 links += (page.links, page.images)
-                if is_smuggling(part, page):
+                if is_smuggling(leaf, page):
                     features.add_token("trick:smuggling", BODY)
-            if part.content is not None:
-                links.append(part.content.links)
+            if leaf.content is not None:
+                links.append(leaf.content.links)
             if text:
                 plain = text if text.isascii() else plain_typography(text)
                 texts.append(plain)
@@ -103,25 +103,25 @@ class Tokenizer:
             a_subject = name == "subject"
             add_header(features, name, value, self.words, paired and a_subject)
             paired = paired and not a_subject
-        for part in message.parts:
-            if part.content_type == EMBEDDED:
-                for name, value in part.headers:
+        for leaf in message.leaves:
+            if leaf.content_type == EMBEDDED:
+                for name, value in leaf.headers:
                     if name == "subject":
                         subject, ngrams = self.words.spaced(value), self.words.ngrams
                         features.add_words(SUBJECT, subject, MOST_HEADER_WORDS, HEAD, ngrams)
 
-    def _add_part(self, features: Features, part: Part) -> None:
-        """Count tokens of a part's type and charset, and of the name of an attachment and what is in it."""
-        if part.content_type:
-            features.add_token("type:" + printable(part.content_type[:60]), BODY)
-        if part.charset:
-            features.add_token("charset:" + printable(part.charset[:30]), BODY)
-        if part.filename:
-            self._add_file(features, part.filename)
-        if part.content is not None:
-            for token in part.content.tokens:
+    def _add_leaf(self, features: Features, leaf: Leaf) -> None:
+        """Count tokens of a leaf's type and charset, and of the name of an attachment and what is in it."""
+        if leaf.content_type:
+            features.add_token("type:" + printable(leaf.content_type[:60]), BODY)
+        if leaf.charset:
+            features.add_token("charset:" + printable(leaf.charset[:30]), BODY)
+        if leaf.filename:
+            self._add_file(features, leaf.filename)
+        if leaf.content is not None:
+            for token in leaf.content.tokens:
                 features.add_token(printable(token), BODY)
-            for name in part.content.names:
+            for name in leaf.content.names:
                 self._add_file(features, name)
 
     def _add_file(self, features: Features, name: str) -> None:
@@ -155,28 +155,28 @@ class Tokenizer:
 
 
 def pages_of(message: Message) -> dict[int, Page]:
-    """Return HTML as a reader sees it, by the id() of its part."""
-    html_parts = [part for part in message.parts if part.text and is_html(part)]
-    if not html_parts:
+    """Return HTML as a reader sees it, by the id() of its leaf."""
+    html_leaves = [leaf for leaf in message.leaves if leaf.text and is_html(leaf)]
+    if not html_leaves:
         return {}
     from spamnb.html.page import render  # plain mail has no use for it
 
-    return {id(part): render(part.text or "") for part in html_parts}
+    return {id(leaf): render(leaf.text or "") for leaf in html_leaves}
 
 
-def is_html(part: Part) -> bool:
-    if part.content is not None:
-        return part.content.is_html
-    return part.content_type in ("text/html", "application/xhtml+xml")
+def is_html(leaf: Leaf) -> bool:
+    if leaf.content is not None:
+        return leaf.content.is_html
+    return leaf.content_type in ("text/html", "application/xhtml+xml")
 
 
-def is_smuggling(part: Part, page: Page) -> bool:
+def is_smuggling(leaf: Leaf, page: Page) -> bool:
     """Tell whether a page brings a file that no filter on the way sees."""
-    if "script" not in page.tags and " download" not in (part.text or ""):
+    if "script" not in page.tags and " download" not in (leaf.text or ""):
         return False
     from spamnb.reading.attachments import smuggles
 
-    return smuggles(part.text or "", page.links)
+    return smuggles(leaf.text or "", page.links)
 
 
 def printable(text: str) -> str:
@@ -189,7 +189,7 @@ def printable(text: str) -> str:
 def shares(sizes: list[int], most: int) -> list[tuple[int, int]]:
     """Share `most` items out among runs of some sizes: which run, and how many of its items.
 
-    If any is cut, the runs come in order of their sizes: a flood in one part hides no other.
+    If any is cut, the runs come in order of their sizes: a flood in one leaf hides no other.
     """
     total, following = 0, len(sizes)
     for size in sizes:

@@ -72,7 +72,7 @@ def frame(context: PageContext, entry: Entry, raw: bytes) -> Markup | None:
 
 def html_of(raw: bytes) -> str | None:
     """Find the first part of a message that is HTML."""
-    parts = (part for part in read(raw).parts if part.content_type == "text/html" and part.text)
+    parts = (part for part in read(raw).leaves if part.content_type == "text/html" and part.text)
     return next((part.text for part in parts), None)
 
 

@@ -35,7 +35,7 @@ class Form:
 
     def message(self, data: bytes) -> Any:
         message = self.read(data)
-        parts = [[getattr(part, name) for name in PART] for part in message.parts]
+        parts = [[getattr(part, name) for name in PART] for part in message.leaves]
         return message.has_headers, message.headers, parts, self.digest(message)
 
     def head(self, data: bytes) -> Any:

@@ -21,7 +21,7 @@ from spamnb.passthrough import STYLES, passed_through
 from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.dates import timestamp
 from spamnb.reading.identity import digest
-from spamnb.reading.message import MAX_PARTS, MAX_TEXT_BYTES, read
+from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
 from spamnb.reading.sender import fails_dmarc, read_head, sole_address
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer
@@ -37,9 +37,9 @@ BOX = new_folder() / "box"
 def reader(data: bytes) -> None:
     """Any bytes are a message, within bounds, and it is the same one however its lines end."""
     message = read(data)
-    assert len(message.parts) <= MAX_PARTS + 1
-    assert sum(len(part.text or "") for part in message.parts) <= MAX_TEXT_BYTES
-    for part in message.parts:
+    assert len(message.leaves) <= MAX_LEAVES + 1
+    assert sum(len(part.text or "") for part in message.leaves) <= MAX_TEXT_BYTES
+    for part in message.leaves:
         assert 0 <= part.size <= len(data)
         for text in (part.text or "", part.filename, part.charset, part.disposition, part.content_type):
             text.encode()  # nothing that cannot be written again

@@ -79,7 +79,7 @@ def found(path: str, most: int) -> Iterator[bytes]:
 
 def pages() -> Iterator[bytes]:
     for raw in mail():
-        for part in read(raw).parts:
+        for part in read(raw).leaves:
             if part.content_type == "text/html" and part.text:
                 yield part.text.encode()
 

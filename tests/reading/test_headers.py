@@ -50,7 +50,7 @@ def test_fields(block: bytes, fields: list[tuple[str, str]], rest: bytes) -> Non
 def test_fields_are_capped() -> None:
     message = read(b"\n".join([b"a: b"] * (MAX_FIELDS + 5)) + b"\n\nbody")
     assert len(message.headers) == MAX_FIELDS
-    assert message.parts[0].text == "body"
+    assert message.leaves[0].text == "body"
 
 
 @pytest.mark.parametrize(

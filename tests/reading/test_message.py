@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spamnb.reading import message
 from spamnb.reading.identity import digest
-from spamnb.reading.message import Message, Part, read
+from spamnb.reading.message import Leaf, Message, read
 
 
 def lines(*of: str) -> bytes:
@@ -19,7 +19,7 @@ def lines(*of: str) -> bytes:
 
 
 def texts(raw: bytes) -> list[tuple[str, str | None]]:
-    return [(part.content_type, part.text) for part in read(raw).parts]
+    return [(part.content_type, part.text) for part in read(raw).leaves]
 
 
 MULTIPART = "Content-Type: multipart/mixed; boundary=b"
@@ -39,7 +39,7 @@ MULTIPART = "Content-Type: multipart/mixed; boundary=b"
 def test_without_a_header_block_all_is_body(raw: bytes) -> None:
     read_message = read(raw)
     assert (read_message.has_headers, read_message.headers) == (False, [])
-    (part,) = read_message.parts
+    (part,) = read_message.leaves
     assert (part.content_type, part.text, part.size, part.headers) == ("", raw.decode(), len(raw), [])
 
 
@@ -72,7 +72,7 @@ def test_header_block(raw: bytes, headers: list[tuple[str, str]], text: str) -> 
     read_message = read(raw)
     assert read_message.has_headers
     assert read_message.headers == headers
-    assert [(part.content_type, part.text) for part in read_message.parts] == [("text/plain", text)]
+    assert [(part.content_type, part.text) for part in read_message.leaves] == [("text/plain", text)]
 
 
 def test_get_is_the_first_of_a_name() -> None:
@@ -120,12 +120,12 @@ def test_transfer_encoding(encoding: str, body: bytes, text: str) -> None:
         + b"\n\n"
         + body
     )
-    (part,) = read(raw).parts
+    (part,) = read(raw).leaves
     assert (part.text, part.size) == (text, len(body.rstrip(b"\n")))
 
 
 def test_charset_is_used_and_kept() -> None:
-    (part,) = read(b'Content-Type: text/html; charset="Windows-1251"\n\n\xcf\xf0\xe8').parts
+    (part,) = read(b'Content-Type: text/html; charset="Windows-1251"\n\n\xcf\xf0\xe8').leaves
     assert (part.charset, part.text) == ("windows-1251", "При")
 
 
@@ -141,7 +141,7 @@ def test_charset_is_used_and_kept() -> None:
     ],
 )
 def test_only_texts_are_decoded(content_type: str, is_text: bool) -> None:
-    (part,) = read(lines(f"Content-Type: {content_type}", "", "abc")).parts
+    (part,) = read(lines(f"Content-Type: {content_type}", "", "abc")).leaves
     assert (part.text == "abc", part.size) == (is_text, 3)
 
 
@@ -153,7 +153,7 @@ def test_an_attachment() -> None:
             "",
             "%PDF-1.4",
         )
-    ).parts
+    ).leaves
     assert (part.disposition, part.filename, part.text) == ("attachment", "é.pdf", None)
 
 
@@ -180,8 +180,8 @@ def test_multipart() -> None:
     parts = [("text/html", "<p>one\n"), ("text/plain", "two")]
     assert texts(raw) == parts
     assert texts(raw.replace(b"\n", b"\r\n")) == parts
-    assert [part.headers for part in read(raw).parts] == [[("content-type", "text/html")], []]
-    assert [part.size for part in read(raw).parts] == [7, 3]
+    assert [part.headers for part in read(raw).leaves] == [[("content-type", "text/html")], []]
+    assert [part.size for part in read(raw).leaves] == [7, 3]
 
 
 @pytest.mark.parametrize(
@@ -229,12 +229,12 @@ def test_multipart() -> None:
     ],
 )
 def test_broken_multiparts(body: list[str], parts: list[str]) -> None:
-    assert [part.text for part in read(lines(MULTIPART, "", *body)).parts] == parts
+    assert [part.text for part in read(lines(MULTIPART, "", *body)).leaves] == parts
 
 
 def test_a_boundary_of_any_bytes() -> None:
     raw = b'Content-Type: multipart/mixed; boundary="=?\xe9:?="\n\n--=?\xe9:?=\nA: 1\n--=?\xe9:?=\n\ntwo'
-    assert [part.text for part in read(raw).parts] == ["", "two"]
+    assert [part.text for part in read(raw).leaves] == ["", "two"]
 
 
 def test_an_embedded_message() -> None:
@@ -257,7 +257,7 @@ def test_an_embedded_message() -> None:
             "out",
             "--b--",
         )
-    ).parts
+    ).leaves
     assert [(part.content_type, part.text) for part in parts] == [
         ("message/rfc822", None),
         ("text/plain", "in"),
@@ -267,7 +267,7 @@ def test_an_embedded_message() -> None:
 
 
 def test_an_embedded_single_part_shares_its_headers() -> None:
-    head, leaf = read(b"Content-Type: message/rfc822\n\nSubject: in\nContent-Type: text/html\n\n<p>").parts
+    head, leaf = read(b"Content-Type: message/rfc822\n\nSubject: in\nContent-Type: text/html\n\n<p>").leaves
     assert (head.content_type, leaf.content_type, leaf.text) == ("message/rfc822", "text/html", "<p>")
     assert head.headers is leaf.headers
 
@@ -299,23 +299,23 @@ def test_nesting() -> None:
 
 
 def test_caps() -> None:
-    many = read(MULTIPART.encode() + b"\n\n" + b"--b\n\npart\n" * (message.MAX_PARTS + 9) + b"--b--\n").parts
-    assert len(many) == message.MAX_PARTS
+    many = read(MULTIPART.encode() + b"\n\n" + b"--b\n\nx\n" * (message.MAX_LEAVES + 9) + b"--b--\n").leaves
+    assert len(many) == message.MAX_LEAVES
     assert many[-1].text is not None
     assert many[-1].text.count("part") == 10  # the multipart counts too; the rest is one text
 
     long = b"Subject: hi\n\n" + "é\n".encode() * message.MAX_TEXT_BYTES
-    text = read(long).parts[0].text
+    text = read(long).leaves[0].text
     assert text is not None
     assert message.MAX_TEXT_BYTES - 3 <= len(text.encode()) <= message.MAX_TEXT_BYTES
     assert "\ufffd" not in text
 
     wide = read(b"A: " + b"x" * 2 * message.MAX_HEADER_BYTES + b"\n\nbody")
     assert len(wide.headers[0][1]) < message.MAX_HEADER_BYTES
-    assert wide.parts[0].text == "body"
+    assert wide.leaves[0].text == "body"
 
     two = read(MULTIPART.encode() + b"\n\n--b\n\n" + b"x\n" * message.MAX_TEXT_BYTES + b"\n--b\n\ntwo\n--b--")
-    assert two.parts[1].text == ""
+    assert two.leaves[1].text == ""
 
 
 @pytest.mark.parametrize(
@@ -405,8 +405,8 @@ pieces = st.sampled_from(
 def test_any_bytes_are_a_message(raw: bytes) -> None:
     read_message = read(raw)
     assert isinstance(read_message, Message)
-    for part in read_message.parts:
-        assert isinstance(part, Part)
+    for part in read_message.leaves:
+        assert isinstance(part, Leaf)
         assert 0 <= part.size <= len(raw)
         for text in (part.text or "", part.filename, part.charset, part.disposition, part.content_type):
             text.encode()  # no lone surrogates
@@ -422,7 +422,7 @@ def test_line_ends_make_no_difference(raw: bytes) -> None:
     crlf = raw.replace(b"\n", b"\r\n")
     one, other = read(raw), read(crlf)
     assert one.headers == other.headers
-    assert [part.content_type for part in one.parts] == [part.content_type for part in other.parts]
+    assert [part.content_type for part in one.leaves] == [part.content_type for part in other.leaves]
     assert digest(read(raw)) == digest(read(crlf))
 
 

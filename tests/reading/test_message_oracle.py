@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from spamnb.reading.message import Part, read
+from spamnb.reading.message import Leaf, read
 
 CHARSETS = [
     *("utf-8", "iso-8859-2", "iso-8859-15", "windows-1251", "windows-1252", "koi8-r", "gb18030", "big5"),
@@ -52,7 +52,7 @@ def leaves(raw: bytes) -> list[tuple[str, str | None, str]]:
     return found
 
 
-def shown(part: Part) -> tuple[str, str | None, str]:
+def shown(part: Leaf) -> tuple[str, str | None, str]:
     return part.content_type, stripped(part.text), part.filename
 
 
@@ -62,7 +62,7 @@ def stripped(text: str | None) -> str | None:
 
 
 def check(raw: bytes) -> None:
-    assert [shown(part) for part in read(raw).parts] == leaves(raw)
+    assert [shown(part) for part in read(raw).leaves] == leaves(raw)
 
 
 def plain(text: str) -> EmailMessage:
@@ -142,7 +142,7 @@ def test_charsets(charset: str, encoding: str) -> None:
         built.set_content(data, maintype="text", subtype="plain", cte=encoding)
         built.set_param("charset", charset)
         raw = built.as_bytes(policy=email.policy.SMTP)
-        (part,) = read(raw).parts
+        (part,) = read(raw).leaves
         expected = message_from_bytes(raw).get_payload(decode=True)
         assert isinstance(expected, bytes)
         assert stripped(part.text) == stripped(expected.decode(charset).replace("\r\n", "\n"))
