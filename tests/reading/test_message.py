@@ -299,7 +299,8 @@ def test_nesting() -> None:
 
 
 def test_caps() -> None:
-    many = read(MULTIPART.encode() + b"\n\n" + b"--b\n\nx\n" * (message.MAX_LEAVES + 9) + b"--b--\n").leaves
+    leaves = b"--b\n\npart\n" * (message.MAX_LEAVES + 9)
+    many = read(MULTIPART.encode() + b"\n\n" + leaves + b"--b--\n").leaves
     assert len(many) == message.MAX_LEAVES
     assert many[-1].text is not None
     assert many[-1].text.count("part") == 10  # the multipart counts too; the rest is one text
