@@ -25,7 +25,7 @@ def declared(types):
             owner = inside if found["indent"] else ""
             rest = ARRAY.sub("", found["rest"])
             if "(" in rest:
-                name = re.search(r"(\w+)\(", rest)[1]
+                name = re.findall(r"(\w+)\(", rest)[0]
                 yield "function", owner, name
                 yield from (("local", owner, f"{name}.{one}") for one in local)
                 local = []

@@ -1,8 +1,5 @@
 """A message to its features: parts, pages, tricks, caps, and what holds for any bytes."""
 
-import os
-import subprocess
-import sys
 import time
 import unicodedata
 
@@ -12,7 +9,6 @@ from helpers.textbook import counted, pairs_in
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-import spamnb
 from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.features import BODY
 from spamnb.reading.features import HEAD as IN_HEAD
@@ -342,17 +338,6 @@ def test_a_flood_of_pictures_hides_no_link():
     assert "url:evil.example" in found
 
 
-def test_a_flood_takes_linear_time():
-    def seconds(times):
-        raw = (FLOODS["words"][:1000] + " http://a.example/x vіаgrа <b>\n" * times).encode()
-        start = time.process_time()
-        TOKENIZER.features(read(raw))
-        return time.process_time() - start
-
-    seconds(100)
-    assert min(seconds(16_000) for _ in range(3)) < 16 * min(seconds(4_000) for _ in range(3))
-
-
 def test_a_flood_of_words_hides_no_link():
     body = " ".join(f"w{n}" for n in range(8_000)) + " http://evil.example/"
     assert "url:evil.example" in tokens(HEAD + "\n" + body, ngrams=5)
@@ -404,32 +389,10 @@ HEADERS = st.sampled_from(
     ]
 )
 PIECES = st.sampled_from(
-    [
-        *(
-            b"--b\n",
-            b"--b--\n",
-            b"<p hidden>",
-            b"<a href=",
-            b"<!--",
-            b"&#0;",
-            b"&#10;",
-            b"http://",
-            b"www.",
-            b"%0a",
-        ),
-        *(b"=?utf-8?q?=0A=01?=", b"=?utf-8?b?4oCL?=", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\x8b", b"\x1f"),
-        *(
-            b"\x7f",
-            b"\0",
-            b"<a@b",
-            b"\xd0\xb0a",
-            b"\xe4\xb8\xad\xe6\x96\x87",
-            b"\xcc\x81",
-            b"a.b",
-            b"@",
-            b"://",
-        ),
-    ]
+    b"--b\n|--b--\n|<p hidden>|<a href=|<!--|&#0;|&#10;|http://|www.|%0a|=?utf-8?q?=0A=01?=|=?utf-8?b?4oCL?=|"
+    b"\xc2\x85|\xe2\x80\xa8|\xe2\x80\x8b|\x1f|\x7f|\0|<a@b|\xd0\xb0a|\xe4\xb8\xad\xe6\x96\x87|\xcc\x81|a.b|@|://".split(
+        b"|"
+    )
 )
 MESSAGES = st.builds(
     lambda head, body: b"".join(name + value + b"\n" for name, value in head) + b"\n" + b"".join(body),
@@ -474,23 +437,3 @@ def test_line_ends_change_nothing(raw):
 def test_the_same_message_has_the_same_features(raw):
     first, again = features(raw), Tokenizer(Settings()).features(read(raw))
     assert (first.tokens, first.numbers) == (again.tokens, again.numbers)
-
-
-def test_importing_it_loads_no_slow_module():
-    code = "import sys, spamnb.reading.features, spamnb.reading.settings; print(*sys.modules)"
-    where = os.environ | {"PYTHONPATH": os.path.dirname(spamnb.__path__[0])}  # -S: no site-packages
-    command = [sys.executable, "-S", "-c", code]
-    run = subprocess.run(command, env=where, capture_output=True, text=True, check=True)
-    slow = {
-        "re",
-        "typing",
-        "dataclasses",
-        "collections",
-        "enum",
-        "functools",
-        "contextlib",
-        "email",
-        "html",
-        "json",
-    }
-    assert not slow & set(run.stdout.split())

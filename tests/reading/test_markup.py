@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 import html.entities
-import subprocess
-import sys
 import time
 
 import pytest
@@ -501,57 +499,6 @@ def test_text_without_markup_stays(text: str) -> None:
     assert render(text).text == text
 
 
-HOSTILE = {
-    "lt": "<",
-    "tag without end": "<a ",
-    "comments without end": "<!--",
-    "odd comments": "<!-- --!>",
-    "ampersands": "&",
-    "numbers": "&#",
-    "names": "&ampx",
-    "quotes without end": '<a href="',
-    "quotes that end in the next": '<a href=">',
-    "mixed quotes": "<a b=\"'>'<a c='\"",
-    "quotes and equals": "<a b=' =>",
-    "closed one by one": "<a b='>'>",
-    "divs": "<div>",
-    "hidden": "<b style=display:none>",
-    "end tags": "</",
-    "end of what is not open": "</b>",
-    "questions": "<?",
-    "fonts across blocks": "<div><font color=red></div>",
-    "blocks across fonts": "<font color=red><div></font>",
-    "lists": "<ul><li>",
-    "tables": "<table><tr><td>",
-    "scripts": "<script></scrip",
-    "texts": "<textarea></textarea>",
-    "style sheets": "<style>p{color:red}</style>a",
-    "variables": "<p style='--a:var(--a)'>",
-}
-
-
-def seconds(page: str, tries: int = 1) -> float:
-    best = float("inf")
-    for _ in range(tries):
-        start = time.process_time()
-        render(page)
-        best = min(best, time.process_time() - start)
-    return best
-
-
-@pytest.mark.parametrize("family", HOSTILE)
-@pytest.mark.parametrize(("before", "after"), [("", ""), ("<p><div><b>", "x'\"-->>")])
-@pytest.mark.slow
-def test_hostile_pages_take_linear_time(family: str, before: str, after: str) -> None:
-    small, large = (
-        before + HOSTILE[family] * (size // len(HOSTILE[family])) + after for size in (30_000, 120_000)
-    )
-    took = seconds(large)
-    if took >= 0.05:
-        took = min(took, seconds(large, tries=8))  # another program may have been in the way
-    assert took < 8 * seconds(small, tries=2) + 0.02
-
-
 @pytest.mark.parametrize(
     "page",
     [
@@ -582,14 +529,9 @@ def test_hostile_pages_take_linear_time(family: str, before: str, after: str) ->
 )
 @pytest.mark.slow
 def test_hostile_pages_of_a_megabyte(page: str) -> None:
-    assert seconds(page) < 30
-
-
-def test_imports_nothing_slow() -> None:
-    code = "import sys; old = {*sys.modules}; import spamnb.html.page; print(*{*sys.modules} - old)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.partition(".")[0] for name in run.stdout.split()}
-    assert {name for name in loaded if "cython" not in name} <= {"spamnb", "__future__"}
+    start = time.process_time()
+    render(page)
+    assert time.process_time() - start < 30  # quadratic time would be minutes
 
 
 # What links show
