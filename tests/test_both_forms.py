@@ -209,6 +209,23 @@ def test_occurrences_at_the_edges(form):
     assert (found.added, [times for _, times, _ in found.tokens]) == (2**30, [2**30])
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_occurrences_of_a_batch_at_the_edges(form):
+    """The sum for a token is in 31 bits, or there is none."""
+    times = np.full(32_769, 65_535, np.uint16)
+    times[0] = 32_767  # in all 2^31 - 1
+    places, parts = np.zeros(len(times), np.int32), np.zeros(len(times), np.uint8)
+    rows = form("spamnb.arrays").Rows(np.array([0, len(times)]), places, times, parts, {})
+    word = np.array([7], np.uint64), form("spamnb.arrays").Texts.of([b"word"])
+    make = form("spamnb.training.batches").Batch
+    batch = make("ham", [("-", None)], np.array([1]), [""], rows, *word, [], 0)
+    chosen = np.array([[0, 0, 1]])
+    assert batch.table(["ham"], chosen, 1).occurrence_counts.tolist() == [[2**31 - 1]]
+    times[0] += 1
+    with pytest.raises(OverflowError):
+        batch.table(["ham"], chosen, 1)
+
+
 @pytest.mark.parametrize("number", EDGES)
 def test_msgpack_at_the_edges(number):
     packed = [

@@ -245,7 +245,7 @@ def add_host(features: Features, tag: Tag, data: bytes, start: int, end: int) ->
     first = second = before = -1  # the first two dots or colons; the last dot but one
     last = -1
     digits = hexadecimal = True
-    gap = doubled = False  # an empty label; two colons in a row
+    gap = doubled = False  # nothing between two dots; two colons in a row
     for at in range(start, end):
         letter = data[at]
         if letter == DOT:

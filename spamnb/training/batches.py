@@ -29,7 +29,7 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable
+from spamnb.tables.count_table import LARGEST_INT32, CountTable
 from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
 
@@ -156,6 +156,8 @@ class Batch:
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
         """Sum messages up; `chosen` has rows of message, label index, and 1 to add or -1 to subtract."""
         size = len(self.fingerprints)
+        if self.rows.times.sum() > LARGEST_INT32:
+            raise OverflowError("too many words for one batch")
         message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
         for label_index in sorted_distinct(chosen[:, 1]).tolist():
             messages, _, signs = chosen[chosen[:, 1] == label_index].T

@@ -1,7 +1,5 @@
 """Headers, rule by rule: this header gives these tokens, this one none."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,60 +25,25 @@ def tagged(name, words):
 # Ignored headers
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("x-spamnb", "x-spamnb-version", "x-spam-status", "x-spam-flag", "x-spam-level", "x-spam-score"),
-        *(
-            "x-spam-checker-version",
-            "x-spam-report",
-            "x-bogosity",
-            "x-spamprobe",
-            "x-spambayes-classification",
-        ),
-        *("x-crm114-status", "x-dspam-result", "x-dspam-signature", "x-rspamd-queue-id", "x-rspamd-server"),
-        *(
-            "x-barracuda-spam-score",
-            "x-ironport-av",
-            "x-proofpoint-spam-details",
-            "x-microsoft-antispam-prvs",
-        ),
-        *(
-            "x-ms-exchange-organization-scl",
-            "x-forefront-antispam-report",
-            "x-virus-scanned",
-            "x-amavis-alert",
-        ),
-        *("x-gmail-labels", "x-apple-mail-remote-attachments", "x-mozilla-status", "x-mozilla-status2"),
-        *("x-mozilla-keys", "x-evolution-source", "status", "x-status", "x-keywords", "x-uid", "lines"),
-        *(
-            "content-length",
-            "delivered-to",
-            "x-original-to",
-            "x-folder",
-            "authentication-results",
-            "arc-seal",
-        ),
-    ],
-)
+NO_EVIDENCE = """
+    x-spamnb x-spamnb-version x-spam-status x-spam-flag x-spam-level x-spam-score x-spam-checker-version
+    x-spam-report x-bogosity x-spamprobe x-spambayes-classification x-crm114-status x-dspam-result
+    x-dspam-signature x-rspamd-queue-id x-rspamd-server x-barracuda-spam-score x-ironport-av
+    x-proofpoint-spam-details x-microsoft-antispam-prvs x-ms-exchange-organization-scl
+    x-forefront-antispam-report x-virus-scanned x-amavis-alert x-gmail-labels
+    x-apple-mail-remote-attachments x-mozilla-status x-mozilla-status2 x-mozilla-keys x-evolution-source
+    status x-status x-keywords x-uid lines content-length delivered-to x-original-to x-folder
+    authentication-results arc-seal x-spamd-result x-spamd-bar x-spam_score x-spam_bar x-spam_report
+    x-mailscanner-spamcheck x-example-mailscanner-spamscore x-ms-exchange-antispam-report
+    x-spamexperts-class x-mimecast-spam-score x-gmx-antispam x-spaminfo x-spamscore x-antispam
+    x-classification x-uidl x-imapbase x-gm-thrid delivery-date envelope-to x-delivered-to
+"""
+
+
+@pytest.mark.parametrize("name", NO_EVIDENCE.split())
 def test_verdicts_and_leftovers_are_ignored(name):
-    assert list(header_tokens([(name, "Yes, score=9 <a@b.example>")], WORDS)) == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("x-spamd-result", "x-spamd-bar"),  # rspamd
-        *("x-spam_score", "x-spam_bar", "x-spam_report"),  # Exim
-        *("x-mailscanner-spamcheck", "x-example-mailscanner-spamscore"),  # MailScanner
-        *("x-ms-exchange-antispam-report", "x-spamexperts-class", "x-mimecast-spam-score", "x-gmx-antispam"),
-        *("x-spaminfo", "x-spamscore", "x-antispam", "x-classification"),
-        *("x-uidl", "x-imapbase", "x-gm-thrid"),  # numbers of mailboxes
-        *("delivery-date", "envelope-to", "x-delivered-to"),  # added at delivery
-    ],
-)
-def test_more_verdicts_and_leftovers_are_ignored(name):
     assert is_ignored(name)
+    assert list(header_tokens([(name, "Yes, score=9 <a@b.example>")], WORDS)) == []
 
 
 @pytest.mark.parametrize(
@@ -331,10 +294,7 @@ def test_a_date_without_zone_leaves_nothing_of_the_day(value):
 def test_a_flood_of_addresses():
     value = ", ".join(f"Ann <ann{n}@a{n}.example>" for n in range(10_000))
     for name in [*ADDRESSED, "received", "subject", "x-other", "references", "date"]:
-        start = time.process_time()
-        found = tokens(name, value)
-        assert time.process_time() - start < 30
-        assert len(found) <= 3 * MOST_HEADER_WORDS
+        assert len(tokens(name, value)) <= 3 * MOST_HEADER_WORDS
 
 
 def test_a_flood_of_ngrams():

@@ -1,7 +1,5 @@
 """Links, rule by rule: this text has these links, this link gives these tokens."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -232,11 +230,9 @@ def test_bytes_that_are_no_utf8():
 
 
 @pytest.mark.parametrize("text", ["http://a.example/b ", "www.a.example ", "xwww.", "://", "http://"])
-def test_a_flood_of_links_ends_soon(text):
-    start = time.process_time()
+def test_a_flood_of_links_has_an_end(text):
     links = links_in(text * 100_000)
     found = link_tokens(links * 100, WORDS)
-    assert time.process_time() - start < 30
     assert len(links) <= MOST_LINKS
     assert len(found) <= MOST_LINKS * 30
 
