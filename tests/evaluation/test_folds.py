@@ -67,10 +67,11 @@ def test_folds_are_separate_trainings(mail, view):
             assert (judged.labels[place] if place >= 0 else "unsure") == verdict.label
 
 
-def test_two_processes_give_the_same(mail):
+@pytest.mark.parametrize("view", [DEFAULT_VIEW, View("gaussian")])
+def test_two_processes_give_the_same(mail, view):
     corpus = corpus_of(mail)
     assigned = assign_folds(corpus, 5, seed=1)
-    one, two = (cross_validate(CrossValidation(corpus, assigned), jobs) for jobs in (1, 2))
+    one, two = (cross_validate(CrossValidation(corpus, assigned, view), jobs) for jobs in (1, 2))
     assert (one.score == two.score).all()
     assert (one.verdict == two.verdict).all()
     assert one.cutoffs == two.cutoffs
