@@ -37,6 +37,7 @@ cdef class Scorer:
     cdef int add_term(self, int place, int64_t weight, double times) except -1
     @cython.locals(place=int)
     cdef carry(self)
+    cpdef list weights_of(self, row)
     @cython.locals(k=int, rest=int, column=int)
     cdef list evidence_weights(self)
     @cython.locals(k=int, is_apart=bint, means=list)

@@ -154,6 +154,12 @@ class Scorer:
         self.sums = [0] * 202
         self.room = MOST_TERMS
 
+    def weights_of(self, row: Row) -> list[float]:
+        """Return per label the weight of a row; for labels but spam, if that is apart, that of their sum."""
+        self.take(tuple(row))
+        self.add(1.0, 0)
+        return self.evidence_weights()
+
     def evidence_weights(self) -> list[float]:
         """Return per label the weight of the row added last; for labels but spam that of their sum."""
         if self.spam_apart == NO_LABEL:

@@ -26,8 +26,6 @@ cdef class Likelihood:
     cpdef set_denominators(self, list label_totals, int64_t vocabulary)
     @cython.locals(epsilon=double, k=Py_ssize_t)
     cpdef list weights(self, row)
-    @cython.locals(count=uint64_t, rest=uint64_t, weights=list)
-    cpdef list weights_against_spam(self, row)
     @cython.locals(present=double, total=double, absent=double, logarithm=double)
     cdef int64_t weight_of(self, Py_ssize_t label_index, uint64_t count, double epsilon) except? -1
     @cython.locals(numerator=double)

@@ -135,27 +135,13 @@ class Likelihood:
             self.log_denominators[k] = UNITS_PER_NAT * log(denominator) if denominator > 0 else 0.0
 
     def weights(self, row: Row) -> list[float]:
-        """Return per label log P(token | label) in nats; for Bernoulli the log of its odds of being there."""
+        """Return per label log P(token | label) in nats; for Bernoulli the log of its odds of being there.
+
+        Of all mail as it is filed, and each label by itself: `Scorer.weights_of` has what scores are made of.
+        """
         counts = self.counts_of(row)
         epsilon = self.epsilon_for(sum(counts))
-        if self.is_corrected and self.label_count == 2:
-            counts = self.rightly_filed(0, row[0], row[1]), self.rightly_filed(1, row[1], row[0])
         return [self.nats(self.weight_of(k, counts[k], epsilon)) for k in range(self.label_count)]
-
-    def weights_against_spam(self, row: Row) -> list[float]:
-        """Return the weights; where spam is apart, all other labels have that of their sum."""
-        if self.spam_apart == NO_LABEL:
-            return self.weights(row)
-        count = row[self.spam_apart]
-        rest = sum(row[: self.label_count]) - count
-        if self.is_corrected:
-            rest, count = (
-                self.rightly_filed(self.label_count, rest, count),
-                self.rightly_filed(self.spam_apart, count, rest),
-            )
-        weights = [self.nats(self.weight_of(self.label_count, rest, self.epsilon))] * self.label_count
-        weights[self.spam_apart] = self.nats(self.weight_of(self.spam_apart, count, self.epsilon))
-        return weights
 
     def weight_of(self, label_index: int, count: int, epsilon: float) -> int:
         """Return the weight of a token that a label has `count` times, in units."""

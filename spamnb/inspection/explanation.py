@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.bayes.verdict import Cutoffs, Evidence, Score, Verdict
 from spamnb.bayes.view import View
@@ -123,7 +124,7 @@ class Explanation(NamedTuple):
     def weak(self) -> list[WeakToken]:
         """The tokens too weak to count, strongest first."""
         classifier = self.model.classifier
-        weights = classifier.weights_against_spam if self.is_about_spam else classifier.weights
+        weights = Scorer(classifier).weights_of if self.is_about_spam else classifier.weights
         weak = [
             WeakToken(token, row, difference(weights(row), self.toward, self.against))
             for token, row in self.weak_rows.items()

@@ -13,6 +13,7 @@ import numpy as np
 
 from spamnb.arrays import Array
 from spamnb.bayes.bulk_classifier import by_row, counts_for
+from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.cutoffs import ham_and_spam, has_spam
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.verdict import Cutoffs, lead_of
@@ -230,10 +231,9 @@ def token_leads(likelihood: Likelihood, message_counts: Array, occurrence_counts
 
 def label_leads(likelihood: Likelihood, row: tuple[int, ...]) -> list[float]:
     """How far each label is ahead of the best other one, spam of all others together; at most INFINITE."""
-    weights = likelihood.weights(row)
-    leads = [lead_of(weights, k) for k in range(len(weights))]
-    if (spam := likelihood.spam_apart) >= 0:
-        leads[spam] = lead_of(likelihood.weights_against_spam(row), spam)
+    counted, spam = Scorer(likelihood).weights_of(row), likelihood.spam_apart
+    weights = likelihood.weights(row) if spam >= 0 else counted
+    leads = [lead_of(counted if k == spam else weights, k) for k in range(len(weights))]
     return [max(-INFINITE, min(INFINITE, lead)) for lead in leads]
 
 
