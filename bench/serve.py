@@ -23,6 +23,7 @@ from tables import save, table
 
 from corpora import Corpus, lay_out
 from spamnb.model import Model
+from spamnb.reading.message import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -164,7 +165,7 @@ def beyond_tokenizing(server: Server, model: str, paths: list[str]) -> Iterator[
             with open(path, "rb") as file:
                 raw = file.read()
             start = time.perf_counter()
-            tokenizing.features(raw)
+            tokenizing.features(read(raw))
             middle = time.perf_counter()
             server.ask(raw)
             whole[place] = min(whole[place], time.perf_counter() - middle)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.key import Key
     from spamnb.reading.features import Features
+    from spamnb.reading.message import Message
 
     class FeatureScorer(Protocol):
         def score(self, features: Features) -> Score: ...
@@ -67,12 +68,15 @@ class Model:
             raise NoInput(f"{os.fspath(path)}: a folder; name the model file in it with --model")
         return cls(StoredModel.open(model_file(os.fspath(path))), view, cutoffs)
 
-    def features(self, raw: bytes, spare: "Features | None" = None) -> "Features":
+    def features(self, message: "Message", spare: "Features | None" = None) -> "Features":
         """Return the features of a message that the view has a use for; put into `spare`, if there is one."""
-        return self.tokenizer.features(read(raw), self.view.numbers, spare)
+        return self.tokenizer.features(message, self.view.numbers, spare)
 
     def classify(self, raw: bytes) -> "Verdict":
-        return self.classify_features(self.features(raw))
+        return self.classify_message(read(raw))
+
+    def classify_message(self, message: "Message") -> "Verdict":
+        return self.classify_features(self.features(message))
 
     def classify_features(self, features: "Features") -> "Verdict":
         return self.decide(self.score(features))

@@ -32,7 +32,8 @@ from spamnb.mailboxes.skipped import Missing, PassedOver, Unreadable
 from spamnb.mailboxes.sources import check, is_little, messages, split_number, store_for, total_size
 from spamnb.mailboxes.streams import decompressed, decompressor_for, reason_of
 from spamnb.passthrough import STYLES
-from spamnb.reading.sender import read_head
+from spamnb.reading.envelope import envelope_of
+from spamnb.reading.message import read as read_message
 from spamnb.workers import open_judges
 
 if TYPE_CHECKING:
@@ -122,13 +123,13 @@ def classify(
 
         table = VerdictTable()
     senders = command.configuration.senders
-    heads = table is not None or senders is not None
-    for verdicts, failed in judgements(opened, paths, heads, cluster, jobs, skip_unreadable):
-        for path, index, verdict, head in verdicts:
-            if head and senders:
-                senders.decide(verdict, head)
-            if head and table:
-                table.add(path, index, verdict, *head[:2])
+    envelopes = table is not None or senders is not None
+    for verdicts, failed in judgements(opened, paths, envelopes, cluster, jobs, skip_unreadable):
+        for path, index, verdict, envelope in verdicts:
+            if envelope and senders:
+                senders.decide(verdict, envelope)
+            if envelope and table:
+                table.add(path, index, verdict, envelope.address, envelope.subject)
         if not table:
             write_stdout(b"".join(command.line_of(verdict, path, at) for path, at, verdict, _ in verdicts))
         unreadable += failed
@@ -138,7 +139,7 @@ def classify(
 
 
 def judgements(
-    model: Model, paths: Sequence[str], heads: bool, cluster: str | None, jobs: int | None, skip: bool
+    model: Model, paths: Sequence[str], envelopes: bool, cluster: str | None, jobs: int | None, skip: bool
 ) -> Iterator[tuple[list[Judged], list[Unreadable]]]:
     """Judge all mail below some paths, in order: a little of it one by one, much of it by many processes."""
     if cluster is None and is_little(paths, LITTLE, LITTLE_FILE):
@@ -146,14 +147,15 @@ def judgements(
             if isinstance(raw, Unreadable):
                 yield [], [raw]
             else:
-                head = read_head(raw.data) if heads else None
-                yield [(raw.path, raw.index, model.classify(raw.data), head)], []
+                message = read_message(raw.data)
+                envelope = envelope_of(message) if envelopes else None
+                yield [(raw.path, raw.index, model.classify_message(message), envelope)], []
         return
     with (
         open_judges(paths, cluster, jobs, skip) as pool,
         progress("classifying", lambda: total_size(paths), among_lines=True, note=pool.status) as step,
     ):
-        for verdicts, failed, size in pool.verdicts(model, paths, heads):
+        for verdicts, failed, size in pool.verdicts(model, paths, envelopes):
             yield verdicts, failed
             step(size, len(verdicts))
 

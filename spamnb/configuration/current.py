@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from spamnb.bayes.verdict import Verdict
+    from spamnb.reading.envelope import Envelope
     from spamnb.senders.lists import SenderLists
 
     Stamp = list[int] | None  # time, size and inode of a file; None if it is not there
@@ -65,12 +66,10 @@ class Configuration:
         """Whether no file has changed since."""
         return all(stamp_of(path) == stamp for path, stamp in self.sources.items())
 
-    def decide(self, verdict: "Verdict", raw: bytes) -> "Verdict":
+    def decide(self, verdict: "Verdict", envelope: "Envelope") -> "Verdict":
         """Change the verdict on a message if its sender is listed, and say so in it."""
         if self.senders is not None:
-            from spamnb.reading.sender import read_head
-
-            self.senders.decide(verdict, read_head(raw))
+            self.senders.decide(verdict, envelope)
         return verdict
 
 

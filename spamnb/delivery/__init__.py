@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.history.log import HistoryLog
     from spamnb.model import Model
+    from spamnb.reading.envelope import Envelope
 
 # By command: options without a value, and with one; each is the argument of its name.
 FLAGS = {
@@ -86,16 +87,39 @@ class ClassifyCommand:
         try:
             model = Model.open(self.model)
         except NoModel:
-            verdict = verdict_without_model(self.configuration, raw)
+            from spamnb.reading.envelope import read_envelope
+
+            envelope = read_envelope(raw)
+            verdict = verdict_without_model(self.configuration, envelope)
             if verdict is None:
                 raise
-            return self.answer(verdict, raw, path, index)
+            return self.answer(verdict, envelope, raw, path, index)
         return self.classify(model, raw, path, index)
 
     def classify(self, model: "Model", raw: bytes, path: str = "-", index: int | None = None) -> int:
-        return self.answer(self.configuration.decide(model.classify(raw), raw), raw, path, index)
+        return self.answer(*self.judge(model, raw), raw, path, index)
 
-    def answer(self, verdict: "Verdict", raw: bytes, path: str, index: int | None = None) -> int:
+    def judge(self, model: "Model", raw: bytes) -> "tuple[Verdict, Envelope | None]":
+        """Judge a message, by the lists too; return its envelope if something has a use for it."""
+        from spamnb.reading.message import read
+
+        message = read(raw)
+        verdict = model.classify_message(message)
+        if not (self.syslog or self.configuration.senders):
+            return verdict, None
+        from spamnb.reading.envelope import envelope_of
+
+        envelope = envelope_of(message)
+        return self.configuration.decide(verdict, envelope), envelope
+
+    def answer(
+        self,
+        verdict: "Verdict",
+        envelope: "Envelope | None",
+        raw: bytes,
+        path: str,
+        index: int | None = None,
+    ) -> int:
         """Write the verdict on a message, as it was asked for, and return the exit code."""
         if self.passthrough:
             from spamnb.passthrough import passed_through
@@ -106,10 +130,10 @@ class ClassifyCommand:
             write_stdout(self.line_of(verdict, path, index))
         if self.history:
             self.history.append(raw, verdict, self.model, "classify")
-        if self.syslog:
+        if self.syslog and envelope:
             from spamnb.delivery.log_line import write_syslog
 
-            write_syslog(verdict, raw)
+            write_syslog(verdict, len(raw), envelope)
         return verdict_exit_code(verdict.label) if self.exit_code else 0
 
     def line_of(self, verdict: "Verdict", path: str, index: int | None) -> bytes:
@@ -143,11 +167,11 @@ def history_limits(days: str | None, size: str | None, configuration: Configurat
     return str(kept) if days is None else days, most if size is None else size
 
 
-def verdict_without_model(configuration: Configuration, raw: bytes) -> "Verdict | None":
+def verdict_without_model(configuration: Configuration, envelope: "Envelope") -> "Verdict | None":
     """Judge a message by its sender alone, if it is listed: the lists hold before anything is learned."""
     from spamnb.bayes.verdict import Verdict
 
-    verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), raw)
+    verdict = configuration.decide(Verdict(UNSURE, 0.0, 0.5, {HAM: 0.5, SPAM: 0.5}, ()), envelope)
     return verdict if verdict.reason else None
 
 

@@ -53,8 +53,9 @@ def by_model(judged: JudgedMessages, model: Model, most: int) -> list[Mistake]:
     chosen = worst_mistakes(judged, most)
     found = []
     for message, raw in zip(chosen, raw_messages(judged, chosen), strict=True):
-        features = model.features(raw)
-        found.append(_mistake(judged, message, read(raw), features, model.score(features)))
+        parsed = read(raw)
+        features = model.features(parsed)
+        found.append(_mistake(judged, message, parsed, features, model.score(features)))
     return found
 
 

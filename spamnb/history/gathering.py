@@ -17,7 +17,7 @@ from spamnb.inspection.explanation import deciding_words
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.identity import digest
-from spamnb.reading.message import read
+from spamnb.reading.message import Message, read
 
 READ_AT_ONCE = 4 << 20  # bytes of a file; more than the largest record
 AT_ONCE = 100  # records taken in at once: another process that writes waits so long
@@ -96,8 +96,7 @@ def prune(database: Connection, folder: str, days: int, size: int) -> int:
 
 def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
     """Make the row of a record: what the message tells of itself, and what the model saw in it."""
-    raw = log.message_of(fields)
-    message = read(raw)
+    message = read(log.message_of(fields))
     verdict = shown(fields["verdict"])
     ham, spam = fields["cutoffs"] or (None, None)
     cutoff = spam if verdict == SPAM else ham if verdict == HAM else None
@@ -114,7 +113,7 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
         "source": shown(str(fields["source"], "utf-8", "replace")),
         "model": printable(path),
         "user": shown(str(fields["user"], "utf-8", "replace")),
-        "words": words_of(raw, verdict, path, models),
+        "words": words_of(message, verdict, path, models),
         "ham_cutoff": ham,
         "spam_cutoff": spam,
         "rank": rank_of(verdict),
@@ -122,14 +121,14 @@ def row_of(fields: dict[str, Any], models: Models) -> dict[str, Any]:
     }
 
 
-def words_of(raw: bytes, verdict: str, path: str, models: Models) -> str:
+def words_of(message: Message, verdict: str, path: str, models: Models) -> str:
     """Name the three words that decided, by the model as it is now; none if it is gone or damaged."""
     with suppress(SpamnbError, OSError, ValueError):  # no path has a NUL
         if path not in models:
             models[path] = None
             models[path] = Model.open(path)
         if model := models[path]:
-            return ", ".join(shown(word, LONGEST_WORD) for word in deciding_words(model, raw, verdict))
+            return ", ".join(shown(word, LONGEST_WORD) for word in deciding_words(model, message, verdict))
     return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from dataclasses import MISSING, dataclass, field, fields
 from ipaddress import ip_address
@@ -14,6 +15,7 @@ from spamnb.files import complain, xdg_folder
 
 TLS_PORTS = {"implicit": 993, "starttls": 143, "none": 143}
 NOTHING, FLAG, MOVE = ACTIONS = ("nothing", "flag", "move")
+NAME = re.compile(r"[\w@+-][\w@+.-]*")  # of an account, and of the file of its state
 SECRETS = ("password_command", "password_file", "credential", "keyring", "oauth2_token_command", "password")
 
 
@@ -46,38 +48,22 @@ class Account:
     history: bool = False  # whether `spamnb history` and `spamnb review` show its mail
 
     def __post_init__(self) -> None:
-        for key, wrong, why in (
-            (
-                "tls",
-                self.tls not in TLS_PORTS,
-                f"tls must be {' or '.join(TLS_PORTS)}, not {self.tls!r}",
-            ),
-            (
-                "action",
-                self.action not in ACTIONS,
-                f"action must be one of {', '.join(ACTIONS)}, not {self.action!r}",
-            ),
-            (
-                "tls",
-                self.tls == "none" and not is_this_machine(self.host),
-                f'tls = "none" would send the password to {self.host} unencrypted; '
-                'leave it out, or use "starttls"',
-            ),
-            ("port", not 0 <= self.port <= 65535, f"port must be a number from 1 to 65535, not {self.port}"),
-            (
-                "user" if self.host else "host",
-                not (self.host and self.user),
-                "host and user must not be empty",
-            ),
-            ("inbox", not self.inbox, "inbox is empty; leave it out to use INBOX"),
-            (
-                SECRETS[0],
-                sum(bool(getattr(self, name)) for name in SECRETS) != 1,
-                f"one of {', '.join(SECRETS[:-1])} must say where the password comes from",
-            ),
-        ):
-            if wrong:
-                raise WrongValue(key, why)
+        if self.tls not in TLS_PORTS:
+            raise WrongValue("tls", f"tls must be {' or '.join(TLS_PORTS)}, not {self.tls!r}")
+        if self.action not in ACTIONS:
+            raise WrongValue("action", f"action must be one of {', '.join(ACTIONS)}, not {self.action!r}")
+        if self.tls == "none" and not is_this_machine(self.host):
+            why = f"would send the password to {self.host} unencrypted"
+            raise WrongValue("tls", f'tls = "none" {why}; leave it out, or use "starttls"')
+        if not 0 <= self.port <= 65535:
+            raise WrongValue("port", f"port must be a number from 1 to 65535, not {self.port}")
+        if not (self.host and self.user):
+            raise WrongValue("user" if self.host else "host", "host and user must not be empty")
+        if not self.inbox:
+            raise WrongValue("inbox", "inbox is empty; leave it out to use INBOX")
+        if sum(bool(getattr(self, name)) for name in SECRETS) != 1:
+            named = ", ".join(SECRETS[:-1])
+            raise WrongValue(SECRETS[0], f"one of {named} must say where the password comes from")
 
     @property
     def port_number(self) -> int:
@@ -120,9 +106,8 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
         try:
             account = parse_account(name, table)
         except WrongValue as error:
-            raise DataError(
-                f"{place_of_key(path, 'account', name, error.key)}: account {name}: {error}"
-            ) from None
+            place = place_of_key(path, "account", name, error.key)
+            raise DataError(f"{place}: account {name}: {error}") from None
         except DataError as error:
             raise DataError(f"{place_of_key(path, 'account', name)}: account {name}: {error}") from None
         if account.password:
@@ -135,11 +120,7 @@ def read_accounts(path: str, wanted: str | None = None) -> list[Account]:
 def parse_account(name: str, table: Any) -> Account:
     """Make an account of a table of the file; an unknown key is an error, with the nearest that is known."""
     known = {one.name: one for one in fields(Account) if one.name != "name"}
-    if (
-        not name
-        or not set(name) <= set("-_.@+") | {char for char in name if char.isalnum()}
-        or name[0] == "."
-    ):
+    if not NAME.fullmatch(name):
         raise DataError("its name may have only letters, digits, -, _, @, + and dots")
     if not isinstance(table, dict):
         raise DataError("not a table; write [account.NAME]")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spamnb.imap.connection import HAM_KEYWORDS, JUNK_KEYWORDS
 from spamnb.imap.fetch import FETCHED, cut, flags, heads
-from spamnb.imap.mailbox import DELETED
+from spamnb.imap.mailbox import DELETED, look_into
 from spamnb.labels import HAM, SPAM, UNSURE
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Corrections:
 
     def look_for_moved(self, name: str) -> None:
         """Look through what is new in a folder that we move to: what we did not put into Junk is spam."""
-        folder, _, uids = self.mailbox.new(name, "moved")
+        folder, _, uids = look_into(self.connection, self.state, name, "moved")
         for some in cut(uids, FETCHED):
             notes, unknown = [], []
             for uid, key in self.mailbox.keys(folder, some).items():
@@ -50,7 +50,7 @@ class Corrections:
 
     def look_for_rescued(self, name: str) -> None:
         """Look through what is new in a folder of ham: what was in Junk before is ham."""
-        folder, before, uids = self.mailbox.new(name, "rescued")
+        folder, before, uids = look_into(self.connection, self.state, name, "rescued")
         for some in cut(uids if before.validity else (), FETCHED):
             keys = self.mailbox.keys(folder, some)
             met = {uid: known for uid, key in keys.items() if (known := self.state.known(key))}
@@ -114,7 +114,7 @@ class Corrections:
 
     def look_for_correspondents(self, name: str) -> None:
         """Note to whom mail was sent."""
-        folder, _, uids = self.mailbox.new(name, "correspondents")
+        folder, _, uids = look_into(self.connection, self.state, name, "correspondents")
         own = self.mailbox.account.user.lower()
         for some in cut(uids, FETCHED):
             addresses: set[str] = set()

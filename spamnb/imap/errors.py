@@ -44,40 +44,42 @@ class NotLoggedIn(Broken):
     """The server refuses who we are, or how we say it."""
 
 
+# What is said when a connection is lost, or is never made; WHY is what the error itself says.
+BROKEN = {
+    socket.gaierror: "name not found; check `host`, and the network",
+    ConnectionRefusedError: "refuses connections; check `port` and `tls`",
+    ssl.SSLCertVerificationError: "its certificate is not trusted (WHY); check `host`, or set `ca_file`",
+    ssl.SSLError: "no TLS (WHY); check `port` and `tls`",
+    TimeoutError: "no answer in time",
+    exceptions.LoginError: "busy (WHY)",
+    exceptions.CapabilityError: "WHY; check `tls`",
+    imaplib.IMAP4.abort: "connection lost (WHY)",
+    OSError: "connection lost (WHY)",
+}
+# What is said when the server refuses a command, by the code in its answer (RFC 5530).
+REFUSED = {
+    "READ-ONLY": "it is read-only here",
+    "NOPERM": "the server does not allow it (WHY)",
+    "TRYCREATE": "it does not exist (WHY); `spamnb imap check` lists the folders",
+    "NONEXISTENT": "it does not exist (WHY); `spamnb imap check` lists the folders",
+}
+
+
 def explained(error: Exception, account: Account, doing: str) -> ImapError:
     """Say what went wrong, and what to do."""
-    where = f"{account.host}:{account.port_number}"
-    if isinstance(error, socket.gaierror):
-        return Broken(f"{account.host}: name not found; check `host`, and the network")
-    if isinstance(error, ConnectionRefusedError):
-        return Broken(f"{where}: refuses connections; check `port` and `tls`")
-    if isinstance(error, ssl.SSLCertVerificationError):
-        why = printable(error.verify_message)
-        return Broken(f"{where}: its certificate is not trusted ({why}); check `host`, or set `ca_file`")
-    if isinstance(error, ssl.SSLError):
-        return Broken(f"{where}: no TLS ({reason_of(error)}); check `port` and `tls`")
-    if isinstance(error, TimeoutError):
-        return Broken(f"{where}: no answer in time")
-    if isinstance(error, exceptions.LoginError) and any(code in reason_of(error) for code in BUSY):
-        return Broken(f"{where}: busy ({reason_of(error)})")
-    if isinstance(error, exceptions.LoginError):
-        return NotLoggedIn(f"{where}: login refused ({reason_of(error)}); check `user` and the password")
-    if isinstance(error, exceptions.CapabilityError):
-        return Broken(f"{where}: {reason_of(error)}; check `tls`")
-    if isinstance(error, imaplib.IMAP4.abort | OSError):
-        return Broken(f"{where}: connection lost ({reason_of(error)})")
-    text = reason_of(error)
-    if isinstance(error, imaplib.IMAP4.readonly) or "READ-ONLY" in text:
-        return ImapError(f"cannot {doing}: it is read-only here")
-    if "OVERQUOTA" in text or "quota" in text.lower():
-        return Full(f"cannot {doing}: the mailbox is full ({text}); make room")
-    if "NOPERM" in text:
-        return ImapError(f"cannot {doing}: the server does not allow it ({text})")
-    if "TRYCREATE" in text or "NONEXISTENT" in text:
-        return ImapError(f"cannot {doing}: it does not exist ({text}); `spamnb imap check` lists the folders")
+    where, why = f"{account.host}:{account.port_number}", reason_of(error)
+    if isinstance(error, exceptions.LoginError) and not any(code in why for code in BUSY):
+        return NotLoggedIn(f"{where}: login refused ({why}); check `user` and the password")
+    for kind, text in BROKEN.items():
+        if isinstance(error, kind):
+            return Broken(f"{where}: {text.replace('WHY', why)}")
+    if "quota" in why.lower():
+        return Full(f"cannot {doing}: the mailbox is full ({why}); make room")
     if isinstance(error, imaplib.IMAP4.error) and not isinstance(error, exceptions.ProtocolError):
-        return ImapError(f"cannot {doing}: {text}")
-    return ImapError(f"cannot {doing}: the answer makes no sense ({type(error).__name__}: {text})")
+        said = "READ-ONLY" if isinstance(error, imaplib.IMAP4.readonly) else why
+        text = next((text for code, text in REFUSED.items() if code in said), "WHY")
+        return ImapError(f"cannot {doing}: {text.replace('WHY', why)}")
+    return ImapError(f"cannot {doing}: the answer makes no sense ({type(error).__name__}: {why})")
 
 
 def hide(error: BaseException, secret: str) -> None:
@@ -99,6 +101,8 @@ def hide(error: BaseException, secret: str) -> None:
 
 
 def reason_of(error: BaseException) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return printable(error.verify_message)
     text = error.strerror if isinstance(error, OSError) and error.strerror else said_by(error)
     return printable(" ".join(text.split()))[:LONGEST_REASON]
 

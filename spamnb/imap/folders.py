@@ -54,15 +54,12 @@ def roles_in(account: Account, listed: Listed) -> Roles:
     )
     if account.action == MOVE and not roles.junk:
         raise DataError('no folder to move spam to; create one, and set junk = "…"')
-    for name in roles.inbox + roles.ham:
-        if name in (roles.junk, roles.trash, roles.drafts, roles.unsure):
-            what = "inbox" if name in roles.inbox else "ham"
-            raise DataError(f"the folder {name} cannot be {what}: it is that of {role_name(roles, name)}")
+    others = {getattr(roles, role): role for role in ("unsure", "drafts", "trash", "junk")}
+    for what, folders in (("inbox", roles.inbox), ("ham", roles.ham)):
+        for name in folders:
+            if name in others:
+                raise DataError(f"the folder {name} cannot be {what}: it is that of {others[name]}")
     return roles
-
-
-def role_name(roles: Roles, folder: str) -> str:
-    return next(role for role in ("junk", "trash", "drafts", "unsure") if getattr(roles, role) == folder)
 
 
 def named(name: str, names: Sequence[str]) -> str:

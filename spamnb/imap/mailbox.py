@@ -10,7 +10,7 @@ from spamnb.imap.errors import Broken, ImapError
 from spamnb.imap.fetch import heads, messages
 from spamnb.imap.folders import roles_in
 from spamnb.imap.state import Known, Progress, key_of
-from spamnb.reading.message import read
+from spamnb.reading.envelope import read_envelope
 from spamnb.training.learn import learn
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spamnb.imap.connection import Folder, ImapConnection
     from spamnb.imap.fetch import Fetched
     from spamnb.imap.state import State
+    from spamnb.reading.envelope import Envelope
 
 DELETED = "\\Deleted"
 
@@ -43,6 +44,16 @@ class Event:
 
 
 Report = Callable[[Event], None]
+
+
+def look_into(
+    connection: ImapConnection, state: State, name: str, purpose: str
+) -> tuple[Folder, Progress, list[int]]:
+    """Open a folder to look at; return how far it was read before, and the messages that are new."""
+    folder = connection.open(name, read_only=True)
+    before = state.progress(purpose, name)
+    first = before.next_uid if before.validity == folder.validity else 1
+    return folder, before, connection.from_uid(first) if first < folder.next_uid else []
 
 
 class VisitedMailbox:
@@ -74,13 +85,6 @@ class VisitedMailbox:
             raise
         except ImapError as error:
             self.tell_failure(folder, error)
-
-    def new(self, name: str, purpose: str) -> tuple[Folder, Progress, list[int]]:
-        """Open a folder to look at; return how far it was read before, and the messages that are new."""
-        folder = self.connection.open(name, read_only=True)
-        before = self.state.progress(purpose, name)
-        first = before.next_uid if before.validity == folder.validity else 1
-        return folder, before, self.connection.from_uid(first) if first < folder.next_uid else []
 
     def keys(self, folder: Folder, uids: Sequence[int]) -> dict[int, bytes]:
         """Return what each message of the open folder is known by; of one without headers, its place."""
@@ -118,10 +122,12 @@ class VisitedMailbox:
     def tell(self, folder: Folder, message: Fetched, **facts: Any) -> None:
         self.report(self.event(folder, message, **facts))
 
-    def event(self, folder: Folder, message: Fetched, **facts: Any) -> Event:
-        fields = read(message.raw)
-        sender, subject = (fields.get(name) or "" for name in ("from", "subject"))
-        return Event(self.account.name, folder.name, message.uid, sender=sender, subject=subject, **facts)
+    def event(
+        self, folder: Folder, message: Fetched, envelope: Envelope | None = None, **facts: Any
+    ) -> Event:
+        found = envelope or read_envelope(message.raw)
+        facts |= {"sender": found.sender, "subject": found.subject}
+        return Event(self.account.name, folder.name, message.uid, **facts)
 
     def tell_failure(self, folder: str, why: object, uid: int = 0) -> None:
         self.report(Event(self.account.name, folder, uid, what=str(why), failed=True))

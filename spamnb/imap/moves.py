@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spamnb.imap.state import Known
 
 KEYWORD = JUNK_KEYWORDS[0]  # that we give
-NOT_SEEN = -1  # instead of the number of a message where it went: we do not know it again there
+NOT_SEEN = -1  # in place of the UID of a message where it went: we do not know it again there
 
 
 class Moves:
@@ -73,7 +73,7 @@ class Moves:
                 if "EXPUNGEISSUED" not in str(error):  # else another client was faster
                     self.mailbox.tell_failure(folder.name, error, begun[0].uid)
                 return
-            self._look_into(target, folder)  # some may be there all the same
+            self._look_for_moved(target, folder)  # some may be there all the same
             waiting = {known.key for known in self._waiting(folder)}
             for known in begun:  # perhaps one of them is to blame
                 if known.key in waiting:
@@ -84,7 +84,7 @@ class Moves:
                 *(known._replace(target_uid=new_uids[known.uid]) for known in begun if known.uid in new_uids)
             )
         if not new_uids:
-            self._look_into(target, folder)
+            self._look_for_moved(target, folder)
             moved = {known.key for known in begun}
             with self.state.change():  # none is copied twice
                 self.state.note(
@@ -95,7 +95,7 @@ class Moves:
                     )
                 )
 
-    def _look_into(self, target: str, folder: Folder) -> None:
+    def _look_for_moved(self, target: str, folder: Folder) -> None:
         """Note which messages are where they were to go, and come back."""
         self.corrections.look_for_moved(target)
         self.connection.open(folder.name)

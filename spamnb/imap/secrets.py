@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spamnb.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from spamnb.imap.accounts import Account
 
 PATIENCE = 120  # seconds for a command: it may ask for a passphrase
@@ -66,33 +64,28 @@ def first_line(key: str, data: bytes) -> str:
 
 def from_keyring(account: Account) -> str:
     """Ask the keyring, which may be locked, or have no password."""
-    service, keyring = keyring_service(account), keyring_module()
-    try:
-        found: str | None = keyring.get_password(service, account.user)
-    except Exception as error:
-        raise DataError(f"keyring: {' '.join(str(error).split())}") from None
+    found: str | None = _keyring("get_password", account)
     if not found:
-        raise DataError(f"keyring: has no password; set it: keyring set '{service}' '{account.user}'")
+        name = f"'{keyring_service(account)}' '{account.user}'"
+        raise DataError(f"keyring: has no password; set it: keyring set {name}")
     return found
 
 
 def to_keyring(account: Account, password: str) -> None:
     """Have the keyring keep a password."""
-    try:
-        keyring_module().set_password(keyring_service(account), account.user, password)
-    except UsageError:
-        raise
-    except Exception as error:
-        raise DataError(f"keyring: {' '.join(str(error).split())}") from None
+    _keyring("set_password", account, password)
 
 
 def keyring_service(account: Account) -> str:
     return f"spamnb imap {account.host}"
 
 
-def keyring_module() -> ModuleType:
+def _keyring(verb: str, account: Account, *password: str) -> Any:
     try:
         import keyring
     except ImportError:
         raise UsageError("keyring = true needs an extra: pip install 'spamnb[keyring]'") from None
-    return keyring
+    try:
+        return getattr(keyring, verb)(keyring_service(account), account.user, *password)
+    except Exception as error:
+        raise DataError(f"keyring: {' '.join(str(error).split())}") from None

@@ -47,7 +47,7 @@ class Known(NamedTuple):
     verdict: str = ""  # ours; "" if we never judged it
     ours: bool = False  # whether it is in this folder because we put it there
     target: str = ""  # folder it is on its way to
-    target_uid: int = 0  # its number there, once it was seen there
+    target_uid: int = 0  # its UID there, once it was seen there
     flag: str = ""  # keyword that we gave it; with a + before it, that we are about to give
     label: str = ""  # that it was learned under
     time: int = 0
@@ -110,14 +110,11 @@ class State:
         self.database.close()
         self.database = copy
 
-    def close(self) -> None:
-        self.database.close()
-
     def __enter__(self) -> State:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.database.close()
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -156,14 +153,14 @@ class State:
         except sqlite3.DatabaseError as error:
             raise DataError(f"{self.path}: damaged ({error}); remove it, no mail is in it") from error
 
-    def _ask(self, question: str, values: tuple[object, ...]) -> list[Any]:
+    def _ask(self, question: str, *values: object) -> list[Any]:
         with self._damage_named():
             return self.database.execute(question, values).fetchall()
 
     def progress(self, purpose: str, folder: str) -> Progress:
         """Say how far a folder was read for a purpose."""
         question = "SELECT validity, next_uid, modseq FROM folder WHERE purpose = ? AND name = ?"
-        found = self._ask(question, (purpose, folder))
+        found = self._ask(question, purpose, folder)
         return Progress(*found[0]) if found else Progress()
 
     def advance(self, purpose: str, folder: str, progress: Progress) -> None:
@@ -171,25 +168,27 @@ class State:
             "INSERT OR REPLACE INTO folder VALUES (?, ?, ?, ?, ?)", (purpose, folder, *progress)
         )
 
+    def _messages(self, condition: str, *values: object) -> list[Known]:
+        question = f"SELECT {COLUMNS} FROM message WHERE {condition} ORDER BY uid"  # noqa: S608
+        return [*map(Known._make, self._ask(question, *values))]
+
     def known(self, key: bytes) -> Known | None:
-        question = f"SELECT {COLUMNS} FROM message WHERE key = ?"  # noqa: S608
-        return next(map(Known._make, self._ask(question, (key,))), None)
+        return next(iter(self._messages("key = ?", key)), None)
 
     def at(self, folder: str, validity: int, uid: int) -> Known | None:
         """Return what is known of the message at a place."""
-        question = f"SELECT {COLUMNS} FROM message WHERE folder = ? AND uid = ? AND validity = ?"  # noqa: S608
-        return next(map(Known._make, self._ask(question, (folder, uid, validity))), None)
+        found = self._messages("folder = ? AND validity = ? AND uid = ?", folder, validity, uid)
+        return next(iter(found), None)
 
     def begun(self, folder: str, validity: int) -> list[Known]:
         """List the messages of a folder that were to be moved or flagged, and are not known to have been."""
-        wanted = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
-        question = f"SELECT {COLUMNS} FROM message WHERE {wanted} ORDER BY uid"  # noqa: S608
-        return [*map(Known._make, self._ask(question, (folder, validity)))]
+        pending = "folder = ? AND validity = ? AND (target != '' OR flag LIKE '+%')"
+        return self._messages(pending, folder, validity)
 
     def put_by_us(self, folder: str) -> set[bytes]:
         """Return the keys of messages that we put or are putting there, and nobody said what they are."""
         question = "SELECT key FROM message WHERE label = '' AND (ours AND folder = ? OR target = ?)"
-        return {key for (key,) in self._ask(question, (folder, folder))}
+        return {key for (key,) in self._ask(question, folder, folder)}
 
     def note(self, *messages: Known) -> None:
         now = int(time.time())
@@ -201,7 +200,7 @@ class State:
 
     def is_correspondent(self, address: str) -> bool:
         key = key_of(address.encode("utf-8", "replace"))
-        return bool(self._ask("SELECT 1 FROM correspondent WHERE key = ?", (key,)))
+        return bool(self._ask("SELECT 1 FROM correspondent WHERE key = ?", key))
 
     def forget_old(self) -> None:
         limit = int(time.time()) - KEPT

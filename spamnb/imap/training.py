@@ -11,6 +11,7 @@ from spamnb.imap.connection import ImapConnection
 from spamnb.imap.errors import Broken, NotLoggedIn
 from spamnb.imap.fetch import FETCHED, cut, heads, messages
 from spamnb.imap.folders import roles_in
+from spamnb.imap.mailbox import look_into
 from spamnb.imap.state import Progress, key_of
 from spamnb.labels import HAM, LABELS, SPAM
 from spamnb.mailboxes.chunks import RawMessage, ReadMessages
@@ -60,10 +61,7 @@ class MailboxTraining:
 
     def _new(self, name: str) -> tuple[Folder, list[int]]:
         """Find what is new in a folder; of what we put there ourselves, nobody said what it is."""
-        folder = self.connection.open(name, read_only=True)
-        before = self.state.progress("trained", name)
-        first = before.next_uid if before.validity == folder.validity else 1
-        uids = self.connection.from_uid(first) if first < folder.next_uid else []
+        folder, _, uids = look_into(self.connection, self.state, name, "trained")
         ours = self.state.put_by_us(name)
         if ours and name == self.roles.junk:
             uids = [uid for uid, head in heads(self.connection, uids) if key_of(head) not in ours]

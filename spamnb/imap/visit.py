@@ -17,7 +17,8 @@ from spamnb.imap.moves import KEYWORD, Moves
 from spamnb.imap.state import Known
 from spamnb.labels import HAM, SPAM, UNSURE
 from spamnb.model import Model
-from spamnb.reading.sender import read_head
+from spamnb.reading.envelope import envelope_of
+from spamnb.reading.message import read
 
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from spamnb.imap.fetch import Fetched
     from spamnb.imap.mailbox import Event, Report
     from spamnb.imap.state import State
+    from spamnb.reading.envelope import Envelope
 
 
 class Visit:
@@ -76,11 +78,11 @@ class Visit:
         if self.state.begun(name, before.validity):
             folder = self.connection.open(name)
             if folder.validity != before.validity:
-                self._renumber(folder)
+                self._find_again(folder)
             self.moves.carry_out(folder)
 
-    def _renumber(self, folder: Folder) -> None:
-        """Find the messages we know in a folder whose numbers the server has changed."""
+    def _find_again(self, folder: Folder) -> None:
+        """Find the messages we know in a folder whose UIDs the server has changed."""
         for some in cut(self.connection.from_uid(1), FETCHED):
             met = {uid: self.state.known(key) for uid, key in self.mailbox.keys(folder, some).items()}
             with self.state.change():
@@ -93,7 +95,7 @@ class Visit:
         folder = self.connection.open(name)
         before = self.state.progress("judged", name)
         if before.validity and before.validity != folder.validity:
-            self._renumber(folder)
+            self._find_again(folder)
         first_time = before.validity != folder.validity
         start = 1 if first_time else before.next_uid
         if self.everything and not first_time:
@@ -141,11 +143,13 @@ class Visit:
     def _judged(self, model: Model, folder: Folder, message: Fetched, key: bytes) -> Known:
         """Judge a message; return the note that says what is to be done about it."""
         self.judged.add(key)
-        verdict = self.configuration.decide(model.classify(message.raw), message.raw)
+        parsed = read(message.raw)
+        verdict, envelope = model.classify_message(parsed), envelope_of(parsed)
+        self.configuration.decide(verdict, envelope)
         if self.history and not self.mailbox.dry_run:
             source = f"imap {self.account.name}/{folder.name}"
             self.history.append(message.raw, verdict, self.mailbox.model, source)
-        target, flag = self._wanted(verdict.label, message)
+        target, flag = self._wanted(verdict.label, envelope)
         what = f"moved to {target}" if target else f"flagged {flag}" if flag else "stays"
         if flag and self.account.action != FLAG:
             what += ", from someone you wrote to"
@@ -158,20 +162,19 @@ class Visit:
         if verdict.reason:
             what += f" ({verdict.reason})"
         self.untold[key] = self.mailbox.event(
-            folder, message, verdict=verdict.label, score=verdict.score, what=what
+            folder, message, envelope, verdict=verdict.label, score=verdict.score, what=what
         )
         place = folder.name, folder.validity, message.uid
         return Known(key, *place, verdict.label, target=target, flag=flag and f"+{flag}")
 
-    def _wanted(self, label: str, message: Fetched) -> tuple[str, str]:
+    def _wanted(self, label: str, envelope: Envelope) -> tuple[str, str]:
         """Folder that a message ought to be in, or keyword that it ought to have."""
         roles = self.mailbox.roles
         if label == SPAM:
-            sender, _, is_doubtful = read_head(message.raw)
-            known_sender = (
-                self.account.known_senders and not is_doubtful and self.state.is_correspondent(sender)
+            is_known = not envelope.is_doubtful and self.state.is_correspondent(envelope.address)
+            flags_only = (
+                (self.account.known_senders and is_known) or self.account.action == FLAG or not roles.junk
             )
-            flags_only = known_sender or self.account.action == FLAG or not roles.junk
             return ("", KEYWORD) if flags_only else (roles.junk, "")
         if label == UNSURE and self.account.action != FLAG:
             return roles.unsure, ""

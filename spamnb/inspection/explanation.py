@@ -23,6 +23,7 @@ from spamnb.inspection.ignored import IgnoredKind, hidden_words, ignored_headers
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
+from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import HEAD, Features
 from spamnb.reading.message import Message, read
 
@@ -249,7 +250,7 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         total = sum(reason.adds for reason in reasons[len(words) :])
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
     if configuration:
-        configuration.decide(verdict, raw)
+        configuration.decide(verdict, envelope_of(message))
     counted = {item.feature for item in words}
     others = [token[0] for token in features.tokens if token[0] not in counted]
     weak = model.stored.rows(others)
@@ -340,9 +341,9 @@ def numeric_reasons(numbers: Sequence[Evidence], toward: int, against: int) -> l
     ]
 
 
-def deciding_words(model: Model, raw: bytes, label: str, most: int = 3) -> list[str]:
+def deciding_words(model: Model, message: Message, label: str, most: int = 3) -> list[str]:
     """The evidence that speaks most for a label; for one that is not compared, as unsure, the strongest."""
-    features = model.features(raw)
+    features = model.features(message)
     score = model.score(features)
     toward, against = compared_labels(score, model.decide(score).label)
     words = evidence_between(score, toward, against)

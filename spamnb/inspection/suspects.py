@@ -90,7 +90,7 @@ def find_suspects(model: Model, paths: Iterable[str]) -> tuple[list[Suspect], in
         label_index, score = wanted.pop(digest(message, model.key), (None, 0.0))
         if label_index is not None:
             label = model.labels[label_index]
-            shares = model.classify(raw.data).probabilities
+            shares = model.classify_message(message).probabilities
             looks_like = max((other for other in shares if other != SPAM), key=shares.__getitem__)
             texts = (message.get("from") or "", message.get("subject") or "")
             looks_like = looks_like if label == SPAM else SPAM

@@ -32,7 +32,6 @@ cdef tuple _quoted(str value, Py_ssize_t start)
 cdef class HeaderBlock:
     cdef readonly list fields, headers
     cdef readonly dict content
-    cdef public list spans
     cdef public Py_ssize_t body
 
     @cython.locals(at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t, bits="unsigned char",

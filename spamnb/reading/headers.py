@@ -1,4 +1,4 @@
-"""Header blocks read from raw bytes: fields with raw and readable values, their parameters, where they lie.
+"""Header blocks read from raw bytes: fields with raw and readable values, and their parameters.
 
 The value of a header field is "raw" first: unfolded, a character a byte (latin-1), so that the bytes of a
 boundary or of an encoded word can be had again. `_readable` makes of it what a person would see. What is
@@ -55,14 +55,13 @@ def header_start(data: bytes) -> int:
 class HeaderBlock:
     """A header block as it is read; at first an empty one."""
 
-    __slots__ = ("body", "content", "fields", "headers", "spans")
+    __slots__ = ("body", "content", "fields", "headers")
 
     def __init__(self, body: int) -> None:
         self.fields: Fields = []  # lower-case names, raw values; in order
         self.headers = self.fields  # with values as a person would see them
         self.content: dict[str, str] = {}  # the first raw value of each name that starts with "content-"
         self.body = body  # offset of what follows the block
-        self.spans: list[tuple[int, int]] | None = None  # if a list is set: where each field lies
 
     def read(self, data: bytes, limit: int) -> None:
         """Read the fields up to where the body starts; the body is at -1 if the limit comes before it.
@@ -123,8 +122,6 @@ class HeaderBlock:
                 return True  # a message without a subject got one that says "spam"
             value = subject
         self.fields.append((name, value))
-        if self.spans is not None:
-            self.spans.append((start, end))
         if name[0] == "c" and name.startswith("content-"):
             self.content.setdefault(name, value)
         return True

@@ -4,27 +4,22 @@ A sender can write any header. The server that receives the message puts its Aut
 only the topmost is evidence, and its tokens name the server: what a forged one says of a message to which
 no server added any was never learned. Those of ARC and of older hops say nothing.
 
-From is read twice. As evidence, it says what a person would see in it. To be trusted, it must be one mailbox
-by RFC 5322, read before anything is decoded, and no server of ours may have found that it fails DMARC.
+As evidence, From says what a person would see in it; whom to trust is decided in `reading.envelope`.
 """
 
 from __future__ import annotations
 
 from spamnb.reading.features import HEAD, Features, Tag
-from spamnb.reading.headers import MAX_FIELDS, MAX_HEADER_BYTES, HeaderBlock, canonical, header_start
 from spamnb.reading.links import plain_host, registrable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.words import Words
 
-    Head = tuple[str, str, bool]
-
 MOST_RESULTS = 20  # read of one header; so many DKIM signatures say no more
 MOST_NAME_WORDS = 50  # of a display name
 LONGEST_DOMAIN = 80  # characters, of a server's name as well
 LONGEST_VERDICT = 20
-LONGEST_ADDRESS = 320  # characters, by RFC 5321: 64 before the @, 255 behind it
 # By method, how the server names the domain it looked at: of the signature, of the envelope, of From.
 METHODS = {
     "dkim": ("header.d", "header.i"),
@@ -40,13 +35,6 @@ KNOWN_NAMES = frozenset(
         b"visa walmart wellsfargo whatsapp yahoo"
     ).split()
 )
-LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_" + "".join(
-    map(chr, range(128, 256))
-)
-IN_DOMAIN = frozenset(LETTERS + ".")
-IN_LOCAL_PART = IN_DOMAIN.union("!#$%&'*+/=?^`{|}~")  # the "atext" of RFC 5322
-IN_NAME = IN_LOCAL_PART.union(' \t"')  # once quoted strings are but a quote
-CONTROLS = frozenset(map(chr, (*range(9), *range(10, 32), 127)))  # all but the tab
 UNCLOSED = " ("
 READ = frozenset(("from", "reply-to", "to", "authentication-results"))  # headers, the first of each
 FROM, AUTH = Tag(b"from:"), Tag(b"auth:")
@@ -88,88 +76,6 @@ def name_and_address(value: str) -> tuple[str, str]:
         if "@" in piece:
             return value.replace(piece, " ", 1), piece.strip("(),;:").lower()
     return value, ""
-
-
-def sole_address(value: str) -> str:
-    """Return the address of a raw From that has one mailbox and nothing else, in lower case; else nothing.
-
-    What stands in comments, quotes and the display name is no address. Forms that RFC 5322 has but that
-    programs read in different ways are nothing, too: quoted local parts, domains in brackets, groups, routes.
-    """
-    if not CONTROLS.isdisjoint(value):
-        return ""
-    name, bracket, address = without_comments(value).partition("<")
-    if bracket:
-        address, bracket, after = address.partition(">")
-        if not bracket or after.strip(" \t") or not IN_NAME.issuperset(name):
-            return ""
-        for word in name.split():  # half an encoded word may swallow what follows
-            if "=?" in word and not (word.startswith("=?") and word.endswith("?=") and word.count("?") == 4):
-                return ""
-    else:
-        address = name
-    address = address.strip(" \t")
-    local, _, domain = address.partition("@")
-    for part, letters in ((local, IN_LOCAL_PART), (domain, IN_DOMAIN)):
-        if not letters.issuperset(part) or "" in part.split("."):
-            return ""
-    if len(address) > LONGEST_ADDRESS or "=?" in address:  # some decode before they parse
-        return ""
-    if not address.isascii():
-        try:
-            address = address.encode("latin-1").decode()
-        except UnicodeDecodeError:
-            return ""
-        for char in address:  # the Kelvin sign is a "k" in lower case
-            if char > "\x7f" and (char != char.lower() or not char.isprintable()):
-                return ""
-    return address.lower()
-
-
-def read_head(raw: bytes) -> Head:
-    """Return the address in From, the subject, and whether it is doubtful that From tells the truth.
-
-    It is unless From is one mailbox in one field, and if the receiving server found it forged.
-    """
-    data = canonical(raw[:MAX_HEADER_BYTES])
-    start = header_start(data)
-    if start < 0:
-        return "", "", True
-    block = HeaderBlock(start)
-    block.read(data, len(data))
-    first: dict[str, str] = {}
-    for name, value in block.headers:
-        first.setdefault(name, value)
-    senders = [value for name, value in block.fields if name == "from"]
-    results = [value for name, value in block.fields if name == "authentication-results"]
-    address = sole_address(senders[0]) if len(senders) == 1 and is_whole(block, data, len(raw)) else ""
-    shown = address or name_and_address(first.get("from", ""))[1]
-    return shown, first.get("subject", ""), not address or fails_dmarc(results)
-
-
-def is_whole(block: HeaderBlock, data: bytes, size: int) -> bool:
-    """Tell whether all of a header block was read, up to an empty line or the end: no field can follow."""
-    if 0 < block.body < len(data):
-        return data[block.body - 2 : block.body] in (b"\n\n", b"\r\n")
-    return size <= MAX_HEADER_BYTES and len(block.fields) < MAX_FIELDS
-
-
-def fails_dmarc(fields: list[str]) -> bool:
-    """Tell whether the server that wrote the topmost of these raw fields found that From fails DMARC.
-
-    It may have written several. A sender who forges one more gains nothing by it.
-    """
-    trusted = results_in(fields[0])[0] if fields else ""
-    for value in fields:
-        server, results = results_in(value)
-        if server == trusted:
-            if without_comments(value).endswith(UNCLOSED):  # what the rest says cannot be told: the worst
-                results = value.replace("(", ";").replace('"', ";").split(";")
-            for result in results:
-                method, _, found = spaced_out(result).partition("=")
-                if method.partition("/")[0] == "dmarc" and found.startswith("fail"):
-                    return True
-    return False
 
 
 def domain_of(address: str) -> str:

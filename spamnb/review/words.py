@@ -11,6 +11,7 @@ from spamnb.model import Model
 from spamnb.pages.elements import Markup, element, untrusted
 from spamnb.pages.formats import count, signed
 from spamnb.pages.parts import TOKEN, card, row, section, table, titled, token_text
+from spamnb.reading.message import read
 from spamnb.review.context import PageContext, heading
 from spamnb.review.inbox import listed_messages
 
@@ -94,7 +95,7 @@ def finder(model: Model, facts: TokenFacts) -> Callable[[bytes], bool]:
     fingerprint = fingerprint_of(model, words)
 
     def is_in(raw: bytes) -> bool:
-        features = model.features(raw)
+        features = model.features(read(raw))
         return any(
             found[0] == fingerprint for found in (features.pairs if facts.is_pair else features.tokens)
         )

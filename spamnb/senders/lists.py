@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from spamnb.bayes.verdict import Verdict
-    from spamnb.reading.sender import Head
+    from spamnb.reading.envelope import Envelope
 
 ENTRY = 8  # bytes
 ALLOWED = 1  # the lowest bit
@@ -33,10 +33,9 @@ class SenderLists:
         keys = sorted(key | bit for key, bit in kept.items())
         return cls(b"".join(key.to_bytes(ENTRY, "little") for key in keys))
 
-    def decide(self, verdict: "Verdict", head: "Head") -> None:
+    def decide(self, verdict: "Verdict", envelope: "Envelope") -> None:
         """Change the verdict on a message if its sender is listed, and say so in it."""
-        address, _, is_doubtful = head
-        found = self.find(address, is_doubtful)
+        found = self.find(envelope.address, envelope.is_doubtful)
         if found is not None:
             is_allowed, entry = found
             verdict.reason = f"{'allowed' if is_allowed else 'blocked'}={entry}"

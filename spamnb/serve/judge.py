@@ -17,7 +17,9 @@ from spamnb.history.log import HistoryLog
 from spamnb.in_memory import load_into_memory
 from spamnb.key import key_path
 from spamnb.model import Model
+from spamnb.reading.envelope import Envelope, envelope_of
 from spamnb.reading.features import Features
+from spamnb.reading.message import read
 from spamnb.serve.metrics import Counters
 from spamnb.store.stored_model import StoredModel
 
@@ -58,23 +60,26 @@ class Judge:
         self.looked_at = monotonic()  # when its files were last looked at
         self.last_error = ""
 
-    def classify(self, raw: bytes, user: str = "", with_evidence: bool = False) -> tuple[Verdict, Features]:
+    def classify(
+        self, raw: bytes, user: str = "", with_evidence: bool = False
+    ) -> tuple[Verdict, Features, Envelope]:
         """Judge a message. The features are good until the next one is judged."""
         start = perf_counter()
         kept = self._model_of(user)
         model = kept.current()
         self.spare.key = model.key
-        features = model.features(raw, self.spare)
+        message = read(raw)
+        features, envelope = model.features(message, self.spare), envelope_of(message)
         try:
             verdict = model.classify_features(features) if with_evidence else model.verdict(features)
         except ModelError as error:
             kept.remember_failure(error)
             raise
-        self._configuration().decide(verdict, raw)
+        self._configuration().decide(verdict, envelope)
         self.counters.judged(verdict.label, perf_counter() - start)
         if self.history:
             self.history.append(raw, verdict, model.stored.path, "serve", user)
-        return verdict, features
+        return verdict, features, envelope
 
     def _configuration(self) -> Configuration:
         """Return the configuration, read anew when its files have changed; if they are wrong, as it was."""

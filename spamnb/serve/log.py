@@ -3,28 +3,34 @@
 import traceback
 
 from spamnb.bayes.verdict import Verdict
-from spamnb.delivery.log_line import escaped, message_id
+from spamnb.delivery.log_line import escaped
 from spamnb.files import complain, write_stderr
+from spamnb.reading.envelope import Envelope, read_envelope
 
 
 class Log:
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
 
-    def judged(self, verdict: Verdict, raw: bytes, user: str, seconds: float, command: str) -> None:
+    def judged(
+        self, verdict: Verdict, size: int, envelope: Envelope, user: str, seconds: float, command: str
+    ) -> None:
         if not self.quiet:
             listed = f" {escaped(verdict.reason)}" if verdict.reason else ""
             points = f"{escaped(verdict.label)} {verdict.points:.1f} score={verdict.score:.4f}{listed}"
-            self._write(points, raw, user, seconds, command)
+            self._write(points, size, envelope, user, seconds, command)
 
     def learned(self, outcome: str, label: str | None, raw: bytes, user: str, seconds: float) -> None:
         if not self.quiet:
-            self._write(f"{outcome} {escaped(label or '')}", raw, user, seconds, "TELL")
+            result = f"{outcome} {escaped(label or '')}"
+            self._write(result, len(raw), read_envelope(raw), user, seconds, "TELL")
 
-    def _write(self, result: str, raw: bytes, user: str, seconds: float, command: str) -> None:
+    def _write(
+        self, result: str, size: int, envelope: Envelope, user: str, seconds: float, command: str
+    ) -> None:
         write_stderr(
-            f"{result} size={len(raw)} ms={1000 * seconds:.1f} asked={command} "
-            f"user={escaped(user)} id={escaped(message_id(raw))}\n"
+            f"{result} size={size} ms={1000 * seconds:.1f} asked={command} "
+            f"user={escaped(user)} id={escaped(envelope.message_id)}\n"
         )
 
     def refused(self, why: str) -> None:

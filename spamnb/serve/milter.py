@@ -265,8 +265,8 @@ class Session:
     def _verdict(self) -> Verdict:
         start = perf_counter()
         raw = self.message.raw(self.received)
-        verdict, _ = self.milter.judge.classify(raw)
-        self.milter.log.judged(verdict, raw, "", perf_counter() - start, "MILTER")
+        verdict, _, envelope = self.milter.judge.classify(raw)
+        self.milter.log.judged(verdict, len(raw), envelope, "", perf_counter() - start, "MILTER")
         return verdict
 
     def _headers(self, verdict: Verdict) -> list[FilterMessage]:

@@ -241,9 +241,10 @@ class Spamd:
         start = perf_counter()
         if request.command == b"TELL":
             return (yield from self._tell(request, raw, start, incoming.peer))
-        verdict, features = self.judge.classify(raw, request.user, request.command in REPORTING)
+        verdict, features, envelope = self.judge.classify(raw, request.user, request.command in REPORTING)
         reply = answer(request.command, request.version, verdict, features, raw, self.options)
-        self.log.judged(verdict, raw, request.user, perf_counter() - start, request.command.decode())
+        seconds, command = perf_counter() - start, request.command.decode()
+        self.log.judged(verdict, len(raw), envelope, request.user, seconds, command)
         return reply
 
     def _read_request(self, incoming: Incoming) -> Generator[None, None, Request]:

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 from spamnb.in_memory import load_into_memory
 from spamnb.mailboxes.skipped import Unreadable
+from spamnb.reading.envelope import envelope_of
 from spamnb.reading.features import Features
-from spamnb.reading.sender import read_head
+from spamnb.reading.message import read
 
 if TYPE_CHECKING:
     from spamnb.bayes.verdict import Verdict
     from spamnb.mailboxes.sources import Chunk
     from spamnb.model import Model
-    from spamnb.reading.sender import Head
+    from spamnb.reading.envelope import Envelope
 
-    # Path, number in an mbox (or None), verdict, and head if it is wanted, of each message.
-    Judged = tuple[str, int | None, Verdict, Head | None]
+    # Path, number in an mbox (or None), verdict, and envelope if it is wanted, of each message.
+    Judged = tuple[str, int | None, Verdict, Envelope | None]
     # What was judged; what could not be read; bytes read.
     Judgement = tuple[list[Judged], list[Unreadable], int]
 
@@ -26,7 +27,8 @@ def with_index_offset(judgement: Judgement, offset: int) -> Judgement:
     verdicts, unreadable, size = judgement
     if offset:
         verdicts = [
-            (path, None if at is None else at + offset, verdict, head) for path, at, verdict, head in verdicts
+            (path, None if at is None else at + offset, verdict, envelope)
+            for path, at, verdict, envelope in verdicts
         ]
     return verdicts, unreadable, size
 
@@ -34,9 +36,9 @@ def with_index_offset(judgement: Judgement, offset: int) -> Judgement:
 class BatchJudge:
     """Judges chunks of mail by a model whose counts are read into memory."""
 
-    def __init__(self, model: Model, heads: bool = False) -> None:
+    def __init__(self, model: Model, envelopes: bool = False) -> None:
         self.model = load_into_memory(model)
-        self.heads = heads
+        self.envelopes = envelopes
         self.spare = Features(model.key)
 
     def __call__(self, chunk: Chunk) -> Judgement:
@@ -45,7 +47,9 @@ class BatchJudge:
             if isinstance(raw, Unreadable):
                 unreadable.append(raw)
             else:
-                verdict = self.model.verdict(self.model.features(raw.data, self.spare))
+                message = read(raw.data)
+                verdict = self.model.verdict(self.model.features(message, self.spare))
                 verdict.evidence = ()
-                verdicts.append((raw.path, raw.index, verdict, read_head(raw.data) if self.heads else None))
+                envelope = envelope_of(message) if self.envelopes else None
+                verdicts.append((raw.path, raw.index, verdict, envelope))
         return verdicts, unreadable, chunk.size

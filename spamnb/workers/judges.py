@@ -21,9 +21,9 @@ class LocalJudges:
     def __init__(self, jobs: int | None = None) -> None:
         self.jobs = jobs or all_cores()
 
-    def verdicts(self, model: Model, paths: Sequence[str], heads: bool = False) -> Iterator[Judgement]:
+    def verdicts(self, model: Model, paths: Sequence[str], envelopes: bool = False) -> Iterator[Judgement]:
         """Judge all mail below some paths, in order; with the head of each message, if it is wanted."""
-        task = ChunkTask(BatchJudge(model, heads))
+        task = ChunkTask(BatchJudge(model, envelopes))
         results = in_parallel(task, ((chunk,) for chunk in chunks(paths)), self.jobs)
         for judgement, before in join_ranges(results, lambda chunk, _: task(chunk)):
             yield with_index_offset(judgement, before)

@@ -10,6 +10,7 @@ from spamnb.bayes.verdict import Verdict
 from spamnb.configuration import current as cache
 from spamnb.configuration.current import SKEW, load
 from spamnb.configuration.tables import checked_values, place_of_key
+from spamnb.reading.envelope import read_envelope
 
 SYSTEM = "import sys, spamnb.configuration.current as c; c.SYSTEM_FOLDER = sys.argv.pop(1); "
 START = "from spamnb.start import main; sys.exit(main())"
@@ -231,9 +232,8 @@ def test_a_damaged_cache_is_made_anew(here):
         found = load()
         assert found.values == expected
         for n in range(0, 600, 60):
-            verdict = found.decide(
-                Verdict("ham", 0.0, 0.0, {"ham": 1.0, "spam": 0.0}, ()), sent_by(f"a@domain{n}.example")
-            )
+            before = Verdict("ham", 0.0, 0.0, {"ham": 1.0, "spam": 0.0}, ())
+            verdict = found.decide(before, read_envelope(sent_by(f"a@domain{n}.example")))
             assert verdict.reason == f"blocked=domain{n}.example"
 
 
@@ -292,7 +292,7 @@ def test_who_is_listed(here, allow, block, sender, reason):
     here.write("block.txt", f"# nobody\n\n{block}\n")
     for label in ("ham", "unsure", "spam"):
         before = Verdict(label, 1.0, 0.5, {"ham": 0.5, "spam": 0.5}, ())
-        verdict = load().decide(before, sent_by(sender))
+        verdict = load().decide(before, read_envelope(sent_by(sender)))
         expected = {"b": "spam", "a": "ham"}.get((reason or " ")[0], label)
         assert (verdict.label, verdict.reason or None) == (expected, reason)
 

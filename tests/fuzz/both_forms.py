@@ -24,7 +24,7 @@ class Form:
             return imported(f"spamnb.{name}")
 
         self.read = module("reading.message").read
-        self.read_head = module("reading.sender").read_head
+        self.read_envelope = module("reading.envelope").read_envelope
         self.digest = module("reading.identity").digest
         self.render = module("html.page").render
         self.mbox = module("mailboxes.formats.mbox")
@@ -39,7 +39,8 @@ class Form:
         return message.has_headers, message.headers, parts, self.digest(message)
 
     def head(self, data: bytes) -> Any:
-        return self.read_head(data), self.read_head(b"From: " + data)
+        found = self.read_envelope(data), self.read_envelope(b"From: " + data)
+        return [[getattr(one, name) for name in one.__slots__] for one in found]
 
     def features(self, data: bytes) -> Any:
         features = self.tokenizers[len(data) % len(SETTINGS)].features(self.read(data))

@@ -20,9 +20,9 @@ from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
 from spamnb.reading.batch import MOST_OCCURRENCES
 from spamnb.reading.dates import timestamp
+from spamnb.reading.envelope import fails_dmarc, read_envelope, sole_address
 from spamnb.reading.identity import digest
 from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
-from spamnb.reading.sender import fails_dmarc, read_head, sole_address
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer
 from spamnb.training.batches import batch_of
@@ -145,8 +145,9 @@ def address(data: bytes) -> None:
             assert [one.addr_spec.lower() for one in default.header_factory("From", text).addresses] == [
                 found
             ]
-    sender, _, is_doubtful = read_head(b"From: " + data)
-    assert is_doubtful or sender == sole_address(sender.encode().decode("latin-1"))
+    envelope = read_envelope(b"From: " + data)
+    again = sole_address(envelope.address.encode().decode("latin-1"))
+    assert envelope.is_doubtful or envelope.address == again
 
 
 def results(data: bytes) -> None:

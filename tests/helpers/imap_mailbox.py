@@ -1,25 +1,24 @@
-"""A mailbox on an IMAP server, as tests see and change it: with Python's own client, not with ours."""
+"""A mailbox on an IMAP server, as tests see and change it, with another client."""
 
-import base64
-import imaplib
 import os
 import re
 import shutil
 import tempfile
 import time
 from contextlib import suppress
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from imapclient import IMAPClient
+from imapclient.imap_utf7 import encode
+
 from helpers.homes import hand_over
 from helpers.waiting import PATIENCE
 
-imaplib._MAXLINE = 10_000_000  # type: ignore[attr-defined]  # the UIDs of 50,000 messages are one line
-
 HOST, USER, PASSWORD = "127.0.0.1", "bob", 'correct"horse'
 FOLDERS = ("Archive", "Drafts", "Junk", "Sent", "Trash")
-LISTED = re.compile(rb'\(([^)]*)\) (?:"\\?."|NIL) "?(.*?)"?', re.DOTALL)
 
 
 class Stored(NamedTuple):
@@ -27,7 +26,7 @@ class Stored(NamedTuple):
 
     uid: int
     flags: frozenset[str]
-    date: str
+    date: datetime
     digest: str
 
 
@@ -35,7 +34,7 @@ class ImapMailbox:
     """One user's Maildir, behind a server on this machine."""
 
     host, user, password, port = HOST, USER, PASSWORD, 0
-    separator, prefix = "/", ""
+    separator, prefix, rights = "/", "", "dovecot-acl"
     made: tuple[str, ...] = ()  # folders that are there from the start, if the server makes none
 
     def __init__(self):
@@ -46,10 +45,14 @@ class ImapMailbox:
         self.maildir = self.home_path / "Maildir"
         self.home_path.mkdir()
 
-    def connect(self, login=True):
-        client = imaplib.IMAP4(HOST, self.port, timeout=PATIENCE)
-        if login:
-            client.login(USER, PASSWORD)
+    def connect(self):
+        client = IMAPClient(HOST, self.port, ssl=False, timeout=PATIENCE)
+        client.login(USER, PASSWORD)
+        return client
+
+    def opened(self, folder):
+        client = self.connect()
+        client.select_folder(folder)
         return client
 
     def name(self, *parts):
@@ -58,13 +61,14 @@ class ImapMailbox:
 
     def create(self, folder):
         with self.connect() as client:
-            done(client.create(quoted(folder)))
+            client.create_folder(folder)
 
     def append(self, folder, raw, flags="", when=None):
         """Put a message there as a mail reader does; `when`, in seconds, is its INTERNALDATE."""
-        date = when and imaplib.Time2Internaldate(when)
         with self.connect() as client:
-            done(client.append(quoted(folder), f"({flags})", date, as_on_the_wire(raw)))
+            client.append(
+                folder, as_on_the_wire(raw), flags.split(), when and datetime.fromtimestamp(when, UTC)
+            )
 
     def fill(self, folder, messages):
         """Put many messages there, past the server: 50,000 in seconds."""
@@ -79,30 +83,38 @@ class ImapMailbox:
 
     def move(self, source, uid, target):
         """Do what the user does with another mail reader."""
-        with self.connect() as client:
-            done(client.select(quoted(source)))
-            done(client.uid("COPY", str(uid), quoted(target)))
-            done(client.uid("STORE", str(uid), "+FLAGS", r"(\Deleted)"))
-            done(client.uid("EXPUNGE", str(uid)))
+        with self.opened(source) as client:
+            client.copy(uid, target)
+            client.delete_messages(uid)
+            client.expunge()
 
-    def flag(self, folder, uid, change, flags):
-        """Change flags as another mail reader does: `flag("INBOX", 1, "+FLAGS", "$NotJunk")`."""
-        with self.connect() as client:
-            done(client.select(quoted(folder)))
-            done(client.uid("STORE", str(uid), change, f"({flags})"))
+    def flag(self, folder, uid, added, removed=()):
+        """Change flags as another mail reader does."""
+        with self.opened(folder) as client:
+            client.remove_flags(uid, removed)
+            client.add_flags(uid, added)
 
-    def folders(self):
-        """Each folder that can be opened, with its attributes."""
+    def read_only(self, folder):
+        """Let no message be changed there and none be added, until the next wipe."""
+        (self.path(folder) / self.rights).write_text("owner lrs\n")
+        hand_over(self.path(folder))
+
+    def writable(self, folder):
+        """Undo `read_only`."""
+        (self.path(folder) / self.rights).unlink()
+
+    def validity(self, folder):
         with self.connect() as client:
-            return listed(client)
+            return client.select_folder(folder)[b"UIDVALIDITY"]
 
     def contents(self):
         """Every message of every folder: {folder: [Stored(uid, flags, date, digest), ...]}."""
         with self.connect() as client:
-            return {folder: messages_in(client, folder) for folder in listed(client)}
+            names = [name for flags, _, name in client.list_folders() if rb"\Noselect" not in flags]
+            return {name: messages_in(client, name) for name in names}
 
     def on_disk(self, name):
-        return to_utf7(name)
+        return encode(name).decode()
 
     def path(self, folder):
         """A folder's Maildir."""
@@ -137,63 +149,13 @@ def digest(raw):
     return sha256(as_on_the_wire(raw)).hexdigest()[:16]
 
 
-def to_utf7(name):
-    """Write a folder's name in IMAP's own UTF-7."""
-
-    def shifted(found):
-        code = base64.b64encode(found[0].encode("utf-16-be"), b"+,").decode().rstrip("=")
-        return f"&{code}-"
-
-    return re.sub(r"[^ -~]+", shifted, name.replace("&", "&-"))
-
-
-def from_utf7(name):
-    def plain(found):
-        padded = found[1] + "=" * (-len(found[1]) % 4)
-        return base64.b64decode(padded, b"+,").decode("utf-16-be") or "&"
-
-    return re.sub(r"&([^-]*)-", plain, name)
-
-
-def quoted(folder):
-    return '"' + re.sub(r'(["\\])', r"\\\1", to_utf7(folder)) + '"'
-
-
-def done(answer):
-    status, data = answer
-    assert status == "OK", data
-    return data
-
-
-def listed(client):
-    found = {}
-    for line in done(client.list()):
-        head, literal = line if isinstance(line, tuple) else (line, b"")
-        match = LISTED.fullmatch(head)
-        assert match, line
-        attributes = match[1].decode().split()
-        if r"\Noselect" not in attributes:
-            name = literal or re.sub(rb"\\(.)", rb"\1", match[2])
-            found[from_utf7(name.decode())] = attributes
-    return found
-
-
 def messages_in(client, folder):
-    done(client.select(quoted(folder), readonly=True))
-    found: list = []
-    for part in done(client.uid("FETCH", "1:*", "(UID FLAGS INTERNALDATE BODY.PEEK[])")):
-        if isinstance(part, tuple):
-            found.append(part)
-        elif part and found:  # what stands after the message
-            found[-1] = (found[-1][0] + part, found[-1][1])
-    return sorted(stored(about.decode(), raw) for about, raw in found)
+    client.select_folder(folder, readonly=True)
+    found = client.fetch(client.search(), ["FLAGS", "INTERNALDATE", "BODY.PEEK[]"]).items()
+    return sorted(
+        Stored(uid, flags_of(about), about[b"INTERNALDATE"], digest(about[b"BODY[]"])) for uid, about in found
+    )
 
 
-def stored(about, raw):
-    def field(pattern):
-        match = re.search(pattern, about)
-        assert match, about
-        return match[1]
-
-    flags = frozenset(field(r"FLAGS \(([^)]*)\)").split()) - {r"\Recent"}
-    return Stored(int(field(r"UID (\d+)")), flags, field(r'INTERNALDATE "\s*([^"]*)"'), digest(raw))
+def flags_of(about):
+    return frozenset(flag.decode() for flag in about[b"FLAGS"]) - {r"\Recent"}

@@ -10,14 +10,13 @@ import http.server
 import json
 import shlex
 import socketserver
-import ssl
 import subprocess
 import threading
 import urllib.parse
 from contextlib import suppress
 
 from helpers.dovecots import VERSION, DovecotProcess
-from helpers.homes import AS_A_USER, hand_over
+from helpers.homes import AS_A_USER
 from helpers.imap_mailbox import FOLDERS, HOST, PASSWORD, USER, ImapMailbox
 from helpers.ports import answers, free_ports
 from helpers.waiting import until
@@ -98,10 +97,6 @@ service anvil {{
     mode = 0
   }}
 }}
-namespace inbox {{
-  separator = {separator}
-  prefix = {prefix}
-}}
 """
 OF_A_VERSION = {
     "2.3": """
@@ -125,12 +120,7 @@ mail_plugins {{
 }}
 acl_driver = vfile
 oauth2 {{
-  introspection_url = {url}
-  introspection_mode = post
-  username_attribute = username
-  active_attribute = active
-  active_value = true
-}}
+{oauth2}}}
 """,
 }
 OAUTH2 = """introspection_url = {url}
@@ -143,8 +133,8 @@ active_value = true
 FULL = {
     "2.3": """
 namespace full {{
-  prefix = {prefix}Full{separator}
-  separator = {separator}
+  prefix = Full/
+  separator = /
   location = maildir:~/Full
   mailbox Junk {{
     auto = create
@@ -152,7 +142,7 @@ namespace full {{
 }}
 mail_plugins = acl quota
 plugin {{
-  quota = count:Full:ns={prefix}Full{separator}
+  quota = count:Full:ns=Full/
   quota_rule = *:bytes=1
   quota_grace = 0
   quota_vsizes = yes
@@ -160,8 +150,8 @@ plugin {{
 """,
     "2.4": """
 namespace full {{
-  prefix = {prefix}Full{separator}
-  separator = {separator}
+  prefix = Full/
+  separator = /
   mail_path = ~/Full
   mailbox Junk {{
     auto = create
@@ -182,27 +172,26 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     """Dovecot, with a port for plain and STARTTLS, and `tls_port`.
 
     without      capabilities it does not show
-    special_use  whether Junk, Sent and others say what they are
     full         has a folder Full/Junk that answers NO [OVERQUOTA]
     settings     more lines for dovecot.conf
 
     `ca` is the file of the authority, `tokens.good` the set of tokens that are let in by OAuth2.
     """
 
-    def __init__(self, without=(), separator="/", prefix="", special_use=True, full=False, settings=""):
+    def __init__(self, without=(), full=False, settings=""):
         ImapMailbox.__init__(self)
-        self.separator, self.prefix = separator, prefix
         self.port, self.tls_port = free_ports(2)
         self.tokens = Tokens()
+        oauth2 = OAUTH2.format(url=self.tokens.url)
         ours = IMAP + OF_A_VERSION[VERSION] + (FULL[VERSION] if full else "")
-        names = {"separator": separator, "prefix": prefix, "url": self.tokens.url, "port": self.port}
-        ours = ours.format(folder=self.root / "dovecot", tls_port=self.tls_port, **names)
+        names = {"folder": self.root / "dovecot", "port": self.port, "tls_port": self.tls_port}
+        ours = ours.format(oauth2=oauth2, **names)
         for name in FOLDERS:
-            use = f"special_use = \\{name}" if special_use else ""
-            ours += f"namespace inbox {{\n  mailbox {name} {{\n    auto = create\n    {use}\n  }}\n}}\n"
+            use = f"    auto = create\n    special_use = \\{name}\n"
+            ours += f"namespace inbox {{\n  mailbox {name} {{\n{use}  }}\n}}\n"
         DovecotProcess.__init__(self, self.home_path, ours + shown(without) + settings, PASSWORD)
         self.ca = self.folder / "ca.pem"
-        (self.folder / "oauth2.conf").write_text(OAUTH2.format(**names))
+        (self.folder / "oauth2.conf").write_text(oauth2)
         for what in CERTIFICATES:
             subprocess.run(shlex.split(CERTIFY + what), cwd=self.folder, check=True, capture_output=True)
 
@@ -220,20 +209,6 @@ class DovecotImap(ImapMailbox, DovecotProcess):
     @property
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
-
-    @property
-    def tls(self):
-        """For a client that trusts the authority."""
-        return ssl.create_default_context(cafile=str(self.ca))
-
-    def read_only(self, folder):
-        """Let no message be changed there and none be added, until the next wipe."""
-        (self.path(folder) / "dovecot-acl").write_text("owner lrs\n")
-        hand_over(self.path(folder))
-
-    def writable(self, folder):
-        """Undo `read_only`."""
-        (self.path(folder) / "dovecot-acl").unlink()
 
     def change_uidvalidity(self, folder):
         """Have the server forget which UIDs it gave; while no client is connected."""
@@ -257,13 +232,13 @@ class CourierImap(ImapMailbox):
     takes over the connection.
     """
 
-    separator, prefix = ".", "INBOX."
+    separator, prefix, rights = ".", "INBOX.", "courierimapacl"
     made = tuple(f"INBOX.{name}" for name in FOLDERS)
 
-    def __init__(self, without=()):
+    offer = "IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE"
+
+    def __init__(self):
         super().__init__()
-        offer = "IMAP4rev1 UIDPLUS CHILDREN NAMESPACE THREAD=ORDEREDSUBJECT THREAD=REFERENCES SORT QUOTA IDLE"
-        self.offer = " ".join(name for name in offer.split() if name not in without)
         self.server = socketserver.ThreadingTCPServer((HOST, 0), self.serve_client)
         self.server.daemon_threads = True
         self.port = self.server.server_address[1]
@@ -327,13 +302,6 @@ class CourierImap(ImapMailbox):
 
     def on_disk(self, name):
         return name
-
-    def read_only(self, folder):
-        (self.path(folder) / "courierimapacl").write_text("owner lrs\n")
-        hand_over(self.path(folder))
-
-    def writable(self, folder):
-        (self.path(folder) / "courierimapacl").unlink()
 
     def change_uidvalidity(self, folder):
         file = self.path(folder) / "courierimapuiddb"

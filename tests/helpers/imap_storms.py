@@ -138,10 +138,11 @@ class Sea:
         self._move(spam(91), junk, server.name("Archive"))
         self._move(ham(98), "INBOX", junk)
         server.append(junk, unknown(b"xyz"), r"\Answered", WHEN)
-        self.server.flag("INBOX", self._uid("INBOX", ham(99)), "+FLAGS", "$Junk")
+        self.server.flag("INBOX", self._uid("INBOX", ham(99)), "$Junk")
         for raw in THEN:
             server.append("INBOX", raw, r"\Answered", WHEN + 1)
-        self._keep()
+        shutil.copytree(server.maildir, self.kept / "Maildir")
+        shutil.copytree(self.home.path, self.kept / "home")
         self.expected = {}
         for command in ("run", "train"):
             self.lay_out()
@@ -155,15 +156,7 @@ class Sea:
         return next(found.uid for found in self.server.contents()[folder] if found.digest == digest(raw))
 
     def _move(self, raw, source, target):
-        with self.server.connect() as client:
-            client.select(source)
-            client.uid("COPY", str(self._uid(source, raw)), target)
-            client.uid("STORE", str(self._uid(source, raw)), "+FLAGS", r"(\Deleted)")
-            client.expunge()
-
-    def _keep(self):
-        shutil.copytree(self.server.maildir, self.kept / "Maildir")
-        shutil.copytree(self.home.path, self.kept / "home")
+        self.server.move(source, self._uid(source, raw), target)
 
     def lay_out(self):
         """Begin anew."""

@@ -13,6 +13,7 @@ from helpers.screens import ESCAPES, on_a_terminal
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.delivery.log_line import write_syslog
+from spamnb.reading.envelope import read_envelope
 from spamnb.serve.log import Log
 
 # A title for the terminal, blinking letters, the same in one byte, a bell, a line that overwrites, one that
@@ -240,8 +241,8 @@ def test_labels_and_users_in_logs_are_escaped(monkeypatch, capfd):
     verdict.reason = FORGED
     sent = []
     monkeypatch.setattr("syslog.syslog", lambda _, line: sent.append(line))
-    write_syslog(verdict, raw)
-    Log().judged(verdict, raw, FORGED, 0.0, "CHECK")
+    write_syslog(verdict, len(raw), read_envelope(raw))
+    Log().judged(verdict, len(raw), read_envelope(raw), FORGED, 0.0, "CHECK")
     Log().learned("learned", FORGED, raw, FORGED, 0.0)
     logged = capfd.readouterr().err
     assert [len(sent), sent[0].count(ESCAPED), logged.count("\n"), logged.count(ESCAPED)] == [1, 2, 2, 5]

@@ -16,6 +16,7 @@ from spamnb.bayes.view import View
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.inspection.check import check
 from spamnb.model import Model
+from spamnb.reading.message import read
 from spamnb.serve.judge import open_in_memory
 from spamnb.store.stored_model import StoredModel
 from spamnb.training import train as training
@@ -231,7 +232,7 @@ USES = {
 
 def judged_in_memory(path, raw):
     model = open_in_memory(path)
-    return model.verdict(model.features(raw)).score
+    return model.verdict(model.features(read(raw))).score
 
 
 @pytest.mark.parametrize("how", USES)

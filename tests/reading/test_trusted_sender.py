@@ -9,15 +9,17 @@ from fuzz.mail_checks import address, results
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.reading.envelope import envelope_of, fails_dmarc, read_envelope, sole_address
 from spamnb.reading.headers import MAX_FIELDS, MAX_HEADER_BYTES
-from spamnb.reading.sender import fails_dmarc, read_head, sole_address
+from spamnb.reading.message import read
 
 BOSS = "boss@allowed.example"
 
 
 def trusted(raw):
-    sender, _, is_doubtful = read_head(raw)
-    return "" if is_doubtful else sender
+    found, again = envelope_of(read(raw)), read_envelope(raw)
+    assert (found.address, found.is_doubtful) == (again.address, again.is_doubtful)
+    return "" if found.is_doubtful else found.address
 
 
 @pytest.mark.parametrize(

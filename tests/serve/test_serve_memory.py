@@ -14,6 +14,7 @@ from spamnb.bayes.classifier import Classifier
 from spamnb.in_memory import MemoryScorer
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.features import BODY, NO_TAG, Features
+from spamnb.reading.message import read
 from spamnb.serve import judge
 from spamnb.serve.judge import ReloadingModel, open_in_memory
 from spamnb.training.learn import learn
@@ -32,7 +33,7 @@ def said(messages):
 
     def said(model):
         verdicts = [model.classify(raw) for raw in messages]
-        assert [model.verdict(model.features(raw)).as_map() for raw in messages] == [
+        assert [model.verdict(model.features(read(raw))).as_map() for raw in messages] == [
             verdict.as_map() for verdict in verdicts
         ]
         return [

@@ -11,6 +11,7 @@ from spamnb import train
 from spamnb.bayes.cutoffs import misfiled_shares
 from spamnb.in_memory import load_into_memory
 from spamnb.model import Model
+from spamnb.reading.message import read
 
 EACH = 200
 WORDS = {
@@ -63,7 +64,7 @@ def test_a_model_in_memory_and_one_of_more_labels_score_alike(tmp_path):
     assert more.classifier.is_corrected
     for label in ("ham", "spam"):
         raw = made_up(label, "new")
-        assert load_into_memory(two).verdict(two.features(raw)).score == two.classify(raw).score
+        assert load_into_memory(two).verdict(two.features(read(raw))).score == two.classify(raw).score
         assert np.sign(more.classify(raw).score) == np.sign(two.classify(raw).score)
 
 

@@ -147,7 +147,7 @@ class ClusterPool:
         for _, future in self._in_order(lambda *arguments: self.submit(task, *arguments), work):
             yield self.result(future)
 
-    def verdicts(self, model: Model, paths: Sequence[str], heads: bool = False) -> Iterator[Judgement]:
+    def verdicts(self, model: Model, paths: Sequence[str], envelopes: bool = False) -> Iterator[Judgement]:
         """Have all mail below some paths judged, in order."""
         if model.key:
             raise UsageError(KEYED)
@@ -156,7 +156,7 @@ class ClusterPool:
         (sent,) = self.client.scatter([files], broadcast=True, hash=False)
 
         def begin(chunk: Chunk) -> Future:
-            return self.submit(tasks.judged, chunk, sent, heads)
+            return self.submit(tasks.judged, chunk, sent, envelopes)
 
         def redo(chunk: MailboxRange, _: Judgement) -> tuple[MailboxRange | None, Judgement]:
             result: tuple[MailboxRange | None, Judgement] = self.result(begin(chunk))

@@ -108,10 +108,10 @@ def finished(tables: Sequence[CountTable], finish: Finish) -> CountTable:
     return finish(sum_tables(tables), tables[0])
 
 
-def judged(chunk: Chunk, files: ModelFiles, heads: bool) -> tuple[MailboxRange | None, Judgement]:
+def judged(chunk: Chunk, files: ModelFiles, envelopes: bool) -> tuple[MailboxRange | None, Judgement]:
     _check_folders(chunk)
     judge = _judge(files)
-    judge.heads = heads
+    judge.envelopes = envelopes
     return ChunkTask(judge)(chunk)
 
 

@@ -1,0 +1,130 @@
+"""The envelope of a message: who sent it, what it is about, and whether that sender is to be trusted.
+
+It is made from one reading of the header block: of the reader's, where the message is read anyway. To be
+trusted, From must be one mailbox by RFC 5322, read before anything is decoded, and no server of ours may have
+found that it fails DMARC.
+"""
+
+from __future__ import annotations
+
+from spamnb.reading.headers import MAX_FIELDS, MAX_HEADER_BYTES, HeaderBlock, canonical, header_start
+from spamnb.reading.sender import UNCLOSED, name_and_address, results_in, spaced_out, without_comments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.reading.headers import Fields
+    from spamnb.reading.message import Message
+
+LONGEST_ADDRESS = 320  # characters, by RFC 5321: 64 before the @, 255 behind it
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_" + "".join(
+    map(chr, range(128, 256))
+)
+IN_DOMAIN = frozenset(LETTERS + ".")
+IN_LOCAL_PART = IN_DOMAIN.union("!#$%&'*+/=?^`{|}~")  # the "atext" of RFC 5322
+IN_NAME = IN_LOCAL_PART.union(' \t"')  # once quoted strings are but a quote
+CONTROLS = frozenset(map(chr, (*range(9), *range(10, 32), 127)))  # all but the tab
+
+
+class Envelope:
+    """A small value, which can be sent to another process."""
+
+    __slots__ = ("address", "is_doubtful", "message_id", "sender", "subject")
+
+    def __init__(self, fields: Fields, headers: Fields, is_whole: bool) -> None:
+        """Make it of the raw fields and the readable headers of a block, of which `is_whole` tells."""
+        raw: dict[str, list[str]] = {"from": [], "authentication-results": [], "message-id": [""]}
+        for name, value in fields:
+            if name in raw:
+                raw[name].append(value)
+        shown = {name: value for name, value in reversed(headers) if name in ("from", "subject")}
+        senders = raw["from"]
+        trusted = sole_address(senders[0]) if len(senders) == 1 and is_whole else ""
+        self.sender = shown.get("from", "")  # as a person would see it
+        self.address = trusted or name_and_address(self.sender)[1]
+        self.is_doubtful = not trusted or fails_dmarc(raw["authentication-results"])
+        self.subject = shown.get("subject", "")
+        message_id = raw["message-id"][:2][-1]
+        self.message_id = message_id.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def envelope_of(message: Message) -> Envelope:
+    """Make the envelope of a message that was read."""
+    fields = message.fields
+    if fields is None:
+        return Envelope([], [], False)
+    is_whole = _is_whole(fields, message.data, message.body, len(message.data))
+    return Envelope(fields, message.headers, is_whole)
+
+
+def read_envelope(raw: bytes) -> Envelope:
+    """Read the header block of a message, and nothing else of it."""
+    data = canonical(raw[:MAX_HEADER_BYTES])
+    start = header_start(data)
+    if start < 0:
+        return Envelope([], [], False)
+    block = HeaderBlock(start)
+    block.read(data, len(data))
+    return Envelope(block.fields, block.headers, _is_whole(block.fields, data, block.body, len(raw)))
+
+
+def _is_whole(fields: Fields, data: bytes, body: int, size: int) -> bool:
+    """Tell whether all of a header block was read, up to an empty line or the end: no field can follow."""
+    if len(fields) >= MAX_FIELDS:
+        return False
+    if 0 < body < len(data):
+        return body <= MAX_HEADER_BYTES and data[body - 2 : body] in (b"\n\n", b"\r\n")
+    return size <= MAX_HEADER_BYTES
+
+
+def sole_address(value: str) -> str:
+    """Return the address of a raw From that has one mailbox and nothing else, in lower case; else nothing.
+
+    What stands in comments, quotes and the display name is no address. Forms that RFC 5322 has but that
+    programs read in different ways are nothing, too: quoted local parts, domains in brackets, groups, routes.
+    """
+    if not CONTROLS.isdisjoint(value):
+        return ""
+    name, bracket, address = without_comments(value).partition("<")
+    if bracket:
+        address, bracket, after = address.partition(">")
+        if not bracket or after.strip(" \t") or not IN_NAME.issuperset(name):
+            return ""
+        for word in name.split():  # half an encoded word may swallow what follows
+            if "=?" in word and not (word.startswith("=?") and word.endswith("?=") and word.count("?") == 4):
+                return ""
+    else:
+        address = name
+    address = address.strip(" \t")
+    local, _, domain = address.partition("@")
+    for part, letters in ((local, IN_LOCAL_PART), (domain, IN_DOMAIN)):
+        if not letters.issuperset(part) or "" in part.split("."):
+            return ""
+    if len(address) > LONGEST_ADDRESS or "=?" in address:  # some decode before they parse
+        return ""
+    if not address.isascii():
+        try:
+            address = address.encode("latin-1").decode()
+        except UnicodeDecodeError:
+            return ""
+        for char in address:  # the Kelvin sign is a "k" in lower case
+            if char > "\x7f" and (char != char.lower() or not char.isprintable()):
+                return ""
+    return address.lower()
+
+
+def fails_dmarc(fields: list[str]) -> bool:
+    """Tell whether the server that wrote the topmost of these raw fields found that From fails DMARC.
+
+    It may have written several. A sender who forges one more gains nothing by it.
+    """
+    trusted = results_in(fields[0])[0] if fields else ""
+    for value in fields:
+        server, results = results_in(value)
+        if server == trusted:
+            if without_comments(value).endswith(UNCLOSED):  # what the rest says cannot be told: the worst
+                results = value.replace("(", ";").replace('"', ";").split(";")
+            for result in results:
+                method, _, found = spaced_out(result).partition("=")
+                if method.partition("/")[0] == "dmarc" and found.startswith("fail"):
+                    return True
+    return False
