@@ -86,14 +86,9 @@ class Moves:
         if not new_uids:
             self._look_for_moved(target, folder)
             moved = {known.key for known in begun}
+            lost = [known for known in self._waiting(folder) if known.key in moved]
             with self.state.change():  # none is copied twice
-                self.state.note(
-                    *(
-                        known._replace(target_uid=NOT_SEEN)
-                        for known in self._waiting(folder)
-                        if known.key in moved
-                    )
-                )
+                self.state.note(*(known._replace(target_uid=NOT_SEEN) for known in lost))
 
     def _look_for_moved(self, target: str, folder: Folder) -> None:
         """Note which messages are where they were to go, and come back."""

@@ -24,6 +24,7 @@ from spamnb.workers.processes import in_parallel
 if TYPE_CHECKING:
     from spamnb.imap.accounts import Account
     from spamnb.imap.connection import Folder
+    from spamnb.imap.fetch import Fetched
     from spamnb.imap.state import State
     from spamnb.training.batches import Batch, MailToRead
     from spamnb.training.known_messages import Summary
@@ -103,18 +104,16 @@ class MailboxTraining:
                     self.connection.close()
                     self.connection = ImapConnection(self.account)
                 self._open(folder)
-                items: list[RawMessage | Unreadable] = []
-                for message in messages(self.connection, uids):
-                    name = f"{self.account.name}/{folder.name}/{message.uid}"
-                    items.append(
-                        Unreadable(name, message.why) if message.why else RawMessage(name, None, message.raw)
-                    )
-                return ReadMessages(
-                    items, sum(len(item.data) for item in items if isinstance(item, RawMessage))
-                )
+                fetched = [*messages(self.connection, uids)]
+                items = [self._item(folder, message) for message in fetched]
+                return ReadMessages(items, sum(len(message.raw) for message in fetched))
             except NotLoggedIn:
                 raise
             except Broken:
                 if attempt == ATTEMPTS - 1:
                     raise
         raise AssertionError
+
+    def _item(self, folder: Folder, message: Fetched) -> RawMessage | Unreadable:
+        name = f"{self.account.name}/{folder.name}/{message.uid}"
+        return Unreadable(name, message.why) if message.why else RawMessage(name, None, message.raw)

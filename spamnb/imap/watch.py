@@ -75,9 +75,8 @@ class Watcher(threading.Thread):
                 Visit(self.account, connection, state, self.model, self.report).run()
                 self._succeeded()
                 folder = connection.open(self.account.inbox[0], read_only=True)
-                if (
-                    folder.next_uid <= state.progress("judged", folder.name).next_uid
-                ):  # nothing came meanwhile
+                judged = state.progress("judged", folder.name)
+                if folder.next_uid <= judged.next_uid:  # nothing came meanwhile
                     connection.wait(self.poll, self.reader)
         finally:
             connection.close()
