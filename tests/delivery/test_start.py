@@ -204,12 +204,12 @@ def test_a_mailbox_on_standard_input_is_learned_whole(spamnb, own, tmp_path, arg
 
 
 @pytest.mark.parametrize("message", ["ham", "spam", "unsure"])
-@pytest.mark.parametrize("flags", [[], ["-p"], ["-e"], ["--json", "-e"]], ids=" ".join)
+@pytest.mark.parametrize("flags", [[], ["-p"], ["-e"], ["--json", "--exit-code"]], ids=" ".join)
 def test_both_ways_to_classify_are_one(spamnb, mail, flags, message):
     """Plainly it is a delivery; with `-` it comes through the command line."""
     plain = spamnb.afresh("classify", *flags, stdin=mail.messages[message])
     assert spamnb("classify", *flags, "-", stdin=mail.messages[message]) == plain
-    assert plain.code == (["spam", "ham", "unsure"].index(message) if "-e" in flags else 0)
+    assert plain.code == (["spam", "ham", "unsure"].index(message) if {"-e", "--exit-code"} & {*flags} else 0)
 
 
 def test_both_ways_to_learn_are_one(spamnb, own, mail):
@@ -404,45 +404,48 @@ def in_the_middle(pipe):
         yield file
 
 
-def interrupted(spamnb, pipe, command, how_often=1):
-    """Ctrl-C goes to the program and its processes alike."""
+@contextlib.contextmanager
+def started(spamnb, *command, **options):
+    """A program in a session of its own, of which no process is left at the end."""
     with subprocess.Popen(
-        [spamnb.program, *command],
+        command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=spamnb.environment,
         start_new_session=True,
+        **options,
     ) as running:
         try:
-            with in_the_middle(pipe):
-                if "--cluster" not in command:
-                    for worker in children(running.pid):  # whose work is never done: nobody may wait for it
-                        stand_still(worker)
-                for _ in range(how_often):
-                    os.killpg(running.pid, signal.SIGINT)
-                    time.sleep(0.05)
-                out, err = running.communicate(timeout=PATIENCE)  # until the last of its processes is gone
+            yield running
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
+
+
+def interrupted(spamnb, pipe, command, how_often=1):
+    """Ctrl-C goes to the program and its processes alike."""
+    with started(spamnb, spamnb.program, *command) as running, in_the_middle(pipe):
+        if "--cluster" not in command:
+            for worker in children(running.pid):  # whose work is never done: nobody may wait for it
+                stand_still(worker)
+        for _ in range(how_often):
+            os.killpg(running.pid, signal.SIGINT)
+            time.sleep(0.05)
+        out, err = running.communicate(timeout=PATIENCE)  # until the last of its processes is gone
     return running.returncode, out, err.decode().strip()
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, pipe, jobs):
+@pytest.mark.parametrize(
+    "who", ["--jobs 1", "--jobs 2", pytest.param("--cluster local --jobs 2", marks=only_long)]
+)
+def test_ctrl_c_leaves_the_model_as_it_was(spamnb, own, mail, pipe, who):
     with open(own, "rb") as file:
         before = file.read()
-    command = ["train", "--jobs", jobs, "--model", own, pipe, mail.spam]
+    command = ["train", *who.split(), "--model", own, pipe, mail.spam]
     assert interrupted(spamnb, pipe, command) == (-signal.SIGINT, b"", "spamnb: stopped")
     with open(own, "rb") as file:
         assert file.read() == before
     assert not [name for name in os.listdir(os.path.dirname(own)) if name.endswith((".new", ".journal"))]
-
-
-@only_long
-def test_ctrl_c_is_not_for_the_workers_of_a_cluster(spamnb, own, mail, pipe):
-    command = ["train", "--cluster", "local", "--jobs", "2", "--model", own, pipe, mail.spam]
-    assert interrupted(spamnb, pipe, command) == (-signal.SIGINT, b"", "spamnb: stopped")
 
 
 def test_ctrl_c_again_and_again_leaves_no_process_behind(spamnb, own, mail, pipe):
@@ -456,67 +459,24 @@ def test_ctrl_c_again_and_again_leaves_no_process_behind(spamnb, own, mail, pipe
 LOOP = 'for round in 1 2; do "$@" <&3; echo "went on after $?"; done'
 
 
-@contextlib.contextmanager
-def looping(spamnb, *command, stdin=None):
-    """A shell that runs the program again and again, in a session of its own."""
-    with subprocess.Popen(
-        ["bash", "-c", f"exec 3<&0; {LOOP}", "bash", spamnb.program, *command],
-        stdin=stdin or subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=spamnb.environment,
-        start_new_session=True,
-    ) as shell:
-        try:
-            yield shell
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(shell.pid, signal.SIGKILL)
-
-
-def stopped(shell):
-    """Press Ctrl-C; the loop must be over."""
-    os.killpg(shell.pid, signal.SIGINT)
-    out, err = shell.communicate(timeout=PATIENCE)  # until the last process is gone
-    assert (out, err.decode().strip()) == (b"", "spamnb: stopped")
-    assert shell.returncode == -signal.SIGINT
-
-
-@needs("bash")
-def test_ctrl_c_ends_a_loop_of_a_shell(spamnb, own, mail, pipe):
-    with (
-        looping(spamnb, "train", "--jobs", "2", "--model", own, pipe, mail.spam) as shell,
-        in_the_middle(pipe),
-    ):
-        stopped(shell)
-
-
 @needs("bash")
 @pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["classify", "-"]], ids=" ".join)
 def test_ctrl_c_ends_a_loop_of_deliveries(spamnb, command):
-    with looping(spamnb, *command, stdin=subprocess.PIPE) as shell:
-        shell.stdin.write(b"Subject: x\n\n" + bytes(1 << 20))  # more than a pipe holds: it reads by now
-        shell.stdin.flush()
-        stopped(shell)
+    shell = ("bash", "-c", f"exec 3<&0; {LOOP}", "bash", spamnb.program, *command)
+    with started(spamnb, *shell, stdin=subprocess.PIPE) as running:
+        running.stdin.write(b"Subject: x\n\n" + bytes(1 << 20))  # more than a pipe holds: it reads by now
+        running.stdin.flush()
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=PATIENCE)  # until the last process is gone
+    assert (out, err.decode().strip(), running.returncode) == (b"", "spamnb: stopped", -signal.SIGINT)
 
 
 def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, pipe):
     """A pipe is at its end when the last process that holds it has ended."""
     command = [spamnb.program, "train", "--jobs", "3", "--model", own, pipe, mail.spam]
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=spamnb.environment,
-        start_new_session=True,
-    ) as running:
-        try:
-            with in_the_middle(pipe):
-                running.kill()
-                assert running.communicate(timeout=PATIENCE) == (b"", b"")
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(running.pid, signal.SIGKILL)
+    with started(spamnb, *command) as running, in_the_middle(pipe):
+        running.kill()
+        assert running.communicate(timeout=PATIENCE) == (b"", b"")
     assert running.returncode == -signal.SIGKILL
 
 
@@ -524,9 +484,7 @@ def test_a_killed_program_leaves_no_process_behind(spamnb, own, mail, pipe):
 def test_a_killed_worker_is_told(spamnb, own, mail, pipe):
     """As when memory runs out."""
     command = [spamnb.program, "train", "--jobs", "2", "--model", own, pipe, mail.spam]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=spamnb.environment
-    ) as running:
+    with started(spamnb, *command) as running:
         with in_the_middle(pipe) as file:
             until(lambda: len(children(running.pid)) == 2)
             for worker in children(running.pid):

@@ -3,6 +3,7 @@
 import os
 import random
 import time
+from functools import partial
 
 import pytest
 
@@ -104,23 +105,19 @@ def left(folder):
     return [name[8:10] for name in log.file_names(str(folder))]
 
 
-def test_what_is_old_goes(tmp_path):
-    fill(tmp_path, (10, 30), (10, 4), (10, 2), (10, 0))
-    assert log.prune_files(str(tmp_path), 3, 10**6) == 2
-    assert left(tmp_path) == ["03", "04"]
-
-
-def test_what_is_too_much_goes_the_oldest_first(tmp_path):
-    fill(tmp_path, *[(300_000, 0)] * 4, (10, 0))
+@pytest.mark.parametrize(
+    ("files", "stay"),
+    [
+        ([(10, 30), (10, 4), (10, 2), (10, 0)], ["03", "04"]),  # what is old goes
+        ([*[(300_000, 0)] * 4, (10, 0)], ["03", "04", "05"]),  # the oldest first, with room for the next file
+        ([(10, 0), (10**7, 0)], ["02"]),  # but never the latest
+    ],
+)
+def test_what_is_old_or_too_much_goes(tmp_path, files, stay):
+    fill(tmp_path, *files)
     (tmp_path / "other").write_bytes(bytes(100_000))  # as the database
-    log.prune_files(str(tmp_path), 3, 10**6)
-    assert left(tmp_path) == ["03", "04", "05"]  # with room for the next file
-
-
-def test_the_latest_file_is_never_too_much(tmp_path):
-    fill(tmp_path, (10, 0), (10**7, 0))
-    log.prune_files(str(tmp_path), 3, 10**6)
-    assert left(tmp_path) == ["02"]
+    assert log.prune_files(str(tmp_path), 3, 10**6) == len(files) - len(stay)
+    assert left(tmp_path) == stay
 
 
 def test_appending_prunes_by_itself(tmp_path):
@@ -129,26 +126,20 @@ def test_appending_prunes_by_itself(tmp_path):
     assert left(tmp_path)[0] == "02"
 
 
-@pytest.mark.parametrize(
-    ("text", "size"), [("200MB", 200 * 10**6), ("2g", 2 * 10**9), ("1000000", 10**6), ("1 MB", 0), ("", 0)]
-)
-def test_sizes(text, size):
-    if size:
-        assert parse_size(text) == size
-    else:
-        with pytest.raises(UsageError, match="--history-size"):
-            parse_size(text)
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "x", "", "1.5", "9" * 30, "٣"])
-def test_no_days(text):
-    with pytest.raises(UsageError, match="--history-days"):
-        parse_days(text)
+QUANTITIES = {
+    parse_size: {"200MB": 200 * 10**6, "2g": 2 * 10**9, "1000000": 10**6, "1 MB": None, "": None},
+    parse_days: {"90": 90, "90d": 90}
+    | dict.fromkeys(("0", "-1", "x", "", "1.5", "9" * 30, "\N{ARABIC-INDIC DIGIT THREE}")),
+    partial(parse_days, name="--older-than", least=0): {"0d": 0, "-1": None},
+    partial(parse_size, name="--max-size", least=1): {"1": 1, "0": None},
+}
 
 
 def test_days_and_sizes_are_written_alike_everywhere():
-    assert parse_days("90") == parse_days("90d") == 90
-    assert parse_days("0d", "--older-than", 0) == 0
-    assert parse_size("1", "--max-size", 1) == 1
-    with pytest.raises(UsageError, match=r"--max-size takes a size of 1 or more, e\.g\. 200MB"):
-        parse_size("0", "--max-size", 1)
+    for parse, texts in QUANTITIES.items():
+        for text, value in texts.items():
+            if value is not None:
+                assert parse(text) == value
+            else:
+                with pytest.raises(UsageError, match=r"takes a (number of days|size of 1)"):
+                    parse(text)
