@@ -9,7 +9,7 @@ from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb import __version__
 from spamnb.errors import SpamnbError
-from spamnb.files import default_model, make_folder, read_all, write_all, xdg_folder
+from spamnb.files import default_model, make_folder, write_all, xdg_folder
 from spamnb.store import msgpack_codec
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ class Configuration:
         senders: "SenderLists | None" = None,
     ) -> None:
         self.values = DEFAULTS | (values or {})
-        self.origins = origins or {}  # by key, the file that says so
+        self.origins = origins or {}  # by key, the file that says so; the cache has none
         self.sources = sources or {}  # all files that it is made of, or would be if they were there
         self.senders = senders
 
@@ -105,9 +105,9 @@ def read_anew() -> Configuration:
     senders = read_senders(values, origins)
     now, path = time_ns(), cache_path()
     if path and not any(stamp and now - SETTLED < stamp[0] < now + SKEW for stamp in sources.values()):
-        about = {"program": __version__, "values": values, "origins": origins, "sources": sources}
+        cached = {"program": __version__, "values": values, "sources": sources, "senders": senders.entries}
         try:
-            packed = msgpack_codec.pack({**about, "senders": senders.entries})
+            packed = msgpack_codec.pack(cached)
             write_cache(path, crc32(packed).to_bytes(CHECKSUM, "little") + packed)
         except (OSError, ValueError):
             pass  # then they are read each time
@@ -150,10 +150,13 @@ def read_cache(path: str, sources: "dict[str, Stamp]") -> Configuration | None:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            is_own, data = os.fstat(handle).st_uid == os.geteuid(), read_all(handle)
+            status = os.fstat(handle)
+            data = os.read(handle, status.st_size)
         finally:
             os.close(handle)
-        if is_own and crc32(data[CHECKSUM:]) == int.from_bytes(data[:CHECKSUM], "little"):
+        if status.st_uid == os.geteuid() and crc32(data[CHECKSUM:]) == int.from_bytes(
+            data[:CHECKSUM], "little"
+        ):
             return sound_configuration(msgpack_codec.unpack(data, CHECKSUM)[0], sources)
     except (OSError, KeyError, TypeError, AttributeError, msgpack_codec.Damaged):
         pass
@@ -174,7 +177,7 @@ def sound_configuration(cached: "dict[str, Any]", sources: "dict[str, Stamp]") -
         from spamnb.senders.lists import SenderLists
 
         senders = SenderLists(bytes(cached["senders"]))
-    return Configuration(cached["values"], cached["origins"], cached["sources"], senders)
+    return Configuration(cached["values"], {}, cached["sources"], senders)
 
 
 def write_cache(path: str, data: bytes) -> None:

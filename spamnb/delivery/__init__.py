@@ -6,7 +6,6 @@ command line's libraries; they parse calls with other options, and then come her
 """
 
 from spamnb.configuration.current import Configuration, load, model_path
-from spamnb.delivery.only_message import read_only_message
 from spamnb.errors import (
     CannotCreate,
     InputOutputError,
@@ -262,15 +261,22 @@ def parse(arguments: "Sequence[str]") -> "Callable[[], int] | None":
         classify = ClassifyCommand(**options)
         if path is None:
             return classify.run
-        if "://" not in classify.model and (found := read_only_message(path, classify.passthrough)):
+        if "://" not in classify.model and (found := message_in(path, classify.passthrough)):
             raw, index = found
             return lambda: classify.run(path, raw, index)
     elif path is not None and (label != ANY_LABEL or "forget" in options):
         learn = LearnCommand(label, **options)
-        if learn.fits_journal and (found := read_only_message(path)):
+        if learn.fits_journal and (found := message_in(path)):
             raw, _ = found
             return lambda: learn.run(raw)
     return None
+
+
+def message_in(path: str, whole: bool = False) -> tuple[bytes, int | None] | None:
+    """Read the only message of a file; most deliveries come on standard input, and need no such reader."""
+    from spamnb.delivery.only_message import read_only_message
+
+    return read_only_message(path, whole)
 
 
 def is_header_style(name: str | None) -> bool:

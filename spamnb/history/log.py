@@ -37,7 +37,7 @@ FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 
 MARK = b"\xd4spamnb\0"
 STEM, ESCAPED = MARK[:-1], MARK[:-1] + b"\1"
-HEAD = len(MARK) + 8  # bytes before the map
+BEFORE_MAP = len(MARK) + 8  # bytes
 MAX_RECORD = MAX_MESSAGE + (1 << 17)
 LATEST = 1e11  # seconds since 1970: dates of the year 5138 can be written
 LONGEST_PATH = 1 << 12  # bytes
@@ -198,7 +198,7 @@ def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]"
     found: list[tuple[int, int, Fields]] = []
     at = done = 0
     while (at := data.find(MARK, at)) >= 0:
-        start = at + HEAD
+        start = at + BEFORE_MAP
         end = start + int.from_bytes(data[start - 8 : start - 4], "little")
         if max(start, end) > len(data) and data.find(MARK, at + 1) < 0 and len(data) - at < MAX_RECORD:
             return found, at
@@ -212,8 +212,9 @@ def unpacked_records(data: bytes) -> "tuple[list[tuple[int, int, Fields]], int]"
 
 def sound_fields(record: bytes) -> "Fields | None":
     """Return the fields of a record; None if it is damaged."""
-    packed = record[HEAD:]
-    if not record.startswith(MARK) or zlib.crc32(packed).to_bytes(4, "little") != record[HEAD - 4 : HEAD]:
+    packed = record[BEFORE_MAP:]
+    checksum = int.from_bytes(record[BEFORE_MAP - 4 : BEFORE_MAP], "little")
+    if not record.startswith(MARK) or zlib.crc32(packed) != checksum:
         return None
     try:
         fields: Fields = msgpack_codec.unpack(packed.replace(ESCAPED, STEM))[0]

@@ -3,6 +3,7 @@
 import os
 import random
 import time
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -126,7 +127,7 @@ def test_appending_prunes_by_itself(tmp_path):
     assert left(tmp_path)[0] == "02"
 
 
-QUANTITIES = {
+QUANTITIES: dict[Callable[..., int], dict[str, int | None]] = {
     parse_size: {"200MB": 200 * 10**6, "2g": 2 * 10**9, "1000000": 10**6, "1 MB": None, "": None},
     parse_days: {"90": 90, "90d": 90}
     | dict.fromkeys(("0", "-1", "x", "", "1.5", "9" * 30, "\N{ARABIC-INDIC DIGIT THREE}")),
