@@ -16,7 +16,7 @@ from fuzz.file_checks import JOURNAL, SPAM, sound_model
 from helpers.paths import GOLDEN, SPAMASSASSIN
 
 from spamnb.exchange.backup import exported
-from spamnb.history.log import ESCAPED, HEAD, STEM, packed_record
+from spamnb.history.log import BEFORE_MAP, ESCAPED, STEM, packed_record
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
@@ -101,7 +101,7 @@ def histories() -> Iterator[bytes]:
     for raw in (SPAM, b""):
         verdict = Model.open(sound_model()).classify(raw)
         record = packed_record(raw, verdict, sound_model(), "classify", "ann", 1e9, [14, 10**8])
-        yield record[HEAD:].replace(ESCAPED, STEM)
+        yield record[BEFORE_MAP:].replace(ESCAPED, STEM)
 
 
 def backups() -> Iterator[bytes]:
