@@ -2,7 +2,7 @@ cimport cython
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
 cdef uint64_t MASK, SECRET_FACTOR
-cdef int SLOT_SHIFT, LAST_SLOT
+cdef int SLOT_SHIFT, LAST_SLOT, _ENTRIES, _ENTRY_BITS, _LAST_ENTRY
 cdef bint COMPILED
 
 @cython.final

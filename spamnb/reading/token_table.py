@@ -6,6 +6,7 @@ from os import urandom
 
 ENTRIES = 4096  # of one table; a power of two, as what follows
 ENTRY_BITS, LAST_ENTRY = 12, ENTRIES - 1
+_ENTRIES, _ENTRY_BITS, _LAST_ENTRY = ENTRIES, ENTRY_BITS, LAST_ENTRY  # with types of C, in this module
 SLOTS, LAST_SLOT = 2 * ENTRIES, 2 * ENTRIES - 1
 SLOT_SHIFT = 64 - 13
 # Nobody can choose tokens that share a slot: where each belongs differs from process to process.
@@ -36,13 +37,13 @@ class TokenTable:
     def slot_of(self, fingerprint: int) -> int:
         """Find the slot of a fingerprint, or the free one where it belongs."""
         at = (fingerprint * SECRET_FACTOR & MASK) >> SLOT_SHIFT
-        while self.slots[at] and self.fingerprints[self.slots[at] - 1 & LAST_ENTRY] != fingerprint:
+        while self.slots[at] and self.fingerprints[self.slots[at] - 1 & _LAST_ENTRY] != fingerprint:
             at = at + 1 & LAST_SLOT
         return at
 
     def put(self, slot: int, fingerprint: int, part: int, start: int, end: int) -> int:
         """Make an entry in a free slot; return its number."""
-        if self.used >= ENTRIES:
+        if self.used >= _ENTRIES:
             raise IndexError("the table of tokens is full")
         entry = self.used
         self.fingerprints[entry] = fingerprint
@@ -57,7 +58,7 @@ class TokenTable:
 
     def clear(self) -> None:
         for entry in range(self.used):
-            self.slots[self.homes[entry & LAST_ENTRY] & LAST_SLOT] = 0
+            self.slots[self.homes[entry & _LAST_ENTRY] & LAST_SLOT] = 0
         self.used = 0
 
 
@@ -67,5 +68,5 @@ def number_in(tables: list[TokenTable], fingerprint: int) -> int:
         table = tables[which]
         slot = table.slot_of(fingerprint)
         if table.slots[slot]:
-            return (which << ENTRY_BITS) + table.slots[slot] - 1
+            return (which << _ENTRY_BITS) + table.slots[slot] - 1
     return -1
