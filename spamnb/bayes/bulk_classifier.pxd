@@ -22,10 +22,10 @@ cdef class BulkClassifier:
     cpdef open(self, rows, counts=*)
     cpdef score(self, int64_t message)
     @cython.locals(scorer=Scorer, first=uint32_t, start=int64_t, end=int64_t, own=uint32_t, others=uint32_t, at=int64_t, k=int,
-                   count=uint32_t, other=uint32_t, length=int64_t, times=double)
+                   place=uint32_t, count=uint32_t, other=uint32_t, length=int64_t, times=double)
     cdef int add(self, int64_t message, int left_out, const int32_t[::1] places, const int32_t[:, ::1] counts) except -1
     cdef tuple row(self, uint32_t place)
     cpdef left_out_joints(self, messages, truth, lone=*)
-    @cython.locals(at=int64_t, k=int, tokens=int64_t, unique=int64_t, total=int64_t, totals=list)
+    @cython.locals(at=int64_t, place=uint32_t, k=int, tokens=int64_t, unique=int64_t, total=int64_t, totals=list)
     cdef int leave_out(self, int64_t message, uint32_t label, int64_t lone, const int32_t[::1] places,
                        const int32_t[:, ::1] counts) except -1

@@ -115,7 +115,8 @@ class BulkClassifier:
         if scorer.is_of_two:
             own, others = int(left_out == 0), int(left_out == 1)
             for at in range(start, end):
-                count, other = counts[places[at], first], counts[places[at], first + 1]
+                place = places[at]
+                count, other = counts[place, first], counts[place, first + 1]
                 scorer.compare(count - (own & (count > 0)), other - (others & (other > 0)), self.parts[at])
         else:
             length = sum([self.times[at] for at in range(start, end)]) if self.is_tfidf else 0
@@ -152,11 +153,11 @@ class BulkClassifier:
         """Take the likelihood's denominators without a message."""
         tokens, unique = lone, lone
         for at in range(self.starts[message], self.starts[message + 1]):
-            total = 0
+            place, total = places[at], 0
             for k in range(self.label_count):
-                total += counts[places[at], k]
+                total += counts[place, k]
             tokens += total > 0
-            unique += (total == 1) & (counts[places[at], label] == 1)
+            unique += (total == 1) & (counts[place, label] == 1)
         totals = self.likelihood.label_totals.copy()
         totals[label] -= tokens
         self.likelihood.set_denominators(totals, self.likelihood.vocabulary - unique)
