@@ -95,7 +95,7 @@ class BulkClassifier:
         return np.array([score.joint for score in self.scores(rows)], float).reshape(-1, self.label_count)
 
     def scores(self, rows: Rows, counts: Array | None = None) -> list[Score]:
-        """Score messages; the scores have no evidence of tokens."""
+        """Score messages; the scores have no evidence."""
         self.open(rows, counts)
         return [self.score(message) for message in range(len(rows))]
 
@@ -104,7 +104,9 @@ class BulkClassifier:
         if not self.numbers:
             return self.scorer.score([])
         numbers = {name: values[message] for name, values in self.numbers if values[message] != MISSING}
-        return self.scorer.score([], (), numbers)
+        score = self.scorer.score([], (), numbers)
+        score.evidence = []  # it cannot be sent to another process
+        return score
 
     def add(self, message: int, left_out: int, places: Any, counts: Any) -> None:
         """Add up the tokens of a message; if `left_out` is its label, the rows are taken without it."""
