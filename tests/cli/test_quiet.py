@@ -90,11 +90,11 @@ def test_errors_are_told(spamnb, tmp_path, words):
 
 
 def test_neither_progress_nor_totals_on_a_terminal(spamnb, own, mail):
-    usual, _ = on_a_terminal(spamnb, "classify", "--model", own, mail.ham, prompt=True)
-    quiet, code = on_a_terminal(spamnb, "classify", "-q", "--model", own, mail.ham, prompt=True)
+    usual, _ = on_a_terminal(spamnb, "classify", "--model", own, mail.ham, patience=-1)
+    quiet, code = on_a_terminal(spamnb, "classify", "-q", "--model", own, mail.ham, patience=-1)
     assert code == 0
     assert "messages: " in usual
     assert "messages: " not in quiet
-    screen, code = on_a_terminal(spamnb, "inspect", "-q", "--check", "--model", own, prompt=True)
+    screen, code = on_a_terminal(spamnb, "inspect", "-q", "--check", "--model", own, patience=-1)
     assert code == 0
     assert "checking" not in screen

@@ -498,7 +498,7 @@ def test_a_killed_worker_is_told(spamnb, own, mail, pipe):
 
 def test_progress_on_a_terminal(spamnb, own, mail):
     train = ("train", "--model", own, "--spam", mail.work)
-    seen, code = on_a_terminal(spamnb, *train, prompt=True)
+    seen, code = on_a_terminal(spamnb, *train, patience=-1)
     assert code == 0
     assert "training" in seen
     assert "100%" in seen
@@ -507,7 +507,7 @@ def test_progress_on_a_terminal(spamnb, own, mail):
     assert "0:00:00" in seen  # time left
     summary = seen.rpartition("\x1b")[2]
     assert f"model: {own}\r\n" in summary  # the bar is gone, the summary stays
-    seen, _ = on_a_terminal(spamnb, *train)
+    seen, _ = on_a_terminal(spamnb, *train, patience=3600)
     assert "training" not in seen  # what takes no time needs no bar
 
 

@@ -10,16 +10,16 @@ import sys
 ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[A-Za-z]|\(B)")  # of ours: colours, and where the cursor goes
 
 
-# The program itself, that shows progress from the start and not only after a while.
-PROMPT = (
-    "import sys; from spamnb.cli import progress; progress.PATIENCE = -1; "
+# The program itself, that shows progress after so many seconds.
+PATIENT = (
+    "import sys; from spamnb.cli import progress; progress.PATIENCE = int(sys.argv.pop(1)); "
     "from spamnb.start import main; sys.exit(main())"
 )
 
 
-def on_a_terminal(spamnb, *arguments, prompt=False, typed=b"", **more):
+def on_a_terminal(spamnb, *arguments, patience=None, typed=b"", **more):
     """What a person sees, both streams together, and the exit code; `more` is set in the environment."""
-    program = [sys.executable, "-c", PROMPT] if prompt else [spamnb.program]
+    program = [sys.executable, "-c", PATIENT, str(patience)] if patience is not None else [spamnb.program]
     ours, theirs = pty.openpty()
     os.write(ours, typed)  # the terminal keeps it until it is read
     environment = spamnb.environment | {"TERM": "xterm", "COLUMNS": "120"} | more

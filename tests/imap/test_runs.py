@@ -365,6 +365,19 @@ def test_numbers_of_messages_are_changed(server, home, changed):
     assert home.outcomes() == []
 
 
+def test_no_room_left(dovecot_with, home):
+    server = dovecot_with(full=True)
+    home.add(server, junk="Full/Junk")
+    for raw in (spam(99), ham(99)):
+        server.append("INBOX", raw)
+    done = home("run")
+    assert done.code == 75
+    assert "the mailbox is full" in done.err.decode()
+    assert len(done.err.splitlines()) == 1
+    assert places(server) == {digest(spam(99)): "INBOX", digest(ham(99)): "INBOX"}
+    assert (home("run").code, len(places(server))) == (75, 2)  # it is tried again
+
+
 def test_read_only_folders(server, home):
     junk = server.name("Junk")
     home.add(server)

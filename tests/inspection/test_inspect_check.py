@@ -117,7 +117,7 @@ def test_a_model_of_many_blocks(own, monkeypatch):
 
 
 def test_progress_on_a_terminal(spamnb, own):
-    screen, code = on_a_terminal(spamnb, "inspect", "--check", "--model", own, prompt=True)
+    screen, code = on_a_terminal(spamnb, "inspect", "--check", "--model", own, patience=-1)
     assert code == 0
     assert "checking" in screen
     assert "entries" in screen

@@ -14,7 +14,7 @@ from helpers.waiting import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.errors import CannotCreate, Locked
+from spamnb.errors import CannotCreate, Locked, SpamnbError
 from spamnb.lock import Lock
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -297,4 +297,14 @@ def test_a_dead_process_holds_no_lock(model):
 def test_a_lock_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(CannotCreate, match="lock"), Lock(str(tmp_path / "file" / "model")):
+        pass
+
+
+def test_the_lock_is_released_when_learning_fails(model):
+    content = Path(model).read_bytes()
+    Path(model).write_bytes(content[:-1])
+    with pytest.raises(SpamnbError):
+        learn(model, MAIL[0], "ham")
+    Path(model).write_bytes(content)
+    with Lock(model, patience=0):
         pass

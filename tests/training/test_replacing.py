@@ -3,15 +3,18 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from helpers.learning import fold, seen, train_bulk
 from helpers.textbook import counted
-from helpers.waiting import PATIENCE, pipe_to_reader
+from helpers.waiting import PATIENCE, pipe_to_reader, stand_still, until
 
 from spamnb.errors import CannotCreate, InputOutputError
+from spamnb.lock import Lock
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
@@ -389,6 +392,16 @@ def test_a_model_removed_meanwhile(model, tmp_path):
 # Real processes
 
 
+FOLD = """
+import sys
+from spamnb.training.train import fold
+from spamnb.lock import TRAINING, Lock
+with Lock(sys.argv[1], kind=TRAINING):
+    print("begun", flush=True)
+    fold(sys.argv[1])
+"""
+
+
 @pytest.mark.slow
 def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
     """Training waits at a pipe for its mail; meanwhile messages are learned, as fast as ever."""
@@ -417,3 +430,54 @@ def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
     assert counts_of(model) == new
     fold(model)
     assert counts_of(model) == new
+
+
+@pytest.mark.slow
+def test_a_real_fold_and_real_lessons(spamnb, model, old):
+    """The folding process is held up where it would put its model in place."""
+    with Lock(model):
+        folding_process = subprocess.Popen([sys.executable, "-c", FOLD, model], stdout=subprocess.PIPE)
+        try:
+            until(lambda: is_whole(model + ".new"))
+            stand_still(folding_process.pid)
+        except BaseException:
+            folding_process.kill()
+            raise
+    try:
+        for name, label in MEANWHILE:
+            flags = ["--ham", "-", "--forget"] if label is None else [f"--{label}", "-"]
+            spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
+        os.kill(folding_process.pid, signal.SIGCONT)
+        assert folding_process.wait(PATIENCE) == 0
+    finally:
+        folding_process.kill()
+        folding_process.communicate()
+    assert counts_of(model) == old
+    assert 0 < len(StoredModel.open(model).journal.records) <= len(MEANWHILE)
+
+
+def is_whole(path):
+    try:
+        return bool(StoredModel(path).labels)
+    except Exception:
+        return False
+
+
+@pytest.mark.slow
+def test_two_runs_one_after_the_other(spamnb, model, tmp_path):
+    """The second waits for the first, and begins with what that has made."""
+    for name in ("fay", "gus"):
+        (tmp_path / name).write_bytes(letter(name))
+    runs = [
+        subprocess.Popen(
+            [spamnb.program, "train", "--ham", str(tmp_path / name), "--model", model],
+            env=spamnb.environment,
+            stdout=subprocess.PIPE,
+        )
+        for name in ("fay", "gus")
+    ]
+    for run in runs:
+        with run:
+            assert run.communicate(timeout=PATIENCE)[0].startswith(b"ham: 1 learned")
+    labels = after(IN_FILE, IN_JOURNAL, {"fay": "ham", "gus": "ham"})
+    assert counts_of(model) == expected(tmp_path / "all", labels)
