@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from spamnb.bayes.view import View
     from spamnb.store.counts import Counts, Pair, Row, Token
 
+# Arrays below have 101 places: for MOST_LABELS labels and, where spam is apart, all others together; or twice
+# as many, for body and head. Written out, so that they are arrays of C.
 LARGEST_COUNT = 1 << 53  # higher ones are taken for it: so the sum over all labels has less than 63 bits
 LARGEST_TERM = 1 << 50  # units: no weight is larger, see LOG_TINY
 MOST_TERMS = 1 << 12  # so many of LARGEST_TERM are 2⁶²: what is added up before, 63 bits hold
