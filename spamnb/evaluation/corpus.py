@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spamnb.arrays import Array, Rows, Texts, distinct, stacked
+from spamnb.errors import DataError
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.tables.count_table import CountTable
+from spamnb.tables.count_table import LARGEST_INT32, CountTable
 from spamnb.training.batches import Batch
 
 
@@ -26,6 +27,11 @@ class Corpus:
     fingerprints: Array  # of the vocabulary, sorted
     unreadable: list[Unreadable]
     texts: list[tuple[Array, Texts]]  # batch by batch: fingerprints and texts of the tokens
+
+    def __post_init__(self) -> None:
+        """Refuse mail with a word so often that 32 bits, which those who judge count with, cannot hold it."""
+        if np.bincount(self.rows.places, self.rows.times).max(initial=0) > LARGEST_INT32:
+            raise DataError("a word is more than 2,147,483,647 times in this mail; evaluate less of it")
 
     @classmethod
     def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:

@@ -6,8 +6,9 @@ import random
 import numpy as np
 import pytest
 
+from spamnb.arrays import Rows
 from spamnb.bayes.view import View
-from spamnb.errors import UsageError
+from spamnb.errors import DataError, UsageError
 from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
 from spamnb.evaluation.compare import ComparedCandidate, beats_first, steps_from
 from spamnb.evaluation.corpus import Corpus
@@ -162,3 +163,18 @@ class TestCandidates:
 def test_the_first_is_beaten_beyond_chance(won, lost, verdicts_p, ranking_p, beats):
     candidate = parse_candidate("damping=8")
     assert beats_first(ComparedCandidate(candidate, {}, won, 0, lost, verdicts_p, ranking_p)) == beats
+
+
+def test_a_word_too_often_to_be_counted():
+    """65,535 times a message, as often as reading counts it."""
+
+    def corpus(size):
+        ones = np.ones(size, np.uint8)
+        rows = Rows(np.arange(size + 1), ones * 0, ones * np.uint16(65_535), ones, {})
+        names = [("", None)] * size
+        return Corpus(("ham", "spam"), ones * 0, names, np.empty(0), [], rows, np.zeros(1, np.uint64), [], [])
+
+    whole = corpus(32_768)
+    assert whole.table(np.ones(32_768, bool)).occurrence_counts.max() == 32_768 * 65_535
+    with pytest.raises(DataError, match="evaluate less"):
+        corpus(32_769)
