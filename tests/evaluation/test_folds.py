@@ -171,7 +171,7 @@ def test_a_word_too_often_to_be_counted():
     def corpus(size):
         ones = np.ones(size, np.uint8)
         rows = Rows(np.arange(size + 1), ones * 0, ones * np.uint16(65_535), ones, {})
-        names = [("", None)] * size
+        names: list = [("", None)] * size
         return Corpus(("ham", "spam"), ones * 0, names, np.empty(0), [], rows, np.zeros(1, np.uint64), [], [])
 
     whole = corpus(32_768)
