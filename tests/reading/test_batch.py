@@ -88,12 +88,8 @@ texts |= st.text(max_size=30)
 
 def plain(subject, body):
     head = " ".join(subject.split()).encode("utf-8", "replace")
-    return (
-        b"Subject: "
-        + head
-        + b"\nContent-Type: text/plain; charset=utf-8\n\n"
-        + body.encode("utf-8", "replace")
-    )
+    start = b"Subject: " + head + b"\nContent-Type: text/plain; charset=utf-8\n\n"
+    return start + body.encode("utf-8", "replace")
 
 
 def page(subject, body):

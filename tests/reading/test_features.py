@@ -295,7 +295,7 @@ def test_any_bytes(raw, choices):
         assert token
         assert not [char for char in token if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")], token
         assert times >= 1
-    assert all(type(value) is int for value in found.numbers.values())
+    assert all(type(value) is int and value >= 0 for value in found.numbers.values())
 
 
 @given(ANY)

@@ -85,13 +85,8 @@ def test_headers_in_order_and_twice():
 
 
 def test_a_header_again_gives_the_same():
+    headers = [("x-a", "One two"), ("from", "Ann <ann@a.example>"), ("received", "from a.example")]
     words = Words()
-    headers = [
-        ("x-a", "One two"),
-        ("from", "Ann <ann@a.example>"),
-        ("received", "from a.example"),
-        ("x-spam", "1"),
-    ]
     assert header_tokens(headers, words) == header_tokens(headers, words) == header_tokens(headers, WORDS)
 
 
@@ -101,7 +96,7 @@ def test_no_memory_of_other_settings():
 
 
 def test_the_words_follow_the_settings():
-    words = Settings(keep_case=True, stop_words=["of"], stem="english").words()
+    words = Settings(ngrams=2, keep_case=True, stop_words=["of"], stem="english").words()
     assert tokens("x-a", "Kings of offers", words) == ["x-a:King", "x-a:offer"]
 
 
@@ -143,11 +138,6 @@ def test_who_signed_and_which_list(name, value, domains):
 def test_subject(n, value, grams):
     expected = [f"subject:{gram}" for gram in grams.split("|") if gram]
     assert tokens("subject", value, Settings(ngrams=n).words()) == expected
-
-
-def test_only_the_subject_has_ngrams():
-    words = Settings(ngrams=2).words()
-    assert tokens("x-a", "one two", words) == ["x-a:one", "x-a:two"]
 
 
 # Addresses
@@ -199,6 +189,13 @@ def test_an_address_that_is_too_long():
         ("from localhost by localhost", ""),
         ("for <ann@a.example>", "a.example .a.example"),
         ("", ""),
+        ("from mx.a.example. by b", "mx.a.example .a.example"),
+        ("from x ([IPv6:2001:DB8::1]) by b", "2001:db8::1 2001:db8:"),
+        ("from x ([2001:db8:0:0:0:0:0:1]) by b", "2001:db8:0:0:0:0:0:1 2001:db8:"),
+        ("from [::1] by b", "::1"),
+        ("from [::ffff:192.0.2.7]", "192.0.2.7 192.0. 192.0.2."),
+        ("from b.example:25", "b.example .b.example"),
+        ("from b by c 10:00:00", ""),
     ],
 )
 def test_hosts(name, value, words):
@@ -208,25 +205,6 @@ def test_hosts(name, value, words):
 @pytest.mark.parametrize("value", ["...", "from .", "a..b", "from x.", "by ..", "999.1"])
 def test_odd_hosts(value):
     assert not {"received:.", "received:..", "received:...", "received:"} & set(tokens("received", value))
-
-
-def test_a_dot_at_the_end_of_a_host_is_nothing():
-    assert tokens("received", "from mx.a.example. by b") == tagged("received", "mx.a.example .a.example")
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        ("from x ([IPv6:2001:DB8::1]) by b", "2001:db8::1 2001:db8:"),
-        ("from x ([2001:db8:0:0:0:0:0:1]) by b", "2001:db8:0:0:0:0:0:1 2001:db8:"),
-        ("from [::1] by b", "::1"),
-        ("from [::ffff:192.0.2.7]", "192.0.2.7 192.0. 192.0.2."),
-        ("from b.example:25", "b.example .b.example"),
-        ("from b by c 10:00:00", ""),
-    ],
-)
-def test_hosts_with_colons(value, words):
-    assert tokens("received", value) == tagged("received", words)
 
 
 # Identifiers
@@ -269,23 +247,20 @@ def test_an_identifier_among_other_things(name, value):
 @pytest.mark.parametrize(
     ("value", "zone"),
     [
-        ("Mon, 2 Nov 2026 10:00:00 +0100", ["+0100"]),
-        ("Mon, 2 Nov 2026 10:00:00 -0800 (PST)", ["-0800"]),
-        ("Mon, 2 Nov 2026 10:00:00 GMT", ["GMT"]),
-        ("2 Nov 26 10:00 EST", ["EST"]),
-        ("", []),
+        ("Mon, 2 Nov 2026 10:00:00 +0100", "+0100"),
+        ("Mon, 2 Nov 2026 10:00:00 -0800 (PST)", "-0800"),
+        ("Mon, 2 Nov 2026 10:00:00 GMT", "gmt"),
+        ("2 Nov 26 10:00 EST", "est"),
+        ("", ""),
+        # The year or the minute would tell old mail from new, not ham from spam.
+        ("Mon, 2 Nov 2026 10:00:00", "none"),
+        ("2 Nov 2026", "none"),
+        ("2026-11-02T10:00:00", "none"),
+        ("Nov 2 2026", "none"),
     ],
 )
 def test_of_a_date_only_its_zone(value, zone):
-    assert [word.lower() for word in tokens("date", value)] == [f"date:{part.lower()}" for part in zone]
-
-
-@pytest.mark.parametrize(
-    "value", ["Mon, 2 Nov 2026 10:00:00", "2 Nov 2026", "2026-11-02T10:00:00", "Nov 2 2026"]
-)
-def test_a_date_without_zone_leaves_nothing_of_the_day(value):
-    # The year or the minute would tell old mail from new, not ham from spam.
-    assert tokens("date", value) == ["date:none"]
+    assert [token.lower() for token in tokens("date", value)] == tagged("date", zone)
 
 
 # Caps

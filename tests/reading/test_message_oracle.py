@@ -18,14 +18,8 @@ CHARSETS = [
     *("euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "utf-16", "utf-7"),
 ]
 SAMPLES = [
-    "déjà vu: 5 €",
-    "plain words",
-    "café – “au lait” €5",
-    "Příliš žluťoučký",
-    "Привет, мир",
-    "你好,世界",
-    "日本語のメール",
-    "안녕하세요",
+    *("déjà vu: 5 €", "plain words", "café – “au lait” €5", "Příliš žluťoučký", "Привет, мир", "你好,世界"),
+    *("日本語のメール", "안녕하세요"),
 ]
 POLICIES = [email.policy.SMTP, email.policy.default, email.policy.SMTP.clone(cte_type="7bit")]
 

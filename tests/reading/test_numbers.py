@@ -56,23 +56,14 @@ def test_size_of_all_parts():
 
 @pytest.mark.parametrize(
     ("text", "share"),
-    [("abcd", 0), ("ABCD", 1000), ("Abcd", 250), ("A b c!", 333), ("A1234567890", 1000), ("ÀBcd été", None)],
+    [
+        *(("abcd", 0), ("ABCD", 1000), ("Abcd", 250), ("A b c!", 333), ("A1234567890", 1000)),
+        *(("ÀBcd été", 285), ("СРОЧНО купите", 500), ("Купите срочно NOW", 266)),  # 2 of 7, 4 of 15
+        *(("123", None), ("!!!", None), (" ", None), ("1 2 3", None)),
+    ],
 )
 def test_capitals_per_mille_of_the_letters(text, share):
-    if share is not None:
-        assert body(text)["capitals"] == share
-    else:
-        assert 0 < body(text)["capitals"] < 1000
-
-
-@pytest.mark.parametrize("text", ["123", "!!!", " ", "1 2 3"])
-def test_no_letters_no_capitals(text):
-    assert "capitals" not in body(text)
-
-
-def test_capitals_of_other_alphabets():
-    assert body("СРОЧНО купите")["capitals"] == 500
-    assert body("Купите срочно NOW")["capitals"] == 266  # 4 of 15
+    assert body(text).get("capitals") == share
 
 
 @pytest.mark.parametrize(
@@ -149,25 +140,11 @@ def test_recipients_up_to_a_hundred(headers, count):
         ("2 Nov 2026 09:30 GMT", 9),
         ("Mon, 2 Nov 2026 9:30:00 +0000", 9),
         ("2026-11-02T15:00:00Z", 15),
-        ("Mon, 2 Nov 2026 24:00:00 +0100", None),
-        ("Mon, 2 Nov 2026 99:00:00 +0100", None),
-        ("Mon, 2 Nov 2026", None),
-        ("2 Nov 2023", None),
-        ("2 Nov 2011 GMT", None),
-        ("12", None),
-        ("", None),
-        ("never", None),
-        (":", None),
-        ("x:30", None),
-        ("²:30", None),
-        ("-1:30", None),
+        *(("Mon, 2 Nov 2026 24:00:00 +0100", None), ("Mon, 2 Nov 2026 99:00:00 +0100", None)),
+        *((date, None) for date in ("Mon, 2 Nov 2026", "2 Nov 2023", "2 Nov 2011 GMT", "12", "", "never")),
+        *((date, None) for date in (":", "x:30", "²:30", "-1:30")),
     ],
 )
 def test_the_hour_on_the_clock_of_the_sender(date, hour):
     assert hour_of(date) == hour
     assert numbers(f"Date: {date}\n\ntext").get("hour") == hour
-
-
-def test_they_are_whole_numbers():
-    for text in ("", "abc", "To: x@y\nDate: 1:2\n\nA1! http://x", HTML + "<p>x<a href=y>z"):
-        assert all(type(value) is int and value >= 0 for value in numbers(text).values())
