@@ -5,6 +5,7 @@ from importlib import import_module
 
 import click
 
+import spamnb
 from spamnb.cli.help import Group
 from spamnb.cli.streams import replace_stdout
 from spamnb.errors import UsageError
@@ -29,10 +30,12 @@ class Commands(Group):
         return command
 
 
-def print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
-    from spamnb.cli import version
+def print_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from spamnb.cli.version import form_of_core
 
-    version.print_version(context, option, asked)
+        click.echo(f"spamnb {spamnb.__version__} ({form_of_core()})")
+        ctx.exit()
 
 
 @click.group(

@@ -32,17 +32,17 @@ def config(check: bool, as_json: bool) -> None:
     found = read_anew()
     if check:
         return
-    if as_json:
-        print_json({"values": values_of(found), "from": origins_of(found), "files": files_of(found)})
-        return
     values, origins = values_of(found), origins_of(found)
+    if as_json:
+        files = [path for path, stamp in found.sources.items() if stamp]  # those that there are
+        print_json({"values": values, "from": origins, "files": files})
+        return
     rows = [(key, shown(values[key]), origins[key]) for key in DEFAULTS]
     if sys.stdout.isatty():
         show(table(None, ("key", "value", "from"), rows, texts=("value", "from")))
-        files = [path for path in stamps() if path.endswith(".toml")]
-        show(
-            "files: " + ", ".join(f"{path}{'' if os.path.exists(path) else ' (not there)'}" for path in files)
-        )
+        paths = [path for path in stamps() if path.endswith(".toml")]
+        files = [path if os.path.exists(path) else f"{path} (not there)" for path in paths]
+        show("files: " + ", ".join(files))
     else:
         for row in rows:
             click.echo("\t".join(map(printable, row)))
@@ -61,11 +61,6 @@ def origins_of(found: Configuration) -> dict[str, str]:
     if os.environ.get("SPAMNB_MODEL"):
         origins["model"] = "$SPAMNB_MODEL"
     return origins
-
-
-def files_of(found: Configuration) -> list[str]:
-    """Name the files that there are."""
-    return [path for path, stamp in found.sources.items() if stamp]
 
 
 def shown(value: Any) -> str:

@@ -225,7 +225,7 @@ def by_label(listed: list[tuple[str, str]]) -> dict[str, list[str]]:
 
 def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, report: str | None) -> int:
     """Show an evaluation and write its files, each whatever becomes of the others."""
-    from spamnb.cli.render.evaluation import show_evaluation
+    from spamnb.cli.render.evaluation import as_tsv, show_evaluation
 
     try:
         if OUTPUT in (scores, report):
@@ -235,7 +235,14 @@ def show_and_write(evaluation: Evaluation, as_json: bool, scores: str | None, re
         else:
             show_evaluation(evaluation)
     finally:
-        code = write_files(output_files(evaluation, scores, report))
+        files = {}
+        if scores:
+            files[scores] = as_tsv(evaluation.judged)
+        if report:
+            from spamnb.report.evaluation_page import evaluation_page
+
+            files[report] = evaluation_page(evaluation)
+        code = write_files(files)
     return code
 
 
@@ -257,20 +264,6 @@ def compare_settings(
         print_json_lines(result.as_map() for result in found)
     else:
         show_comparison(found, f"{folds.count} folds")
-
-
-def output_files(evaluation: Evaluation, scores: str | None, report: str | None) -> dict[str, str]:
-    """Make the content of each file that was asked for, by path."""
-    files = {}
-    if scores:
-        from spamnb.cli.render.evaluation import as_tsv
-
-        files[scores] = as_tsv(evaluation.judged)
-    if report:
-        from spamnb.report.evaluation_page import evaluation_page
-
-        files[report] = evaluation_page(evaluation)
-    return files
 
 
 def as_map(evaluation: Evaluation) -> dict[str, Any]:

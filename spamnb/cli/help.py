@@ -15,20 +15,6 @@ class RareOption(click.Option):
     """An option that few people need: only `--help-all` and the manual page show it."""
 
 
-class RenamedOption(click.Option):
-    """An option with older names, which scripts may still use and no help shows."""
-
-    def __init__(self, *args: Any, old_names: tuple[str, ...] = (), **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.old_names = old_names
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        shown = self.opts
-        self.opts = [*shown, *self.old_names]
-        super().add_to_parser(parser, ctx)
-        self.opts = shown
-
-
 rare_option = partial(click.option, cls=RareOption)
 
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from spamnb.cli.help import Group, Number, is_quiet, rare_option
-from spamnb.cli.options import Command, Decorated, jobs_option, json_option, path_type, refuse_without_effect
+from spamnb.cli.options import (
+    Command,
+    Decorated,
+    jobs_option,
+    json_option,
+    path_type,
+    refuse_without_effect,
+    with_options,
+)
 from spamnb.cli.progress import progress
 from spamnb.cli.render.imap import print_event, show_accounts
 from spamnb.cli.render.terminal import print_json_lines
@@ -30,18 +38,20 @@ WAYS = {
     "keyring": "keyring",
     "oauth2": "oauth2_token_command",
 }
+config_option = click.option(
+    "--config", type=path_type, metavar="FILE", help="Accounts, if not spamnb/imap.toml."
+)
 
 
 def account_options(function: Decorated) -> Decorated:
     """Add the options that all commands of `spamnb imap` have."""
-    for option in (
+    return with_options(
+        function,
         json_option,
         click.option("--model", type=path_type, metavar="PATH", help="Model file for all accounts."),
-        click.option("--config", type=path_type, metavar="FILE", help="Accounts, if not spamnb/imap.toml."),
+        config_option,
         click.option("--account", metavar="NAME", help="Only this account."),
-    ):
-        function = option(function)
-    return function
+    )
 
 
 @click.group("imap", cls=Group, invoke_without_command=True)
@@ -87,7 +97,7 @@ spamnb imap setup --host imap.example.org --way command --secret 'pass mail'
 @click.option("--user", metavar="NAME", help="User name; asked for by default.")
 @click.option("--way", type=click.Choice([*WAYS]), help="Where the password comes from.")
 @click.option("--secret", metavar="WHERE", help="The command, or path of the file; not the password itself.")
-@click.option("--config", type=path_type, metavar="FILE", help="Accounts, if not spamnb/imap.toml.")
+@config_option
 def setup(
     account: str,
     host: str | None,
@@ -178,10 +188,7 @@ def check(account: str | None, config: str | None, model: str | None, as_json: b
             found.append({**look_at(one, connection), "model": model_of(one, model)})
 
     code = for_each(account, config, model, look)
-    if as_json:
-        print_json_lines(found)
-        return code
-    show_accounts(found)
+    (print_json_lines if as_json else show_accounts)(found)
     return code
 
 
@@ -311,15 +318,10 @@ def model_of(account: Account, named: str | None) -> str:
     return model_file(named or os.path.expanduser(account.model) or model_path())
 
 
-@contextmanager
-def connected(account: Account, looks_only: bool = False) -> Iterator[ImapConnection]:
+def connected(account: Account, looks_only: bool = False) -> closing[ImapConnection]:
     from spamnb.imap.connection import ImapConnection
 
-    connection = ImapConnection(account, looks_only)
-    try:
-        yield connection
-    finally:
-        connection.close()
+    return closing(ImapConnection(account, looks_only))
 
 
 def train_command(config: str | None, account: str | None = None, model: str | None = None) -> str:

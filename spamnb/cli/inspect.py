@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -35,7 +36,6 @@ from spamnb.reading.headers import canonical, header_start
 from spamnb.store.stored_model import SIGNATURE
 
 if TYPE_CHECKING:
-    from spamnb.inspection.explanation import Explanation
     from spamnb.inspection.suspects import Suspect
     from spamnb.model import Model
 
@@ -138,7 +138,10 @@ def inspect(
     if older := older_revision(model):
         tell_revision(model, older)
     if tokens:
-        return look_up_tokens(opened, (*tokens, *names), as_json)
+        from spamnb.cli.render.tokens import show_tokens
+        from spamnb.inspection.token_lookup import look_up
+
+        return show_tokens(opened, [look_up(opened, token) for token in (*tokens, *names)], as_json)
     if sample is not None:
         return draw_samples(opened, view, sample, count, seed, everything, as_json)
     if diff is not None:
@@ -196,15 +199,13 @@ def explain_message(
         elif html != OUTPUT:
             show_explanation(why, TOP if top is None else top, everything)
     finally:
-        code = write_files(page(why, path, html) if html else {})
+        pages = {}
+        if html:
+            from spamnb.report.message_page import message_page
+
+            pages[html] = message_page(why, path)
+        code = write_files(pages)
     return code
-
-
-def page(why: Explanation, path: str, file: str) -> dict[str, str]:
-    """Make the page about a message, to be written to a file."""
-    from spamnb.report.message_page import message_page
-
-    return {file: message_page(why, path)}
 
 
 def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) -> int:
@@ -215,7 +216,7 @@ def summarise(model: Model, top: int | None, plot: str | None, as_json: bool) ->
     picture = draw_plot(model, plot) if plot else {}
     try:
         if as_json:
-            print_json(known.as_map())
+            print_json(asdict(known))
         elif plot != OUTPUT:
             show_model(known)
     finally:
@@ -237,19 +238,10 @@ def check_model(path: str, as_json: bool) -> int:
     from spamnb.cli.render.model import show_check
     from spamnb.inspection.check import check as check_file
 
-    def size() -> int:
-        return os.path.getsize(path) if os.path.isfile(path) else 0
-
-    with progress("checking", size, unit="entries") as step:
+    size = os.path.getsize(path) if os.path.isfile(path) else 0
+    with progress("checking", lambda: size, unit="entries") as step:
         found = check_file(path, step)
     return show_check(found, as_json)
-
-
-def look_up_tokens(model: Model, tokens: Sequence[str], as_json: bool) -> int:
-    from spamnb.cli.render.tokens import show_tokens
-    from spamnb.inspection.token_lookup import look_up
-
-    return show_tokens(model, [look_up(model, token) for token in tokens], as_json)
 
 
 def draw_samples(

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.bayes.view import EVENTS, GLOBAL, View
 from spamnb.cli.help import Command as Command
-from spamnb.cli.help import Number, RenamedOption, rare_option
+from spamnb.cli.help import Number, rare_option
 from spamnb.configuration.current import model_path
 from spamnb.errors import UsageError
 from spamnb.files import model_file
@@ -34,17 +34,14 @@ def parse_view(
     if prior is not None and event is None and not tfidf:
         raise UsageError("--prior needs --event: the default method has no prior")
     textbook = View() if event or tfidf else DEFAULT_VIEW
-    return View(
-        event=event or textbook.event,
-        smoothing=textbook.smoothing if smoothing is None else _parse_smoothing(smoothing),
-        prior="counts" if prior is None else _parse_prior(prior),
-        tfidf=tfidf,
-        numbers=numbers,
-        pairs=textbook.pairs,
-        least_evidence=textbook.least_evidence,
-        damping=textbook.damping,
-        split_head_body=textbook.split_head_body,
-    )
+    asked = {
+        "event": event or textbook.event,
+        "smoothing": textbook.smoothing if smoothing is None else _parse_smoothing(smoothing),
+        "prior": "counts" if prior is None else _parse_prior(prior),
+        "tfidf": tfidf,
+        "numbers": numbers,
+    }
+    return View(**textbook.as_map() | asked)
 
 
 def _parse_smoothing(text: str) -> float | str:
@@ -180,8 +177,6 @@ history_size_option = rare_option(
 )
 history_folder_option = click.option(
     "--history-folder",
-    cls=RenamedOption,
-    old_names=("--folder",),
     type=path_type,
     metavar="PATH",
     help="Folder of the history, if not spamnb/history in the XDG state folder.",

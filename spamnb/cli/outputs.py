@@ -28,20 +28,14 @@ def _try(path: str) -> None:
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
-        _create_and_remove(os.path.realpath(path) if os.path.islink(path) else path)
+        path = os.path.realpath(path) if os.path.islink(path) else path
+        with suppress(FileExistsError):  # made by somebody else in this moment: so it can be made
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+            os.unlink(path)
         return
     # A pipe is not tried: its reader would take the closing for the end.
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
         os.close(os.open(path, os.O_WRONLY))
-
-
-def _create_and_remove(path: str) -> None:
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    except FileExistsError:
-        return  # made by somebody else in this moment: so it can be made
-    os.close(handle)
-    os.unlink(path)
 
 
 def check_replaceable(path: str) -> None:

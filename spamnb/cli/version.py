@@ -4,15 +4,7 @@ import os
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
 
-import click
-
 import spamnb
-
-
-def print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
-        click.echo(f"spamnb {spamnb.__version__} ({form_of_core()})")
-        ctx.exit()
 
 
 def form_of_core() -> str:

@@ -6,9 +6,8 @@ Columns are read in blocks, as all that may be large. What is wrong is noted, an
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -40,9 +39,6 @@ class CheckReport:
     journal_size: int = 0
     aside: str | None = None  # the path of a damaged journal that was put aside
     damage: list[str] = field(default_factory=list)
-
-    def as_map(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class UnrepairedModel(StoredModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,9 +51,6 @@ class ModelDifference:
     moved: list[MovedToken]
     messages: int  # judged by both
     changed: list[ChangedVerdict]
-
-    def as_map(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def compare_models(

@@ -75,17 +75,13 @@ class Explanation(NamedTuple):
     def sides(self) -> tuple[str, str]:
         """What a negative sum speaks for, and what a positive one: two labels, or all others and spam."""
         against, toward = self.compared
-        return not_spam(self.model.labels) if self.is_about_spam and self.is_spam_apart else against, toward
+        is_spam_apart = self.model.classifier.spam_apart >= 0  # held against all other labels together
+        return not_spam(self.model.labels) if self.is_about_spam and is_spam_apart else against, toward
 
     @property
     def compared(self) -> tuple[str, str]:
         """The two labels compared, the second one ahead by `lead`."""
         return self.model.labels[self.against], self.model.labels[self.toward]
-
-    @property
-    def is_spam_apart(self) -> bool:
-        """Whether spam is held against all other labels together."""
-        return self.model.classifier.spam_apart >= 0
 
     @property
     def column_labels(self) -> Sequence[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -132,9 +132,6 @@ class ModelSummary:
             [*standing(stored), *advice(stored, own_mail, last_day)],
             telling.by_label(vocabulary.tokens),
         )
-
-    def as_map(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def judge_own_mail(model: Model) -> OwnMail | None:

@@ -5,8 +5,7 @@ Bernoulli's model each token is drawn by itself.
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,9 +25,6 @@ class SyntheticMessage:
     label: str
     length: int
     tokens: dict[str, int]
-
-    def as_map(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def draw_messages(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from spamnb.inspection.model_summary import day_text, label_leads
 from spamnb.model import Model
@@ -43,9 +43,6 @@ class TokenFacts:
     last_seen: str | None = None
     elsewhere: Sequence[OtherToken] = ()  # the same word in other places of a message
     is_pair: bool = False  # two words side by side
-
-    def as_map(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def look_up(model: Model, asked: str) -> TokenFacts:

@@ -262,7 +262,6 @@ REFUSED = {
     "history --since yesterday": "2026-11-16",
     "history --history-days 3": "--prune",
     "history --prune --history-size 3": "200MB",
-    "history --folder /nosuch": "no such folder",  # as the option was called before
     "history --history-folder /nosuch": "no such folder",
     "classify --history-days 3": "--history",
     "classify --history --history-days 0": "1 or more",

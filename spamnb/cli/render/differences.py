@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from spamnb.cli.render.terminal import number, print_json, show, signed, table
@@ -19,7 +20,7 @@ TOP = 20  # tokens and messages shown by default
 
 def show_difference(found: ModelDifference, top: int, keyed: bool, as_json: bool) -> None:
     if as_json:
-        print_json(found.as_map())
+        print_json(asdict(found))
     else:
         paths = f"here:  {printable(found.here)}", f"there: {printable(found.there)}"
         show(*paths, *token_tables(found, top, keyed), *verdict_tables(found, top))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +118,7 @@ def show_explanation(why: Explanation, top: int, everything: bool) -> None:
         *message_text(why, everything),
         evidence_table(why, top, everything) if why.reasons else "evidence: none that counts\n",
         sum_table(why),
-        *titled("ignored", ignored(why, most)),
+        *ignored(why, most),
     )
 
 
@@ -137,7 +137,7 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
     width = 20 if console().width >= ROOMY else 10
     rows: list[Sequence[Any]] = []
     for place, reasons in places.items():
-        rows.append(group_row(why, place, reasons))
+        rows.append(total_row(why, f"{place} ({len(reasons):,})", reasons, "bold"))
         strong = [reason for reason in reasons if id(reason) in strongest]
         rows += [
             [
@@ -148,29 +148,20 @@ def evidence_table(why: Explanation, top: int, everything: bool) -> Grid:
             for reason in strong
         ]
         if strong and len(reasons) > len(strong):
-            rows.append(rest_row(why, reasons[len(strong) :]))
+            rest = reasons[len(strong) :]
+            rows.append(total_row(why, f"  … {len(rest):,} more", rest, "dim"))
     counts = [f"in {label}" for label in why.column_labels]
     columns: list[str | Text] = ["token", *counts, "weight", "adds", bar_heading(*why.sides, width)]
     return table(f"evidence ({len(strongest):,} of {len(why.reasons):,})", columns, rows, picture=True)
 
 
-def group_row(why: Explanation, place: str, reasons: Sequence[Reason]) -> list[Any]:
+def total_row(why: Explanation, name: str, reasons: Sequence[Reason], style: str) -> list[Any]:
+    """Add up some of the evidence: that of a place, or what is not shown of it."""
     from rich.text import Text
 
-    cells = [f"{place} ({len(reasons):,})", *("" for _ in why.column_labels), *totals(reasons), ""]
-    return [Text(cell, "bold") for cell in cells]
-
-
-def rest_row(why: Explanation, rest: Sequence[Reason]) -> list[Any]:
-    from rich.text import Text
-
-    cells = [f"  … {len(rest):,} more", *("" for _ in why.column_labels), *totals(rest), ""]
-    return [Text(cell, "dim") for cell in cells]
-
-
-def totals(reasons: Sequence[Reason]) -> tuple[str, str]:
     weight, adds = sum(reason.total_weight for reason in reasons), sum(reason.adds for reason in reasons)
-    return signed(weight, 3), signed(adds, 4)
+    cells = [name, *("" for _ in why.column_labels), signed(weight, 3), signed(adds, 4), ""]
+    return [Text(cell, style) for cell in cells]
 
 
 def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
@@ -179,11 +170,7 @@ def token_cell(why: Explanation, reason: Reason, whole: bool) -> Text:
 
     times = "" if reason.evidence.times == 1 else f" ×{reason.evidence.times:.3g}"
     text, colour = f"  {printable(reason.token)}{times}", colour_of(why, reason.adds)
-    return (
-        Text(text, colour, overflow="fold")
-        if whole
-        else Text(text, colour, no_wrap=True, overflow="ellipsis")
-    )
+    return Text(text, colour, no_wrap=not whole, overflow="fold" if whole else "ellipsis")
 
 
 def count_cells(why: Explanation, reason: Reason) -> list[str]:
@@ -211,18 +198,13 @@ def sum_table(why: Explanation) -> RenderableType:
     return table("the sum", ("", "weights", "divided by", "adds"), rows)
 
 
-def ignored(why: Explanation, most: int) -> Iterator[tuple[str, str]]:
+def ignored(why: Explanation, most: int) -> Iterator[RenderableType]:
     """List what did not count, and why."""
-    for kind in why.ignored(most):
-        examples = f": {listed(kind.examples, most, kind.total)}" if kind.examples else ""
-        yield f"{kind.total:,} {kind.name}", kind.why + examples
-
-
-def titled(title: str, facts: Iterable[tuple[str, str]]) -> Iterator[RenderableType]:
     from rich.text import Text
 
-    known = list(facts)
-    if known:
-        yield Text(title, "bold")
-        yield from fact_lines(known)
-        yield ""
+    facts = []
+    for kind in why.ignored(most):
+        examples = f": {listed(kind.examples, most, kind.total)}" if kind.examples else ""
+        facts.append((f"{kind.total:,} {kind.name}", kind.why + examples))
+    if facts:
+        yield from (Text("ignored", "bold"), *fact_lines(facts), "")

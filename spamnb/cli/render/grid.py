@@ -77,11 +77,7 @@ class Grid:
         return self.picture and column == len(self.columns) - 1
 
     def _table(self, widths: Sequence[int], spaces: int, lines: box.Box) -> Table:
-        table = Table(
-            box=lines,
-            pad_edge=False,
-            padding=(0, spaces // 2),
-        )
+        table = Table(box=lines, pad_edge=False, padding=(0, spaces // 2))
         for column, (head, width) in enumerate(zip(self.columns, widths, strict=True)):
             left = column in self.texts or self._is_picture(column)
             table.add_column(head, justify="left" if left else "right", overflow="fold", width=width)

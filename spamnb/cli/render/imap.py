@@ -22,19 +22,13 @@ def show_accounts(found: Iterable[dict[str, Any]]) -> None:
     for facts in found:
         print(f"{facts['account']}: {facts['server']}, TLS {facts['tls']}")
         for name, there in facts["can"].items():
-            print(
-                f"  {'has' if there else 'lacks'} {name}"
-                + ("" if there else f": {USEFUL[name].partition('; ')[2]}")
-            )
+            print(f"  has {name}" if there else f"  lacks {name}: {USEFUL[name].partition('; ')[2]}")
         for folder in facts["folders"]:
-            print(
-                f"  {folder['is']}: {printable(folder['folder'])}, {counted(folder['messages'], 'message')}"
-            )
+            messages = counted(folder["messages"], "message")
+            print(f"  {folder['is']}: {printable(folder['folder'])}, {messages}")
         print(f"  action {facts['action']}: {printable(facts['would'])}")
-        print(
-            f"  model: {printable(facts['model'])}"
-            + ("" if os.path.exists(facts["model"]) else " (not there yet)")
-        )
+        missing = "" if os.path.exists(facts["model"]) else " (not there yet)"
+        print(f"  model: {printable(facts['model'])}{missing}")
 
 
 def print_event(event: Event, as_json: bool, private: bool, quiet: bool) -> None:

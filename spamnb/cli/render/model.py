@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -171,7 +172,7 @@ def telling_table(known: ModelSummary, label: str, tokens: list[TellingToken]) -
 def show_check(found: CheckReport, as_json: bool) -> int:
     """Print each damage on a line; of a sound model, what was checked."""
     if as_json:
-        print_json(found.as_map())
+        print_json(asdict(found))
     elif not found.damage:
         show(f"{printable(found.path)}: sound", *fact_lines(check_facts(found)))
     else:
@@ -200,7 +201,7 @@ def show_samples(
     samples: Iterable[SyntheticMessage], count: int, seed: int, keyed: bool, everything: bool, as_json: bool
 ) -> None:
     if as_json:
-        print_json({"seed": seed, "messages": [sample.as_map() for sample in samples]})
+        print_json({"seed": seed, "messages": [*map(asdict, samples)]})
         return
     for serial, sample in enumerate(samples, 1):
         show(*lines(sample, serial, count, seed, everything))

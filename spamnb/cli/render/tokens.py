@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from spamnb.cli.render.terminal import fact_lines, print_json_lines, show, signed, table
@@ -18,14 +19,10 @@ if TYPE_CHECKING:
 def show_tokens(model: Model, found: Sequence[TokenFacts], as_json: bool) -> int:
     """Show the tokens that are known; complain of the others."""
     if as_json:
-        print_json_lines(token.as_map() for token in found)
+        print_json_lines(map(asdict, found))
     for token in found:
         if token.known and not as_json:
-            show(
-                printable(token.token),
-                counts_table(model, token),
-                *fact_lines(facts(model, token)),
-            )
+            show(printable(token.token), counts_table(model, token), *fact_lines(facts(model, token)))
     unknown = [token for token in found if not token.known]
     for token in unknown:
         complain(f"{token.token}: no learned message has this token")
