@@ -302,11 +302,6 @@ def test_a_forged_cache_is_made_anew(monkeypatch, tmp_path, name, value):
     assert current.load()["header"] == "X-Spam-Mine"
 
 
-@pytest.mark.parametrize("name", ["ham", "spam", "Rechnungen März", "a;b", "x" * 100])
-def test_what_may_be_a_label(name):
-    assert is_label(name)
-
-
-@pytest.mark.parametrize("name", [*NO_LABELS, None, 7, b"ham"])
-def test_what_may_not(name):
-    assert not is_label(name)
+def test_what_may_be_a_label():
+    assert all(map(is_label, ["ham", "spam", "Rechnungen März", "a;b", "x" * 100]))
+    assert not any(map(is_label, [*NO_LABELS, None, 7, b"ham"]))

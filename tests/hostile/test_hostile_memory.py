@@ -13,14 +13,8 @@ START, TIMES = 48 * MB, 12
 MAILBOX = 300 * MB  # resident, numpy and all: a message of 64 MB, the largest that is kept, three times
 
 DELIVERIES = [
-    (HEADERS, "folded lines"),
-    (HEADERS, "forged verdicts"),
-    (HEADERS, "many headers"),
-    (BODY, "noise"),
-    (BODY, "base64"),
-    (BODY, "parts"),
-    (BODY, "distinct elements"),
-    (BODY, "open paragraphs"),
+    *((HEADERS, name) for name in ("folded lines", "forged verdicts", "many headers")),
+    *((BODY, name) for name in ("noise", "base64", "parts", "distinct elements", "open paragraphs")),
 ]
 
 

@@ -144,24 +144,19 @@ def test_a_line_for_each_message_whatever_its_name(spamnb, hostile):
 
 def test_json_names_files_as_they_are(spamnb, hostile):
     """Escaped in ASCII: whoever reads it gets the very name, and a terminal gets no orders."""
-    done = spamnb("classify", "--json", "--model", hostile.model, hostile.message, hostile.bytes_name)
+    paths = [hostile.message, hostile.bytes_name]
+    done = spamnb("classify", "--json", "--model", hostile.model, *paths)
     assert_harmless(done.out)
-    assert [json.loads(line)["path"] for line in done.lines] == [
-        str(hostile.message),
-        str(hostile.bytes_name),
-    ]
+    assert [json.loads(line)["path"] for line in done.lines] == [str(path) for path in paths]
 
 
 def test_a_header_cannot_make_up_another(spamnb, hostile):
     """Not where a message is shown with its evidence."""
     raw = f"Subject: =?utf-8?b?{PACKED}?=\nFrom: =?utf-8?q?{QUOTED}?=\n\npills\n".encode()
-    done = spamnb("inspect", "-", "--model", hostile.model, stdin=raw, env=wide(spamnb)).succeeds()
+    wide = {**spamnb.environment, "COLUMNS": "1000"}
+    done = spamnb("inspect", "-", "--model", hostile.model, stdin=raw, env=wide).succeeds()
     assert [line for line in done.lines if line.startswith("Subject: ")]
     assert not [line for line in done.lines if line.startswith("X-Evil")]
-
-
-def wide(spamnb):
-    return {**spamnb.environment, "COLUMNS": "1000"}
 
 
 @pytest.mark.parametrize("style", ["spamnb", "bogofilter", "spamassassin"])
@@ -172,13 +167,8 @@ def test_a_header_of_ours_holds_nothing_of_the_message(spamnb, hostile, style):
     ours = done.out.removesuffix(raw)
     assert done.out == ours + raw
     assert_harmless(ours)
-    assert {line.partition(":")[0] for line in ours.decode().splitlines()} <= {
-        "X-Spamnb",
-        "X-Bogosity",
-        "X-Spam-Flag",
-        "X-Spam-Level",
-        "X-Spam-Status",
-    }
+    names = {line.partition(":")[0] for line in ours.decode().splitlines()}
+    assert names <= {"X-Spamnb", "X-Bogosity", "X-Spam-Flag", "X-Spam-Level", "X-Spam-Status"}
 
 
 @pytest.mark.parametrize("label", ["a\nX-Evil: yes", "a\r", "\x1b[5m", "\u202ea", "a\u2028b", ""])

@@ -136,44 +136,27 @@ def test_base64_with_other_ends(data: bytes, end: str) -> None:
     assert decode_base64(encoded) == data
 
 
+CODECS = {
+    "utf_8": "utf-8 UTF8",
+    "cp1252": "ISO-8859-1 iso-8859-1 windows-1252 latin1",
+    "iso8859_15": "iso-8859-15",
+    "cp1251": "windows-1251",
+    "gb18030": "gb2312 x-gbk",
+    "cp932": "shift_jis x-sjis",
+    "cp949": "euc-kr ks_c_5601-1987",
+    "big5hkscs": "big5",
+    "iso8859_8": "iso-8859-8-i",
+    "utf_16_le": "utf-16le",
+}
+TO_GUESS = ["", "us-ascii", "unknown-8bit", "utf-8" + " " * 100, "ütf-8"]
+IN_PYTHON_ONLY = "idna punycode unicode_escape raw-unicode-escape undefined base64 rot13 zlib uu mbcs aliases"
+
+
 @pytest.mark.parametrize(
     ("declared", "codec"),
     [
-        ("utf-8", "utf_8"),
-        ("UTF8", "utf_8"),
-        ("ISO-8859-1", "cp1252"),
-        ("iso-8859-1", "cp1252"),
-        ("windows-1252", "cp1252"),
-        ("latin1", "cp1252"),
-        ("iso-8859-15", "iso8859_15"),
-        ("windows-1251", "cp1251"),
-        ("gb2312", "gb18030"),
-        ("x-gbk", "gb18030"),
-        ("shift_jis", "cp932"),
-        ("x-sjis", "cp932"),
-        ("euc-kr", "cp949"),
-        ("ks_c_5601-1987", "cp949"),
-        ("big5", "big5hkscs"),
-        ("iso-8859-8-i", "iso8859_8"),
-        ("utf-16le", "utf_16_le"),
-        # to guess
-        ("", ""),
-        ("us-ascii", ""),
-        ("unknown-8bit", ""),
-        ("utf-8" + " " * 100, ""),
-        ("ütf-8", ""),
-        # in Python's registry, but no charsets of mail
-        ("idna", ""),
-        ("punycode", ""),
-        ("unicode_escape", ""),
-        ("raw-unicode-escape", ""),
-        ("undefined", ""),
-        ("base64", ""),
-        ("rot13", ""),
-        ("zlib", ""),
-        ("uu", ""),
-        ("mbcs", ""),
-        ("aliases", ""),
+        *((declared, codec) for codec, names in CODECS.items() for declared in names.split()),
+        *((declared, "") for declared in (*TO_GUESS, *IN_PYTHON_ONLY.split())),
     ],
 )
 def test_charset_names(declared: str, codec: str) -> None:
@@ -222,24 +205,15 @@ def test_every_known_codec_decodes_anything(name: str) -> None:
         assert words.decode(name) == words.decode("ascii")
 
 
+TAGGED = ["[spam] hello", "[SPAM]hello", "***SPAM*** hello", "*****SPAM***** hello", "{Spam?} hello"]
+UNTAGGED = [
+    *("[spam-l] hello", "[Spamassassin-talk] hello"),  # mailing lists
+    *("[spam hello", "spam hello", "Re: [spam] hello", "[] hello", "***", "", "[ viagra ] hello"),
+]
 TAGS = {
-    "[spam] hello": "hello",
-    "[SPAM]hello": "hello",
-    "***SPAM*** hello": "hello",
-    "*****SPAM***** hello": "hello",
-    "{Spam?} hello": "hello",
-    "[Suspected Spam] hello": "hello",
-    "[spam] [SPAM] hello": "hello",
+    **dict.fromkeys([*TAGGED, "[Suspected Spam] hello", "[spam] [SPAM] hello"], "hello"),
     "[spam]": "",
-    "[spam-l] hello": "[spam-l] hello",  # a mailing list
-    "[Spamassassin-talk] hello": "[Spamassassin-talk] hello",
-    "[spam hello": "[spam hello",
-    "spam hello": "spam hello",
-    "Re: [spam] hello": "Re: [spam] hello",
-    "[] hello": "[] hello",
-    "***": "***",
-    "": "",
-    "[ viagra ] hello": "[ viagra ] hello",
+    **{subject: subject for subject in UNTAGGED},
 }
 
 
