@@ -54,10 +54,10 @@ def test_a_model_that_is_there_stays_unless_asked(spamnb, own):
     assert content(own) == content(spamnb.model)
 
 
-def refused(spamnb, path, text):
+def refused(spamnb, path, text, *words):
     """Whether a backup is refused in one line, and the model that it would replace stays as it is."""
     before = content(path)
-    spamnb("import", "--fresh", "--model", path, "-", stdin=text).fails(65, "-")
+    spamnb("import", "--fresh", "--model", path, "-", stdin=text).fails(65, "-", *words)
     return content(path) == before
 
 
@@ -70,26 +70,6 @@ def test_cut_short_at_any_line(spamnb, own):
         assert refused(spamnb, own, b"".join(lines[:end]) + lines[end][: len(lines[end]) // 2])
     assert refused(spamnb, own, b"".join(lines)[:-2])  # the last line feed alone is no loss
     spamnb("import", "--fresh", "--model", own, "-", stdin=b"".join(lines)[:-1]).succeeds()
-
-
-CHANGES = {
-    "a count": (b"t\t", lambda line: line.replace(b"\t1\t", b"\t2\t", 1)),
-    "a word": (b"t\t", lambda line: line[:-1] + b"x"),
-    "a score": (b"m\t", lambda line: line + b"1"),
-    "a line that is missing": (b"p\t", lambda _: None),
-    "a line that is there twice": (b"p\t", lambda line: line + b"\n" + line),
-    "a line behind the end": (b"end\t", lambda line: line + b"\np\t00\t1\t1\t1"),
-    "another end": (b"end\t", lambda _: b"end\t" + b"0" * 64),
-}
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_changed_on_the_way(spamnb, own, change):
-    kind, changed = CHANGES[change]
-    lines = spamnb("export").succeeds().out.splitlines()
-    at = next(at for at, line in enumerate(lines) if line.startswith(kind) and changed(line) != line)
-    made = [line for line in (*lines[:at], changed(lines[at]), *lines[at + 1 :]) if line is not None]
-    assert refused(spamnb, own, b"\n".join(made) + b"\n")
 
 
 def test_the_last_line_can_be_checked_by_hand(spamnb):
@@ -123,7 +103,4 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damage_is_told_and_changes_nothing(spamnb, own, damage):
     lines = spamnb("export").succeeds().out.splitlines()
-    before = content(own)
-    text = sealed_backup(b"\n".join(DAMAGE[damage](lines)))
-    spamnb("import", "--fresh", "--model", own, "-", stdin=text).fails(65, "line", "damaged")
-    assert content(own) == before
+    assert refused(spamnb, own, sealed_backup(b"\n".join(DAMAGE[damage](lines))), "line", "damaged")

@@ -45,13 +45,8 @@ def change(path, number, label, alone=True):
     else:
         mail = Path(f"{path}.mail")
         mail.write_bytes(MAIL[number])
-        training.train(
-            path,
-            {label or "ham": [str(mail)]},
-            forget=label is None,
-            new_labels=LABELS,
-            pool=LocalPool(1),
-        )
+        given = {label or "ham": [str(mail)]}
+        training.train(path, given, forget=label is None, new_labels=LABELS, pool=LocalPool(1))
 
 
 def model(path, outcome=(), began_with=None):
@@ -167,10 +162,7 @@ def test_what_several_learned_counts_for_each_and_is_told(spamnb, base, tmp_path
     assert answer == {
         "model": str(tmp_path / "reversed"),
         "messages": 6,
-        "models": {
-            two: {"learned": 5, "moved": 0, "forgotten": 0},
-            one: {"learned": 5, "moved": 0, "forgotten": 0},
-        },
+        "models": {path: {"learned": 5, "moved": 0, "forgotten": 0} for path in (two, one)},
         "shared": 4,
         "conflicting": 1,
     }
@@ -297,9 +289,8 @@ def test_keyed_models_of_one_key(spamnb, mail, tmp_path):
     for path in (two, both):
         spamnb("train", "--ham", "-", "--model", path, stdin=work(1), env=key).succeeds()
     out = str(tmp_path / "out")
-    assert (
-        spamnb("merge", out, one, two, env=key).succeeds().lines[-1].startswith(f"key: {key['SPAMNB_KEY']}")
-    )
+    done = spamnb("merge", out, one, two, env=key).succeeds()
+    assert done.lines[-1].startswith(f"key: {key['SPAMNB_KEY']}")
     assert content(out) == content(both)
     spamnb("train", "--keyed", "--jobs", "1", "--model", tmp_path / "own", mail.ham, mail.spam).succeeds()
     spamnb("merge", tmp_path / "none", one, tmp_path / "own").fails(65, "other settings", "keyed")

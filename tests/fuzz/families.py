@@ -239,6 +239,8 @@ FAMILIES: dict[str, dict[str, Family]] = {
         "lengths that do not fit": partial(repeated, b"", ENVELOPE + b"Content-Length: 999999\n\nx\n\n", b""),
         "quoted lines": partial(repeated, ENVELOPE + b"\n", b">From ", b""),
         "deeply quoted lines": partial(repeated, ENVELOPE + b"\n", b">", b"From x\n"),
+        "empty lines": partial(repeated, ENVELOPE, b"\n", b""),
+        "carriage returns": partial(repeated, ENVELOPE, b"\r", b""),
         "messages": partial(numbered, b"", ENVELOPE + b"Subject: %d\n\nbody\n\n", b""),
     },
 }

@@ -321,24 +321,15 @@ def test_servers_that_cannot_move(dovecot_with, home, missing):
     assert home.outcomes() == [("spam", MOVED.format("Junk"))]
 
 
-def test_delivered_once_more(dovecot, home):
-    junk = dovecot.name("Junk")
+def test_two_of_the_same_and_once_more(dovecot, home):
     home.add(dovecot)
-    dovecot.append("INBOX", spam(99))
-    home.run()
-    dovecot.append("INBOX", spam(99))
-    assert home.outcomes() == [("spam", MOVED.format(junk))]
-    assert home.label_of(spam(99)) is None
-    assert [len(found) for found in folders(dovecot).values()] == [2]
-
-
-def test_two_of_the_same(dovecot, home):
-    home.add(dovecot)
-    dovecot.append("INBOX", spam(99))
-    dovecot.append("INBOX", spam(99))
-    assert len(home.run()) == 2
-    assert {name: len(found) for name, found in folders(dovecot).items()} == {dovecot.name("Junk"): 2}
+    for new in (2, 1):
+        for _ in range(new):
+            dovecot.append("INBOX", spam(99))
+        assert home.outcomes() == [("spam", MOVED.format(dovecot.name("Junk")))] * new
     assert home.outcomes() == []
+    assert {name: len(found) for name, found in folders(dovecot).items()} == {dovecot.name("Junk"): 3}
+    assert home.label_of(spam(99)) is None
 
 
 @pytest.mark.parametrize("changed", ["INBOX", "Junk"])

@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 from helpers.bad_network import BadNetwork, Weather
@@ -64,8 +64,18 @@ class Watching:
         self.socket.close()
 
 
-def in_junk(server, count=1):
-    return lambda: len(folders(server).get(server.name("Junk"), ())) >= count
+@contextmanager
+def ready(home, *options):
+    """One that is ready, and ends when it is told to."""
+    with Watching(home, *options) as watching:
+        assert watching.told() == "READY=1"
+        yield watching
+        watching.ends_when_told()
+
+
+def judge_spam(server, watching):
+    server.append("INBOX", spam(99))
+    until(lambda: folders(server).get(server.name("Junk")), lambda: watching.log)
 
 
 def test_mail_is_judged_as_it_comes(server, home):
@@ -73,17 +83,15 @@ def test_mail_is_judged_as_it_comes(server, home):
     server.append("INBOX", ham(99))
     with Watching(home) as watching:
         assert watching.told() == "READY=1"
-        server.append("INBOX", spam(99))
-        until(in_junk(server), lambda: watching.log)
+        judge_spam(server, watching)
         assert proportional_memory(watching.process.pid) < 60e6
         with open(f"/proc/{watching.process.pid}/cmdline") as file:  # what `ps` shows to all
             assert server.password not in file.read()
         watching.ends_when_told()
         assert watching.told() == "STOPPING=1"
         assert "ham\t" in watching.log
-        assert "pills" not in watching.log  # no subjects in a log
-        assert "casino" not in watching.log
-        assert server.password not in watching.log
+        for secret in ("pills", "casino", server.password):  # no subjects in a log
+            assert secret not in watching.log
 
 
 def proportional_memory(pid):
@@ -94,29 +102,22 @@ def proportional_memory(pid):
 def test_without_idle(dovecot_with, home):
     server = dovecot_with(without=("IDLE",))
     home.add(server)
-    with Watching(home, "--poll", "1") as watching:
-        assert watching.told() == "READY=1"
-        server.append("INBOX", spam(99))
-        until(in_junk(server), lambda: watching.log)
-        watching.ends_when_told()
+    with ready(home, "--poll", "1") as watching:
+        judge_spam(server, watching)
 
 
 def test_two_accounts_one_of_which_is_down(dovecot, home):
     home.add(dovecot, "first", port=1)
     home.add(dovecot, "second")
-    with Watching(home) as watching:
-        assert watching.told() == "READY=1"
-        dovecot.append("INBOX", spam(99))
-        until(in_junk(dovecot), lambda: watching.log)
+    with ready(home) as watching:
+        judge_spam(dovecot, watching)
         watching.wait_for("refuses connections")
         assert watching.log.count("refuses connections") == 1  # it is said once
-        watching.ends_when_told()
 
 
 def test_the_file_is_read_anew(dovecot, home):
     home.add(dovecot, action="nothing")
-    with Watching(home) as watching:
-        assert watching.told() == "READY=1"
+    with ready(home) as watching:
         good = home.config.read_text()
         home.config.write_text("nonsense")
         watching.process.send_signal(signal.SIGHUP)
@@ -124,22 +125,17 @@ def test_the_file_is_read_anew(dovecot, home):
         home.config.write_text(good.replace('"nothing"', '"move"'))
         watching.process.send_signal(signal.SIGHUP)
         assert (watching.told(), watching.told()) == ("RELOADING=1", "READY=1")
-        dovecot.append("INBOX", spam(99))
-        until(in_junk(dovecot), lambda: watching.log)
-        watching.ends_when_told()
+        judge_spam(dovecot, watching)
 
 
 def test_a_connection_is_cut(dovecot, home):
     with BadNetwork(dovecot.port) as network:
         home.add(dovecot, port=network.port)
-        with Watching(home) as watching:
-            assert watching.told() == "READY=1"
+        with ready(home) as watching:
             network.cut()
             watching.wait_for("connection lost")
-            dovecot.append("INBOX", spam(99))
-            until(in_junk(dovecot), lambda: watching.log)
+            judge_spam(dovecot, watching)
             watching.wait_for("works again")
-            watching.ends_when_told()
 
 
 @pytest.mark.parametrize("stalled", [0, 1500], ids=["from the start", "in a visit"])
@@ -157,7 +153,5 @@ def test_a_connection_that_stalls_while_it_waits(dovecot, home):
     """DONE is never answered then."""
     with BadNetwork(dovecot.port) as network:
         home.add(dovecot, port=network.port)
-        with Watching(home) as watching:
-            assert watching.told() == "READY=1"
+        with ready(home):
             network.freeze()
-            watching.ends_when_told()

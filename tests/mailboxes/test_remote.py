@@ -106,11 +106,8 @@ def test_a_file_in_an_archive(tree, tmp_path):
     for size in (1 << 20, 500):
         found = together(sources.chunks([f"zip://boxes/a.mbox{archive}"], size=size))
         assert [data for *_, data in found] == [*map(message, range(40))]
-    for name, why in (
-        ("boxes", "name a file in it"),
-        ("nothing", "no such file"),
-        ("boxes/*", "no such file"),
-    ):
+    missing = "no such file"
+    for name, why in (("boxes", "name a file in it"), ("nothing", missing), ("boxes/*", missing)):
         with pytest.raises(NoInput, match=why):
             sources.check([f"zip://{name}{archive}"])
 

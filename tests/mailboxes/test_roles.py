@@ -95,9 +95,8 @@ def test_a_maildir(spamnb, own, home):
     assert done.err.decode() == told
     report = spamnb(*train, "--json").json
     assert report["known"] == {"ham": 2, "spam": 2}
-    assert {one["path"]: one["why"] for one in report["passed_over"]}[
-        f"{home}/.Unsure"
-    ] == "unsure, by its name"
+    whys = {one["path"]: one["why"] for one in report["passed_over"]}
+    assert whys[f"{home}/.Unsure"] == "unsure, by its name"
 
 
 def test_all_folders(spamnb, own, home):
@@ -178,9 +177,8 @@ def test_a_pipe_is_not_opened(tmp_path):
 def test_a_link_that_leads_to_itself_is_told(tmp_path):
     (tmp_path / "Trash").symlink_to("Trash")
     (tmp_path / "mail").write_bytes(ham(1))
-    found = [
-        item
-        for chunk in sources.chunks([str(tmp_path)], leave_out=roles_to_leave_out("ham"))
-        for item in chunk.messages()
+    chunks = sources.chunks([str(tmp_path)], leave_out=roles_to_leave_out("ham"))
+    assert [item.path for chunk in chunks for item in chunk.messages()] == [
+        str(tmp_path / "Trash"),
+        str(tmp_path / "mail"),
     ]
-    assert [item.path for item in found] == [str(tmp_path / "Trash"), str(tmp_path / "mail")]

@@ -6,7 +6,6 @@ import lzma
 import os
 import random
 import stat
-import subprocess
 import sys
 import threading
 import tracemalloc
@@ -19,7 +18,6 @@ from spamnb.errors import NoInput
 from spamnb.mailboxes import sources
 from spamnb.mailboxes.formats.mbox import MAX_MESSAGE
 from spamnb.mailboxes.skipped import Unreadable
-from spamnb.mailboxes.stores import LOCAL
 
 try:
     from compression import zstd
@@ -160,17 +158,6 @@ def test_a_bomb_costs_no_more_than_a_message(tmp_path, start, pack):
     tracemalloc.stop()
     assert found == [MAX_MESSAGE, len(mail(1))][: 2 if start else 1]
     assert peak < 4.5 * MAX_MESSAGE
-
-
-def test_a_large_message_is_cut(tmp_path):
-    path = put(tmp_path / "x", b"Subject: x\n\n" + b"a" * MAX_MESSAGE)
-    ((_, index, data),) = in_chunks(path)
-    assert (index, len(data)) == (None, MAX_MESSAGE)
-
-
-def test_many_members_take_linear_time(tmp_path):
-    path = put(tmp_path / "x", gzip.compress(b"", mtime=0) * 50_000 + gzip.compress(mail(1)))
-    assert read(path) == [(path, None, mail(1))]
 
 
 # Chunks
@@ -393,14 +380,6 @@ def test_messages_that_move_while_the_folder_is_walked(tmp_path):
     ]
 
 
-def test_a_file_that_cannot_be_read_is_described(tmp_path):
-    found = list(sources.MessageFiles(LOCAL, [str(tmp_path), put(tmp_path / "x")], 0).messages())
-    assert [described(item)[:2] for item in found] == [
-        (str(tmp_path), "is a directory"),
-        (str(tmp_path / "x"), None),
-    ]
-
-
 def test_check(tmp_path):
     sources.check([str(tmp_path), put(tmp_path / "x"), "-", "/dev/null"])
     for missing in (str(tmp_path / "y"), str(tmp_path / "x" / "y"), ""):
@@ -415,15 +394,3 @@ def test_a_name_that_is_no_utf8(tmp_path):
     with open(path, "wb") as file:
         file.write(mail(1))
     assert read(tmp_path) == [(path, None, mail(1))]
-
-
-def test_importing_it_loads_no_slow_module():
-    code = (
-        "import sys; old = set(sys.modules); import spamnb.mailboxes.sources;"
-        "print(*sorted(set(sys.modules) - old - {'__future__'}))"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    # Those of the interpreter itself; what compiled modules share has no file.
-    others = [name for name in loaded.split() if "cython" not in name and not name.startswith("spamnb")]
-    assert others == ["binascii", "errno", "itertools"]
-    assert "spamnb.mailboxes.remote" not in loaded

@@ -2,12 +2,12 @@
 
 import json
 import os
-import random
 import shutil
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from helpers.letters import letters
 from helpers.paths import SPAMASSASSIN
 from helpers.serving import request
 
@@ -39,30 +39,6 @@ def server(serving, corpus):
     return serving(model=str(corpus / "model"), workers=2, allow_tell=True)
 
 
-def odd_messages(raws, count):
-    """Real mail, maimed: cut, turned, without a header, full of anything."""
-    draw = random.Random(6)
-
-    def maimed(raw):
-        at = draw.randrange(len(raw))
-        return draw.choice(
-            [
-                raw[:at],
-                raw[at:],
-                raw.replace(b"\n", b"\r\n"),
-                raw.replace(b"\n", b"\r"),
-                raw[:at] + draw.randbytes(200) + raw[at:],
-                raw[at:] + raw[:at],
-                b"From joe Mon Nov 15 10:00:00 2026\n" + raw,
-                b"X-Spamnb: ham; score=-9.0000; probability=0.0000\n" + raw,
-                draw.randbytes(at % 3000),
-                raw.upper(),
-            ]
-        )
-
-    return [maimed(draw.choice(raws)) for _ in range(count)]
-
-
 def test_verdicts_scores_and_headers(server, spamnb, corpus):
     asked = ("classify", "--json", "--jobs", "1", "--model", corpus / "model", corpus / "asked")
     said = {line["path"]: line for line in map(json.loads, spamnb(*asked).succeeds().lines)}
@@ -83,8 +59,7 @@ def test_verdicts_scores_and_headers(server, spamnb, corpus):
 
 
 def test_odd_messages(server, spamnb, corpus):
-    raws = [path.read_bytes() for path in sorted((corpus / "asked").iterdir())]
-    for raw in odd_messages(raws, 50):
+    for raw in letters():
         passed = spamnb("classify", "-p", "--model", corpus / "model", stdin=raw).succeeds().out
         assert server.ask(request("PROCESS", raw)).partition(b"\r\n\r\n")[2] == passed
 

@@ -1,7 +1,9 @@
-"""The protocols without their sockets: sessions side by side, fed in any order, cut, ended or timed out."""
+"""The protocols without their sockets: sessions side by side, fed in any order, cut, ended or timed out.
+
+Requests of spamd's protocol in any pieces are in tests/fuzz, and clients who break off in test_serve_load.py.
+"""
 
 import struct
-from collections.abc import Callable
 
 import pytest
 from helpers.packets import END, HELLO, message, offer, packet
@@ -38,19 +40,18 @@ class Recording(Log):
 
 
 class Session:
-    """A conversation, what its client has sent and heard, and whether it is over."""
+    """A conversation, what its client has heard, and whether it is over."""
 
     def __init__(self, handle):
         self.incoming = Incoming()
         self.conversation = handle(self.incoming)
-        self.sent, self.heard = b"", b""
+        self.heard = b""
         self.is_over = False
         self._go_on(lambda: next(self.conversation))
 
     def send(self, piece):
         """Bytes, of which none are the end of the client."""
         if not self.is_over:
-            self.sent += piece
             self.incoming.feed(piece)
             self._go_on(lambda: next(self.conversation))
 
@@ -68,113 +69,11 @@ class Session:
             self.is_over = True
 
 
-class Sessions(RuleBasedStateMachine):
-    """Sessions of one server; `handle` and what is sent are those of a protocol."""
+class MilterSessions(RuleBasedStateMachine):
+    """Sessions of one server."""
 
     sessions = Bundle("sessions")
-    pieces: tuple[bytes, ...] = ()
     model: str  # its path
-    handle: Callable
-
-    def __init__(self):
-        super().__init__()
-        self.open = []
-        self.log = Recording()
-        self.counters = Counters(1)
-        self.judge = Judge(self.model, None, self.counters)
-
-    @rule(target=sessions)
-    def connect(self):
-        session = Session(self.handle)
-        self.open.append(session)
-        return session
-
-    @rule(session=sessions, data=st.data())
-    def send(self, session, data):
-        session.send(data.draw(st.sampled_from(self.pieces)))
-
-    @rule(session=sessions, data=st.data())
-    def send_a_part(self, session, data):
-        piece = data.draw(st.sampled_from(self.pieces))
-        start = data.draw(st.integers(0, len(piece) - 1))
-        session.send(piece[start : data.draw(st.integers(start + 1, len(piece)))])
-
-    @rule(session=sessions, piece=st.binary(min_size=1, max_size=30))
-    def send_anything(self, session, piece):
-        session.send(piece)
-
-    @rule(session=consumes(sessions))
-    def end(self, session):
-        session.send(b"")
-        self.check_ended(session)
-
-    @rule(session=consumes(sessions))
-    def time_out(self, session):
-        was_over = session.is_over
-        session.time_out()
-        assert session.is_over
-        self.check_timed_out(session, was_over)
-
-    @rule(session=consumes(sessions))
-    def break_off(self, session):
-        session.conversation.close()
-        session.is_over = True
-
-    @invariant()
-    def nothing_is_unexpected(self):
-        assert self.log.errors == []
-
-    def teardown(self):
-        for session in self.open:
-            session.send(b"")
-            assert session.is_over
-
-    def check_ended(self, session):
-        assert session.is_over
-
-    def check_timed_out(self, session, was_over):
-        pass
-
-
-class SpamdSessions(Sessions):
-    pieces = (
-        request("CHECK", ham(5)),
-        request("PROCESS", spam(5), User="joe"),
-        request("SYMBOLS", spam(5), Content_length=None),
-        request("REPORT", b"x" * (MOST + 1)),
-        request("HEADERS", ham(6), version="1.2", Compress="zlib"),
-        request("TELL", ham(6), Set="local", Message_class="ham"),
-        b"PING SPAMC/1.5\r\n\r\n",
-        b"SKIP SPAMC/1.0\r\n",
-        b"CHECK SPAMC/1.5\r\n",
-        b"Content-length: 9\r\n",
-        b"User: \r\n",
-        b"X: y\r\n" * 300,
-        b"\r\n",
-        b"z" * 9000,
-    )
-
-    def __init__(self):
-        super().__init__()
-        options = Options(model=self.model, max_size=MOST)
-        self.handle = Spamd(self.judge, LearningQueue(lambda: None, self.log), self.log, options).handle
-
-    def check_ended(self, session):
-        """One answer, the same in whatever pieces the request came."""
-        super().check_ended(session)
-        at_once = Session(self.handle)
-        if session.sent:
-            at_once.send(session.sent)
-        at_once.send(b"")
-        # Of a last line without end, what follows is counted as far as it has come: as spamd does.
-        assert session.heard == at_once.heard or b"mismatch" in session.heard + at_once.heard
-        assert session.heard == b"" or session.heard.startswith(b"SPAMD/1.")
-
-    def check_timed_out(self, session, was_over):
-        assert was_over or session.heard == LATE
-
-
-class MilterSessions(Sessions):
     pieces = (
         HELLO,
         offer(),
@@ -195,8 +94,55 @@ class MilterSessions(Sessions):
 
     def __init__(self):
         super().__init__()
-        self.milter = Milter(self.judge, self.log, Options(model=self.model, max_size=MOST))
-        self.handle = self.milter.handle
+        self.open = []
+        self.log = Recording()
+        judge = Judge(self.model, None, Counters(1))
+        self.milter = Milter(judge, self.log, Options(model=self.model, max_size=MOST))
+
+    @rule(target=sessions)
+    def connect(self):
+        session = Session(self.milter.handle)
+        self.open.append(session)
+        return session
+
+    @rule(session=sessions, data=st.data())
+    def send(self, session, data):
+        session.send(data.draw(st.sampled_from(self.pieces)))
+
+    @rule(session=sessions, data=st.data())
+    def send_a_part(self, session, data):
+        piece = data.draw(st.sampled_from(self.pieces))
+        start = data.draw(st.integers(0, len(piece) - 1))
+        session.send(piece[start : data.draw(st.integers(start + 1, len(piece)))])
+
+    @rule(session=sessions, piece=st.binary(min_size=1, max_size=30))
+    def send_anything(self, session, piece):
+        session.send(piece)
+
+    @rule(session=consumes(sessions))
+    def end(self, session):
+        session.send(b"")
+        assert session.is_over
+
+    @rule(session=consumes(sessions))
+    def time_out(self, session):
+        session.time_out()
+        assert session.is_over
+
+    @rule(session=consumes(sessions))
+    def break_off(self, session):
+        session.conversation.close()
+        session.is_over = True
+
+    @invariant()
+    def nothing_is_unexpected(self):
+        assert self.log.errors == []
+
+    def teardown(self):
+        for session in self.open:
+            session.send(b"")
+            assert session.is_over
+        assert self.milter.held == 0
 
     @invariant()
     def what_is_held_is_bounded(self):
@@ -211,15 +157,22 @@ class MilterSessions(Sessions):
                 at += 4 + int.from_bytes(session.heard[at : at + 4], "big")
             assert at == len(session.heard)
 
-    def teardown(self):
-        super().teardown()
-        assert self.milter.held == 0
-
 
 @pytest.fixture(autouse=True, scope="module")
 def model(spamnb):
-    Sessions.model = spamnb.model
+    MilterSessions.model = spamnb.model
 
 
-TestSpamd = SpamdSessions.TestCase
 TestMilter = MilterSessions.TestCase
+
+
+def test_who_is_late_with_any_byte_of_a_request_is_told(spamnb):
+    log, options = Recording(), Options(model=spamnb.model)
+    spamd = Spamd(Judge(spamnb.model, None, Counters(1)), LearningQueue(lambda: None, log), log, options)
+    asked = request("CHECK", ham(5), User="joe")
+    for size in range(len(asked)):
+        session = Session(spamd.handle)
+        if size:
+            session.send(asked[:size])
+        session.time_out()
+        assert (session.is_over, session.heard) == (True, LATE)
