@@ -1,7 +1,8 @@
-"""Models and records that somebody changed on purpose, their checksums made anew."""
+"""Models and records with a wrong bit, or changed on purpose, their checksums made anew."""
 
 from __future__ import annotations
 
+import os
 from binascii import crc32
 from copy import deepcopy
 from typing import Any
@@ -9,6 +10,15 @@ from typing import Any
 import msgpack
 
 FRONT = ("format", "version", "crc32", "head")
+
+
+def flip(path: str | os.PathLike[str], at: int, bit: int = 1) -> None:
+    """Change a bit of a file, or change it back."""
+    with open(path, "r+b") as file:
+        file.seek(at)
+        (byte,) = file.read(1)
+        file.seek(at)
+        file.write(bytes([byte ^ bit]))
 
 
 def changed(known: Any, places: tuple[Any, ...], value: object) -> Any:

@@ -4,6 +4,7 @@ import os
 import re
 
 import pytest
+from helpers.forging import flip
 from helpers.screens import on_a_terminal
 
 SUMMARY = (
@@ -26,6 +27,7 @@ class TestSummary:
         for words in ("head and body apart", "journal     empty", "most telling of spam", "█"):
             assert words in text
         assert "\x1b" not in text
+        assert b"telling" not in spamnb("inspect", "--top", "0").succeeds().out
 
     def test_as_json(self, spamnb):
         known = spamnb("inspect", "--top", "3", "--json").succeeds().json
@@ -43,9 +45,6 @@ class TestSummary:
         for one in known["telling"]["spam"]:
             assert one["messages"][0] < one["messages"][1]
             assert one["weight"] > 0
-
-    def test_top_zero(self, spamnb):
-        assert b"telling" not in spamnb("inspect", "--top", "0").succeeds().out
 
     def test_a_model_of_few_messages(self, spamnb, mail, tmp_path):
         """Too few for cutoffs: that is no reason to fail, nor to speak of infinity."""
@@ -91,19 +90,13 @@ class TestSummary:
 
     def test_a_damaged_column_is_noticed(self, spamnb, own):
         """A delivery reads too little of the file to see it; here all of it is read."""
-        with open(own, "r+b") as file:
-            file.seek(os.path.getsize(own) // 2)
-            byte = file.read(1)
-            file.seek(-1, os.SEEK_CUR)
-            file.write(bytes([byte[0] ^ 1]))
+        flip(own, os.path.getsize(own) // 2)
         spamnb("inspect", "--model", own).fails(65, own, "damaged")
 
 
 class TestMessage:
-    def test_as_text(self, spamnb, mail, tmp_path):
-        path = tmp_path / "message"
-        path.write_bytes(mail.messages["spam"])
-        text = spamnb("inspect", path).succeeds().out.decode()
+    def test_as_text(self, spamnb, mail):
+        text = spamnb("inspect", "-", stdin=mail.messages["spam"]).succeeds().out.decode()
         assert text.startswith("spam: score")
         for words in ("cutoffs: ham up to", "Subject: cheap pills", "buy[+", "url:casino.example", "the sum"):
             assert words in text
@@ -198,21 +191,6 @@ class TestMessage:
         assert "not spam │ spam" in text  # their evidence is that of all labels but spam
         assert f"; of other labels, one that is ahead by {why['margin']:.4f}\n" in text
 
-    def test_nothing_of_a_message_reaches_a_terminal_raw(self, spamnb):
-        """Escapes, controls, what turns writing round: in headers, text, names and attachments."""
-        evil = "\x1b[31m\x1b]0;owned\x07\x9b2J\u202e\u2066\x00\x08\r\u200b"
-        hostile = (
-            f"From: {evil}<a@b>\nSubject: casino{evil}\nX-{evil}: viagra\n"
-            "Content-Type: multipart/mixed; boundary=x\n\n"
-            f"--x\n\nbuy viagra {evil} now casino\n"
-            f"--x\nContent-Type: text/html\n\n<p hidden>{evil}viagra</p>{evil}"
-            f"<a href='http://casino.example/{evil}'>x</a>\n"
-            f'--x\nContent-Type: image/png; name="{evil}.png"\n\nx\n--x--\n'
-        ).encode()
-        for options in ([], ["--all"], ["--top", "0"]):
-            out = spamnb("inspect", "-", *options, stdin=hostile).succeeds().out.decode()
-            assert {char for char in out if not char.isprintable()} == {"\n"}
-
     def test_joined_letters_stay_joined(self, spamnb):
         text = "می\u200cخواهم 👩\u200d💻"
         message = f"From: x@y.example\nSubject: {text}\n\n{text}\n".encode()
@@ -232,8 +210,6 @@ class TestOnATerminal:
         text, _ = on_a_terminal(spamnb, "inspect", f"{mail.spam}/03")
         assert "\x1b[" in text
         assert "[+" not in text
-        plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
-        assert {char for char in plain if not char.isprintable()} <= {"\r", "\n"}
 
     def test_without_colours_there_are_figures(self, spamnb, mail):
         assert "viagra[+" in on_a_terminal(spamnb, "inspect", f"{mail.spam}/03", NO_COLOR="1")[0]
@@ -244,49 +220,37 @@ class TestOnATerminal:
 
 
 @pytest.mark.parametrize(
-    ("option", "advice"),
+    ("option", "label", "other"),
     [
-        ("--ham={}", "only ham so far; learn other mail, too: spamnb train --model {} --spam PATH"),
-        ("--spam={}", "only spam so far; learn other mail, too: spamnb train --model {} --ham PATH"),
-        (
-            "--label=work={}",
-            "only work so far; learn other mail, too: spamnb train --model {} --label NAME=PATH",
-        ),
+        ("--ham", "ham", "--spam PATH"),
+        ("--spam", "spam", "--ham PATH"),
+        ("--label=work", "work", "--label NAME=PATH"),
     ],
 )
-def test_a_model_of_one_label_is_not_trained_well(spamnb, tmp_path, option, advice):
+def test_a_model_of_one_label_is_not_trained_well(spamnb, tmp_path, option, label, other):
     """However much of it there is."""
-    box = tmp_path / "box"
-    envelope = b"From a@example.org Mon Nov 15 01:02:03 2026\n"
-    box.write_bytes(b"".join(envelope + b"Subject: %d\n\nhello\n\n" % n for n in range(250)))
-    run = ("--model", tmp_path / "model")
-    advice = advice.format(tmp_path / "model")
-    assert advice in spamnb("train", *run, option.format(box)).succeeds().out.decode()
+    box, model = tmp_path / "box", tmp_path / "model"
+    box.write_bytes(b"".join(ENVELOPE + b"Subject: %d\n\nhello\n\n" % n for n in range(250)))
+    run = ("--model", model)
+    advice = f"only {label} so far; learn other mail, too: spamnb train --model {model} {other}"
+    assert advice in spamnb("train", *run, f"{option}={box}").succeeds().out.decode()
     assert f"trained     {advice}\n" in spamnb("inspect", *run).succeeds().out.decode()
 
 
-class TestStandardOutput:
-    """Where a file would be named, - is standard output, and nothing else goes there."""
+WRITTEN = {
+    "--html": "inspect {spam}/03",
+    "--plot": "inspect",
+    "--report": "evaluate --folds 2 --jobs 1 {ham} {spam}",
+    "--scores": "evaluate --folds 2 --jobs 1 {ham} {spam}",
+}
 
-    def test_a_page(self, spamnb, mail, tmp_path):
-        message = f"{mail.spam}/03"
-        spamnb("inspect", message, "--html", tmp_path / "page.html").succeeds()
-        page = spamnb("inspect", message, "--html", "-").succeeds().out
-        assert page == (tmp_path / "page.html").read_bytes()
 
-    def test_a_picture(self, spamnb, tmp_path):
-        spamnb("inspect", "--plot", tmp_path / "model.svg").succeeds()
-        assert spamnb("inspect", "--plot", "-").succeeds().out == (tmp_path / "model.svg").read_bytes()
-
-    def test_an_evaluation(self, spamnb, mail, tmp_path):
-        for option, name in (("--report", "report.html"), ("--scores", "scores.tsv")):
-            run = ("evaluate", "--folds", "2", "--jobs", "1", mail.ham, mail.spam, option)
-            spamnb(*run, tmp_path / name).succeeds()
-            assert spamnb(*run, "-").succeeds().out == (tmp_path / name).read_bytes()
-
-    def test_not_two_things_at_once(self, spamnb, mail):
-        spamnb("inspect", "--json", f"{mail.spam}/03", "--html", "-").fails(64, "--html - and --json")
-        spamnb("inspect", "--json", "--plot", "-").fails(64, "--plot - and --json")
+@pytest.mark.parametrize("option", WRITTEN)
+def test_standard_output_in_place_of_a_file(spamnb, mail, tmp_path, option):
+    """Nothing else goes there."""
+    command = WRITTEN[option].format(ham=mail.ham, spam=mail.spam).split()
+    spamnb(*command, option, tmp_path / "file.svg").succeeds()
+    assert spamnb(*command, option, "-").succeeds().out == (tmp_path / "file.svg").read_bytes()
 
 
 class TestTokens:
@@ -324,11 +288,6 @@ class TestTokens:
         assert b"92.86 %" in both.out
         told = spamnb("inspect", "--json", "--token", "plugh")
         assert (told.code, told.json_lines[0]["known"]) == (65, False)
-
-    def test_what_a_terminal_would_obey(self, spamnb):
-        done = spamnb("inspect", "--token", "a\x1b[31m\nb")
-        assert done.code == 65
-        assert b"\x1b" not in done.out + done.err
 
     def test_a_word_as_it_is_written(self, spamnb):
         """People ask for Viagra; the tokenizer folds case. What it does not know is called as it was."""
@@ -395,12 +354,6 @@ class TestSamples:
         drawn = spamnb("inspect", "--sample", "spam", "-n", "1", "--seed", "3", "--event", event, "--json")
         assert drawn.succeeds().json["messages"][0]["tokens"]
 
-    def test_usage(self, spamnb):
-        spamnb("inspect", "--sample", "spam", "--event", "gaussian").fails(64, "numbers only")
-        spamnb("inspect", "--sample", "eggs").fails(64, "eggs", "ham, spam")
-        spamnb("inspect", "--sample", "spam", "-n", "0").fails(64, "-n")
-        spamnb("inspect", "-n", "3").fails(64, "--sample")
-
 
 class TestDifferences:
     @pytest.fixture
@@ -454,16 +407,38 @@ class TestDifferences:
         spamnb("inspect", "--diff", other, "/nosuch").fails(66, "/nosuch")
 
 
-class TestBadInput:
-    def test_usage(self, spamnb):
-        spamnb("inspect", "--token", "a", "-", stdin=b"").fails(64, "--token")
-        spamnb("inspect", "--top", "-1").fails(64, "--top")
-        spamnb("inspect", "a", "b").fails(64, "one message")
-        spamnb("inspect", "--html", "x").fails(64, "--html")
-        spamnb("inspect", "--plot", "x.gif").fails(64, ".svg or .png")
-        spamnb("inspect", "-", "--plot", "x.svg", stdin=b"x").fails(64, "--plot")
-        spamnb("inspect", "--sample", "spam", "--diff", "x").fails(64, "cannot be combined")
+USAGE = {
+    "--token a -": "--token",
+    "--top -1": "--top",
+    "a b": "one message",
+    "--html x": "--html",
+    "--plot x.gif": ".svg or .png",
+    "- --plot x.svg": "--plot",
+    "--json {spam}/03 --html -": "--html - and --json",
+    "--json --plot -": "--plot - and --json",
+    "--sample spam --diff x": "cannot be combined",
+    "--check message.eml": "cannot be combined",
+    "--check --token x": "cannot be combined",
+    "--check --sample ham": "cannot be combined",
+    "--check --plot x.svg": "cannot be combined",
+    "--suspects --check x": "cannot be combined",
+    "--suspects": "--suspects needs the mail that was learned",
+    "--suspects --yes x": "--yes needs --relabel",
+    "--suspects --relabel x": "asks on a terminal",
+    "--relabel x": "--relabel needs --suspects",
+    "--sample spam --event gaussian": "numbers only",
+    "--sample eggs": "unknown label 'eggs'; the labels are: ham, spam",
+    "--sample spam -n 0": "-n",
+    "-n 3": "--sample",
+}
 
+
+@pytest.mark.parametrize("line", USAGE)
+def test_usage(spamnb, mail, line):
+    spamnb("inspect", *line.format(spam=mail.spam).split()).fails(64, USAGE[line])
+
+
+class TestBadInput:
     @pytest.mark.parametrize("words", ["--html {file} /nosuch", "--plot {file} --model /nosuch"])
     def test_a_file_that_cannot_be_written_is_told_first(self, spamnb, tmp_path, words):
         file = tmp_path / "no" / "file.svg"
@@ -495,10 +470,8 @@ class TestBadInput:
         spamnb("inspect", path).fails(65, str(path), "empty")
         spamnb("inspect", "-", stdin=content).fails(65, "empty")
 
-    def test_an_empty_folder(self, spamnb, tmp_path):
-        spamnb("inspect", tmp_path).fails(66, "contains no message")
-
     def test_not_a_message(self, spamnb, tmp_path):
+        spamnb("inspect", tmp_path).fails(66, "contains no message")
         path = tmp_path / "picture"
         path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
         spamnb("inspect", path).fails(65, "not a message")

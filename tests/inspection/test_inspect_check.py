@@ -1,13 +1,14 @@
 """`spamnb inspect --check`: all that is damaged is said, and a sound model is called so."""
 
 import os
-from itertools import pairwise
 from pathlib import Path
 
 import msgpack
 import pytest
 from fuzz.sealing import sealed_model
 from helpers.failing import failed, failing
+from helpers.forging import flip
+from helpers.learning import train_bulk
 from helpers.programs import needs
 from helpers.screens import on_a_terminal
 from helpers.tiers import LONG
@@ -132,14 +133,6 @@ def columns_of(path):
     return {name: stored.column(name) for name, *_ in stored.head["columns"]}
 
 
-def flip(path, at, bit=1):
-    with open(path, "r+b") as file:
-        file.seek(at)
-        (byte,) = file.read(1)
-        file.seek(at)
-        file.write(bytes([byte ^ bit]))
-
-
 def test_a_bit_wrong_in_any_column(own):
     learn(own, b"Subject: one\n\nmore", "spam")
     for name, column in columns_of(own).items():
@@ -157,61 +150,19 @@ def test_a_bit_wrong_in_any_column(own):
     assert check(own).damage == []
 
 
-@pytest.fixture
-def small(tmp_path):
-    """A model of two messages, two more in its journal, and where the records of that end."""
-    for label, raw in (("ham", b"Subject: tea\n\nat noon"), ("spam", b"Subject: pills\n\nbuy now")):
-        (tmp_path / label).write_bytes(raw)
-    path = str(tmp_path / "small")
-    training.train(path, {label: [str(tmp_path / label)] for label in ("ham", "spam")}, pool=LocalPool(1))
-    ends = [0]
-    for number in range(3):
-        learn(path, b"Subject: lesson %d\n\nbuy tea" % number, "spam")
-        ends.append(os.path.getsize(path + ".journal"))
-    return path, list(pairwise(ends))
-
-
-def test_any_bit_wrong_anywhere_is_found(small):
+def test_any_bit_wrong_and_any_cut_is_found(tmp_path):
     """Of the front every bit, of the rest some."""
-    path, _ = small
-    for at in range(os.path.getsize(path)):
+    path = train_bulk(tmp_path, [(b"Subject: tea\n\nat noon", "ham"), (b"Subject: pills\n\nbuy now", "spam")])
+    whole = Path(path).read_bytes()
+    for at in range(len(whole)):
         for bit in range(8) if LONG or at < 60 else [at % 8] if at % 5 == 0 else []:
             flip(path, at, 1 << bit)
             assert len(check(path).damage) == 1, (at, bit)
             flip(path, at, 1 << bit)
     assert check(path).damage == []
-
-
-def test_any_bit_wrong_in_the_journal_is_found(small):
-    path, stretches = small
-    for first, end in stretches:
-        for at in [*range(first, first + 20), *range(first + 20, end, 1 if LONG else 7), end - 1]:
-            flip(path + ".journal", at, 1 << at % 8)
-            (said,) = check(path).damage
-            assert said.startswith(f"its journal is damaged at bytes {first}-{end - 1}, lessons "), at
-            flip(path + ".journal", at, 1 << at % 8)
-
-
-def test_cut_anywhere_it_is_found(small):
-    path, _ = small
-    whole = Path(path).read_bytes()
-    for size in [*range(0, len(whole), 1 if LONG else 13), len(whole) - 1]:
-        Path(path).unlink()
-        Path(path).write_bytes(whole[:size])
+    for size in [len(whole) - 1, *reversed(range(0, len(whole), 1 if LONG else 13))]:
+        os.truncate(path, size)
         assert len(check(path).damage) == 1, size
-        with pytest.raises(ModelError):
-            Model.open(path)
-
-
-def test_a_journal_cut_anywhere_is_none_the_worse(small):
-    """What is torn was never acknowledged."""
-    path, stretches = small
-    whole = Path(path + ".journal").read_bytes()
-    for size in [*range(0, len(whole), 1 if LONG else 13), len(whole) - 1]:
-        Path(path + ".journal").write_bytes(whole[:size])
-        found = check(path)
-        assert found.damage == [], size
-        assert found.journal == sum(end <= size for _, end in stretches)
 
 
 LOOKED_UP = ("starts", "tokens", "pair_starts", "pairs")  # where a delivery reads what it needs
@@ -299,13 +250,6 @@ def test_a_journal_that_was_put_aside_is_named(spamnb, own):
     Path(own + ".journal.damaged").write_bytes(b"x")
     done = spamnb("inspect", "--check", "--model", own).succeeds()
     assert done.lines[-1].startswith(f" aside     {own}.journal.damaged: an earlier, damaged journal")
-
-
-@pytest.mark.parametrize(
-    "more", [["message.eml"], ["--token", "x"], ["--sample", "ham"], ["--plot", "x.svg"]]
-)
-def test_nothing_else_beside_it(spamnb, more):
-    spamnb("inspect", "--check", *more).fails(64, "--check", "cannot be combined")
 
 
 @pytest.mark.slow
@@ -486,11 +430,3 @@ def test_a_feature_of_too_many_messages(spamnb, own):
     changed_head(own, numbers=more)
     (said,) = lines(spamnb("inspect", "--check", "--model", own))
     assert "its feature links is of more messages than there are" in said
-
-
-@pytest.mark.parametrize("key", ["messages", "presences", "numbers", "settings", "vocabulary"])
-def test_a_head_that_makes_no_sense(spamnb, own, key):
-    data = Path(own).read_bytes()
-    name, value = msgpack.packb(key), msgpack.packb(StoredModel.open(own).head[key])
-    Path(own).write_bytes(sealed_model(data.replace(name + value, name + msgpack.packb("x"), 1)))
-    assert lines(spamnb("inspect", "--check", "--model", own))

@@ -86,17 +86,3 @@ def test_those_that_are_confirmed_are_moved(spamnb, misfiled):
     assert "2 moved in the model" in seen
     assert len(suspects_of(StoredModel.open(model))) == 4
     assert len(find_suspects(Model.open(model), [spam])[0]) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "why"),
-    [
-        (["--suspects"], "--suspects needs the mail that was learned"),
-        (["--relabel", "x"], "--relabel needs --suspects"),
-        (["--suspects", "--yes", "x"], "--yes needs --relabel"),
-        (["--suspects", "--relabel", "x"], "asks on a terminal"),
-        (["--suspects", "--check", "x"], "cannot be combined"),
-    ],
-)
-def test_options_that_do_not_fit(spamnb, options, why):
-    spamnb("inspect", *options).fails(64, why)
