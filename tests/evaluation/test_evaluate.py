@@ -1,7 +1,6 @@
 """`spamnb evaluate`: the table, and the same in JSON."""
 
 import os
-import re
 import shutil
 import subprocess
 
@@ -152,16 +151,6 @@ def test_scores_of_odd_names_stay_one_line_each(spamnb, mail, tmp_path):
     assert len(found) == 28
     assert {len(row) for row in found} == {4}
     assert any(row[0].endswith(r"tab\tnew\nline") for row in found)
-
-
-def test_report_is_a_page_by_itself(spamnb, mail, tmp_path):
-    page = tmp_path / "report.html"
-    spamnb("evaluate", "--folds", "2", "--report", page, mail.ham, mail.spam).succeeds()
-    text = page.read_text()
-    assert text.lower().startswith("<!doctype html>")
-    assert "<svg" in text
-    assert "28" in text
-    assert not re.search(r"""(src|href)=["']?(https?:)?//""", text)  # nothing is fetched
 
 
 def test_mistakes_are_shown_with_their_reasons(spamnb, mail, tmp_path):

@@ -133,21 +133,7 @@ def test_more_than_two_labels(labels):
 
 def test_a_table_by_hand():
     found = plain("hh " * 6 + "hs h? h? " + "ss " * 3 + "sh sh s?", resamples=0)
-    assert found["messages"] == 15
-    assert found["confusion"] == {
-        "ham": {"ham": 6, "spam": 1, "unsure": 2},
-        "spam": {"ham": 2, "spam": 3, "unsure": 1},
-    }
-    assert found["labels"]["ham"] == pytest.approx(
-        {"precision": 6 / 8, "recall": 6 / 9, "f1": 12 / 17, "support": 9}
-    )
-    assert found["labels"]["spam"] == pytest.approx(
-        {"precision": 3 / 4, "recall": 3 / 6, "f1": 6 / 10, "support": 6}
-    )
-    assert found["accuracy"] == 9 / 15
-    assert found["macro"] == pytest.approx(
-        {"precision": 0.75, "recall": (2 / 3 + 1 / 2) / 2, "f1": (12 / 17 + 0.6) / 2}
-    )
+    assert (found["messages"], found["accuracy"]) == (15, 9 / 15)
     assert found["ham_lost_percent"] == pytest.approx(100 / 9)
     assert found["spam_missed_percent"] == pytest.approx(200 / 6)
     assert found["unsure"] == {"ham": 2, "spam": 1}
@@ -297,13 +283,8 @@ def test_a_label_that_is_decided_but_never_true_counts_in_the_average():
 
 def test_all_unsure():
     found = plain("h? h? h? s? s?")
-    assert (
-        found["accuracy"]
-        == found["macro"]["recall"]
-        == found["ham_lost_percent"]
-        == found["spam_missed_percent"]
-        == 0
-    )
+    assert found["accuracy"] == found["macro"]["recall"] == 0
+    assert found["ham_lost_percent"] == found["spam_missed_percent"] == 0
     assert found["unsure_percent"] == 100
     assert [found["labels"][name]["precision"] for name in HAM_SPAM] == [None, None]
     assert found["lam_percent"] > 30  # unsure ham is delivered, unsure spam too
@@ -316,27 +297,21 @@ def test_small_integers_do_not_overflow():
     assert found["accuracy"] == found["macro"]["f1"] == 1
 
 
+IMBALANCE = (
+    "{} % of the messages are {}: always answering {} would be right as often, so accuracy says "
+    "little. Look at ham lost and spam missed."
+)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         ("hh ss", None),
         ("hh " * 29 + "ss " * 10, None),
-        (
-            "hh " * 83 + "ss " * 17,
-            "83 % of the messages are ham: always answering ham would be right as often, so accuracy says "
-            "little. Look at ham lost and spam missed.",
-        ),
-        (
-            "ss " * 3 + "hh",
-            "75 % of the messages are spam: always answering spam would be right as often, so accuracy says "
-            "little. Look at ham lost and spam missed.",
-        ),
+        ("hh " * 83 + "ss " * 17, IMBALANCE.format(83, "ham", "ham")),
+        ("ss " * 3 + "hh", IMBALANCE.format(75, "spam", "spam")),
+        ("ss " * 299 + "hh", IMBALANCE.format(99, "spam", "spam")),
         ("hh", "All messages are ham: the figures say nothing about other mail."),
-        (
-            "ss " * 299 + "hh",
-            "99 % of the messages are spam: always answering spam would be right as often, so accuracy says "
-            "little. Look at ham lost and spam missed.",
-        ),
     ],
 )
 def test_imbalance(words, sentence):
