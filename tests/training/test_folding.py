@@ -92,16 +92,25 @@ def test_learning_does_not_wait_for_it(model, log, tmp_path):
 
 
 def test_a_delivery_does_not_wait_for_it(spamnb, model, tmp_path):
-    """Its end is seen by who started it, and so is that of its streams."""
-    program = [sys.executable, "-c", SOON + "from spamnb.start import main; main()", "train", "--spam", "-"]
+    """Its end is seen by who started it, and so is that of its streams.
+
+    Modules are found where its parent did, and not in the folder it was started in, which may be anybody's.
+    """
+    place = tmp_path / "place"
+    place.mkdir()
+    for name in ("numpy", "spamnb", "msgpack", "random", "site"):
+        (place / f"{name}.py").write_text(f"open({str(tmp_path / 'taken')!r}, 'w')\n")
     before = os.stat(model).st_ino
+    program = "import sys; sys.path.remove(''); " + SOON + "from spamnb.start import main; main()"
+    command = [sys.executable, "-c", program, "train", "--spam", "-", "--model", model]
     for number in range(20):
-        done = spamnb.run([*program, "--model", model], made(number))
+        done = spamnb.run(command, made(number), cwd=place)
         assert (done.code, done.out, done.err) == (0, b"spam: 1 learned\n", b"")
         if size(model) > LIMIT:
             break
     wait_for_folding(model)
     assert os.stat(model).st_ino != before
+    assert not (tmp_path / "taken").exists()
     assert_counts(model, tmp_path, number + 1)
 
 
@@ -225,24 +234,6 @@ def test_that_it_cannot_be_folded_is_told(model, monkeypatch, capfd):
     assert told
     assert all(line.startswith("spamnb: ") and line.endswith("the message was learned") for line in told)
     assert StoredModel.open(model).messages == [0, 40]
-
-
-def test_it_finds_modules_where_its_parent_did(spamnb, model, tmp_path):
-    """And not in the folder it was started in, which may be anybody's."""
-    place = tmp_path / "place"
-    place.mkdir()
-    for name in ("numpy", "spamnb", "msgpack", "random", "site"):
-        (place / f"{name}.py").write_text(f"open({str(tmp_path / 'taken')!r}, 'w')\n")
-    before = os.stat(model).st_ino
-    program = "import sys; sys.path.remove(''); " + SOON + "from spamnb.start import main; main()"
-    for number in range(8):
-        done = spamnb.run(
-            [sys.executable, "-c", program, "train", "--spam", "-", "--model", model], made(number), cwd=place
-        )
-        assert done.code == 0
-    wait_for_folding(model)
-    assert os.stat(model).st_ino != before
-    assert not (tmp_path / "taken").exists()
 
 
 def test_it_outlives_the_terminal(model):

@@ -14,7 +14,7 @@ from helpers.waiting import PATIENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.errors import CannotCreate, Locked, SpamnbError
+from spamnb.errors import Locked, SpamnbError
 from spamnb.lock import Lock
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -126,18 +126,7 @@ def test_another_message_is_not(model, other):
 
 
 # Each pair differs by a line that looks like a header that comes and goes, but is read as text.
-LINES = [
-    "Subject: a",
-    "Status: RO",
-    "Status",
-    "no header",
-    " folded",
-    "From me: b",
-    "",
-    "text",
-    "x y: z",
-    "--b",
-]
+LINES = "Subject: a|Status: RO|Status|no header| folded|From me: b||text|x y: z|--b".split("|")
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=5), st.lists(st.sampled_from(LINES), max_size=2), st.data())
@@ -201,53 +190,21 @@ for message in sys.argv[2:]:
     with open(message, "rb") as file:
         LearnCommand("spam", sys.argv[1]).run(file.read())
 """
-READER = """
-import os, sys
-from spamnb.store.stored_model import StoredModel
-from spamnb.errors import NoModel
-from spamnb.model import Model
-from spamnb.reading.features import fingerprints_of
-BUY = fingerprints_of(["buy"])[0]
-path, last, times = sys.argv[1], 0, 0
-while (times < 4 and os.path.exists(path)) or not os.path.exists(path + ".stop"):
-    try:
-        stored = StoredModel.open(path)
-    except NoModel:
-        assert not last
-        continue
-    verdict = Model(stored).classify(b"buy now")
-    now = stored.messages[1]
-    assert last <= now == (stored.rows([BUY])[BUY][1] if now else 0), (last, now)
-    last, times = now, times + 1
-"""
-FOLDER = """
-import os, sys, time
-from spamnb.training.train import fold
-from spamnb.lock import TRAINING, Lock
-while not os.path.exists(sys.argv[1] + ".stop"):
-    if os.path.exists(sys.argv[1]):
-        with Lock(sys.argv[1], kind=TRAINING):
-            fold(sys.argv[1])
-    time.sleep(0.05)
-"""
 
 
 @pytest.mark.slow
 def test_many_at_once_count_like_one_after_the_other(tmp_path):
-    """Eight that learn ten each from nothing on, with deliveries that read and one that folds among them."""
+    """Eight that learn ten each from nothing on."""
     path = str(tmp_path / "model")
     mail = [made(number) for number in range(80)]
-    for number, raw in enumerate(mail):
-        (tmp_path / f"mail{number}").write_bytes(raw)
     files = [str(tmp_path / f"mail{number}") for number in range(80)]
-    others = [subprocess.Popen([sys.executable, "-c", script, path]) for script in (READER, FOLDER)]
+    for file, raw in zip(files, mail, strict=True):
+        Path(file).write_bytes(raw)
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, path, *files[first::8]], stdout=subprocess.DEVNULL)
         for first in range(8)
     ]
-    codes = [writer.wait() for writer in writers]
-    Path(path + ".stop").write_bytes(b"")
-    assert codes + [other.wait() for other in others] == [0] * 10
+    assert [writer.wait() for writer in writers] == [0] * 8
     tokens = ["buy", "only", *(f"number{number}" for number in range(82))]
     (tmp_path / "one").mkdir()
     expected = train_bulk(tmp_path / "one", [(raw, "spam") for raw in mail])
@@ -292,12 +249,6 @@ def test_a_dead_process_holds_no_lock(model):
         with Lock(model, patience=0):
             pass
     assert learn(model, MAIL[0], "ham") == "learned"
-
-
-def test_a_lock_that_cannot_be_made_is_said(tmp_path):
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(CannotCreate, match="lock"), Lock(str(tmp_path / "file" / "model")):
-        pass
 
 
 def test_the_lock_is_released_when_learning_fails(model):

@@ -156,30 +156,35 @@ def test_what_is_learned_while_training_is_carried_over(model, tmp_path, new):
     assert counts_of(model) == new
 
 
-def test_nothing_learned_meanwhile_leaves_no_journal(model, tmp_path):
-    a_run(model, tmp_path, meanwhile=dict)()
-    assert not os.path.exists(model + ".journal")
-    assert counts_of(model) == expected(tmp_path / "all", after(IN_FILE, IN_JOURNAL, IN_RUN))
+def gone(path):
+    os.unlink(path)
+    os.unlink(path + ".journal")
 
 
-def test_forgetting_in_a_run_and_learning_meanwhile(model, tmp_path):
-    """What was said last holds."""
-    a_run(
-        model,
-        tmp_path,
-        forget=True,
-        meanwhile=lambda: [learn(model, letter("ann"), "spam"), learn(model, letter("hal"), "ham")],
-    )()
-    labels = after(IN_FILE, IN_JOURNAL, dict.fromkeys(IN_RUN), {"ann": "spam", "hal": "ham"})
-    assert counts_of(model) == expected(tmp_path / "all", labels)
+KNOWN = after(IN_FILE, IN_JOURNAL)
+LATER = {"ann": "spam", "hal": "ham"}
+# What happens while a run reads its mail, how it was asked for, and which labels hold: what was said last.
+RUNS = {
+    "nothing learned": (lambda _: None, {}, after(KNOWN, IN_RUN)),
+    "removed": (gone, {}, after(KNOWN, IN_RUN)),
+    "forgetting": (
+        lambda path: [learn(path, letter(name), label) for name, label in LATER.items()],
+        {"forget": True},
+        after(KNOWN, dict.fromkeys(IN_RUN), LATER),
+    ),
+    "fresh": (learn_meanwhile, {"fresh": True}, after(IN_RUN, dict(MEANWHILE))),
+}
 
 
-def test_a_fresh_model_takes_along_what_is_learned_meanwhile(model, tmp_path):
-    a_run(model, tmp_path, fresh=True)()
-    labels = after(IN_RUN, dict(MEANWHILE))
-    assert counts_of(model) == expected(tmp_path / "all", labels)
+@pytest.mark.parametrize("how", RUNS)
+def test_what_a_run_leaves(model, tmp_path, how):
+    meanwhile, options, labels = RUNS[how]
+    a_run(model, tmp_path, meanwhile=lambda: meanwhile(model), **options)()
+    assert os.path.exists(model + ".journal") == (how in ("forgetting", "fresh"))
+    held = expected(tmp_path / "all", labels)
+    assert counts_of(model) == held
     fold(model)
-    assert counts_of(model) == expected(tmp_path / "duplicate", labels)
+    assert counts_of(model) == held
 
 
 def test_a_fresh_model_of_other_settings_cannot(model, tmp_path):
@@ -227,15 +232,12 @@ def test_a_model_of_the_same_generation(tmp_path):
     table = load_table(before).clipped()
     learn(path, letter("bob"), "spam")
 
-    def write():
-        training.rewrite(before, table)
-
     only_bob = expected(tmp_path / "bob", {"bob": "spam"})
     assert counts_of(path) == only_bob
     with pytest.raises(Stopped), stopped(at=0, name="replace"):
-        write()
+        training.rewrite(before, table)
     assert counts_of(path) == only_bob
-    write()
+    training.rewrite(before, table)
     assert StoredModel.open(path).generation == before.generation
     assert counts_of(path) == only_bob
     assert len(StoredModel.open(path).journal.records) == 1
@@ -380,15 +382,6 @@ def test_a_journal_that_cannot_be_read_is_not_thrown_away(model, tmp_path):
     assert learn(model, letter("ivy"), "spam") == "known"
 
 
-def test_a_model_removed_meanwhile(model, tmp_path):
-    def gone():
-        os.unlink(model)
-        os.unlink(model + ".journal")
-
-    a_run(model, tmp_path, meanwhile=gone)()
-    assert counts_of(model) == expected(tmp_path / "all", after(IN_FILE, IN_JOURNAL, IN_RUN))
-
-
 # Real processes
 
 
@@ -400,6 +393,12 @@ with Lock(sys.argv[1], kind=TRAINING):
     print("begun", flush=True)
     fold(sys.argv[1])
 """
+
+
+def lessons_by_the_program(spamnb, model):
+    for name, label in MEANWHILE:
+        flags = ["--ham", "-", "--forget"] if label is None else [f"--{label}", "-"]
+        spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
 
 
 @pytest.mark.slow
@@ -415,9 +414,8 @@ def test_a_real_run_and_real_lessons(spamnb, model, tmp_path, new):
         for label, pipe in pipes.items():
             with pipe_to_reader(pipe) as file:
                 # It has read the model by now, and waits for this mail.
-                for name, one in [*MEANWHILE] if label == "ham" else []:
-                    flags = ["--ham", "-", "--forget"] if one is None else [f"--{one}", "-"]
-                    spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
+                if label == "ham":
+                    lessons_by_the_program(spamnb, model)
                 for name, one in IN_RUN.items():
                     if one == label:
                         file.write(envelope + letter(name) + b"\n")
@@ -444,9 +442,7 @@ def test_a_real_fold_and_real_lessons(spamnb, model, old):
             folding_process.kill()
             raise
     try:
-        for name, label in MEANWHILE:
-            flags = ["--ham", "-", "--forget"] if label is None else [f"--{label}", "-"]
-            spamnb.afresh("train", *flags, "--model", model, stdin=letter(name)).succeeds()
+        lessons_by_the_program(spamnb, model)
         os.kill(folding_process.pid, signal.SIGCONT)
         assert folding_process.wait(PATIENCE) == 0
     finally:

@@ -12,13 +12,12 @@ import pytest
 from helpers.generated import examples_times
 from helpers.learning import train_bulk
 from helpers.tables import assert_same
-from helpers.textbook import rows_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spamnb.arrays import Rows, Texts
 from spamnb.bayes.view import View
-from spamnb.errors import DataError, SpamnbError, UsageError
+from spamnb.errors import SpamnbError, UsageError
 from spamnb.exchange.merging import merge
 from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.sources import MAX_FILES
@@ -177,13 +176,6 @@ def test_a_repeated_copy_counts_once(mail):
     assert content(mail) == content(mail, "other")
 
 
-def test_copies_in_an_mbox_are_the_files(mail):
-    train(mail)
-    envelope = b"From ann@example.org Mon Jan  1 00:00:00 2024\n"
-    (mail / "box").write_bytes(b"\n".join(envelope + raw for raw in HAM))
-    assert train(mail, sources={"ham": [str(mail / "box")]}).outcomes == {"ham": {"known": 4}}
-
-
 def test_a_maildir_given_for_another_label_is_not_read_as_ham(tmp_path):
     box = tmp_path / "Maildir"
     for sub in ("cur", "new", "tmp", ".Junk/cur", ".Junk/new", ".Junk/tmp"):
@@ -197,74 +189,6 @@ def test_a_maildir_given_for_another_label_is_not_read_as_ham(tmp_path):
         ):
             summary = train(tmp_path, sources=sources, fresh=True)
             assert summary.outcomes == {"ham": {"learned": 4}, "spam": {"learned": 5}}
-
-
-LIMITED = """
-import resource, sys
-from spamnb.start import main
-limit = int(sys.argv.pop(1))
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-sys.exit(main())
-"""
-
-
-@pytest.mark.parametrize(
-    ("words", "room"), [("MORE", 0), ("MORE", 1), ("MORE", 700), ("MORE", 1400), ("-", 0), ("-", 60)]
-)
-@pytest.mark.slow
-def test_where_there_is_no_room_the_model_stays(mail, words, room):
-    """Be it for a new file, or for the record of one message."""
-    train(mail)
-    before = content(mail)
-    more = write(mail / "more", [b"Subject: new\n\nmail"])
-    command = [
-        sys.executable,
-        "-c",
-        LIMITED,
-        str(room),
-        "train",
-        "--jobs",
-        "1",
-        "--model",
-        str(mail / "model"),
-    ]
-    done = subprocess.run(
-        [*command, "--ham", more if words == "MORE" else "-"],
-        input=b"Subject: new\n\nmail",
-        capture_output=True,
-    )
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (73, b"", 1)
-    assert content(mail) == before
-    assert stored(mail).messages == [4, 5]
-    assert not (mail / "model.new").exists()
-    assert train(mail, sources={"ham": [more]}).outcomes == {"ham": {"learned": 1}}
-
-
-def test_unreadable_mail_is_named_and_the_rest_learned(mail):
-    (mail / "ham" / "broken.gz").write_bytes(b"\x1f\x8b\x08\0broken")
-    summary = train(mail)
-    assert [os.path.basename(one.path) for one in summary.unreadable] == ["broken.gz"]
-    assert stored(mail).messages == [4, 5]
-
-
-def test_other_settings_are_refused_not_mixed(mail):
-    train(mail, wanted={"ngrams": 2})
-    before = content(mail)
-    with pytest.raises(DataError, match=r"other settings.*ngrams.*--fresh"):
-        train(mail, wanted={"ngrams": 1})
-    assert content(mail) == before
-    train(mail, wanted={"ngrams": 2})
-    assert content(mail) == before
-    assert rows_of(stored(mail), ["see you"]) != {}
-
-
-def test_labels_may_be_added_later(mail):
-    train(mail)
-    write(mail / "news", [b"Subject: news\n\nhello readers"])
-    train(mail, sources={"news": [str(mail / "news")]}, new_labels=["news"])
-    assert (stored(mail).labels, stored(mail).messages) == (["ham", "spam", "news"], [4, 5, 1])
-    train(mail, forget=True, sources={"news": [str(mail / "news")]})
-    assert (stored(mail).labels, stored(mail).messages) == (["ham", "spam"], [4, 5])
 
 
 def test_a_run_that_fails_changes_nothing(mail):
