@@ -26,11 +26,7 @@ MAIL = [
 
 
 FEATURES = [Tokenizer(Settings()).features(read(raw)) for raw in MAIL]
-
-
 TOKENS = sorted({token for features in FEATURES for token in counted(features)})
-
-
 PAIRS = sorted({pair for features in FEATURES for pair in pairs_in(features)})
 
 

@@ -41,8 +41,6 @@ def quoted(message, eol):
 
 
 INNER = b"forwarded:\n\n" + ENVELOPE + b"Subject: inner\n\ninner\n>From the author\n"
-
-
 MIXED = b"\n".join(
     [
         written([b"A: b\n\ntext\n", b"C: d\n\n\n\n>From x\n", b"", b"E: f\n"]),
@@ -55,17 +53,7 @@ MIXED = b"\n".join(
 
 
 LINES = st.sampled_from(
-    [
-        b"",
-        b"From x",
-        b">From x",
-        b">>From x",
-        ENVELOPE.strip(),
-        b">" + ENVELOPE.strip(),
-        b"a",
-        b"A: b",
-        b"\xff\0",
-    ]
+    [*b"|From x|>From x|>>From x|a|A: b|\xff\0".split(b"|"), ENVELOPE.strip(), b">" + ENVELOPE.strip()]
 )
 
 

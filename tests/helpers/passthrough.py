@@ -3,14 +3,8 @@
 import re
 
 OURS = b"X-Spamnb: "
-
-
 ENVELOPE = b"From ann@example.org Mon Nov 15 01:02:03 2026"
-
-
 FORGED = b"X-Spamnb: ham; score=-9.0000; probability=0.0000"
-
-
 ODD = {
     "nothing": b"",
     "a newline": b"\n",

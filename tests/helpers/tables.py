@@ -122,8 +122,6 @@ def crowded(folder, many=20_000):
 
 
 LABELS = ["ham", "spam", "list"]
-
-
 messages = st.tuples(
     st.sampled_from(LABELS),
     st.dictionaries(

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import msgpack
+import pytest
 from helpers.learning import fold, journal_of
 from helpers.textbook import rows_of
 
@@ -59,22 +60,6 @@ def test_the_kinds_of_record(model):
     assert steps == [(None, "spam"), ("spam", "ham"), ("ham", None)]
     tokens = records(model)[0]["new_tokens"]
     assert [record["new_tokens"] for record in records(model)] == [tokens, 0, -tokens]
-
-
-def test_a_stale_journal_is_ignored_and_replaced(model):
-    """As a crash leaves it between putting the folded model in place and removing the journal."""
-    learn(model, MAIL[0], "ham")
-    stale = journal_of(model).read_bytes()
-    fold(model)
-    assert not journal_of(model).exists()
-    journal_of(model).write_bytes(stale)
-    assert StoredModel.open(model).messages == [1, 0]
-    assert learn(model, MAIL[0], "ham") == "known"
-    assert learn(model, MAIL[1], "spam") == "learned"
-    assert StoredModel.open(model).messages == [1, 1]
-    assert len(records(model)) == 1
-    fold(model)
-    assert StoredModel.open(model).messages == [1, 1]
 
 
 def test_learned_and_forgotten_then_folded_it_is_the_model_of_before(model):
@@ -138,24 +123,19 @@ def test_only_the_records_of_its_generation_count(model):
         assert StoredModel.open(model).messages == [len(expected), 0]
 
 
-def test_records_of_a_model_that_never_came_are_dropped(model):
-    """They are there if putting that one in place was stopped. It may still come, and with less to add."""
+@pytest.mark.parametrize("older", [False, True])
+def test_learning_goes_on_beside_the_records_of_another_model(model, older):
+    """Those of one that never came are dropped: it may still come, and with less to add.
+
+    Those of an older one are there if the tidying up after a new model was stopped.
+    """
     generation = StoredModel.open(model).generation
     one, two, _ = learned(model, *((raw, "ham") for raw in MAIL))
-    journal_of(model).write_bytes(one + of_another(two))
-    assert learn(model, MAIL[1], "spam") == "learned"
-    assert told(model) == [(generation, None, "ham"), (generation, None, "spam")]
-    assert Journal.read(model + ".journal", 5, ["ham", "spam"]).records == []
-    assert StoredModel.open(model).messages == [1, 1]
-
-
-def test_learning_goes_on_behind_the_records_of_an_older_model(model):
-    """They are there if the tidying up after a new model was stopped."""
-    generation = StoredModel.open(model).generation
-    one, two, _ = learned(model, *((raw, "ham") for raw in MAIL))
-    journal_of(model).write_bytes(of_another(one) + two)
-    assert learn(model, MAIL[2], "spam") == "learned"
-    assert told(model) == [(5, None, "ham"), (generation, None, "ham"), (generation, None, "spam")]
+    journal_of(model).write_bytes(of_another(one) + two if older else one + of_another(two))
+    assert learn(model, MAIL[2 if older else 1], "spam") == "learned"
+    own = [(generation, None, "ham"), (generation, None, "spam")]
+    assert told(model) == [(5, None, "ham")] * older + own
+    assert len(Journal.read(model + ".journal", 5, ["ham", "spam"]).records) == older
     assert StoredModel.open(model).messages == [1, 1]
     fold(model)
     assert StoredModel.open(model).messages == [1, 1]

@@ -80,18 +80,24 @@ def test_a_key_is_not_found_where_none_begins(tmp_path):
         assert across  # or it would prove nothing
 
 
+def sizes_read(patch):
+    """The size of each read from now on."""
+    sizes: list[int] = []
+    pread = os.pread
+
+    def watched(handle, size, at):
+        sizes.append(size)
+        return pread(handle, size, at)
+
+    patch.setattr(os, "pread", watched)
+    return sizes
+
+
 def test_a_crowded_stretch_is_verified_once_and_searched_by_halves(tmp_path, monkeypatch):
     table, crowd = crowded(tmp_path)
     monkeypatch.setattr(records, "RECORDS_AT_ONCE", 3000)
     width = table.column("tokens").width
-    reads = []
-    pread = os.pread
-
-    def counted(handle, size, at):
-        reads.append(size)
-        return pread(handle, size, at)
-
-    monkeypatch.setattr(os, "pread", counted)
+    reads = sizes_read(monkeypatch)
     assert table.rows([crowd[7]]) == {crowd[7]: counts_of(crowd[7])}
     assert sum(reads) > len(crowd) * width
     assert max(reads) == 3000 * width
@@ -139,21 +145,14 @@ def damaged(folder, column, content):
 
 def asked(path, numbers):
     """The largest read that looking numbers up takes, and what came of it."""
-    sizes = [0]
-    pread = os.pread
-
-    def watched(handle, size, at):
-        sizes.append(size)
-        return pread(handle, size, at)
-
     table = StoredModel.open(path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "pread", watched)
+        sizes = sizes_read(patch)
         try:
             result: object = table.rows(numbers)
         except ModelError as error:
             result = error.why
-    return max(sizes), result
+    return max([0, *sizes]), result
 
 
 WRONG = {
@@ -187,8 +186,6 @@ def test_a_damaged_directory_is_an_error(tmp_path, how):
         ("starts", "II", bytes(32)),
         ("starts", "II", bytes(15)),
         ("starts", "I", bytes(12)),
-        ("tokens", "", bytes(8)),
-        ("tokens", "Qx", bytes(9)),
         ("tokens", "QBBBB", bytes(13)),
         ("pair_starts", "II", bytes(80)),
     ],
