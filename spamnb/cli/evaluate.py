@@ -13,6 +13,7 @@ from spamnb.cli.options import (
     Command,
     check_prior,
     cluster_options,
+    given_options,
     jobs_option,
     json_option,
     mail_options,
@@ -34,7 +35,7 @@ from spamnb.reading.settings import Settings
 from spamnb.workers.cluster import LOCAL
 
 if TYPE_CHECKING:
-    from spamnb.evaluation.evaluate import Folds
+    from spamnb.evaluation.folds import Folds
     from spamnb.evaluation.results import Evaluation
 
 EXAMPLES = """
@@ -138,7 +139,7 @@ def evaluate(
     Cross-validates: the mail is read once, then each fold is judged by the counts of all the others. With
     --model, a model trained on other mail judges; with --online, mail is judged in the order it came.
     """
-    if index is not None and (not is_online or any(mail.named)):
+    if index is not None and (not is_online or mail.folders or mail.ham or mail.spam or mail.label):
         raise UsageError("--index needs --online, and cannot be combined with other mail")
     listed = read_index(index) if index else []
     if listed:
@@ -146,11 +147,12 @@ def evaluate(
     else:
         mail.find()
     mail.check("mail of at least two labels is")
-    check_options(model, is_online, protocol, cutoff, settings, view, compare, scores or report, skip_learned)
+    check_options(protocol, bool(settings), view is not None)
     opened = open_model(model, view, cutoff) if model is not None else None
     check_prior(view, mail.labels)
     check_writable(scores, report)
-    from spamnb.evaluation.evaluate import Folds, evaluate_by_folds, evaluate_by_model, evaluate_online
+    from spamnb.evaluation.evaluate import evaluate_by_folds, evaluate_by_model, evaluate_online
+    from spamnb.evaluation.folds import Folds
     from spamnb.workers.processes import all_cores
 
     tokenizer, split = Settings(**settings), Folds(folds, seed, group_duplicates)
@@ -176,18 +178,10 @@ def evaluate(
     return code or unreadable
 
 
-def check_options(
-    model: str | None,
-    is_online: bool,
-    protocol: str,
-    cutoff: str | None,
-    settings: dict[str, Any],
-    view: View | None,
-    compare: tuple[str, ...],
-    output: str | None,
-    skip_learned: bool,
-) -> None:
+def check_options(protocol: str, has_settings: bool, has_view: bool) -> None:
     """Refuse options that do not go together, or have no effect."""
+    given = {option.name for option in given_options()}
+    model, is_online, compare = (name in given for name in ("model", "is_online", "compare"))
     by_folds = ("folds", "seed", "group_duplicates")
     if not is_online:
         refuse_without_effect("without --online", "protocol", "first", "margin")
@@ -197,21 +191,21 @@ def check_options(
         refuse_without_effect("without --protocol on-error", "margin")
     if is_online:
         refuse_without_effect("with --online", *by_folds, "mistakes")
-    if model is not None:
+    if model:
         refuse_without_effect("with --model", *by_folds)
     if compare:
         refuse_without_effect("with --compare", "mistakes")
-    if model is not None and is_online:
+    if model and is_online:
         raise UsageError("--online cannot be combined with --model")
-    if model is None and skip_learned:
+    if not model and "skip_learned" in given:
         raise UsageError("--skip-learned needs --model")
-    if model is None and cutoff is not None:
+    if not model and "cutoff" in given:
         raise UsageError("--cutoff needs --model; otherwise training finds the cutoffs")
-    if model is not None and settings:
+    if model and has_settings:
         raise UsageError("tokenizer settings cannot be combined with --model, which has its own")
-    if compare and output:
+    if compare and given & {"scores", "report"}:
         raise UsageError("--scores and --report cannot be combined with --compare")
-    if compare and (model or is_online or view):
+    if compare and (model or is_online or has_view):
         raise UsageError("--compare cannot be combined with --model, --online or other settings")
 
 
@@ -256,10 +250,7 @@ def compare_settings(
 
     names = [name for spec in specs for name in (STANDARD if spec == "standard" else (spec,))]
     candidates = [parse_candidate(name) for name in dict.fromkeys(names)]
-    results = compare_candidates(
-        candidates, mail.corpus, folds.count, folds.seed, folds.group_duplicates, jobs
-    )
-    found = list(announce_tried(results))
+    found = list(announce_tried(compare_candidates(candidates, mail.corpus, folds, jobs)))
     if as_json:
         print_json_lines(result.as_map() for result in found)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import click
@@ -26,27 +27,20 @@ if TYPE_CHECKING:
     from spamnb.workers.local import LocalPool
 
 
+@dataclass
 class LabelledMail:
     """Mail that the options of a command name, who reads it, and what could not be read of it."""
 
-    def __init__(
-        self,
-        folders: Sequence[str],
-        ham: Sequence[str],
-        spam: Sequence[str],
-        label: Sequence[str] = (),
-        all_folders: bool = False,
-        jobs: int | None = None,
-        cluster: str | None = None,
-        skip_unreadable: bool = False,
-    ) -> None:
-        self.named = (folders, ham, spam, label)
-        self.all_folders = all_folders
-        self.jobs = jobs
-        self.cluster = cluster
-        self.skip_unreadable = skip_unreadable
-        self.sources: dict[str, list[str]] = {}  # paths by label
-        self.unreadable: dict[str, Unreadable] = {}  # by path: mail may be read more than once
+    folders: Sequence[str]
+    ham: Sequence[str]
+    spam: Sequence[str]
+    label: Sequence[str] = ()
+    all_folders: bool = False
+    jobs: int | None = None
+    cluster: str | None = None
+    skip_unreadable: bool = False
+    sources: dict[str, list[str]] = field(default_factory=dict)  # paths by label
+    unreadable: dict[str, Unreadable] = field(default_factory=dict)  # by path: some mail is read twice
 
     @property
     def labels(self) -> list[str]:
@@ -56,10 +50,34 @@ class LabelledMail:
     def paths(self) -> list[str]:
         return [path for paths in self.sources.values() for path in paths]
 
-    def find(self, any_label: str | None = None) -> LabelledMail:
-        """List the paths of each label; see `sources_by_label`."""
-        self.sources = sources_by_label(*self.named, any_label)
-        return self
+    def find(self, any_label: str | None = None) -> None:
+        """List the paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH`, `--label NAME=PATH`.
+
+        Where mail needs no label, all that is named without one goes under `any_label`.
+        """
+        folders, sources = self.folders, self.sources
+        if folders and any_label:
+            sources[any_label] = [*folders]
+        elif folders:
+            if len(folders) != 2:
+                raise UsageError(
+                    "name two folders or mailboxes, ham first; or use --ham PATH and --spam PATH"
+                )
+            sources |= {"ham": [folders[0]], "spam": [folders[1]]}
+        for name, paths in (("ham", self.ham), ("spam", self.spam)):
+            if paths:
+                sources.setdefault(name, []).extend(paths)
+        for item in self.label:
+            name, equals, path = item.partition("=")
+            if not (equals and path and is_label(name)):
+                raise UsageError(f"--label takes NAME=PATH, not {item!r}")
+            sources.setdefault(name, []).append(path)
+        if not sources:
+            words = "--forget message" if any_label else "ham/ spam/"
+            raise UsageError(
+                f"no mail given; for example: {click.get_current_context().command_path} {words}"
+            )
+        _check_named_once(sources)
 
     def check(self, need: str = "") -> None:
         """Raise an error if a path is not there, or if there are too few labels and two are needed."""
@@ -94,39 +112,6 @@ class LabelledMail:
         from spamnb.evaluation.corpus import Corpus
 
         return Corpus.of(self.labels, self.batches(settings))
-
-
-def sources_by_label(
-    folders: Sequence[str],
-    ham: Sequence[str],
-    spam: Sequence[str],
-    label: Sequence[str],
-    any_label: str | None = None,
-) -> dict[str, list[str]]:
-    """List the paths of each label, from `HAM SPAM`, `--ham PATH`, `--spam PATH` and `--label NAME=PATH`.
-
-    Where mail needs no label, all that is named without one goes under `any_label`.
-    """
-    sources: dict[str, list[str]] = {}
-    if folders and any_label:
-        sources = {any_label: [*folders]}
-    elif folders:
-        if len(folders) != 2:
-            raise UsageError("name two folders or mailboxes, ham first; or use --ham PATH and --spam PATH")
-        sources = {"ham": [folders[0]], "spam": [folders[1]]}
-    for name, paths in (("ham", ham), ("spam", spam)):
-        if paths:
-            sources.setdefault(name, []).extend(paths)
-    for item in label:
-        name, equals, path = item.partition("=")
-        if not (equals and path and is_label(name)):
-            raise UsageError(f"--label takes NAME=PATH, not {item!r}")
-        sources.setdefault(name, []).append(path)
-    if not sources:
-        words = "--forget message" if any_label else "ham/ spam/"
-        raise UsageError(f"no mail given; for example: {click.get_current_context().command_path} {words}")
-    _check_named_once(sources)
-    return sources
 
 
 def _check_named_once(sources: dict[str, list[str]]) -> None:

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from spamnb.bayes.verdict import Cutoffs
-from spamnb.bayes.view import EVENTS, GLOBAL, View
+from spamnb.bayes.view import EVENTS, View
 from spamnb.cli.help import Command as Command
 from spamnb.cli.help import Number, rare_option
 from spamnb.configuration.current import model_path
@@ -45,15 +45,13 @@ def parse_view(
 
 
 def _parse_smoothing(text: str) -> float | str:
-    if text == GLOBAL:
-        return GLOBAL
+    from spamnb.evaluation.candidates import read_smoothing
+
     try:
-        value = float(text)
+        return read_smoothing(text)
     except ValueError:
-        value = -1.0
-    if not 0 <= value < 1e9:
-        raise UsageError(f"--smoothing takes a number of 0 or more, or 'global', not {text!r}")
-    return value
+        why = f"--smoothing takes a number of 0 or more, or 'global', not {text!r}"
+        raise UsageError(why) from None
 
 
 def _parse_prior(text: str) -> str | dict[str, float]:
@@ -201,27 +199,28 @@ def history_options(command: Decorated) -> Decorated:
 MAIL = ("folders", "ham", "spam", "label", "all_folders", "jobs", "cluster", "skip_unreadable")
 
 
-def mail_options(command: Decorated) -> Decorated:
+def mail_options(
+    command: Decorated, label: bool = True, ham: str = "Ham; may be repeated. - is standard input."
+) -> Decorated:
     """Give a command the options that name mail and its labels, as `mail`, with those of who reads it."""
 
     @wraps(command)
     def called(**options: Any) -> Any:
         from spamnb.cli.labelled_mail import LabelledMail
 
-        return command(mail=LabelledMail(**{name: options.pop(name) for name in MAIL}), **options)
+        named = {name: options.pop(name) for name in MAIL if name in options}
+        return command(mail=LabelledMail(**named), **options)
 
+    path_option = partial(click.option, multiple=True, type=path_type, metavar="PATH")
+    label_option = click.option(
+        "--label", multiple=True, metavar="NAME=PATH", help="Mail with any other label."
+    )
     return with_options(
         called,
         all_folders_option,
-        click.option("--label", multiple=True, metavar="NAME=PATH", help="Mail with any other label."),
-        click.option("--spam", multiple=True, type=path_type, metavar="PATH", help="Spam; may be repeated."),
-        click.option(
-            "--ham",
-            multiple=True,
-            type=path_type,
-            metavar="PATH",
-            help="Ham; may be repeated. - is standard input.",
-        ),
+        *([label_option] if label else []),
+        path_option("--spam", help="Spam; may be repeated."),
+        path_option("--ham", help=ham),
         click.argument("folders", nargs=-1, metavar="[HAM SPAM]", type=path_type),
     )
 

@@ -151,7 +151,8 @@ def train(
     special = fresh or settings or view or keyed or rare or mail.cluster or mail.skip_unreadable or dry_run
     if given and given <= {"ham_loss", "view_settings"}:
         return change_without_mail(model, view, ham_loss, as_json)
-    sources = mail.find(ANY_LABEL if forget else None).sources
+    mail.find(ANY_LABEL if forget else None)
+    sources = mail.sources
     if fresh and forget:
         raise UsageError("--fresh and --forget cannot be combined: a new model has nothing to forget")
     if fresh or "label" not in given:

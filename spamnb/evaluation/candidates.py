@@ -31,21 +31,20 @@ def _amount(text: str) -> float:
     return value
 
 
-def _smoothing(text: str) -> float | str:
+def read_smoothing(text: str) -> float | str:
+    """Read `global` or a number of 0 or more."""
     return text if text == GLOBAL else _amount(text)
 
 
 # Settings by their names on the command line: the name of the field, and the function that reads its value.
-_TOKENIZER_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
+_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "ngrams": ("ngrams", int),
     "stem": ("stem", str),
     "stop-words": ("stop_language", str),
     "headers": ("headers", _yes_or_no),
     "case": ("keep_case", _yes_or_no),
-}
-_VIEW_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "event": ("event", _event),
-    "smoothing": ("smoothing", _smoothing),
+    "smoothing": ("smoothing", read_smoothing),
     "prior": ("prior", _prior),
     "tfidf": ("tfidf", _yes_or_no),
     "numbers": ("numbers", _yes_or_no),
@@ -54,8 +53,8 @@ _VIEW_SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "damping": ("damping", _amount),
     "split-head-body": ("split_head_body", _yes_or_no),
 }
-VIEW_NAMES = tuple(_VIEW_SETTINGS)
-SETTING_NAMES = (*_TOKENIZER_SETTINGS, *VIEW_NAMES)
+SETTING_NAMES = tuple(_SETTINGS)
+VIEW_NAMES = SETTING_NAMES[SETTING_NAMES.index("event") :]  # those before are the tokenizer's
 
 
 def parse_candidate(text: str, allowed: Collection[str] = SETTING_NAMES) -> Candidate:
@@ -73,12 +72,8 @@ def parse_candidate(text: str, allowed: Collection[str] = SETTING_NAMES) -> Cand
         try:
             if name not in allowed:
                 raise KeyError
-            if name in _TOKENIZER_SETTINGS:
-                field, parse = _TOKENIZER_SETTINGS[name]
-                settings[field] = parse(value)
-            else:
-                field, parse = _VIEW_SETTINGS[name]
-                view_settings[field] = parse(value)
+            field, parse = _SETTINGS[name]
+            (view_settings if name in VIEW_NAMES else settings)[field] = parse(value)
         except (KeyError, ValueError):
             raise UsageError(
                 f"unknown setting {item.strip()!r}; use NAME=VALUE with one of {', '.join(allowed)}"
@@ -107,10 +102,8 @@ def with_change(candidate: Candidate, change: str) -> Candidate:
     settings = dict(part.partition("=")[::2] for part in candidate.name.split(",") if part != "default")
     name, _, value = change.partition("=")
     settings[name] = value
-    default = {name: str(getattr(DEFAULT_VIEW, key)) for name, (key, _) in _VIEW_SETTINGS.items()} | {
-        "pairs": "yes",
-        "split-head-body": "yes",
-    }
+    default = {name: str(getattr(DEFAULT_VIEW, _SETTINGS[name][0])) for name in VIEW_NAMES}
+    default |= {"pairs": "yes", "split-head-body": "yes"}
     changed = [
         f"{name}={value}" for name, value in settings.items() if default.get(name) != str(_as_number(value))
     ]

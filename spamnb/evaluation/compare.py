@@ -8,7 +8,7 @@ from typing import Any
 
 from spamnb.evaluation.candidates import Candidate, parse_candidate, with_change
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate
+from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
 from spamnb.evaluation.intervals import compare_auc, compare_verdicts
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.results import JudgedMessages
@@ -101,9 +101,7 @@ class ComparedCandidate:
 def compare_candidates(
     candidates: Sequence[Candidate],
     read: Callable[[Settings], Corpus],
-    folds: int,
-    seed: int,
-    group_duplicates: bool,
+    folds: Folds,
     jobs: int,
 ) -> Iterator[ComparedCandidate]:
     """Cross-validate each candidate on the same folds, those with the tokenizer of the first one first.
@@ -117,7 +115,7 @@ def compare_candidates(
         if settings != Settings(**candidate.settings):
             settings = Settings(**candidate.settings)
             corpus = read(settings)
-            assigned = assign_folds(corpus, folds, seed, group_duplicates)
+            assigned = folds.assign(corpus)
         judged = cross_validate(CrossValidation(corpus, assigned, candidate.view), jobs)
         first = first or judged
         yield compare_with_first(candidate, judged, first)

@@ -35,11 +35,8 @@ class Corpus:
 
     @classmethod
     def of(cls, labels: Sequence[str], batches: Iterable[Batch]) -> Corpus:
-        truth, digests, vocabularies = (
-            [np.empty(0, np.int8)],
-            [np.empty(0, np.uint64)],
-            [np.empty(0, np.uint64)],
-        )
+        truth = [np.empty(0, np.int8)]
+        digests, vocabularies = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
         names: list[tuple[str, int | None]] = []
         dates: list[str] = []
         rows: list[Rows] = []

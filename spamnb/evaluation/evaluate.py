@@ -1,7 +1,6 @@
 """The three ways to evaluate a filter: cross-validation, online in the order mail came, and by a model."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from spamnb.bayes.view import View
 from spamnb.errors import DataError
 from spamnb.evaluation import mistakes
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate, judge_by_model
+from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate, judge_by_model
 from spamnb.evaluation.metrics import measure
 from spamnb.evaluation.online import in_index_order, in_time_order, judge_online
 from spamnb.evaluation.protocol import OnlineProtocol
@@ -23,22 +22,12 @@ from spamnb.training.batches import Batch
 TELLING_TOKENS = 20  # how many the report has of each label
 
 
-@dataclass(frozen=True)
-class Folds:
-    """How mail is split for cross-validation."""
-
-    count: int
-    seed: int
-    group_duplicates: bool  # whether exact copies of a message go into one fold
-
-
 def evaluate_by_folds(
     corpus: Corpus, settings: Settings, view: View | None, folds: Folds, most_mistakes: int, jobs: int
 ) -> Evaluation:
     """Judge each fold by the counts of all the others."""
     view = view or DEFAULT_VIEW
-    assigned = assign_folds(corpus, folds.count, folds.seed, folds.group_duplicates)
-    work = CrossValidation(corpus, assigned, view)
+    work = CrossValidation(corpus, folds.assign(corpus), view)
     judged = cross_validate(work, jobs)
 
     def telling() -> dict[str, list[TellingToken]]:
@@ -73,13 +62,17 @@ def evaluate_by_model(
     judged, learned = judge_by_model(model, labels, batches, skip_learned)
     if not judged.names and learned:
         raise DataError("the model has already learned all of this mail; use other mail")
-    worst = mistakes.by_model(judged, model, most_mistakes)
-
-    def telling() -> dict[str, list[TellingToken]]:
-        return ModelSummary.of(model, TELLING_TOKENS).telling
-
-    found = Evaluation("by a model", judged, figures_of(judged), worst, 0, telling, [])
-    return replace(found, learned=learned, skipped=skip_learned)
+    return Evaluation(
+        "by a model",
+        judged,
+        figures_of(judged),
+        mistakes.by_model(judged, model, most_mistakes),
+        0,
+        lambda: ModelSummary.of(model, TELLING_TOKENS).telling,
+        [],
+        learned,
+        skip_learned,
+    )
 
 
 def figures_of(judged: JudgedMessages) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -141,21 +142,27 @@ def cutoffs_and_calibration(
     return measured(corpus.labels, truth, scores[messages], leads, scale=score_scale(counts.view))
 
 
-def assign_folds(corpus: Corpus, folds: int, seed: int, group_duplicates: bool = False) -> Array:
-    """Assign each message to a fold, by a seeded shuffle: as many of each label in every fold.
+@dataclass(frozen=True)
+class Folds:
+    """How mail is split for cross-validation."""
 
-    `group_duplicates` puts exact copies of a message into one fold.
-    """
-    generator = np.random.default_rng(seed)
-    assigned = np.empty(len(corpus), int)
-    for label_index, label in enumerate(corpus.labels):
-        messages = np.flatnonzero(corpus.truth == label_index)
-        if not len(messages):
-            raise DataError(f"no {label} to evaluate with")
-        if len(messages) < folds:
-            raise DataError(f"{folds} folds need {folds} messages of each label; {label} has {len(messages)}")
-        assigned[generator.permutation(messages)] = np.arange(len(messages)) % folds
-    if group_duplicates:
-        _, first, group = np.unique(corpus.digests, return_index=True, return_inverse=True)
-        assigned = assigned[first][group]
-    return assigned
+    count: int
+    seed: int
+    group_duplicates: bool = False  # whether exact copies of a message go into one fold
+
+    def assign(self, corpus: Corpus) -> Array:
+        """Assign each message to a fold, by a seeded shuffle: as many of each label in every fold."""
+        generator = np.random.default_rng(self.seed)
+        assigned = np.empty(len(corpus), int)
+        for label_index, label in enumerate(corpus.labels):
+            messages = np.flatnonzero(corpus.truth == label_index)
+            if not len(messages):
+                raise DataError(f"no {label} to evaluate with")
+            if len(messages) < self.count:
+                needed = f"{self.count} folds need {self.count} messages of each label"
+                raise DataError(f"{needed}; {label} has {len(messages)}")
+            assigned[generator.permutation(messages)] = np.arange(len(messages)) % self.count
+        if self.group_duplicates:
+            _, first, group = np.unique(corpus.digests, return_index=True, return_inverse=True)
+            assigned = assigned[first][group]
+        return assigned

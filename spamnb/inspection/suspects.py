@@ -73,13 +73,8 @@ def count_suspects(stored: StoredModel) -> list[str]:
 def find_suspects(model: Model, paths: Iterable[str]) -> tuple[list[Suspect], int, list[Unreadable]]:
     """Find the suspects among mail, the surest first; also how many are not there, and what is unreadable."""
     known = suspects_of(model.stored)
-    wanted = dict(
-        zip(
-            known.digests.tolist(),
-            zip(known.labels.tolist(), known.scores.tolist(), strict=True),
-            strict=True,
-        )
-    )
+    labels_and_scores = zip(known.labels.tolist(), known.scores.tolist(), strict=True)
+    wanted = dict(zip(known.digests.tolist(), labels_and_scores, strict=True))
     found, unreadable = [], []
     for raw in messages(paths):
         if isinstance(raw, Unreadable):

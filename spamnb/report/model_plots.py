@@ -36,21 +36,18 @@ def model_plots(summary: ModelSummary, ham: Array, spam: Array, title: str) -> s
         ("Scores of the mail learned, each message left out", scores(summary, ham, spam)),
     )
     wide, high = len(panels) * (WIDTH + GAP) - GAP + 2 * MARGIN, HEIGHT + 2 * CAPTION + 2 * MARGIN
-    return (
-        '<?xml version="1.0" encoding="utf-8"?>\n'
-        + element(
-            "svg",
-            element("style", Markup(style())),
-            element("rect", width=wide, height=high, class_="paper"),
-            svg.text(MARGIN, MARGIN + 10, title, "start", "title"),
-            [panel(index, name, plot) for index, (name, plot) in enumerate(panels)],
-            xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 0 {wide} {high}",
-            width=wide,
-            height=high,
-        )
-        + "\n"
+    drawn = element(
+        "svg",
+        element("style", Markup(style())),
+        element("rect", width=wide, height=high, class_="paper"),
+        svg.text(MARGIN, MARGIN + 10, title, "start", "title"),
+        [panel(index, name, plot) for index, (name, plot) in enumerate(panels)],
+        xmlns=SVG,
+        viewBox=f"0 0 {wide} {high}",
+        width=wide,
+        height=high,
     )
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{drawn}\n'
 
 
 def panel(index: int, name: str, plot: Markup) -> Markup:

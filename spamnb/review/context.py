@@ -33,20 +33,16 @@ class PageContext:
 
     @cached_property
     def models(self) -> list[str]:
-        """The models to choose from: that of the command line, if it is there, and those of the history."""
+        """The models to choose from, the default first: the command line's, if there, and the history's."""
         used = self.history.models()
         own = [self.command_line_model] if os.path.exists(self.command_line_model) or not used else []
         return list(dict.fromkeys([*own, *used]))
-
-    @property
-    def default_model(self) -> str:
-        return self.models[0]
 
     @cached_property
     def model_path(self) -> str:
         """The model asked for; no other file is opened."""
         asked = self.query.get("model", "")
-        return asked if asked in self.models else self.default_model
+        return asked if asked in self.models else self.models[0]
 
     @cached_property
     def model(self) -> Model:
@@ -54,7 +50,7 @@ class PageContext:
 
     def url(self, path: str, **query: str | None) -> str:
         """Make an address of this page, about the same model."""
-        about = {} if self.model_path == self.default_model else {"model": self.model_path}
+        about = {} if self.model_path == self.models[0] else {"model": self.model_path}
         given = {name: value for name, value in query.items() if value}
         return path + ("?" + urlencode(about | given) if about or given else "")
 
@@ -97,7 +93,7 @@ class PageContext:
 
     def model_field(self) -> Markup | None:
         """Make the field that keeps a form about the model that was chosen."""
-        return None if self.model_path == self.default_model else hidden("model", self.model_path)
+        return None if self.model_path == self.models[0] else hidden("model", self.model_path)
 
 
 @cache

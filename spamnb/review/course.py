@@ -40,15 +40,11 @@ def weeks_section(weeks: Sequence[Week], labels: Sequence[str]) -> Markup:
     shares = ((SPAM, "curve spam", spam_share), (UNSURE, "curve quiet dashed", unsure_share))
     shown = [week_figure("shares", "Spam and unsure", "Of all mail that was judged.", drawn, shares)]
     if SPAM in labels:
-        title, words = (
-            f"{ham_name.capitalize()} lost and spam missed",
-            f"Of what is {ham_name}, and of the spam, ",
-        )
-        lost = (
-            (f"{ham_name} lost", "curve ham", ham_lost),
-            ("spam missed", "curve spam dashed", spam_missed),
-        )
-        shown.append(week_figure("mistakes", title, words + "by your corrections.", drawn, lost))
+        title = f"{ham_name.capitalize()} lost and spam missed"
+        words = f"Of what is {ham_name}, and of the spam, by your corrections."
+        missed = ("spam missed", "curve spam dashed", spam_missed)
+        wrong = ((f"{ham_name} lost", "curve ham", ham_lost), missed)
+        shown.append(week_figure("mistakes", title, words, drawn, wrong))
     figures = element("div", shown, class_="plots of2")
     return section("Week by week", intro, figures, scrolling("Week by week", week_table(weeks, ham_name)))
 

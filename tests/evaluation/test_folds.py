@@ -12,7 +12,7 @@ from spamnb.errors import DataError, UsageError
 from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
 from spamnb.evaluation.compare import ComparedCandidate, beats_first, steps_from
 from spamnb.evaluation.corpus import Corpus
-from spamnb.evaluation.folds import CrossValidation, assign_folds, cross_validate
+from spamnb.evaluation.folds import CrossValidation, Folds, cross_validate
 from spamnb.evaluation.mistakes import by_folds, worst_mistakes
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.settings import Settings
@@ -51,7 +51,7 @@ def corpus_of(mail, settings=None):
 def test_folds_are_separate_trainings(mail, view):
     """Every score, probability and verdict is that of a model trained on the other folds alone."""
     corpus = corpus_of(mail)
-    assigned = assign_folds(corpus, 3, seed=7)
+    assigned = Folds(3, seed=7).assign(corpus)
     judged = cross_validate(CrossValidation(corpus, assigned, view))
     for fold in range(3):
         others = [corpus.names[n][0] for n in np.flatnonzero(assigned != fold)]
@@ -71,7 +71,7 @@ def test_folds_are_separate_trainings(mail, view):
 @pytest.mark.parametrize("view", [DEFAULT_VIEW, View("gaussian")])
 def test_two_processes_give_the_same(mail, view):
     corpus = corpus_of(mail)
-    assigned = assign_folds(corpus, 5, seed=1)
+    assigned = Folds(5, seed=1).assign(corpus)
     one, two = (cross_validate(CrossValidation(corpus, assigned, view), jobs) for jobs in (1, 2))
     assert (one.score == two.score).all()
     assert (one.verdict == two.verdict).all()
@@ -80,7 +80,7 @@ def test_two_processes_give_the_same(mail, view):
 
 def test_folds_are_stratified_and_seeded(mail):
     corpus = corpus_of(mail)
-    first, again, other = (assign_folds(corpus, 5, seed) for seed in (1, 1, 2))
+    first, again, other = (Folds(5, seed).assign(corpus) for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()
     for label in (0, 1):
@@ -91,7 +91,7 @@ def test_copies_can_be_kept_together(mail):
     for number in range(10):
         (mail / "ham" / f"copy{number}").write_bytes(text("ham", number))
     corpus = corpus_of(mail)
-    apart, together = (assign_folds(corpus, 5, 1, together) for together in (False, True))
+    apart, together = (Folds(5, 1, together).assign(corpus) for together in (False, True))
     folds_of: dict[int, set[int]] = {}
     for digest, fold in zip(corpus.digests.tolist(), together.tolist(), strict=True):
         folds_of.setdefault(digest, set()).add(fold)
@@ -105,7 +105,7 @@ def test_a_mislabelled_message_is_the_worst_mistake(mail):
         for label in ("ham", "spam"):
             (mail / label / f"{number:03}").write_bytes(text(label, number))
     corpus = corpus_of(mail)
-    assigned = assign_folds(corpus, 5, 1)
+    assigned = Folds(5, 1).assign(corpus)
     judged = cross_validate(CrossValidation(corpus, assigned))
     found = by_folds(judged, CrossValidation(corpus, assigned, DEFAULT_VIEW), Settings(), 5)
     assert os.path.basename(found[0].path) == "wrong"

@@ -38,10 +38,8 @@ def token_tables(found: ModelDifference, top: int, keyed: bool) -> Iterator[Grid
                 (
                     token.token,
                     token.label,
-                    *(
-                        f"{sum(messages.values()):,}"
-                        for messages in (token.messages_here, token.messages_there)
-                    ),
+                    f"{sum(token.messages_here.values()):,}",
+                    f"{sum(token.messages_there.values()):,}",
                     *(signed(weight, 2) for weight in (token.here, token.there, token.there - token.here)),
                 )
                 for token in found.moved
