@@ -180,9 +180,8 @@ def test_a_full_disk_costs_the_history_not_the_mail(spamnb, mail, tmp_path):
     folder = tmp_path / "spamnb" / "history"
     written = os.path.getsize(folder / file_names(str(folder))[0])
     for room in (written + written // 2, 0):
-        done = spamnb.afresh(
-            "classify", "-p", "--history", stdin=raw, env=env, preexec_fn=no_file_beyond(room)
-        )
+        limit = no_file_beyond(room)
+        done = spamnb.afresh("classify", "-p", "--history", stdin=raw, env=env, preexec_fn=limit)
         assert (done.code, done.out) == (right.code, right.out)
         assert done.err.startswith(b"spamnb: not in the history: ")
         assert done.err.count(b"\n") == 1
@@ -224,9 +223,7 @@ def test_a_server_keeps_it(spamnb, mail, tmp_path):
         assert history.gather() == 4
         found = history.entries("time")
         assert Counter(entry.verdict for entry in found) == {"spam": 2, "ham": 2}
-        assert {(entry.source, entry.user, entry.model) for entry in found} == {
-            ("serve", "ann", spamnb.model)
-        }
+        assert {(one.source, one.user, one.model) for one in found} == {("serve", "ann", spamnb.model)}
         assert history.message(found[0].id) in mail.messages.values()
 
 

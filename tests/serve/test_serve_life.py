@@ -146,9 +146,8 @@ def test_a_new_model_is_noticed_and_no_request_is_dropped(serving, spamnb, mail,
         asker.start()
     try:
         for number in range(5):
-            spamnb(
-                "train", "--ham", "-", "--model", own, stdin=spam.replace(b"99", b"%d" % number)
-            ).succeeds()
+            other = spam.replace(b"99", b"%d" % number)
+            spamnb("train", "--ham", "-", "--model", own, stdin=other).succeeds()
         learned = f" ; {Model.open(own).classify(spam).points:.1f} / 5.0".encode()
         assert learned not in before
         assert all(learned in server.ask(request("CHECK", spam)) for _ in range(8))

@@ -44,21 +44,16 @@ def said(messages):
     return said
 
 
-def test_the_same_as_from_disk(spamnb, said):
+def test_the_same_as_from_disk(spamnb, three, said, monkeypatch):
+    """Also with other labels, and where it is too large for the memory."""
     kept = open_in_memory(spamnb.model)
     assert kept.scorer
     assert said(kept) == said(kept) == said(Model.open(spamnb.model))
-
-
-def test_too_large_for_the_memory(spamnb, said, monkeypatch):
-    monkeypatch.setattr(judge, "MOST_COUNT_BYTES", 1000)
-    kept = open_in_memory(spamnb.model)
-    assert not kept.scorer
-    assert said(kept) == said(Model.open(spamnb.model))
-
-
-def test_other_labels(three, said):
     assert said(open_in_memory(three)) == said(Model.open(three))
+    monkeypatch.setattr(judge, "MOST_COUNT_BYTES", 1000)
+    large = open_in_memory(spamnb.model)
+    assert not large.scorer
+    assert said(large) == said(kept)
 
 
 def test_through_a_life_of_learning(own, spamnb, messages, said):
@@ -95,9 +90,8 @@ def test_words_made_to_lie_together(tmp_path):
         token = token_of(number)
         features.add(NO_TAG, token, 0, len(token), BODY)
     assert {number for number, _, _ in features.tokens} == {*crowd, crowd[0] - 1}
-    model: Any = SimpleNamespace(
-        stored=stored, view=DEFAULT_VIEW, classifier=classifier, labels=stored.labels
-    )
+    facts = {"view": DEFAULT_VIEW, "classifier": classifier, "labels": stored.labels}
+    model: Any = SimpleNamespace(stored=stored, **facts)
     expected = classifier.score(features.tokens, {}, features.pairs)
     assert len(expected.evidence) > 1000
     scored = MemoryScorer(model, None).score(features)

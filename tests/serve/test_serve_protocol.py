@@ -42,10 +42,8 @@ def test_old_clients_get_what_they_understand(server, mail, command):
     head, _, body = newest.partition(b"\r\n\r\n")
     assert server.ask(request(command, raw, "1.3")) == newest
     for version in ("1.0", "1.1", "1.2"):
-        asked = (
-            request(command, raw, version) if version != "1.0" else f"{command} SPAMC/1.0\r\n".encode() + raw
-        )
-        said = server.ask(asked)
+        oldest = f"{command} SPAMC/1.0\r\n".encode() + raw
+        said = server.ask(oldest if version == "1.0" else request(command, raw, version))
         if command in ("PROCESS", "HEADERS"):
             length = b"Content-length: %d\r\n\r\n" % len(body)
             assert said == (STATUS + length if version == "1.2" else b"SPAMD/1.0 0 EX_OK\r\n") + body
