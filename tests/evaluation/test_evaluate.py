@@ -41,11 +41,8 @@ def test_folds_are_the_same_each_time_and_others_with_another_seed(spamnb, mail,
 
 
 def test_table(spamnb, mail):
-    text = (
-        spamnb("evaluate", "--folds", "2", "--event", "multinomial", mail.ham, mail.spam)
-        .succeeds()
-        .out.decode()
-    )
+    options = ("--folds", "2", "--event", "multinomial", mail.ham, mail.spam)
+    text = spamnb("evaluate", *options).succeeds().out.decode()
     for word in ("precision", "recall", "F1", "ham", "spam", "unsure", "accuracy", "2 folds", "28 messages"):
         assert word in text
 

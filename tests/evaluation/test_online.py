@@ -149,10 +149,6 @@ class TestByHand:
         assert judged.probability.shape == (0, 2)
         assert points == []
 
-    def test_no_such_protocol(self, corpus):
-        with pytest.raises(ValueError, match="on-tuesdays"):
-            judge_online(corpus, [0], protocol=OnlineProtocol("on-tuesdays"))
-
 
 class TestCutoffs:
     """Ham and spam that share no word, in turn: nothing is simpler once there are enough of each."""

@@ -31,16 +31,13 @@ def test_all_is_tried_against_the_default(tuned):
     assert first == ["default"]
 
 
-def test_the_winner_is_no_accident(tuned):
+def test_the_winner_is_no_accident_and_the_model_is_trained_with_it(spamnb, tuned):
     """Twenty-eight messages show nothing beyond chance, so the default stays."""
     assert tuned["winner"] == "default"
-
-
-def test_the_model_is_trained_with_the_winner(spamnb, tuned):
     assert tables_of(tuned["model"]) == tables_of(spamnb.model)
 
 
-def test_a_model_that_is_there_is_kept(spamnb, mail, own):
+def test_a_model_that_is_there_is_kept_unless_asked_otherwise(spamnb, mail, own):
     """It may have learned years of mail; what was found is told as options for `train`."""
     spamnb("train", "--model", own, "--spam", mail.work).succeeds()
     before = Path(own).read_bytes()
@@ -53,10 +50,6 @@ def test_a_model_that_is_there_is_kept(spamnb, mail, own):
     found = spamnb("tune", "--json", *OPTIONS, "--model", own, mail.ham, mail.spam).succeeds().json
     assert (found["model"], found["options"]) == (None, [])
     assert Path(own).read_bytes() == before
-
-
-def test_a_model_that_is_there_is_replaced_if_asked(spamnb, mail, own):
-    spamnb("train", "--model", own, "--spam", mail.work).succeeds()
     text = spamnb("tune", "--fresh", *OPTIONS, "--model", own, mail.ham, mail.spam).succeeds().out.decode()
     assert "event=bernoulli" in text
     assert text.endswith(f"chosen: default\nmodel: {own}\n")

@@ -335,7 +335,7 @@ class TestTokens:
 
 
 class TestSamples:
-    def test_as_json(self, spamnb):
+    def test_as_json_and_as_text(self, spamnb):
         """The same seed draws the same; where none is given, it is told."""
         run = ("inspect", "--sample", "ham", "-n", "2", "--json")
         drawn = spamnb(*run).succeeds().json
@@ -344,8 +344,6 @@ class TestSamples:
         assert [one["label"] for one in drawn["messages"]] == ["ham", "ham"]
         for one in drawn["messages"]:
             assert sum(one["tokens"].values()) == one["length"]
-
-    def test_as_text(self, spamnb):
         drawn = spamnb("inspect", "--sample", "spam", "-n", "4", "--seed", "7").succeeds()
         assert drawn.out.count(b"(--seed 7)") == 4
 
@@ -364,7 +362,8 @@ class TestDifferences:
         return path
 
     def test_tokens_and_verdicts(self, spamnb, other, mail):
-        found = spamnb("inspect", "--diff", other, mail.ham, "--json", "--jobs", "1").succeeds().json
+        run = ("inspect", "--diff", other, mail.ham, "--jobs", "1")
+        found = spamnb(*run, "--json").succeeds().json
         assert (found["here"], found["there"], found["messages"]) == (spamnb.model, other, 14)
         moved = {one["token"]: one for one in found["moved"]}
         assert {"casino", "from:win"} & set(moved)
@@ -372,9 +371,7 @@ class TestDifferences:
         assert one["there"] > one["here"]
         assert {(one["here"], one["there"]) for one in found["changed"]} == {("ham", "spam")}
         assert len(found["changed"]) >= 12
-        text = (
-            spamnb("inspect", "--diff", other, mail.ham, "--jobs", "1", "--top", "2").succeeds().out.decode()
-        )
+        text = spamnb(*run, "--top", "2").succeeds().out.decode()
         assert "weights that moved most" in text
         assert "of 14 verdicts change, " in text
         assert "from ham to spam" in text

@@ -3,11 +3,10 @@
 import os
 from pathlib import Path
 
-import msgpack
 import pytest
 from fuzz.sealing import sealed_model
 from helpers.failing import failed, failing
-from helpers.forging import flip
+from helpers.forging import flip, forged_model
 from helpers.learning import train_bulk
 from helpers.programs import needs
 from helpers.screens import on_a_terminal
@@ -93,13 +92,6 @@ def test_every_kind_of_model_is_sound(spamnb, mail, tmp_path, how):
     found = spamnb("inspect", "--check", "--json", "--model", path).succeeds().json
     assert found["damage"] == []
     assert found["tokens"] == len(StoredModel.open(path).column("tokens"))
-
-
-def test_a_model_that_came_back_from_a_backup(spamnb, own, tmp_path):
-    learn(own, b"Subject: one\n\nmore", "spam")
-    backup = spamnb("export", "--model", own).succeeds().out
-    spamnb("import", "--model", tmp_path / "restored", "-", stdin=backup).succeeds()
-    assert check(str(tmp_path / "restored")).damage == []
 
 
 def test_a_keyed_model_without_its_key(spamnb, mail, tmp_path):
@@ -343,35 +335,6 @@ def test_content_that_cannot_be(spamnb, own, monkeypatch, case):
         assert [f"spamnb: {own}: {line}" for line in check(own).damage] == found
 
 
-UNEVEN = {
-    "ends": "ends are not as many as its tokens",
-    "days": "days are not as many as its tokens",
-    "first_days": "first_days are not as many as its tokens",
-    "pair_days": "pair_days are not as many as its pairs",
-    "digest_scores": "digest_scores are not as many as its digests",
-    "digests": "digest_labels are not as many as its digests",
-}
-
-
-@pytest.mark.parametrize("name", UNEVEN)
-def test_columns_that_are_not_of_one_length(own, name):
-    """As when narrower numbers are read out of the same bytes."""
-    changed_head(
-        own, columns=lambda all_: [[n, "B" if n == name else kind, *rest] for n, kind, *rest in all_]
-    )
-    assert f"its {UNEVEN[name]}; {WHAT_TO_DO}" in check(own).damage
-
-
-def test_a_column_that_is_missing(own):
-    changed_head(
-        own, columns=lambda all_: [[n.replace("first_days", "other_days"), *rest] for n, *rest in all_]
-    )
-    assert [line.partition(";")[0] for line in check(own).damage] == [
-        "the name of its column other_days is damaged",
-        "its first_days are not as many as its tokens",
-    ]
-
-
 def test_a_token_that_ends_within_a_character(spamnb, own, tmp_path):
     folder = tmp_path / "mail"  # the only message of a file would go to the journal
     folder.mkdir()
@@ -387,46 +350,49 @@ def test_a_token_that_ends_within_a_character(spamnb, own, tmp_path):
     assert "its text is not UTF-8" in said
 
 
-def changed_head(path, **changes):
-    """Other numbers in the head, of the same size."""
-    data = Path(path).read_bytes()
-    head = StoredModel.open(path).head
-    for name, change in changes.items():
-        packed, value = msgpack.packb(name), msgpack.packb(head[name])
-        other = msgpack.packb(change(head[name]))
-        assert len(other) == len(value)
-        assert data.count(packed + value) == 1
-        data = data.replace(packed + value, packed + other)
-    Path(path).write_bytes(sealed_model(data))
-
-
 def less(value):
     return [value[0] - 1, *value[1:]] if isinstance(value, list) else value - 1
 
 
-TOLD = {
-    "messages": "digest_labels are more than its head says",
-    "presences": "tokens do not add up to what its head says",
-    "occurrences": "tokens do not add up to what its head says",
-    "vocabulary": "tokens are not as many as its head says",
-    "pair_presences": "pairs do not add up to what its head says",
-    "pair_vocabulary": "pairs are not as many as its head says",
-}
+def more_links(numbers):
+    (ham, *sums), *others = numbers["links"]
+    return numbers | {"links": [[ham + 1, *sums], *others]}
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_a_head_that_tells_something_else(spamnb, own, name):
-    changed_head(own, **{name: less})
-    found = [line for line in lines(spamnb("inspect", "--check", "--model", own)) if "feature" not in line]
-    assert [line.partition(": its ")[2].partition(";")[0] for line in found] == [TOLD[name]]
+def narrower(name):
+    """Smaller numbers, read out of the same bytes."""
+    return lambda columns: [[one, "B" if one == name else kind, *rest] for one, kind, *rest in columns]
 
 
-def test_a_feature_of_too_many_messages(spamnb, own):
-    def more(numbers):
-        changed = {name: [list(sums) for sums in by_label] for name, by_label in numbers.items()}
-        changed["links"][0][0] += 1
-        return changed
+def without_first_days(columns):
+    return [[name.replace("first_days", "other_days"), *rest] for name, *rest in columns]
 
-    changed_head(own, numbers=more)
-    (said,) = lines(spamnb("inspect", "--check", "--model", own))
-    assert "its feature links is of more messages than there are" in said
+
+HEADS = [
+    ("ends are not as many as its tokens", "columns", narrower("ends")),
+    ("days are not as many as its tokens", "columns", narrower("days")),
+    ("first_days are not as many as its tokens", "columns", narrower("first_days")),
+    ("first_days are not as many as its tokens", "columns", without_first_days),
+    ("pair_days are not as many as its pairs", "columns", narrower("pair_days")),
+    ("digest_scores are not as many as its digests", "columns", narrower("digest_scores")),
+    ("digest_labels are not as many as its digests", "columns", narrower("digests")),
+    ("digest_labels are more than its head says", "messages", less),
+    ("tokens do not add up to what its head says", "presences", less),
+    ("tokens do not add up to what its head says", "occurrences", less),
+    ("tokens are not as many as its head says", "vocabulary", less),
+    ("pairs do not add up to what its head says", "pair_presences", less),
+    ("pairs are not as many as its head says", "pair_vocabulary", less),
+    ("feature links is of more messages than there are", "numbers", more_links),
+]
+
+
+@pytest.mark.parametrize(("said", "key", "change"), HEADS)
+def test_a_head_that_tells_something_else(own, said, key, change):
+    head = StoredModel.open(own).head
+    Path(own).write_bytes(forged_model(Path(own).read_bytes(), (key,), change(head[key])))
+    found = check(own).damage
+    assert f"its {said}; {WHAT_TO_DO}" in found
+    if key != "columns":  # of which others lie elsewhere then
+        assert [line for line in found if key == "numbers" or "feature" not in line] == [
+            f"its {said}; {WHAT_TO_DO}"
+        ]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgpack
 import pytest
+from helpers.forging import flip
 from helpers.learning import fold, journal_of, seen, train_bulk
 from helpers.serving import Serving, request
 from helpers.textbook import counted
@@ -316,10 +317,8 @@ def test_what_is_learned_behind_damage_is_known(model, records):
 
 
 def damage_a_record(path, stretch):
-    content = bytearray(journal_of(path).read_bytes())
-    content[stretch[0] + 30] ^= 1
-    journal_of(path).write_bytes(content)
-    return bytes(content)
+    flip(journal_of(path), stretch[0] + 30)
+    return journal_of(path).read_bytes()
 
 
 def aside(path):

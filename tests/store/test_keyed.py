@@ -9,9 +9,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 import pytest
+from helpers.learning import fold
 
 from spamnb.key import Key
-from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of
 from spamnb.reading.identity import digest
@@ -21,7 +21,6 @@ from spamnb.store.stored_model import StoredModel
 from spamnb.tables.loading import load_table
 from spamnb.training import train as training
 from spamnb.training.learn import learn
-from spamnb.training.train import fold
 
 TEA = b"Subject: afternoon tea\nFrom: grandmother@example.org\n\nbiscuits with marmalade, biscuits\n"
 PILLS = b"Subject: remedies\nFrom: quack@casino.example\n\nmiracle ointment, cheap pills\n"
@@ -110,8 +109,7 @@ def test_learned_moved_forgotten_folded_and_no_word_in_any_file(spamnb, both, ma
     assert StoredModel.open(both[1]).label_of(digest(read(TEA), Model.open(both[1]).key)) == "ham"
     assert words_left(Path(both[1]).parent, mail_words) == []
     for path in both:
-        with Lock(path, kind=TRAINING):
-            fold(path)
+        fold(path)
         assert spamnb("train", "--model", path, "--ham", mail.work).succeeds().lines[0] == "ham: 14 learned"
         assert spamnb("train", "--model", path, "--ham", mail.work).lines[0] == "ham: 14 already known"
         spamnb("train", "--forget", "--model", path, "--ham", mail.work).succeeds()
@@ -236,8 +234,7 @@ def test_without_its_key_a_model_is_folded_exported_and_judged_by_who_has_it(spa
     wanted = known(keyed)[:5]
     os.unlink(keyed + ".key")
     assert kept.current().classify(mail.messages["spam"]).score == before
-    with Lock(keyed, kind=TRAINING):
-        fold(keyed)
+    fold(keyed)
     spamnb("export", "--model", keyed).succeeds()
     assert known(keyed)[:5] == wanted
 

@@ -4,6 +4,10 @@ import os
 import shutil
 
 
+def files_in(folder):
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
 def test_a_dry_run_says_what_training_then_does_and_changes_nothing(spamnb, mail, tmp_path):
     model = tmp_path / "folder" / "model"
     train = ("train", "--jobs", "1", "--verbose", "--model", model)
@@ -19,7 +23,7 @@ def test_a_dry_run_says_what_training_then_does_and_changes_nothing(spamnb, mail
     assert next(line for line in tried if line.startswith("ham: ")).startswith("ham: would learn ")
     assert f"conflicting\t{copy}" in done
     assert f"learned\t{mail.spam}/03" in done
-    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in model.parent.iterdir()}
+    before = files_in(model.parent)
     for options, outcome in (
         (("--ham", f"{mail.spam}/03"), "would move here from another label"),
         (("--spam", f"{mail.spam}/03"), "known"),
@@ -29,9 +33,7 @@ def test_a_dry_run_says_what_training_then_does_and_changes_nothing(spamnb, mail
         assert spamnb(*train, "--dry-run", *options).succeeds().lines[0] == f"{outcome}\t{options[1]}"
     told = spamnb("train", "--dry-run", "--json", "--model", model, "--ham", "-", stdin=mail.messages["ham"])
     assert (told.succeeds().json["dry_run"], told.json["learned"]) == (True, {"ham": 1})
-    assert {
-        path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in model.parent.iterdir()
-    } == before
+    assert files_in(model.parent) == before
 
 
 def test_each_message_of_a_mailbox_has_its_line(spamnb, own, mail, tmp_path):

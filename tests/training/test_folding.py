@@ -19,6 +19,7 @@ from spamnb.training import train as training
 from spamnb.training.learn import learn
 
 PYTHON = sys.executable
+WHERE = os.environ | {"PYTHONPATH": str(TESTS)}
 LIMIT = 2000  # bytes: some four messages
 SOON = "from spamnb.store import journal; journal.FOLD_LIMIT = 2000; "
 
@@ -147,9 +148,8 @@ for first in range(0, 100, 50):
 
 def test_a_hundred_at_once_start_one(model, log, tmp_path):
     """Two crowds of fifty. Each folding takes in all there is; no second begins while there is one."""
-    where = os.environ | {"PYTHONPATH": str(TESTS)}
     command = [PYTHON, "-c", LEARNER, model, sys.executable]
-    done = subprocess.run(command, env=where, capture_output=True, timeout=PATIENCE)
+    done = subprocess.run(command, env=WHERE, capture_output=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, b"")
     wait_for_folding(model)
     noted = log.read_text().split()
@@ -185,9 +185,8 @@ except ChildProcessError:
 @pytest.mark.parametrize("heeds", ["", "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "])
 def test_no_zombie_stays_with_a_process_that_lives_on(model, tmp_path, heeds):
     before = os.stat(model).st_ino
-    where = os.environ | {"PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-W", "error", "-c", heeds + LONG_LIVED, model]
-    done = subprocess.run(command, env=where, capture_output=True, timeout=PATIENCE)
+    done = subprocess.run(command, env=WHERE, capture_output=True, timeout=PATIENCE)
     assert (done.stdout, done.stderr, done.returncode) == (b"no child\n", b"", 0)
     assert os.stat(model).st_ino != before
     assert_counts(model, tmp_path, 12)
@@ -243,9 +242,8 @@ def test_it_outlives_the_terminal(model):
         "for number in range(6): learn(sys.argv[1], made(number), 'spam')"
     )
     before = os.stat(model).st_ino
-    where = os.environ | {"PYTHONPATH": str(TESTS)}
     with subprocess.Popen(
-        [sys.executable, "-c", script, model], env=where, stdout=subprocess.PIPE, start_new_session=True
+        [sys.executable, "-c", script, model], env=WHERE, stdout=subprocess.PIPE, start_new_session=True
     ) as parent:
         assert parent.communicate() == (b"", None)  # which is at its end though the folding may still go on
         assert parent.returncode == 0

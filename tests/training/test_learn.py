@@ -71,16 +71,6 @@ def test_the_journal_judges_like_the_folded_model(model):
     assert [Model.open(model).classify(raw).score for raw in MAIL] == before
 
 
-# Labels
-
-
-def test_a_model_may_begin_with_any_label(tmp_path):
-    path = str(tmp_path / "model")
-    training.create(path, "work")
-    assert learn(path, MAIL[0], "work") == "learned"
-    assert StoredModel.open(path).messages == [1]
-
-
 # What is the same message
 
 SAME = {

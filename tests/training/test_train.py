@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.generated import examples_times
-from helpers.learning import train_bulk
+from helpers.learning import fold, train_bulk
 from helpers.tables import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +19,6 @@ from spamnb.arrays import Rows, Texts
 from spamnb.bayes.view import View
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.exchange.merging import merge
-from spamnb.lock import TRAINING, Lock
 from spamnb.mailboxes.sources import MAX_FILES
 from spamnb.model import Model
 from spamnb.reading.identity import digest
@@ -282,8 +281,7 @@ def test_the_score_of_a_single_message_is_what_it_was_before_it_was_learned(mail
     raw = b"Subject: lunch\n\nbuy lunch now"
     judged = Model.open(str(mail / "model")).classify(raw).score
     learn(str(mail / "model"), raw, "ham")
-    with Lock(str(mail / "model"), kind=TRAINING):
-        training.fold(str(mail / "model"))
+    fold(str(mail / "model"))
     learned = load_table(stored(mail)).learned
     assert learned.scores[learned.digests.tolist().index(digest(read(raw)))] == pytest.approx(
         judged, rel=1e-6
@@ -306,9 +304,7 @@ def test_the_model_has_the_cutoffs_of_its_scores(mail):
 
 def test_more_labels_than_a_model_can_have(mail):
     with pytest.raises(UsageError, match="at most 100"):
-        training.train(
-            str(mail / "many"), {f"label{n}": [str(mail / "ham")] for n in range(101)}, pool=LocalPool(1)
-        )
+        train(mail, "many", sources={f"label{n}": [str(mail / "ham")] for n in range(101)})
     assert not (mail / "many").exists()
 
 

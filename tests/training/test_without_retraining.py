@@ -39,18 +39,22 @@ def test_ham_loss_alone_needs_a_model(spamnb, tmp_path):
 VIEW = "smoothing=0.5,least-evidence=1"
 
 
+def assert_alike(spamnb, one, other, messages):
+    """Judged as by a model that was trained with that view."""
+    heads = [StoredModel.open(path).head for path in (one, other)]
+    for key in ("view", "cutoffs", "calibration", "messages"):
+        assert heads[0][key] == heads[1][key]
+    for raw in messages:
+        said = [spamnb("classify", "--model", path, stdin=raw).succeeds().out for path in (one, other)]
+        assert said[0] == said[1]
+
+
 def test_the_view_is_changed_by_mail_that_is_known(spamnb, own, mail, tmp_path):
-    """Judged as by a model that was trained with that view; what was learned otherwise stays."""
     train = ("train", "--jobs", "1", "--ham-loss", "0.1%", "--view", VIEW)
     fresh = str(tmp_path / "fresh")
     spamnb(*train, "--model", fresh, mail.ham, mail.spam).succeeds()
     spamnb(*train, "--model", own, mail.ham, mail.spam).succeeds()
-    heads = [StoredModel.open(path).head for path in (own, fresh)]
-    for key in ("view", "cutoffs", "calibration", "messages"):
-        assert heads[0][key] == heads[1][key]
-    for raw in mail.messages.values():
-        said = [spamnb("classify", "--model", path, stdin=raw).succeeds().out for path in (own, fresh)]
-        assert said[0] == said[1]
+    assert_alike(spamnb, own, fresh, mail.messages.values())
 
 
 def test_a_message_learned_since_stays(spamnb, own, mail):
@@ -80,16 +84,12 @@ def test_mail_as_much_as_a_sample_has_sets_the_cutoffs_of_another_view(own, mail
 
 
 def test_a_view_without_cutoffs_is_set_without_mail(spamnb, own, mail, tmp_path):
-    """Judged as by a model that was trained with that view; and back to the default, mail is needed again."""
+    """And back to the default, mail is needed again."""
     fresh, view = str(tmp_path / "fresh"), ("--view", "event=bernoulli")
     spamnb("train", "--jobs", "1", *view, "--model", fresh, mail.ham, mail.spam).succeeds()
     told = spamnb("train", *view, "--model", own).succeeds().lines
     assert told[-1].startswith("view: the likeliest label decides; for cutoffs again")
-    heads = [StoredModel.open(path).head for path in (own, fresh)]
-    for key in ("view", "cutoffs", "calibration", "messages"):
-        assert heads[0][key] == heads[1][key]
-    said = [spamnb("classify", "--model", path, stdin=MORE).succeeds().out for path in (own, fresh)]
-    assert said[0] == said[1]
+    assert_alike(spamnb, own, fresh, [MORE])
     spamnb("train", "--view", "default", "--model", own).fails(65, "needs cutoffs of its own")
     spamnb("train", "--view", "ngrams=2", "--model", own).fails(
         64, "'ngrams=2'; use NAME=VALUE with one of event,"
