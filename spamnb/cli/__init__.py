@@ -6,8 +6,8 @@ from importlib import import_module
 import click
 
 import spamnb
-from spamnb.cli.help import Group
-from spamnb.cli.streams import replace_stdout
+from spamnb.cli.shared.help import Group
+from spamnb.cli.shared.streams import replace_stdout
 from spamnb.errors import UsageError
 from spamnb.files import write_stderr
 

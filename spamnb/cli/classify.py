@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.bayes.view import View
-from spamnb.cli.help import is_quiet, rare_option
-from spamnb.cli.options import (
+from spamnb.cli.render.notices import print_unreadable
+from spamnb.cli.shared.help import is_quiet, rare_option
+from spamnb.cli.shared.options import (
     Command,
     cluster_options,
     history_options,
@@ -23,8 +24,7 @@ from spamnb.cli.options import (
     refuse_without_effect,
     view_options,
 )
-from spamnb.cli.progress import progress
-from spamnb.cli.render.notices import print_unreadable
+from spamnb.cli.shared.progress import progress
 from spamnb.delivery import ClassifyCommand, read_stdin, write_stdout
 from spamnb.errors import DataError, NoInput, SpamnbError, UsageError
 from spamnb.mailboxes.chunks import RawMessage, has_several

@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
-from spamnb.cli.options import Command
+from spamnb.cli.shared.options import Command
 
 EXAMPLES = """
 spamnb completion bash > ~/.local/share/bash-completion/completions/spamnb

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from spamnb.cli.options import Command, json_option
 from spamnb.cli.render.terminal import print_json, show, table
+from spamnb.cli.shared.options import Command, json_option
 from spamnb.configuration.current import DEFAULTS, Configuration, model_path, read_anew, stamps
 from spamnb.errors import NoModel
 from spamnb.files import printable

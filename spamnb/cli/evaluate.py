@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bayes.view import View
-from spamnb.cli.help import Number, rare_option
-from spamnb.cli.labelled_mail import LabelledMail
-from spamnb.cli.options import (
+from spamnb.cli.render.notices import print_unreadable
+from spamnb.cli.render.terminal import paths_and_reasons, print_json, print_json_lines
+from spamnb.cli.shared.help import Number, rare_option
+from spamnb.cli.shared.labelled_mail import LabelledMail
+from spamnb.cli.shared.options import (
     Command,
     check_prior,
     cluster_options,
@@ -23,10 +25,8 @@ from spamnb.cli.options import (
     tokenizer_options,
     view_options,
 )
-from spamnb.cli.outputs import OUTPUT, check_writable, write_files
-from spamnb.cli.progress import announce_tried
-from spamnb.cli.render.notices import print_unreadable
-from spamnb.cli.render.terminal import paths_and_reasons, print_json, print_json_lines
+from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_files
+from spamnb.cli.shared.progress import announce_tried
 from spamnb.errors import UsageError
 from spamnb.evaluation.protocol import FIRST_MESSAGES, PROTOCOLS, OnlineProtocol
 from spamnb.mailboxes.labelled import read_index

@@ -4,8 +4,8 @@ import sys
 
 import click
 
-from spamnb.cli.options import Command, model_option
-from spamnb.cli.outputs import keep_output_private
+from spamnb.cli.shared.options import Command, model_option
+from spamnb.cli.shared.outputs import keep_output_private
 
 EXAMPLES = """
 spamnb export > backup.txt

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.help import Number, is_quiet
-from spamnb.cli.options import (
+from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, show, table
+from spamnb.cli.shared.help import Number, is_quiet
+from spamnb.cli.shared.options import (
     Command,
     history_days_option,
     history_folder_option,
@@ -19,8 +20,7 @@ from spamnb.cli.options import (
     json_option,
     refuse_without_effect,
 )
-from spamnb.cli.progress import progress
-from spamnb.cli.render.terminal import cut_text, print_json, print_json_lines, show, table
+from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_days, parse_size
 from spamnb.delivery import history_limits

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.help import Group, Number, is_quiet, rare_option
-from spamnb.cli.options import (
+from spamnb.cli.render.imap import print_event, show_accounts
+from spamnb.cli.render.terminal import print_json_lines
+from spamnb.cli.shared.help import Group, Number, is_quiet, rare_option
+from spamnb.cli.shared.options import (
     Command,
     Decorated,
     jobs_option,
@@ -20,9 +22,7 @@ from spamnb.cli.options import (
     refuse_without_effect,
     with_options,
 )
-from spamnb.cli.progress import progress
-from spamnb.cli.render.imap import print_event, show_accounts
-from spamnb.cli.render.terminal import print_json_lines
+from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import model_path
 from spamnb.errors import DataError, NoModel, SpamnbError, UsageError, command_to_run
 from spamnb.files import complain, counted, model_file, printable, write_stderr

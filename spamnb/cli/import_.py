@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spamnb.cli.help import is_quiet
-from spamnb.cli.options import Command, json_option, keyed_option, model_option, path_type
-from spamnb.cli.outputs import check_replaceable
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import print_json, show, table
+from spamnb.cli.shared.help import is_quiet
+from spamnb.cli.shared.options import Command, json_option, keyed_option, model_option, path_type
+from spamnb.cli.shared.outputs import check_replaceable
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run
 from spamnb.exchange.importing import FORMATS
 from spamnb.exchange.importing.exports import Lines

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from spamnb.bayes.view import View
-from spamnb.cli.help import Number, is_quiet, rare_option
-from spamnb.cli.options import (
+from spamnb.cli.render.notices import older_revision, print_unreadable, tell_revision
+from spamnb.cli.render.terminal import print_json
+from spamnb.cli.shared.help import Number, is_quiet, rare_option
+from spamnb.cli.shared.options import (
     Command,
     jobs_option,
     json_option,
@@ -22,10 +24,8 @@ from spamnb.cli.options import (
     refuse_without_effect,
     view_options,
 )
-from spamnb.cli.outputs import OUTPUT, check_writable, write_files
-from spamnb.cli.progress import progress
-from spamnb.cli.render.notices import older_revision, print_unreadable, tell_revision
-from spamnb.cli.render.terminal import print_json
+from spamnb.cli.shared.outputs import OUTPUT, check_writable, write_files
+from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import load
 from spamnb.delivery import read_stdin
 from spamnb.errors import DataError, NoInput, UsageError, command_to_run

@@ -4,12 +4,12 @@ from dataclasses import asdict
 
 import click
 
-from spamnb.cli.help import is_quiet
-from spamnb.cli.options import Command, json_option, path_type
-from spamnb.cli.outputs import check_replaceable
-from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import model_location
 from spamnb.cli.render.terminal import print_json
+from spamnb.cli.shared.help import is_quiet
+from spamnb.cli.shared.options import Command, json_option, path_type
+from spamnb.cli.shared.outputs import check_replaceable
+from spamnb.cli.shared.progress import progress
 from spamnb.files import printable
 from spamnb.mailboxes.sources import total_size
 

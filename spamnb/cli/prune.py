@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import click
 
-from spamnb.cli.help import Number, is_quiet
-from spamnb.cli.options import Command, json_option, model_option, read_by
 from spamnb.cli.render.terminal import print_json
+from spamnb.cli.shared.help import Number, is_quiet
+from spamnb.cli.shared.options import Command, json_option, model_option, read_by
 from spamnb.configuration.quantities import parse_days
 from spamnb.training.pruning import OLD_DAYS, RARE_MESSAGES
 from spamnb.training.pruning import prune as pruned

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from spamnb.cli.help import Number, rare_option
-from spamnb.cli.options import Command, history_folder_option, model_option, path_type
-from spamnb.cli.progress import progress
 from spamnb.cli.render.notices import print_unreadable
+from spamnb.cli.shared.help import Number, rare_option
+from spamnb.cli.shared.options import Command, history_folder_option, model_option, path_type
+from spamnb.cli.shared.progress import progress
 from spamnb.errors import UsageError
 from spamnb.mailboxes.sources import check, total_size
 

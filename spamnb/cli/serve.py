@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from spamnb.cli.help import Number, is_quiet, rare_option
-from spamnb.cli.options import (
+from spamnb.cli.shared.help import Number, is_quiet, rare_option
+from spamnb.cli.shared.options import (
     Command,
     history_options,
     path_type,

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spamnb.bayes.view import View
-from spamnb.cli.help import Number, is_quiet, rare_option
-from spamnb.cli.labelled_mail import LabelledMail
-from spamnb.cli.options import (
+from spamnb.cli.render.notices import model_location, older_revision, print_unreadable, tell_revision
+from spamnb.cli.render.terminal import paths_and_reasons, print_json
+from spamnb.cli.shared.help import Number, is_quiet, rare_option
+from spamnb.cli.shared.labelled_mail import LabelledMail
+from spamnb.cli.shared.options import (
     Command,
     cluster_options,
     given_options,
@@ -25,10 +27,8 @@ from spamnb.cli.options import (
     refuse_without_effect,
     tokenizer_options,
 )
-from spamnb.cli.outputs import check_replaceable
-from spamnb.cli.progress import progress
-from spamnb.cli.render.notices import model_location, older_revision, print_unreadable, tell_revision
-from spamnb.cli.render.terminal import paths_and_reasons, print_json
+from spamnb.cli.shared.outputs import check_replaceable
+from spamnb.cli.shared.progress import progress
 from spamnb.configuration.current import load
 from spamnb.configuration.quantities import parse_percentage
 from spamnb.delivery import ANY_LABEL, OUTCOME_TEXTS, LearnCommand

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.help import Number, is_quiet, rare_option
-from spamnb.cli.labelled_mail import LabelledMail
-from spamnb.cli.options import (
+from spamnb.cli.render.notices import model_location, print_unreadable
+from spamnb.cli.render.terminal import paths_and_reasons, print_json, show
+from spamnb.cli.shared.help import Number, is_quiet, rare_option
+from spamnb.cli.shared.labelled_mail import LabelledMail
+from spamnb.cli.shared.options import (
     Command,
     jobs_option,
     json_option,
@@ -18,10 +20,8 @@ from spamnb.cli.options import (
     model_option,
     skip_option,
 )
-from spamnb.cli.outputs import check_replaceable, check_writable
-from spamnb.cli.progress import announce_tried
-from spamnb.cli.render.notices import model_location, print_unreadable
-from spamnb.cli.render.terminal import paths_and_reasons, print_json, show
+from spamnb.cli.shared.outputs import check_replaceable, check_writable
+from spamnb.cli.shared.progress import announce_tried
 from spamnb.errors import CannotCreate, command_to_run
 from spamnb.evaluation.candidates import VIEW_NAMES, Candidate, parse_candidate
 from spamnb.files import make_folder, printable

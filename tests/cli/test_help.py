@@ -6,7 +6,7 @@ import click
 import pytest
 
 from spamnb.cli import main
-from spamnb.cli.help import RareOption
+from spamnb.cli.shared.help import RareOption
 
 
 def contexts():

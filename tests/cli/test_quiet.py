@@ -7,7 +7,7 @@ import pytest
 from helpers.screens import on_a_terminal
 
 from spamnb.cli import COMMANDS, main
-from spamnb.cli.help import QUIET
+from spamnb.cli.shared.help import QUIET
 from spamnb.errors import NoModel
 
 

@@ -4,8 +4,8 @@ import os
 import stat
 from collections.abc import Iterable
 
-from spamnb.cli.help import is_quiet
 from spamnb.cli.render.terminal import listed
+from spamnb.cli.shared.help import is_quiet
 from spamnb.errors import SpamnbError
 from spamnb.files import complain, counted, printable
 from spamnb.key import key_path

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from spamnb.cli.streams import drawable
+from spamnb.cli.shared.streams import drawable
 from spamnb.files import printable
 from spamnb.mailboxes.skipped import Unreadable
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from spamnb.bayes.verdict import Verdict
 from spamnb.cli.render.terminal import console
-from spamnb.cli.streams import drawable
+from spamnb.cli.shared.streams import drawable
 from spamnb.files import counted, printable
 from spamnb.labels import SPAM, UNSURE
 from spamnb.mailboxes.sources import message_name

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from spamnb.cli.help import is_quiet
+from spamnb.cli.shared.help import is_quiet
 from spamnb.files import write_stderr
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from click.core import ParameterSource
 
 from spamnb.bayes.verdict import Cutoffs
 from spamnb.bayes.view import EVENTS, View
-from spamnb.cli.help import Command as Command
-from spamnb.cli.help import Number, rare_option
+from spamnb.cli.shared.help import Command as Command
+from spamnb.cli.shared.help import Number, rare_option
 from spamnb.configuration.current import model_path
 from spamnb.errors import UsageError
 from spamnb.files import model_file
@@ -206,7 +206,7 @@ def mail_options(
 
     @wraps(command)
     def called(**options: Any) -> Any:
-        from spamnb.cli.labelled_mail import LabelledMail
+        from spamnb.cli.shared.labelled_mail import LabelledMail
 
         named = {name: options.pop(name) for name in MAIL if name in options}
         return command(mail=LabelledMail(**named), **options)

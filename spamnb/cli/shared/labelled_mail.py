@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from spamnb.cli.progress import progress
+from spamnb.cli.shared.progress import progress
 from spamnb.errors import DataError, UsageError
 from spamnb.labels import is_label
 from spamnb.mailboxes.labelled import size_of
