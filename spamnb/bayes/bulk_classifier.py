@@ -105,7 +105,7 @@ class BulkClassifier:
             return self.scorer.score([])
         numbers = {name: values[message] for name, values in self.numbers if values[message] != MISSING}
         score = self.scorer.score([], (), numbers)
-        score.evidence = []  # it cannot be sent to another process
+        score.evidence = []  # of numbers: like the others, this score goes to another process without
         return score
 
     def add(self, message: int, left_out: int, places: Any, counts: Any) -> None:

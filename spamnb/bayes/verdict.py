@@ -82,10 +82,6 @@ class Evidence:
         self.times = times
         self.weights = weights
 
-    def __reduce__(self) -> tuple[type[Evidence], tuple[Any, ...]]:
-        """Pickle it, which a class with C types cannot: processes that judge send scores."""
-        return Evidence, (self.feature, self.row, self.times, self.weights, self.part)
-
     @property
     def strength(self) -> float:
         """How far the highest weight is above the lowest."""
