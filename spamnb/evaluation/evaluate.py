@@ -16,10 +16,12 @@ from spamnb.evaluation.protocol import OnlineProtocol
 from spamnb.evaluation.results import Evaluation, JudgedMessages
 from spamnb.inspection.model_summary import ModelSummary, TellingToken, most_telling_tokens
 from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.reading.script_names import SCRIPTS, counts_by_name
 from spamnb.reading.settings import Settings
 from spamnb.training.batches import Batch
 
 TELLING_TOKENS = 20  # how many the report has of each label
+ENOUGH_OF_A_SCRIPT = 30  # messages; of fewer, a share says little
 
 
 def evaluate_by_folds(
@@ -78,7 +80,20 @@ def evaluate_by_model(
 def figures_of(judged: JudgedMessages) -> dict[str, Any]:
     """Measure all figures of an evaluation, ready for JSON."""
     found = measure(judged.labels, judged.truth, judged.verdict, judged.score, judged.probability)
-    return {**found, "folds": None}
+    return {**found, "folds": None, **figures_by_script(judged)}
+
+
+def figures_by_script(judged: JudgedMessages) -> dict[str, Any]:
+    """Count the messages in each script, most first; measure those in each of several that are not few."""
+    if judged.scripts is None:
+        return {"scripts": None, "by_script": {}}
+    counts = counts_by_name(np.bincount(judged.scripts, minlength=len(SCRIPTS)))
+    enough = [name for name, messages in counts.items() if messages >= ENOUGH_OF_A_SCRIPT]
+    columns, figures = (judged.truth, judged.verdict, judged.score, judged.probability), {}
+    for name in enough if len(enough) > 1 else ():
+        chosen = judged.scripts == SCRIPTS.index(name)
+        figures[name] = measure(judged.labels, *(column[chosen] for column in columns), resamples=0)
+    return {"scripts": counts, "by_script": figures}
 
 
 def duplicates_in(corpus: Corpus) -> int:

@@ -24,6 +24,7 @@ from spamnb.errors import DataError
 from spamnb.evaluation.results import JudgedMessages
 from spamnb.evaluation.running_counts import RunningCounts
 from spamnb.model import DEFAULT_VIEW
+from spamnb.reading.script_names import scripts_of_messages
 from spamnb.tables.lookup import CountLookup
 from spamnb.training.sample import sampled
 from spamnb.workers.processes import in_parallel
@@ -52,7 +53,9 @@ def cross_validate(folds: CrossValidation, jobs: int = 1) -> JudgedMessages:
         cutoff_pairs.append(pair)
     given = [verdict for verdict in verdicts if verdict is not None]
     mean_pair = None if None in cutoff_pairs else tuple(np.mean(cutoff_pairs, axis=0).tolist())
-    return JudgedMessages.of(corpus.labels, corpus.truth, given, corpus.names, corpus.unreadable, mean_pair)
+    return JudgedMessages.of(
+        corpus.labels, corpus.truth, given, corpus.names, corpus.unreadable, mean_pair, corpus.scripts
+    )
 
 
 class CrossValidation:
@@ -100,6 +103,7 @@ def judge_by_model(
     classifier = BulkClassifier(model.classifier, lookup.counts)
     known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth: list[int] = []
+    scripts: list[int] = []
     verdicts: list[Verdict] = []
     names: list[tuple[str, int | None]] = []
     unreadable: list[Unreadable] = []
@@ -107,16 +111,20 @@ def judge_by_model(
     for batch in batches:
         label_index = known.index(batch.label or "")
         scores = classifier.scores(batch.rows, lookup.counts_of(batch.rows, batch.fingerprints))
-        for name, score, digest in zip(batch.names, scores, batch.digests.tolist(), strict=True):
+        columns = batch.names, scores, batch.digests.tolist(), scripts_of_messages(batch.rows, batch.texts)
+        for name, score, digest, script in zip(*columns, strict=True):
             is_learned = model.stored.label_of(digest) is not None
             learned += is_learned
             if not (is_learned and skip_learned):
                 truth.append(label_index)
+                scripts.append(script)
                 verdicts.append(model.decide(score))
                 names.append(name)
         unreadable += batch.unreadable
     pair = (model.cutoffs.ham, model.cutoffs.spam) if model.cutoffs and has_spam(model.labels) else None
-    return JudgedMessages.of(known, np.array(truth, int), verdicts, names, unreadable, pair), learned
+    written = None if model.stored.keyed else np.array(scripts, int)
+    judged = JudgedMessages.of(known, np.array(truth, int), verdicts, names, unreadable, pair, written)
+    return judged, learned
 
 
 def cutoffs_and_calibration(

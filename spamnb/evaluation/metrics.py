@@ -114,6 +114,22 @@ def shown_metrics(figures: Mapping[str, Any]) -> Iterator[ShownMetric]:
             yield ShownMetric(name, metric.text(value), metric.text(low), metric.text(high), meaning)
 
 
+def script_table(figures: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Write the messages of each label and the headlines of each script: names of columns, and rows."""
+    labels = list(figures["labels"])
+    shown = [metric for metric in METRICS if metric.meaning and metric.find_in(figures) is not None]
+    columns = ["", *labels, *(metric.name.format(ham=not_spam(labels)) for metric in shown)]
+    rows = [
+        [
+            name,
+            *(f"{values['support']:,}" for values in found["labels"].values()),
+            *(metric.text(metric.find_in(found)) for metric in shown),
+        ]
+        for name, found in figures["by_script"].items()
+    ]
+    return columns, rows
+
+
 def measure(
     labels: Sequence[str],
     truth: Array,

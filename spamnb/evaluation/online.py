@@ -87,9 +87,8 @@ def judge_online(
         messages.append(message)
         verdicts.append(verdict)
     names = [corpus.names[message] for message in messages]
-    judged = JudgedMessages.of(
-        labels, corpus.truth[messages], verdicts, names, corpus.unreadable, rule.cutoff_pair
-    )
+    truths, scripts = corpus.truth[messages], corpus.scripts[messages]
+    judged = JudgedMessages.of(labels, truths, verdicts, names, corpus.unreadable, rule.cutoff_pair, scripts)
     return judged, learning_curve(judged)
 
 

@@ -21,6 +21,7 @@ from spamnb.bayes.view import View, prior
 from spamnb.clock import DAY, today
 from spamnb.inspection.standing import ENOUGH, standing
 from spamnb.model import Model
+from spamnb.reading.script_names import SCRIPTS, counts_by_name, scripts_of_words
 from spamnb.store.journal import FOLD_LIMIT
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.count_table import CountTable
@@ -81,6 +82,7 @@ class ModelSummary:
     occurrences: list[int]
     vocabulary: int
     pairs: int
+    scripts: dict[str, int] | None  # words in each, once for each message; None in a model without words
     journal: int  # messages in it
     journal_size: int
     journal_limit: int  # bytes at which it is folded into the model
@@ -100,12 +102,16 @@ class ModelSummary:
         vocabulary = Vocabulary(stored)
         check_columns(stored, "tokens", "days")  # which `blocks` reads
         tokens_by_label = np.zeros(len(stored.labels), np.int64)
+        words_in = np.zeros(len(SCRIPTS))
         last_day = 0
         telling = TellingTokens(model.classifier, top)
         for block in vocabulary.blocks():
             tokens_by_label += np.count_nonzero(block.occurrence_counts, axis=1)
             last_day = max(last_day, int(block.last_days.max()))
             telling.add(block.start, block.message_counts, block.occurrence_counts)
+            if not stored.keyed:
+                scripts = scripts_of_words(vocabulary.texts(block))
+                words_in += np.bincount(scripts, block.message_counts.sum(axis=0), len(SCRIPTS))
         settings = model.settings.as_map()
         settings["stop_words"] = len(settings["stop_words"])
         own_mail = judge_own_mail(model)
@@ -119,6 +125,7 @@ class ModelSummary:
             list(stored.occurrences),
             stored.vocabulary,
             stored.pair_vocabulary,
+            None if stored.keyed else counts_by_name(words_in),
             len(stored.journal.records),
             stored.journal.size,
             FOLD_LIMIT,

@@ -3,7 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spamnb.evaluation.metrics import LABEL_METRICS, UNKNOWN, ShownMetric, shown_metrics
+from spamnb.evaluation.metrics import (
+    LABEL_METRICS,
+    UNKNOWN,
+    ShownMetric,
+    script_table,
+    shown_metrics,
+)
 from spamnb.evaluation.results import Evaluation
 from spamnb.files import counted
 from spamnb.labels import SPAM, UNSURE
@@ -114,6 +120,7 @@ def tables_section(metrics: Mapping[str, Any]) -> Markup:
         titled("Verdicts", confusion(metrics)),
         titled("By label", by_label(metrics)),
         titled("All messages", all_messages(metrics)),
+        titled("By script", by_script(metrics)),
     )
     side_by_side = "tables pair" if len(metrics["labels"]) <= MOST_PAIRED else "tables"
     return section("In numbers", None, element("div", tables, class_=side_by_side))
@@ -155,6 +162,12 @@ def estimates(
 
 def estimate(value: float | None, interval: Sequence[float] | None) -> Markup:
     return joined(share(value), small(interval_text(interval, share)))
+
+
+def by_script(metrics: Mapping[str, Any]) -> Markup | None:
+    """Compare the scripts that messages are written in, if there are several."""
+    columns, rows = script_table(metrics)
+    return table(columns, [row(*cells) for cells in rows]) if rows else None
 
 
 def all_messages(metrics: Mapping[str, Any]) -> Markup:

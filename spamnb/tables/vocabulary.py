@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spamnb.arrays import Array
+from spamnb.arrays import Array, Texts
 from spamnb.errors import WHAT_TO_DO, ModelError
 from spamnb.store.stored_model import StoredModel
 from spamnb.tables.layout import record_type
@@ -83,6 +83,18 @@ class Vocabulary:
         if self.stored.keyed:
             return [shown_fingerprint(self._key(place)) for place in places]
         return [self._token(place).decode("utf-8", "replace") for place in places]
+
+    def texts(self, block: Block) -> Texts:
+        """Texts of the tokens of a block."""
+        if block.start >= self.size:
+            return Texts.of([token.text for token in self._new_tokens])
+        column, text = self.stored.column("ends"), self.stored.column("text")
+        size = len(block.fingerprints)
+        data = column.file.read(column.at + block.start * column.width, size * column.width)
+        start = min(column[block.start - 1] if block.start else 0, len(text))
+        ends = np.frombuffer(data, record_type(column.kind)).astype(np.int64).clip(start, len(text))
+        ends = np.maximum.accumulate(ends) - start  # whoever made the file
+        return Texts(ends, np.frombuffer(text.file.read(text.at + start, int(ends[-1])), np.uint8))
 
     def place(self, fingerprint: int) -> int:
         """Find the place of a token, which must be there."""

@@ -164,7 +164,9 @@ def test_a_word_too_often_to_be_counted():
         ones = np.ones(size, np.uint8)
         rows = Rows(np.arange(size + 1), ones * 0, ones * np.uint16(65_535), ones, {})
         names: list = [("", None)] * size
-        return Corpus(("ham", "spam"), ones * 0, names, np.empty(0), [], rows, np.zeros(1, np.uint64), [], [])
+        return Corpus(
+            ("ham", "spam"), ones * 0, names, np.empty(0), [], rows, np.zeros(1, np.uint64), [], [], ones
+        )
 
     whole = corpus(32_768)
     assert whole.table(np.ones(32_768, bool)).occurrence_counts.max() == 32_768 * 65_535

@@ -5,11 +5,12 @@ import re
 
 import pytest
 from helpers.forging import flip
+from helpers.learning import fold
 from helpers.screens import on_a_terminal
 
 SUMMARY = (
     "path size labels messages priors tokens occurrences vocabulary pairs journal journal_size settings view "
-    "cutoffs ham_loss own_mail last_learned standing telling"
+    "cutoffs scripts ham_loss own_mail last_learned standing telling"
 ).split()
 WHY = (
     "path verdict score probability probabilities reason cutoffs toward against lead sum evidence ignored"
@@ -78,6 +79,22 @@ class TestSummary:
         assert (plugh["messages"], casino["messages"]) == ({"ham": 0, "spam": 1}, {"ham": 0, "spam": 14})
         assert plugh["first_seen"] == plugh["last_seen"] == known["last_learned"]
         assert casino["last_seen"] == known["last_learned"]
+
+    def test_scripts(self, spamnb, own):
+        """Of a model's words, those of the journal included; Latin ones alone are not worth a line."""
+        assert spamnb("inspect", "--json").succeeds().json["scripts"] == {"Latin": 1.0}
+        assert b"scripts" not in spamnb("inspect").succeeds().out
+        head, words = "Subject: x\nContent-Type: text/plain; charset=utf-8\n\n", "один два три четыре"
+        spamnb("train", "--spam", "-", "--model", own, stdin=(head + words).encode()).succeeds()
+        for _ in range(2):
+            found = spamnb("inspect", "--json", "--model", own).succeeds().json["scripts"]
+            assert found["Cyrillic"] / found["Latin"] == pytest.approx(
+                4 / (15 * 7 + 13 * 10)
+            )  # words of `samples`
+            shares = [f"{name} {100 * share:.1f} %" for name, share in found.items()]
+            text = spamnb("inspect", "--model", own).succeeds().out.decode()
+            assert f"scripts     {', '.join(shares)} of the words\n" in text
+            fold(own)
 
     def test_three_labels(self, spamnb, three):
         known = spamnb("inspect", "--json", "--model", three).succeeds().json

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TOP = 10  # tokens shown of each label by default
 WIDEST = 4  # labels up to which each has a column
+LEAST_SHARE = 0.001  # of the words, from which on a script is named
 BAR_WIDTH = 10  # characters
 NO_WORDS = "not kept: tokens are shown as numbers, #…; --token WORD looks one up"
 
@@ -64,6 +65,8 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
         yield "own mail", own_mail(known)
     yield "learned", age(known)
     yield "vocabulary", f"{counted(known.vocabulary, 'token')}, {counted(known.pairs, 'pair')} of neighbours"
+    if len(written := scripts(known)) > 1:
+        yield "scripts", f"{', '.join(written)} of the words"
     if known.settings["keyed"]:
         yield "words", NO_WORDS
         yield "key", key_location(known.path)
@@ -71,6 +74,13 @@ def facts(known: ModelSummary) -> Iterator[tuple[str, str]]:
     yield "view", view(known.view)
     yield "size", f"{known.size / 1e6:,.1f} MB"
     yield "journal", journal(known)
+
+
+def scripts(known: ModelSummary) -> list[str]:
+    """Name the scripts of the mail, each with its share of the words."""
+    counts = known.scripts or {}
+    shares = [(name, words / sum(counts.values())) for name, words in counts.items()]
+    return [f"{name} {100 * share:.1f} %" for name, share in shares if share >= LEAST_SHARE]
 
 
 def cutoffs(known: ModelSummary) -> str:
