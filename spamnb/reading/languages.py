@@ -18,6 +18,8 @@ def stemmer(language: str) -> Callable[[str], str]:
     if language not in Stemmer.algorithms():
         raise UsageError(f"no stemmer for {language!r}; there are: {', '.join(Stemmer.algorithms())}")
     stem: Callable[[str], str] = Stemmer.Stemmer(language).stemWord
+    if language == "turkish":  # needs ı, which is i in all tokens
+        return lambda word: stem(word).replace("ı", "i")
     return stem
 
 

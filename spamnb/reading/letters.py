@@ -17,8 +17,8 @@ _INVISIBLE_CODES = (
     *range(0xE0000, 0xE0080),
     *range(0xE0100, 0xE01F0),
 )
-_INVISIBLE = frozenset(map(chr, _INVISIBLE_CODES))
-_GAPS = dict.fromkeys(_INVISIBLE_CODES, " ")
+_GAPS = dict.fromkeys((*_INVISIBLE_CODES, *range(0x334, 0x339)), " ")  # and strokes through letters
+_BREAKING = frozenset(map(chr, _GAPS))
 _TURNED = frozenset("\u202d\u202e")  # the text behind them is shown from right to left, or left to right
 
 # Often the only characters of a text that are not ASCII, and how they are read: once they are replaced, two
@@ -28,17 +28,18 @@ TYPOGRAPHY = (("\xa0", " "), *zip("‘’“”–—…•©®", "''        ", 
 # Characters replaced before normalisation (NFKC), which leaves them or makes worse: ™ would be TM, ´ a space.
 PLAINER: dict[int, int | None] = {
     **dict.fromkeys(_INVISIBLE_CODES),
-    **str.maketrans("ʼ´‐‑™℠", "''--  "),
+    **str.maketrans("ʼ´׳‐‑־™℠", "'''---  "),
+    **dict.fromkeys((*range(0xFC5E, 0xFC64), *range(0xFE70, 0xFE80))),  # Arabic vowels on a space
     **str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "abcdefghijklmnoprstuvwyz"),
     **{first + n: 65 + n for first in (0x1F150, 0x1F170) for n in range(26)},  # letters in white on black
 }
 
 # Letters of other scripts that look like Latin ones; they count as such in a word that also has Latin ones.
 _ALIKE = str.maketrans(
-    "АВЕЅІЈКМНОРСТУХѴӀ" + "аеорсухіјѕԁһԛԝѵӏү" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "αεηικνορτυχγως" + "օսհոցյ" + "ɑɡɩı",
-    "ABESIJKMHOPCTYXVl" + "aeopcyxijsdhqwvly" + "ABEZHIKMNOPTYX" + "aenikvoptuxywc" + "ouhngj" + "agii",
+    "АВЕЅІЈКМНОРСТУХѴӀ" + "аеорсухіјѕԁһԛԝѵӏү" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "αεηικνορτυχγως" + "օսհոցյ" + "ɑɡɩ",
+    "ABESIJKMHOPCTYXVl" + "aeopcyxijsdhqwvly" + "ABEZHIKMNOPTYX" + "aenikvoptuxywc" + "ouhngj" + "agi",
 )
-_LOOK_ALIKES = frozenset(map(chr, _ALIKE)) - {"ı"}  # an ordinary letter in Turkish
+_LOOK_ALIKES = frozenset(map(chr, _ALIKE))
 _LATIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 # Alphabets that nobody mixes with Latin letters: Greek to Armenian, Georgian, Cherokee, Coptic, Lisu.
 _FOREIGN_CODES = (
@@ -49,7 +50,7 @@ _FOREIGN_CODES = (
     *range(0xA4D0, 0xA500),
 )
 _FOREIGN = frozenset(map(chr, _FOREIGN_CODES))
-_ODD = _INVISIBLE | _LOOK_ALIKES | _FOREIGN
+_ODD = _BREAKING | _LOOK_ALIKES | _FOREIGN
 
 
 def unmasked(word: str) -> str:
@@ -81,8 +82,8 @@ def beyond_ascii(text: str) -> str:
 
 
 def _is_broken(chunk: str) -> bool:
-    """Tell whether something invisible stands between two letters, or turns them round."""
-    if _INVISIBLE.isdisjoint(chunk):
+    """Tell whether something invisible stands between two letters, strikes them out or turns them round."""
+    if _BREAKING.isdisjoint(chunk):
         return False
     runs = pairwise(chunk.translate(_GAPS).split())
     return not _TURNED.isdisjoint(chunk) or any(_is_western(a[-1]) and _is_western(b[0]) for a, b in runs)

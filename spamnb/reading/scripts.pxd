@@ -1,13 +1,17 @@
 cimport cython
 
-cdef str JOINERS
+cdef str JOINERS, JOINER, NON_JOINER, TWO_SARA_E
 cdef int SHORTEST_RUN
+cdef bytes _PLAINER, _FOLDED
 
 @cython.locals(words=list, chunk=str, start=Py_ssize_t)
 cpdef list words_of_run(str run, bint keep_case)
 
-@cython.locals(text=str, at=Py_ssize_t, size=Py_ssize_t, start=Py_ssize_t, word=str)
+@cython.locals(text=str, at=Py_ssize_t, size=Py_ssize_t, start=Py_ssize_t, word=str, has_ascii=bint)
 cdef add_visible_words(list words, str piece, bint keep_case)
+
+@cython.locals(char=Py_UCS4, found=bint)
+cdef bint is_changed(bytes table, str text) except -1
 
 @cython.locals(size=Py_ssize_t, count=int, end=Py_ssize_t)
 cdef Py_ssize_t add_emoji(list words, str text, Py_ssize_t at) except -1

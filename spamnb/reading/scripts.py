@@ -5,10 +5,28 @@ from __future__ import annotations
 from unicodedata import category, normalize
 
 from spamnb.reading.features import JOINERS, MOST_WORDS
+from spamnb.reading.folding import FOLDED, JOINER, NON_JOINER, TWO_SARA_E, folded, same_spelling
 from spamnb.reading.letters import PLAINER, unmasked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SHORTEST_RUN = 3  # emoji in a row, from which on they are measured
 PIECE_SIZE = 512  # characters normalised at once: over a run of combining marks it takes quadratic time
+
+
+def changed_by(table: Mapping[int, str | int | None]) -> bytes:
+    """Return for each character up to U+FFFF whether a table for str.translate changes it."""
+    found = bytearray(0x10000)
+    for code, form in table.items():
+        if code < len(found):
+            found[code] = form not in (code, chr(code))
+    return bytes(found)
+
+
+# Most words have none of them: to look is 10 times as fast as to translate.
+_PLAINER, _FOLDED = changed_by(PLAINER), changed_by(FOLDED)
 
 
 def words_of_run(run: str, keep_case: bool) -> list[str]:
@@ -25,20 +43,37 @@ def words_of_run(run: str, keep_case: bool) -> list[str]:
 
 
 def add_visible_words(words: list[str], piece: str, keep_case: bool) -> None:
-    """Add the words that a reader sees: NFKC, without invisible characters, look-alikes replaced."""
-    text = normalize("NFKC", piece.translate(PLAINER))
+    """Add the words that a reader sees: without invisible characters, forms and look-alikes replaced."""
+    if NON_JOINER in piece or JOINER in piece or TWO_SARA_E in piece:
+        piece = same_spelling(piece)
+    if is_changed(_PLAINER, piece):
+        piece = piece.translate(PLAINER)
+    text = normalize("NFKC", piece)
     at, size = 0, len(text)
     while at < size:
-        start = at
+        start, has_ascii = at, False
         while at < size and is_inside(text[at]):
+            has_ascii = has_ascii or text[at] < "\x80"
             at += 1
         if at > start:
-            word = unmasked(text[start:at].strip("'"))
+            word = text[start:at]
+            if is_changed(_FOLDED, word):
+                word = folded(word)
+            if has_ascii:
+                word = unmasked(word.strip("'"))
             add_syllables(words, word if keep_case else word.casefold())
         if at < size and is_emoji(text[at]):
             at = add_emoji(words, text, at)
         else:
             at += 1
+
+
+def is_changed(table: bytes, text: str) -> bool:
+    """Tell whether a text may have a character that a table names."""
+    found = False
+    for char in text:
+        found = found or char > "\uffff" or table[ord(char)] != 0
+    return found
 
 
 def add_emoji(words: list[str], text: str, at: int) -> int:

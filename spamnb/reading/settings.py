@@ -87,7 +87,8 @@ class Settings:
             from spamnb.reading.languages import stemmer
 
             stem = stemmer(self.stem)
-        return Words(self.ngrams, self.keep_case, frozenset(self.stop_words), stem)
+        dotless = self.stem == "turkish" and not self.keep_case
+        return Words(self.ngrams, self.keep_case, frozenset(self.stop_words), stem, dotless)
 
 
 def folded_stop_words(stop_words: "Sequence[str]") -> list[str]:

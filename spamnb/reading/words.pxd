@@ -6,7 +6,7 @@ cdef int SPACE, MOST_WORDS, MOST_RUNS, LONGEST_RUN
 @cython.final
 cdef class Words:
     cdef public int ngrams
-    cdef public bint keep_case
+    cdef public bint keep_case, dotless
     cdef public object stop_words, stem
     cdef dict _stems, _runs
     cdef bytes _table

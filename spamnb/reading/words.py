@@ -26,11 +26,13 @@ class Words:
         keep_case: bool = False,
         stop_words: frozenset[str] = frozenset(),
         stem: Callable[[str], str] | None = None,
+        dotless: bool = False,
     ) -> None:
         self.ngrams = ngrams
         self.keep_case = keep_case
         self.stop_words = stop_words
         self.stem = stem
+        self.dotless = dotless  # ı is another letter than i, and its capital is I; else all four are one
         self._stems: dict[str, str] = {}
         self._runs: dict[bytes, bytes] = {}  # of characters, and their words
         self._table = _SPACED if keep_case else _FOLDED
@@ -43,9 +45,13 @@ class Words:
 
     def spaced(self, text: str) -> bytes:
         """Return a text as words with spaces between them, quotes around and over-long ones as they are."""
+        if self.dotless:
+            text = text.replace("I", "ı")
         plain = text.isascii()
         if not plain:
             text = plain_typography(text)
+            if not self.dotless:
+                text = text.replace("ı", "i")
             plain = text.isascii()
         data = text.encode() if plain else text.encode("utf-8", "replace")
         data = data.translate(self._table)
@@ -90,7 +96,7 @@ class Words:
         """Leave out stop words, and stem the others."""
         words = [at_most_long(word) for word in words]
         if self.stop_words:
-            words = [word for word in words if word.casefold() not in self.stop_words]
+            words = [word for word in words if word.casefold().replace("ı", "i") not in self.stop_words]
         return [self._stemmed(word) for word in words] if self.stem else words
 
     def _stemmed(self, word: str) -> str:
