@@ -31,7 +31,7 @@ FOLDED: dict[int, str | int | None] = {
     ),
     **dict.fromkeys((0x6E7, 0x6E8, *range(0x6EA, 0x6EE), *range(0x8D3, 0x900))),
     **str.maketrans("ىیکۀ", "ييكه"),  # windows-1256 lacks the Persian yeh, so Persian has any of the three
-    **str.maketrans({"װ": "וו", "ױ": "וי", "ײ": "יי"}),
+    **dict(zip(range(0x5F0, 0x5F3), ("וו", "וי", "יי"), strict=True)),  # Yiddish, in one letter or in two
     **str.maketrans("ȘșȚțЁёİ", "ŞşŢţЕеI"),  # ISO-8859-2 lacks the comma; few Russians type ё
 }
 _CHILLUS = tuple((base + "്" + JOINER, chillu) for base, chillu in zip("ണനരലളക", "ൺൻർൽൾൿ", strict=True))

@@ -63,8 +63,8 @@ RULES = {
 
 
 def _separators(chars: str) -> bytes:
-    """Return a table that lowers letters, and makes spaces of `chars` and of all unprintable characters."""
-    return bytes(32 if c < 33 or c > 126 or chr(c) in chars else ord(chr(c).lower()) for c in range(256))
+    """Return a table that lowers ASCII letters, and makes spaces of `chars` and what is not printable."""
+    return bytes(32 if c < 33 or c == 127 or chr(c) in chars else c for c in range(256)).lower()
 
 
 ADDRESS_SEPARATORS = _separators("<>,;:\"'()[]")
@@ -133,6 +133,8 @@ def add_header(features: Features, name: str, value: str, words: Words, paired: 
     elif rule == SIGNATURE:
         add_signer(features, tag, value)
     else:
+        if rule == ADDRESSES and ("xn--" in value or "XN--" in value):
+            value = decoded(value)
         ngrams = words.ngrams if rule == SUBJECT else 1
         features.add_words(tag, words.spaced(value), MOST_HEADER_WORDS, kind.part, ngrams, paired)
         if rule in (SUBJECT, ADDRESSES) and not value.isascii():
@@ -152,6 +154,13 @@ def trick_in(text: str) -> str:
     return letters.trick_in(text)
 
 
+def decoded(value: str) -> str:
+    """Return a value with its encoded international hosts as people read them."""
+    from spamnb.reading import domains  # late, too
+
+    return domains.decoded(value)
+
+
 def split_at(separators: bytes, value: str) -> bytes:
     """Return a header's value, in lower case, with spaces for separators; what is not ASCII becomes "?"."""
     data = value.encode() if value.isascii() else value.encode("ascii", "replace")
@@ -160,7 +169,7 @@ def split_at(separators: bytes, value: str) -> bytes:
 
 def add_addresses(features: Features, tag: Tag, value: str) -> None:
     """Count each address, and its domain."""
-    data = split_at(ADDRESS_SEPARATORS, value)
+    data = split_at(ADDRESS_SEPARATORS, value) if value.isascii() else international(features, tag, value)
     size, at, left = len(data), 0, MOST_HEADER_WORDS
     while at < size and left:
         start = domain = at
@@ -173,6 +182,17 @@ def add_addresses(features: Features, tag: Tag, value: str) -> None:
             features.add(tag, data, domain - 1, at, HEAD)
         left -= at > start
         at += 1
+
+
+def international(features: Features, tag: Tag, value: str) -> bytes:
+    """Return the addresses of a value that is not ASCII, with spaces between them; count hosts that pose."""
+    from spamnb.reading.domains import poses, usual_addresses
+
+    pieces = value.encode("utf-8", "replace").translate(ADDRESS_SEPARATORS).split(None, MOST_HEADER_WORDS)
+    addresses = usual_addresses(pieces[:MOST_HEADER_WORDS])
+    if any(poses(host) for _, host in addresses):
+        features.add(tag, b"trick=domain", 0, 12, HEAD)
+    return " ".join([f"{local}@{host}" for local, host in addresses]).encode()
 
 
 def add_domain(features: Features, tag: Tag, value: str) -> None:

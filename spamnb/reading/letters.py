@@ -60,6 +60,11 @@ def unmasked(word: str) -> str:
     return word if _LATIN.isdisjoint(word) else word.translate(_ALIKE)
 
 
+def reads_as_latin(word: str) -> bool:
+    """Tell whether each letter of a word that is not ASCII looks like one that is."""
+    return not word.isascii() and word.translate(_ALIKE).isascii()
+
+
 def trick_in(text: str) -> str:
     """Return how a text hides words from a filter; nothing if it does not.
 

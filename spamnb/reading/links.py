@@ -17,7 +17,7 @@ MOST_DOMAINS = 4  # of a host, itself among them
 
 URL, PATH, RELATIVE = Tag(b"url:"), Tag(b"url:/"), Tag(b"url:relative")
 OTHER_HOST = Tag(b"link:other-host")
-USER, PORT = Tag(b"url:user@"), Tag(b"url:port")
+USER, PORT, POSES = Tag(b"url:user@"), Tag(b"url:port"), Tag(b"url:trick=domain")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
 _SCHEME_LETTERS = _LETTERS + _NOT_FIRST
@@ -137,18 +137,22 @@ def _add_absolute_link(features: Features, link: str, slashes: int, words: Words
         scheme = link[: slashes - 1].lower()
         if scheme not in ("http", "https"):
             features.add_token(f"url:{scheme[:LONGEST_SCHEME]}:", BODY)
-    _add_host(features, plain_host(link[start + in_brackets : stop]))
+    host = plain_host(link[start + in_brackets : stop])
+    _add_host(features, host)
+    if not host.isascii() and poses(host):
+        features.add(POSES, b"", 0, 0, BODY)
     if len(link) > end + 1:
         features.add_words(PATH, words.spaced(unquoted(link[end:])), MOST_PATH_WORDS, BODY)
 
 
 def _add_host(features: Features, host: str) -> None:
     """Count a host with the domains it lies in, an address with its network."""
-    if ":" in host or (host[-1:].isdigit() and host.replace(".", "").isdigit()):
+    number = host if ":" in host else ipv4(host) if host[:1].isdigit() else ""
+    if number:
         features.add_token("url:number", BODY)
-        if ":" not in host:
-            features.add_token(f"url:{'.'.join(host.split('.')[:2])[:LONGEST_HOST]}.", BODY)
-        features.add_token(f"url:{host[:LONGEST_HOST]}", BODY)
+        if "." in number:
+            features.add_token(f"url:{'.'.join(number.split('.')[:2])[:LONGEST_HOST]}.", BODY)
+        features.add_token(f"url:{number[:LONGEST_HOST]}", BODY)
         return
     data = host.encode()
     size = start = len(data)
@@ -163,6 +167,34 @@ def _add_host(features: Features, host: str) -> None:
                 end = at + len(data[at:].decode()[:LONGEST_HOST].encode())
             features.add(URL, data, at, end, BODY)
         before = data[at]
+
+
+def ipv4(host: str) -> str:
+    """Return an address as four numbers: browsers also read one to three, octal and hexadecimal ones.
+
+    Numbers too large for that are returned as they are; nothing if the host is none.
+    """
+    numbers = []
+    for part in host.split("."):
+        base = 16 if part.startswith("0x") else 8 if part.startswith("0") else 10
+        if not (part.isascii() and part.isalnum()):
+            return ""
+        try:
+            numbers.append(int(part, base))
+        except ValueError:
+            return host if host.replace(".", "").isdigit() else ""
+    *first, last = numbers
+    if len(first) > 3 or max(first, default=0) > 255 or last >= 256 ** (4 - len(first)):
+        return host
+    value = last + sum([number << 8 * (3 - at) for at, number in enumerate(first)])
+    return ".".join(map(str, value.to_bytes(4, "big")))
+
+
+def poses(host: str) -> bool:
+    """Tell whether a host that is not ASCII looks like another one."""
+    from spamnb.reading import domains
+
+    return domains.poses(host)
 
 
 def add_link_texts(features: Features, texts: list[tuple[str, str]]) -> None:
@@ -207,18 +239,14 @@ def registrable(host: str) -> str:
 
 def plain_host(host: str) -> str:
     """Return a host in its usual form: it can be written in many ways."""
-    if is_usual(host):
+    if is_usual(host) and "xn--" not in host:
         return host
-    host = unquoted(host)
-    if not host.isascii():
-        from unicodedata import normalize
+    host = unquoted(host).lower()
+    if not host.isascii() or "xn--" in host:
+        from spamnb.reading.domains import usual_host  # late: most hosts are plain
 
-        from spamnb.reading.letters import PLAINER
-
-        host = normalize("NFKC", host.translate(PLAINER)).replace("。", ".")
-    if not host.isprintable() or " " in host:
-        host = "".join([char for char in host if char.isprintable() and char != " "])
-    return host.lower().strip(".")
+        return usual_host(host)
+    return "".join([char for char in host if char.isprintable() and char != " "]).strip(".")
 
 
 def is_usual(host: str) -> bool:

@@ -100,6 +100,26 @@ def test_the_words_follow_the_settings():
     assert tokens("x-a", "Kings of offers", words) == ["x-a:King", "x-a:offer"]
 
 
+# International addresses
+
+
+@pytest.mark.parametrize("value", ["用户@例子.中国", "<用户@xn--fsqu00a.XN--fiqs8s>", "<用户@例子。中国>"])
+def test_an_international_address(value):
+    assert tokens("from", value) == tagged("from", "用户 例子 中国 用户@例子.中国 @例子.中国")
+
+
+def test_a_domain_that_poses_as_another():
+    for host in ("аррӏе.com", "xn--80ak6aa92e.com"):
+        assert tokens("from", f"x@{host}") == tagged(
+            "from", "x аррӏе com trick=domain x@аррӏе.com @аррӏе.com"
+        )
+
+
+@given(st.text(alphabet="@.<>xn-a8é用\u0301\u3000\u2028 ", max_size=60))
+def test_any_address(value):
+    assert all(token.isprintable() and " " not in token for token in tokens("to", value))
+
+
 # Lists and signatures
 
 

@@ -92,6 +92,10 @@ EXAMPLES = [
 ]
 
 
+IPV4_FORMS = ("192.0.2.7", "3221225991", "0xC0000207", "0300.0.02.07", "0xc0.519", "192.0.519")
+NO_CODES = ("xn--paypal-", "xn--99999999", "xn--", "xn--a-ecp", "xn--" + "a" * 64)
+
+
 @pytest.mark.parametrize(
     ("link", "expected"),
     [
@@ -121,7 +125,21 @@ EXAMPLES = [
         ("data:image/png;base64,AAAA", "data:"),
         ("b.html", "relative"),
         *((link, "relative") for link in ("/b/c", "#top", "?b=c", "/at/10:30", "page?time=10:30")),
-        ("http://3221225991/", "number 3221225991. 3221225991"),
+        *((f"http://{form}/", "number 192.0. 192.0.2.7") for form in IPV4_FORMS),
+        ("http://4294967296/", "number 4294967296"),
+        ("http://1.2.3.4.5/", "number 1.2. 1.2.3.4.5"),
+        ("http://999.08.0.1/", "number 999.08. 999.08.0.1"),
+        ("http://163.example/", "163.example example"),
+        *(
+            (f"http://{host}/b", "例子.中国 中国 /b")
+            for host in ("例子.中国", "xn--fsqu00a.XN--fiqs8s", "例子。中国")
+        ),
+        ("http://xn--bcher-kva.example", "bücher.example example"),
+        # no codes of labels: of ASCII, broken, of what browsers refuse, too long
+        *((f"http://{code}.example", f"{code}.example example") for code in NO_CODES),
+        *((f"http://{host}.com", "аррӏе.com com trick=domain") for host in ("аррӏе", "xn--80ak6aa92e")),
+        ("http://xn--pypal-4ve.example", "pаypal.example example trick=domain"),  # Cyrillic а
+        ("http://оса.рф", "оса.рф рф"),
         ("//cdn.example/b", "cdn.example example /b"),
         ("//cdn.example:8080/b", "port cdn.example example /b"),
         ("http://a.example/%76iagra", "a.example example /viagra"),
@@ -244,6 +262,7 @@ def test_any_text(before, link):
         ("ann@a.com", "http://b.example/", False),
         ("www.bank.example", "/login", False),
         ("www.bank.example", "mailto:x@evil.example", False),
+        ("http://例子.中国", "http://www.xn--fsqu00a.xn--fiqs8s/", False),
     ],
 )
 def test_a_link_that_shows_another_host(text, link, is_other):

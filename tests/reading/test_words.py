@@ -4,6 +4,7 @@ import unicodedata
 
 import pytest
 import Stemmer
+import stop_words
 from helpers.textbook import grams_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -350,10 +351,18 @@ def test_stop_words_are_not_in_ngrams():
     assert grams_of(words, "end of file") == ["end", "file", "end file"]
 
 
+@pytest.mark.parametrize("language", sorted(stop_words.LANGUAGE_MAPPING.values()))
+def test_stop_words_of_every_language(language):
+    words = Settings(stop_language=language).words()
+    listed = [word for word in stop_words.get_stop_words(language) if len(WORDS.of(word)) == 1]
+    assert len(listed) > 20
+    assert [word for word in listed if words.of(word)] == []
+
+
 def test_an_unknown_language():
-    with pytest.raises(UsageError, match="klingon"):
+    with pytest.raises(UsageError, match="'klingon'; there are: arabic, bulgarian"):
         Settings(stop_language="klingon")
-    with pytest.raises(UsageError, match="klingon"):
+    with pytest.raises(UsageError, match="'klingon'; there are: arabic, armenian"):
         Settings(stem="klingon").words()
 
 
@@ -375,6 +384,31 @@ def test_an_unknown_language():
 )
 def test_stemming(language, text, stems):
     assert of(text, stem=language) == stems.split()
+
+
+STEMMED = {
+    **{"arabic": "المدرسة", "armenian": "տներում", "basque": "etxeetan", "catalan": "llibres"},
+    **{"czech": "městech", "danish": "regningerne", "dutch": "lichamelijke", "dutch_porter": "lichamelijke"},
+    **{"english": "connections", "esperanto": "librojn", "estonian": "raamatutega", "finnish": "kirjoissa"},
+    **{"french": "écoles", "german": "größten", "greek": "ανοίγματα", "hindi": "लड़कियों"},
+    **{"hungarian": "könyveket", "indonesian": "bukunya", "irish": "fhear", "italian": "città"},
+    **{"lithuanian": "knygomis", "nepali": "केटाहरु", "norwegian": "regningene", "persian": "کتابها"},
+    **{"polish": "książkami", "porter": "ponies", "portuguese": "nações", "romanian": "științele"},
+    **{"russian": "самолётами", "serbian": "кућама", "sesotho": "dibuka", "spanish": "canciones"},
+    **{"swedish": "räkningarna", "tamil": "புத்தகங்கள்", "turkish": "kızların", "yiddish": "געזאָגט"},
+}
+
+
+@pytest.mark.parametrize("language", Stemmer.algorithms())
+def test_every_stemmer_stems_words_of_its_language(language):
+    word = STEMMED[language]
+    stem = Stemmer.Stemmer(language).stemWord(word.casefold())
+    assert of(word, stem=language) == of(word.upper(), stem=language) == [stem.replace("ı", "i")]
+    assert stem != word
+
+
+def test_stop_words_beside_turkish_stems():
+    assert of("Bazı KIZLAR BAZI", stem="turkish", stop_words=["bazı"]) == ["kiz"]
 
 
 @pytest.mark.parametrize("language", Stemmer.algorithms())
