@@ -1,147 +1,81 @@
-"""Text of what is encoded: transfer encodings, charsets, encoded words (RFC 2047), parameters (RFC 2231).
+"""Text of what is encoded: bodies, encoded words (RFC 2047), parameters (RFC 2231), as a reader sees them.
 
 Nothing here raises. `headers` and `message` load this module if needed: plain ASCII mail is read without it.
-
-Only the codecs named here are ever looked up: a charset comes from a stranger, and Python's registry also
-holds codecs that are not charsets (base64, zlib), take quadratic time (punycode, idna) or interpret escapes.
 """
 
 from __future__ import annotations
 
-from binascii import Error, a2b_base64, a2b_qp
-from codecs import charmap_decode
-from encodings.aliases import aliases  # already loaded by the interpreter: costs nothing
+from binascii import a2b_qp
 
-MAX_NAME = 64  # characters; the longest registered charset name has 45
-
-SINGLE_BYTE = frozenset(
-    """
-    ascii latin_1 iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6 iso8859_7 iso8859_8 iso8859_9 iso8859_10
-    iso8859_11 iso8859_13 iso8859_14 iso8859_15 iso8859_16 koi8_r koi8_t koi8_u kz1048 ptcp154 tis_620
-    cp437 cp720 cp737 cp775 cp850 cp852 cp855 cp856 cp857 cp858 cp860 cp861 cp862 cp863 cp864 cp865 cp866
-    cp869 cp874 cp1006 cp1125 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258
-    mac_arabic mac_croatian mac_cyrillic mac_farsi mac_greek mac_iceland mac_latin2 mac_roman mac_romanian
-    mac_turkish
-    """.split()
-)
-MULTI_BYTE = frozenset(
-    """
-    utf_8 big5 big5hkscs cp932 cp949 cp950 euc_jp euc_jis_2004 euc_jisx0213 euc_kr gb2312 gbk gb18030 johab
-    shift_jis shift_jis_2004 shift_jisx0213
-    """.split()
-)
-# In these, bytes below 0x80 are not simply ASCII.
-STATEFUL = frozenset(
-    """
-    utf_7 utf_8_sig utf_16 utf_16_be utf_16_le utf_32 utf_32_be utf_32_le hz
-    iso2022_jp iso2022_jp_1 iso2022_jp_2 iso2022_jp_2004 iso2022_jp_3 iso2022_jp_ext iso2022_kr
-    """.split()
-)
-KNOWN = SINGLE_BYTE | MULTI_BYTE | STATEFUL
-
-# As browsers do: senders name the old charset and mean the superset that their system really uses.
-SUPERSETS = {
-    "ascii": "",  # says nothing about bytes above 0x7f: they are guessed
-    "latin_1": "cp1252",
-    "iso8859_9": "cp1254",
-    "iso8859_11": "cp874",
-    "tis_620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "big5": "big5hkscs",
-}
-COMMON = {"us-ascii": "", "iso-8859-1": "cp1252", "windows-1252": "cp1252", "utf-8": "utf_8"}  # by `codec`
-# Names seen in mail that Python does not know.
-MORE_ALIASES = {
-    "iso_8859_8_i": "iso8859_8",
-    "iso_8859_8_e": "iso8859_8",
-    "iso_8859_6_i": "iso8859_6",
-    "iso_8859_6_e": "iso8859_6",
-    "unicode_1_1_utf_7": "utf_7",
-    "unicode_1_1_utf_8": "utf_8",
-    "gb_2312_80": "gb2312",
-    "chinesebig5": "big5",
-    "sjis": "shift_jis",
-    "windows_31j": "cp932",
-    "windows_874": "cp874",
-    "mac": "mac_roman",
-}
-BASE64_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-NOT_BASE64 = bytes(set(range(256)) - set(BASE64_ALPHABET))
-ALL_BYTES = bytes(range(256))
-NOT_C1 = ALL_BYTES[:0x80] + ALL_BYTES[0xA0:]
-CP1252 = ALL_BYTES.decode("cp1252", "replace")
-FEW = 8  # different bytes that are replaced one by one faster than all by a table
-ASCII_ONLY = ALL_BYTES[:128] + b"?" * 128
+from spamnb.reading.known_charsets import COMMON, STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
+from spamnb.reading.transfer import decode_base64, undo
 
 
-def codec(declared: str) -> str:
-    """Return Python's name of the codec for a declared charset; "" if it has to be guessed."""
-    if not declared or len(declared) > MAX_NAME or not declared.isascii():
-        return ""
-    words = "".join([c if c.isalnum() else " " for c in declared.lower()]).split()
-    name = "_".join(words[1:] if words[:1] == ["x"] else words)
-    name = MORE_ALIASES.get(name) or aliases.get(name, name)
-    return SUPERSETS.get(name, name) if name in KNOWN else ""
+class Decoding:
+    """A text of a message, and how it was read: where that is not as declared, the reasons."""
+
+    __slots__ = ("charset", "encoding", "size", "text", "why_charset", "why_encoding")
+
+    def __init__(
+        self, text: str, size: int, encoding: str, why_encoding: str, charset: str, why_charset: str
+    ):
+        self.text = text
+        self.size = size  # bytes once the encoding was undone
+        self.encoding = encoding
+        self.why_encoding = why_encoding
+        self.charset = charset  # Python's name of the codec
+        self.why_charset = why_charset
 
 
-def decode(data: bytes, declared: str = "") -> str:
-    """Decode bytes by their declared charset, or by a guess."""
+def read_text(body: bytes, encoding: str, declared: str, around: bytes, most: int) -> Decoding:
+    """Read the body of a leaf, up to so many bytes; the message around it may name other charsets."""
+    undone = undo(body, encoding)
+    data = undone.data
+    if len(data) > most:
+        data = data[:most]
+        data = data[: data.rfind(b"\n") + 1] or data  # cut at a line end, not within a character
+    name, why = charset_of(data, declared, around)
+    return Decoding(by_codec(data, name), len(data), undone.encoding, undone.why, name, why)
+
+
+def decode(data: bytes, declared: str = "", around: bytes = b"") -> str:
+    """Decode bytes by their declared charset if they fit it, else by the one that is found."""
+    return by_codec(data, charset_of(data, declared, around)[0])
+
+
+def charset_of(data: bytes, declared: str, around: bytes = b"") -> tuple[str, str]:
+    """Return Python's name of the charset that bytes are in, and why it is not the declared one."""
     name = COMMON[declared] if declared in COMMON else codec(declared)
-    if name in STATEFUL:
-        return _stateful(data, name)
     if data.isascii():
-        return data.decode("ascii")
-    if not name:
-        try:
-            return data.decode()
-        except UnicodeDecodeError:
-            name = "cp1252"
-    if name in MULTI_BYTE:
-        return data.decode(name, "replace")
-    if name == "cp1252" and len(special := set(data.translate(None, NOT_C1))) <= FEW:
-        text = data.decode("latin-1")  # the same but for 32 bytes
-        for byte in special:
-            text = text.replace(chr(byte), CP1252[byte])
-        return text
-    # errors="replace" calls back at each undefined byte: 380 ms for a MiB of them. A full table takes 5 ms.
-    return charmap_decode(data, "strict", ALL_BYTES.decode(name, "replace"))[0]
+        if b"\x1b" not in data and b"\0" not in data and name not in TWO_BYTES:
+            return name if name in STATEFUL else "ascii", ""
+    elif name in ("", "utf_8") and is_utf8(data):
+        return "utf_8", "" if name else "it is UTF-8"
+    from spamnb.reading.charsets import find
+
+    return find(data, name, around)
 
 
-def _stateful(data: bytes, name: str) -> str:
-    if name != "utf_7":
-        return data.decode(name, "replace")
-    # Bytes above 0x7f are errors, at 380 ms a MiB. Lone surrogates, which nothing can encode, are replaced.
-    text = data.translate(ASCII_ONLY).decode(name, "replace")
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def readable_fields(fields: list[tuple[str, str]], data: bytes, charset: str) -> list[tuple[str, str]]:
+    """Return header fields as a person would see them; raw bytes are of one charset, if of any.
+
+    `charset` is what the body was read by, if that is known.
+    """
+    raw = b"\n".join([value.encode("latin-1") for _, value in fields if not value.isascii()])
+    if raw and not is_utf8(raw):
+        from spamnb.reading.charsets import find
+
+        charset = find(raw, charset, data)[0]
+    return [(name, readable_value(value, charset)) for name, value in fields]
 
 
-def without_transfer_encoding(data: bytes, encoding: str) -> bytes:
-    """Undo base64 and quoted-printable; what is declared as anything else stays as it is."""
-    if encoding.startswith("base64"):
-        return decode_base64(data)
-    return a2b_qp(data) if encoding.startswith("quoted") else data
-
-
-def decode_base64(data: bytes) -> bytes:
-    """Decode base64 with junk in it, or cut off anywhere."""
-    try:
-        return a2b_base64(data)
-    except Error:
-        letters = data.translate(None, NOT_BASE64)
-        used = len(letters) - (len(letters) % 4 == 1)  # a lone last letter holds no byte
-        return a2b_base64(letters[:used] + b"==")
-
-
-def readable_value(value: str) -> str:
+def readable_value(value: str, raw_charset: str = "") -> str:
     """Return a raw value of a header with each `=?charset?B or Q?text?=` replaced.
 
     Neighbours of one charset are decoded together: many senders cut a multi-byte character in two.
     """
     if "=?" not in value:
-        return decode(value.encode("latin-1"))
+        return decode(value.encode("latin-1"), raw_charset)
     out: list[str] = []
     words: list[bytes] = []  # bytes of encoded words that wait to be decoded together
     charset = ""  # of all these words
@@ -158,12 +92,12 @@ def readable_value(value: str) -> str:
             between = ""  # white space between two words only separates them
         name = value[start + 2 : mark].partition("*")[0].strip().lower()  # charset*language
         if between or name != charset:
-            out += decode(b"".join(words), charset), decode(between.encode("latin-1"))
+            out += decode(b"".join(words), charset), decode(between.encode("latin-1"), raw_charset)
             words, charset = [], name
         text = value[mark + 3 : end].encode("latin-1")
         words.append(decode_base64(text) if coding == "b?" else a2b_qp(text, header=True))
         copied = look = end + 2
-    out += decode(b"".join(words), charset), decode(value[copied:].encode("latin-1"))
+    out += decode(b"".join(words), charset), decode(value[copied:].encode("latin-1"), raw_charset)
     return "".join(out)
 
 

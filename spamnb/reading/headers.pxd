@@ -19,11 +19,10 @@ cdef str _lower_name(bytes data, Py_ssize_t start, Py_ssize_t end)
 
 cdef bint _is_envelope(bytes data, Py_ssize_t at) except -1
 cdef str _stripped(bytes data, size_t start, size_t end)
-cdef str _readable(str value)
 
 @cython.locals(found=dict, readable_parameters=dict, semicolon=Py_ssize_t, at=Py_ssize_t, end=Py_ssize_t,
                equals=Py_ssize_t, start=Py_ssize_t, text=str)
-cpdef dict parameters(str value)
+cpdef dict parameters(str value, str charset=*)
 
 cdef tuple _quoted(str value, Py_ssize_t start)
 
@@ -33,12 +32,14 @@ cdef class HeaderBlock:
     cdef readonly list fields, headers
     cdef readonly dict content
     cdef public Py_ssize_t body
+    cdef readonly bint is_raw
 
-    @cython.locals(at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t, bits="unsigned char",
+    @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t, bits="unsigned char",
                    byte="unsigned char", folded=bint, encoded=bint)
     cpdef void read(self, bytes data, Py_ssize_t limit) except *
 
     @cython.locals(name=str, value=str, written=bytes, subject=str)
     cdef bint add(self, bytes data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end, bint folded) except -1
 
+    cpdef void decode(self, bytes data, str charset) except *
     cdef str transfer_encoding(self)

@@ -1,8 +1,8 @@
 """Header blocks read from raw bytes: fields with raw and readable values, and their parameters.
 
 The value of a header field is "raw" first: unfolded, a character a byte (latin-1), so that the bytes of a
-boundary or of an encoded word can be had again. `_readable` makes of it what a person would see. What is
-encoded is left to `reading.decoding`, which plain ASCII mail does not load.
+boundary or of an encoded word can be had again. What a person would see is made of it by `reading.decoding`,
+which plain ASCII mail does not load.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ def header_start(data: bytes) -> int:
 class HeaderBlock:
     """A header block as it is read; at first an empty one."""
 
-    __slots__ = ("body", "content", "fields", "headers")
+    __slots__ = ("body", "content", "fields", "headers", "is_raw")
 
     def __init__(self, body: int) -> None:
         self.fields: Fields = []  # lower-case names, raw values; in order
         self.headers = self.fields  # with values as a person would see them
         self.content: dict[str, str] = {}  # the first raw value of each name that starts with "content-"
         self.body = body  # offset of what follows the block
+        self.is_raw = False  # has bytes above 0x7f, in whatever charset
 
     def read(self, data: bytes, limit: int) -> None:
         """Read the fields up to where the body starts; the body is at -1 if the limit comes before it.
@@ -70,7 +71,7 @@ class HeaderBlock:
         be no header: the body starts there when the blank line was forgotten. Taking headers for body loses
         no word; taking body for headers would.
         """
-        at = here = self.body  # where the line starts, and where it is read
+        start = at = here = self.body  # of the block, of the line, and where it is read
         most, colon, bits = MAX_FIELDS, -1, 0
         folded = encoded = False
         self.body = _end_of_block(data, at)
@@ -98,8 +99,16 @@ class HeaderBlock:
                 here += 1
         if self.body < 0 and at < here == limit:
             self.add(data, at, colon, limit, folded)
-        if encoded or bits >= 0x80:
-            self.headers = [(name, _readable(value)) for name, value in self.fields]
+        self.is_raw = bits >= 0x80
+        if encoded or self.is_raw or data.find(b"\x1b", start, here) >= 0:
+            self.headers = []
+            self.decode(data, "")
+
+    def decode(self, data: bytes, charset: str) -> None:
+        """Make values readable that have encoded words or raw bytes, perhaps of the charset of the body."""
+        from spamnb.reading.decoding import readable_fields
+
+        self.headers[:] = readable_fields(self.fields, data, charset)
 
     def add(self, data: bytes, start: int, colon: int, end: int, folded: bool) -> bool:
         """Add the field between two offsets; if it can be none, the body starts there."""
@@ -194,17 +203,11 @@ def _stripped(data: bytes, start: int, end: int) -> str:
     return data[start:end].decode("latin-1")
 
 
-def _readable(value: str) -> str:
-    """Return a raw value as a person would see it."""
-    if value.isascii() and "=?" not in value:
-        return value
-    from spamnb.reading.decoding import readable_value
+def parameters(value: str, charset: str = "") -> dict[str, str]:
+    """Return the parameters of a raw value: lower-case names, readable values (but a raw boundary).
 
-    return readable_value(value)
-
-
-def parameters(value: str) -> dict[str, str]:
-    """Return the parameters of a raw value: lower-case names, readable values (but a raw boundary)."""
+    What is beyond ASCII is perhaps of this charset.
+    """
     found: dict[str, str] = {}
     value = value[:MAX_VALUE]
     semicolon = value.find(";")
@@ -228,15 +231,17 @@ def parameters(value: str) -> dict[str, str]:
         found.setdefault(value[at:equals].strip().lower(), text)
     if value.isascii() and value.find("*") < 0 and value.find("=?") < 0:
         return found
+    from spamnb.reading.decoding import extended_parameter, readable_value
+
     readable_parameters = {}
     for name, text in found.items():
         base, star, _ = name.partition("*")
         if star:
-            from spamnb.reading.decoding import extended_parameter
-
             readable_parameters[base] = extended_parameter(found, base)
         elif name + "*" not in found:
-            readable_parameters.setdefault(name, text if name == "boundary" else _readable(text))
+            readable_parameters.setdefault(
+                name, text if name == "boundary" else readable_value(text, charset)
+            )
     return readable_parameters
 
 

@@ -2,14 +2,14 @@ cimport cython
 
 from spamnb.reading.headers cimport HeaderBlock, canonical, header_start, parameters
 
-cdef Py_ssize_t MAX_DELIMITER
+cdef Py_ssize_t MAX_DELIMITER, MOST_BYTES_A_SPACE, SHORTEST_BASE64
 
 
 cdef class Leaf:
-    cdef public str content_type, text, charset, disposition, filename
+    cdef public str content_type, text, charset, encoding, disposition, filename
     cdef public list headers
     cdef public Py_ssize_t size
-    cdef public object content
+    cdef public object content, decoding
 
 
 cdef class Message:
@@ -23,6 +23,7 @@ cpdef Message read(bytes raw)
 
 cdef str _media_type(str value, str default)
 cdef bint _is_textual(str content_type) except -1
+cdef bint _may_be_encoded(bytes data, Py_ssize_t start, Py_ssize_t end) except -1
 @cython.locals(start=str)
 cdef bint _is_file(str text, bint named) except -1
 
@@ -32,7 +33,8 @@ cdef class _MessageReader:
     cdef bytes data
     cdef list leaves, types
     cdef dict levels
-    cdef object attachments
+    cdef object attachments, decoding
+    cdef str charset
     cdef Py_ssize_t blank, blank_crlf, header_left, text_left, dashed_left
 
     @cython.locals(block=HeaderBlock, outermost=HeaderBlock, begin=Py_ssize_t, end=Py_ssize_t, begins=Py_ssize_t,
@@ -49,10 +51,10 @@ cdef class _MessageReader:
                    closes=bint, line=bytes, sought=bytes)
     cdef (Py_ssize_t, Py_ssize_t, Py_ssize_t, bint) next_delimiter(self, Py_ssize_t at) except *
 
-    @cython.locals(declared=dict, charset=str, disposition=str)
+    @cython.locals(declared=dict, charset=str, disposition=str, encoding=str, text=str, leaf=Leaf)
     cdef int add_leaf(self, str content_type, HeaderBlock block, Py_ssize_t end) except -1
 
     cdef object content(self, str content_type, HeaderBlock block, Py_ssize_t end, str charset)
 
-    @cython.locals(text=str, body=bytes, most=Py_ssize_t)
+    @cython.locals(data=bytes, text=str, body=bytes, size=Py_ssize_t)
     cdef str text(self, Py_ssize_t start, Py_ssize_t end, str encoding, str charset)

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.attachments import Attachments
     from spamnb.reading.attachments.contents import Content
+    from spamnb.reading.decoding import Decoding
     from spamnb.reading.headers import Fields
 
 # Limits of a message; the most that 8,000 real ones had was 20 leaves.
@@ -26,6 +27,8 @@ EMBEDDED = "message/rfc822"
 EMBEDDED_TYPES = frozenset((EMBEDDED, "message/global", "message/news"))
 # In these, bytes below 0x80 are ASCII; four texts in five are ASCII and declare one of them, or none.
 ASCII_CHARSETS = frozenset(("", "us-ascii", "iso-8859-1", "iso-8859-15", "utf-8", "windows-1252"))
+# A text with fewer spaces is looked at closely: it may be base64.
+MOST_BYTES_A_SPACE, SHORTEST_BASE64 = 20, 60
 # How files start that are no text to be read, though they may be declared as one.
 FILE_STARTS = ("BEGIN:VCALENDAR", "%PDF-", "PK\x03\x04", "{\\rtf")
 LONGEST_START = 40  # characters with the white space before it
@@ -38,7 +41,10 @@ class Leaf:
     with no text and size 0, and then its leaves. If it is no multipart, its one leaf has the same headers.
     """
 
-    __slots__ = ("charset", "content", "content_type", "disposition", "filename", "headers", "size", "text")
+    __slots__ = (
+        *("charset", "content", "content_type", "decoding", "disposition", "encoding", "filename"),
+        *("headers", "size", "text"),
+    )
 
     def __init__(
         self,
@@ -59,6 +65,10 @@ class Leaf:
         self.disposition = disposition  # "attachment", "inline", ""
         self.filename = filename
         self.content = content  # of an attachment that could be read, with `text` among it
+        self.encoding = ""  # "base64" or "quoted" if so declared
+        self.decoding: Decoding | None = (
+            None  # how the text was read; None if it is plain ASCII, and declared as such
+        )
 
 
 class Message:
@@ -96,6 +106,8 @@ def read(raw: bytes) -> Message:
         reader.add_leaf("", HeaderBlock(0), len(data))
         return Message(data, None, [], 0, reader.leaves)
     block = reader.walk(start)
+    if block.is_raw and reader.charset:
+        block.decode(data, reader.charset)
     return Message(data, block.fields, block.headers, block.body, reader.leaves)
 
 
@@ -116,11 +128,18 @@ def _is_file(text: str, named: bool) -> bool:
     return start.startswith(FILE_STARTS) or (named and start.startswith("<"))
 
 
+def _may_be_encoded(data: bytes, start: int, end: int) -> bool:
+    """Tell whether ASCII may stand for other text: base64 has few spaces, ISO-2022 escapes, UTF-16 zeros."""
+    if end - start >= SHORTEST_BASE64 and data.count(b" ", start, end) * MOST_BYTES_A_SPACE < end - start:
+        return True
+    return data.find(b"\x1b", start, end) >= 0 or data.find(b"\0", start, end) >= 0
+
+
 class _MessageReader:
     """One pass over a message. `at` is always the start of a line; the searches only ever move forward."""
 
     __slots__ = (
-        *("attachments", "blank", "blank_crlf", "dashed_left", "data", "header_left"),
+        *("attachments", "blank", "blank_crlf", "charset", "dashed_left", "data", "decoding", "header_left"),
         *("levels", "leaves", "text_left", "types"),
     )
 
@@ -135,6 +154,8 @@ class _MessageReader:
         self.text_left = MAX_TEXT_BYTES
         self.dashed_left = MAX_DASHED_LINES
         self.attachments: Attachments | None = None  # reads them, once there is one
+        self.decoding: Decoding | None = None  # of the text read last
+        self.charset = ""  # that the first text beyond ASCII was read by
 
     def walk(self, at: int) -> HeaderBlock:
         """Add all leaves from the header block that starts here, and return this block."""
@@ -250,22 +271,24 @@ class _MessageReader:
 
     def add_leaf(self, content_type: str, block: HeaderBlock, end: int) -> None:
         """Add the leaf with this header block, whose body ends at an offset."""
-        declared = parameters(block.content.get("content-type", ""))
+        declared = parameters(block.content.get("content-type", ""), self.charset)
         disposition = block.content.get("content-disposition", "")
-        filename = parameters(disposition).get("filename") or declared.get("name", "")
+        filename = parameters(disposition, self.charset).get("filename") or declared.get("name", "")
         charset = declared.get("charset", "").strip("'\" ").lower()
+        encoding = block.transfer_encoding()
         text, content = None, None
+        self.decoding = None
         if _is_textual(content_type):
-            text = self.text(block.body, end, block.transfer_encoding(), charset)
+            text = self.text(block.body, end, encoding, charset)
         if text is None or _is_file(text, content_type == PLAIN and filename != ""):
             content = self.content(content_type, block, end, charset)
             if content is not None:
-                text = content.text
+                text, self.decoding = content.text, None
         disposition = disposition.partition(";")[0].strip().lower()
         size = end - block.body
-        self.leaves.append(
-            Leaf(content_type, block.headers, text, size, charset, disposition, filename, content)
-        )
+        leaf = Leaf(content_type, block.headers, text, size, charset, disposition, filename, content)
+        leaf.encoding, leaf.decoding = encoding, self.decoding
+        self.leaves.append(leaf)
 
     def content(self, content_type: str, block: HeaderBlock, end: int, charset: str) -> Content | None:
         """Read an attachment by what it is, whatever it is declared as."""
@@ -280,20 +303,21 @@ class _MessageReader:
 
     def text(self, start: int, end: int, encoding: str, charset: str) -> str:
         """Decode the text of a leaf, up to the most a message may have."""
+        data, size = self.data, end - start
         text = "\xff"
-        if not encoding and charset in ASCII_CHARSETS and end - start <= self.text_left:
-            text = self.data[start:end].decode("latin-1")
-        if text.isascii():
-            self.text_left -= end - start
+        if not encoding and charset in ASCII_CHARSETS and size <= self.text_left:
+            text = data[start:end].decode("latin-1")
+        if text.isascii() and not _may_be_encoded(data, start, end):
+            self.text_left -= size
         else:
-            from spamnb.reading.decoding import decode, without_transfer_encoding
+            from spamnb.reading.decoding import read_text
 
-            most = self.text_left
-            body = self.data[start : min(end, start + 2 * most)]  # base64 needs a third more than its text
-            body = without_transfer_encoding(body, encoding)
-            if len(body) > most:
-                body = body[:most]
-                body = body[: body.rfind(b"\n") + 1] or body  # cut at a line end, not within a character
-            self.text_left -= len(body)
-            text = decode(body, charset)
+            body = data[
+                start : min(end, start + 2 * self.text_left)
+            ]  # base64 needs a third more than its text
+            self.decoding = read_text(body, encoding, charset, data, self.text_left)
+            self.text_left -= self.decoding.size
+            text = self.decoding.text
+            if not self.charset and not text.isascii():
+                self.charset = self.decoding.charset
         return text.replace("\r\n", "\n") if text.find("\r") >= 0 else text

@@ -93,7 +93,7 @@ def test_content_type(value: str, content_type: str) -> None:
         ('"BASE64" ', b"Y2Fm\nw6k", "café"),
         ("base64", b"Y2*Fm w6k=", "café"),
         ("base64", b"Y2Fmw6lh\nY", "caféa"),
-        ("base64", b"Y2Fmw6k=\n-- \na footer", "café"),
+        ("base64", b"Y2Fmw6k=\n-- \na footer", "café\n-- \na footer"),
         ("quoted-printable", b"caf=C3=A9 =\nau lait=", "café au lait"),
         ("Quoted-Printable\t", b"=zz=C3=A9", "=zzé"),
         ("x-uuencode", b"begin 644 a", "begin 644 a"),

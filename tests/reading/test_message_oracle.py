@@ -169,7 +169,7 @@ def test_encoded_subjects(text: list[str], policy) -> None:
     assert str(read(raw).get("subject")).split() == str(expected).split()
 
 
-@given(words, st.sampled_from(["utf-8", "iso-8859-1", "koi8-r", "iso-2022-jp", "gb18030"]))
+@given(words, st.sampled_from(["utf-8", "iso-8859-3", "iso-2022-jp"]))
 def test_old_style_encoded_headers(text: list[str], charset: str) -> None:
     assume("=?" not in "".join(text))
     subject = " ".join(text).encode(charset, "ignore").decode(charset).strip() or "x"

@@ -6,7 +6,8 @@ Mail with nothing but texts does not load this module, and each format has a mod
 from __future__ import annotations
 
 from spamnb.reading.attachments.contents import Allowance, Content
-from spamnb.reading.decoding import decode, without_transfer_encoding
+from spamnb.reading.decoding import decode
+from spamnb.reading.transfer import undo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Start:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.is_text = is_text(data)
-        self.text = decode_text(data, "").lstrip("\ufeff \t\r\n").lower() if self.is_text else ""
+        self.text = decode(data, "").lstrip("\ufeff \t\r\n").lower() if self.is_text else ""
 
 
 def is_pdf(start: Start) -> bool:
@@ -125,7 +126,7 @@ def read_page(body: bytes, charset: str, allowance: Allowance) -> Content:
 
 
 def read_text(body: bytes, charset: str, allowance: Allowance) -> Content:
-    return Content(decode_text(body[: allowance.text], charset).replace("\r\n", "\n"))
+    return Content(decode(body[: allowance.text], charset).replace("\r\n", "\n"))
 
 
 def read_nothing(*_: object) -> Content:
@@ -189,13 +190,13 @@ class Attachments:
     ) -> Content | None:
         """Read the attachment between two offsets; None if there is nothing in it that could be read."""
         head = data[start : min(end, start + 2 * SNIFFED)]
-        kind = kind_of(without_transfer_encoding(head, encoding)[:SNIFFED])
+        kind = kind_of(undo(head, encoding, is_text=False).data[:SNIFFED])
         if kind is None or (kind.is_plain and content_type.startswith(MEDIA)):
             return None
         if kind.name == "picture" and not self.may_have_codes():
             return None
         allowed = self.allowance.input
-        body = without_transfer_encoding(data[start : min(end, start + 2 * allowed)], encoding)[:allowed]
+        body = undo(data[start : min(end, start + 2 * allowed)], encoding, is_text=False).data[:allowed]
         self.allowance.input -= len(body)
         content = kind.read(body, charset, self.allowance)
         if kind.is_token:
@@ -230,13 +231,6 @@ def is_text(head: bytes) -> bool:
         plain = head.translate(None, HIGH_BYTES)
         return broken.start >= len(head) - 6 or len(plain) > (1 - MOST_OF_HIGH_BYTES) * len(head)
     return True
-
-
-def decode_text(data: bytes, charset: str) -> str:
-    """Decode a text by its byte order mark, its charset, or a guess."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        charset = "utf-16"
-    return decode(data, charset)
 
 
 def smuggles(source: str, links: list[str]) -> bool:

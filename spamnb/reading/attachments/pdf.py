@@ -10,6 +10,7 @@ import re
 
 from spamnb.reading.attachments.contents import Allowance, Content
 from spamnb.reading.decoding import decode
+from spamnb.reading.known_charsets import by_codec
 
 MAX_OBJECTS = 20_000  # whose dictionaries are looked at
 MAX_DICTIONARY = 4096  # bytes of one
@@ -76,10 +77,10 @@ class Font:
                 self.size = 1 if len(first) == 1 else 2
                 low = int.from_bytes(first, "big")
                 if len(last) > 1:  # a list: what the first code stands for, the second, and so on
-                    targets = [decode(each, "utf-16-be") for each in (*last[1:], target)]
+                    targets = [by_codec(each, "utf_16_be") for each in (*last[1:], target)]
                 else:
                     high = int.from_bytes(last[0], "big") if last else low
-                    text = decode(target, "utf-16-be")[:LONGEST_LETTER] or " "
+                    text = by_codec(target, "utf_16_be")[:LONGEST_LETTER] or " "
                     count = min(high - low + 1, most - self.work)
                     targets = [text[:-1] + chr(min(ord(text[-1]) + at, 0xFFFF)) for at in range(count)]
                 self.work += len(targets) + 1
@@ -238,8 +239,8 @@ def shown(data: bytes, font: Font | None) -> str:
     if font:
         return font.text(data)
     if data.startswith(b"\xfe\xff"):
-        return decode(data[2:], "utf-16-be")
-    return decode(data, "windows-1252") if data.translate(None, _UNSEEN) == data else ""
+        return by_codec(data[2:], "utf_16_be")
+    return by_codec(data, "cp1252") if data.translate(None, _UNSEEN) == data else ""
 
 
 def unescaped(data: bytes) -> bytes:

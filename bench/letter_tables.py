@@ -1,0 +1,145 @@
+"""Make spamnb/reading/letter_tables.py: how often letters follow each other, by which charsets are found.
+
+    python bench/letter_tables.py TEXTS > spamnb/reading/letter_tables.py
+
+TEXTS is a folder of plain texts in UTF-8, one file a language: de.txt, zh-Hans.txt … Those used are prose of
+Debian's packages: descriptions of packages (the archive's Translation-* files), manual pages, handbooks and
+catalogues of messages.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+HEAD = '''"""How often letters follow each other, as bench/letter_tables.py counted them in prose."""
+
+# ruff: noqa: E501
+# fmt: off
+
+# Letters beyond ASCII, and what each class of characters costs behind each: "#" nothing, "$" a quarter nat.
+# Classes are: no letter, a to z, a mark beyond ASCII, another letter beyond ASCII, and these letters.'''
+ABOUT_CHARSETS = """
+
+# The upper half of each charset in lower case, and what stands there: a small or a Capital letter, a frequent
+# mark (.) or another (,), nothing (-).
+"""
+LANGUAGES = """
+    en de fr es pt it nl sv da nb fi is ca pl cs sk hu sl hr ro lt lv et tr vi
+    ru uk bg sr be mk el he ar fa th
+""".split()
+IDEOGRAPHS = "zh-Hans zh-Hant ja ko".split()
+CHARSETS = """
+    cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp866 cp874 koi8_r koi8_u
+    iso8859_2 iso8859_4 iso8859_5 iso8859_6 iso8859_7 iso8859_8 iso8859_13 iso8859_15 mac_cyrillic mac_roman
+""".split()
+MARKS = "\xa0«»„“”–—…’‘·°€§®©™№¡¿ºª•‚‹›"  # frequent in prose
+RAREST = 5e-4  # share of the letters beyond ASCII below which a letter is not the language's own
+FEWEST = 30
+SMOOTH = 5.0
+MOST_FREQUENT = 3000  # ideographs, kana and syllables of a language that are kept
+STEP = 0.25  # nats of a step of the table
+FIRST = 35  # the character that stands for probability 1: the first after the quotes
+MOST = 44  # steps: what was never seen is not impossible
+
+
+def main(folder: Path) -> None:
+    print(HEAD)
+    english = text_of(folder, "en")
+    print("LETTERS = {")
+    for language in LANGUAGES:
+        letters, rows = alphabet(prepared(text_of(folder, language), language), english)
+        print(f'    "{language}": ({ascii_safe(letters)}, b{quoted("".join(rows))}),')
+    print("}\n\n# Frequent ones first.\nIDEOGRAPHS = {")
+    for language in IDEOGRAPHS:
+        print(f'    "{language}": "{most_frequent(text_of(folder, language))}",')
+    print("}" + ABOUT_CHARSETS + "CHARSETS = {")
+    for name in CHARSETS:
+        half = bytes(range(128, 256)).decode(name, "replace")
+        print(f'    "{name}": ({ascii_safe("".join(map(folded, half)))}, b"{"".join(map(kind, half))}"),')
+    print("}")
+
+
+def ascii_safe(text: str) -> str:
+    return '"' + "".join(c if unicodedata.category(c)[0] in "LS" else f"\\u{ord(c):04x}" for c in text) + '"'
+
+
+def quoted(row: str) -> str:
+    return '"' + row.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def text_of(folder: Path, language: str) -> str:
+    return (folder / f"{language}.txt").read_text("utf-8")
+
+
+def kind(char: str) -> str:
+    if char == "\ufffd" or char < "\xa0":
+        return "-"
+    if is_letter(char):
+        return "C" if folded(char) != char else "s"
+    return "." if char in MARKS else ","
+
+
+def folded(char: str) -> str:
+    lower = char.lower()
+    return lower if len(lower) == 1 else char
+
+
+def is_letter(char: str) -> bool:
+    return char > "\x7f" and unicodedata.category(char)[0] in "LM"
+
+
+def alphabet(text: str, english: str) -> tuple[str, list[str]]:
+    """Return a language's letters beyond ASCII, and rows of costs: of what follows each class."""
+    counts = Counter(folded(c) for c in text if is_letter(c))
+    letters = "".join(sorted(c for c, n in counts.items() if n > RAREST * counts.total() and n > FEWEST))
+    # Classes: 0 between words, 1 to 26 ASCII letters, 27 marks, 28 other letters, then the language's own.
+    number = {c: 29 + i for i, c in enumerate(letters)} | {chr(97 + i): 1 + i for i in range(26)}
+    size = 29 + len(letters)
+    pairs = [[0.0] * size for _ in range(size)]
+    for prose, weight in ((text, 1e6 / len(text)), (english, 3e4 / len(english))):
+        before = 0
+        for char in prose:
+            now = number.get(folded(char), 28 if is_letter(char) else 27 if char > "\x7f" else 0)
+            pairs[before][now] += weight
+            before = now
+    overall = [sum(row[i] for row in pairs) + 0.5 for i in range(size)]
+    rows = []
+    for row in pairs:  # smoothed by what is frequent anywhere
+        total = sum(row) + SMOOTH
+        shares = [(n + SMOOTH * o / sum(overall)) / total for n, o in zip(row, overall, strict=True)]
+        rows.append("".join(chr(FIRST + min(MOST, round(-math.log(share) / STEP))) for share in shares))
+    return letters, rows
+
+
+def prepared(text: str, name: str) -> str:
+    if name == "vi":  # as windows-1258 has it: five tones stand behind the letter
+        return to_1258(text)
+    if name == "ro":  # Romanian with comma below is written with cedilla in the charsets
+        return text.translate(str.maketrans("țșȚȘ", "ţşŢŞ"))
+    return text
+
+
+TONES = "\u0300\u0309\u0303\u0301\u0323"
+
+
+def to_1258(text: str) -> str:
+    out = []
+    for char in unicodedata.normalize("NFC", text):
+        parts = unicodedata.normalize("NFD", char)
+        tone = "".join(c for c in parts if c in TONES)
+        rest = unicodedata.normalize("NFC", "".join(c for c in parts if c not in TONES))
+        out.append(rest + tone if tone else char)
+    return "".join(out)
+
+
+def most_frequent(text: str) -> str:
+    counts = Counter(c for c in text if c > "\x7f")
+    return "".join(c for c, _ in counts.most_common(MOST_FREQUENT) if c not in '"\\' and c.isprintable())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,332 @@
+"""Charsets that are not declared, or not truly: found by the bytes themselves.
+
+In each charset bytes have a cost: minus the logarithm of their probability, by how often letters follow each
+other in a language written in it. The lowest cost wins: naive Bayes, with charsets for labels. A charset that
+the message names costs less. Costs are whole numbers, so that the same is found on every machine.
+"""
+
+from __future__ import annotations
+
+from codecs import utf_8_decode
+from math import log
+
+from spamnb.reading.known_charsets import MAX_NAME, MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, codec
+from spamnb.reading.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
+
+ASCII = bytes(range(128))
+PIECE, SAMPLE = 256, 1024  # bytes that are looked at, in pieces; those that are all ASCII are passed over
+SHORT = 40  # bytes that may be UTF-8 by chance
+FEW = 8  # of so many characters, one may be wrong
+MOST_NAMES, NAMED_IN = (
+    20,
+    64 * 1024,
+)  # charsets that a message names: how many are looked at, in how many bytes
+
+NAT = 4  # costs are counted in quarters of a nat
+FIRST = 35  # the character that stands for cost 0 in the tables
+# What a charset costs less that is declared, that the text itself names, that the message names elsewhere.
+DECLARED, IN_TEXT, NEARBY = 50 * NAT, 30 * NAT, 12 * NAT
+WESTERN_LESS = 10  # times less for what programs name unasked
+FEW_LETTERS = 1  # bytes above 0x7f: so few do not speak against a charset that they fit
+
+# Classes of characters in the tables: behind BETWEEN come ASCII letters, behind OTHER the language's own.
+BETWEEN, MARK, OTHER = 0, 27, 28
+A_MARK, A_RARE_MARK, AN_OTHER, UNDEFINED = 3 * NAT, 6 * NAT, 5 * NAT, 12 * NAT  # which one of its class
+CLASS_OF_KIND = bytes.maketrans(b"sC.,-", bytes((OTHER, OTHER, MARK, MARK, MARK)))
+COST_OF_KIND = bytes.maketrans(b"sC.,-", bytes((AN_OTHER, AN_OTHER, A_MARK, A_RARE_MARK, UNDEFINED)))
+IS_CAPITAL = bytes.maketrans(b"sC.,-", bytes((0, 1, 0, 0, 0)))
+# A capital behind what is no letter, a small letter, a capital; a small letter behind a capital.
+FIRST_CAPITAL, INNER_CAPITAL, NEXT_CAPITAL, AFTER_CAPITAL = 6, 5 * NAT, 3, 1
+OTHER_SCRIPT = 3 * NAT  # a letter of another script than the one before
+RARE = 12 * NAT  # an ideograph that is none of the frequent ones
+HIGH_LETTER, ASCII_LETTER = 18, 10  # letters cost less on average; ideographs taken for letters, more
+SIGN_BEHIND, LETTER_BEHIND = 3 * NAT, 6 * NAT  # ASCII behind an ideograph
+ASCII_LANGUAGE = "en"  # by which ASCII beside ideographs is counted
+
+WESTERN, CENTRAL, BALTIC = "en de fr es pt it nl sv da nb fi is ca", "pl cs sk hu sl hr ro", "lt lv et"
+CYRILLIC, RUSSIAN = "ru uk bg sr be mk", "ru uk"
+ASCII_CLASSES = bytes(65) + bytes(range(1, 27)) + bytes(6) + bytes(range(1, 27)) + bytes(5)
+ASCII_CAPITALS = bytes(65) + b"\1" * 26 + bytes(37)
+# Charsets, the languages they are for, and the cost of being rare in mail.
+CANDIDATES = {
+    "cp1252": (WESTERN, 0),
+    "cp1250": (CENTRAL, 4),
+    "iso8859_2": (CENTRAL, 6),
+    "cp1254": ("tr", 4),
+    "cp1257": (BALTIC, 6),
+    "iso8859_4": (BALTIC, 16),
+    "cp1258": ("vi", 8),
+    "cp1251": (CYRILLIC, 2),
+    "koi8_u": (RUSSIAN, 3),
+    "iso8859_5": (CYRILLIC, 8),
+    "cp866": (RUSSIAN, 12),
+    "mac_cyrillic": (RUSSIAN, 20),
+    "cp1253": ("el", 4),
+    "iso8859_7": ("el", 4),
+    "cp1255": ("he", 4),
+    "cp1256": ("ar fa", 4),
+    "iso8859_6": ("ar", 8),
+    "cp874": ("th", 4),
+    "gb18030": ("zh-Hans", 2),
+    "big5hkscs": ("zh-Hant", 4),
+    "cp932": ("ja", 4),
+    "euc_jp": ("ja", 6),
+    "cp949": ("ko", 4),
+}
+NAME_ENDS = bytes(byte if chr(byte).isalnum() or byte in b"-_.:" else 32 for byte in range(256))
+# Looked at only where the message names them: too much like others.
+IF_NAMED = {
+    "koi8_r": (RUSSIAN, 3),
+    "iso8859_8": ("he", 4),
+    "iso8859_13": (BALTIC, 6),
+    "iso8859_15": (WESTERN, 0),
+    "mac_roman": (WESTERN, 16),
+    "cp950": ("zh-Hant", 4),
+}
+GUESSED = CANDIDATES | IF_NAMED
+MOST = 1 << 30
+NOT_LATIN = frozenset("ru uk bg sr be mk el he ar fa th".split())
+BYTE_ORDER_MARKS = (
+    (b"\xef\xbb\xbf", "utf_8"),
+    (b"\xff\xfe\0\0", "utf_32"),
+    (b"\0\0\xfe\xff", "utf_32"),
+    (b"\xff\xfe", "utf_16"),
+    (b"\xfe\xff", "utf_16"),
+)
+ESCAPES = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp_2"), (b"\x1b(", "iso2022_jp_ext"))
+
+
+def find(data: bytes, declared: str, around: bytes = b"") -> tuple[str, str]:
+    """Return the codec of bytes that are not plain ASCII, and why it is not the declared one.
+
+    `around` is the message that they are from: it may name charsets elsewhere.
+    """
+    name, why = _marked(data)
+    if declared in TWO_BYTES and b"\0" in data:
+        return declared, ""
+    if name:
+        return (declared, "") if name[:6] == declared[:6] else (name, why)
+    if data.isascii():
+        return (
+            (declared, "") if declared in STATEFUL and declared not in TWO_BYTES else ("ascii", "it is ASCII")
+        )
+    sample = sample_of(without_tags(data[:NAMED_IN]) if b"<" in data else data)
+    if _is_nearly_utf8(sample) and not (
+        declared in MULTI_BYTE and len(data) <= SHORT and _fits(data, declared)
+    ):
+        return "utf_8", "" if declared == "utf_8" else "it is UTF-8"
+    is_open = declared in GUESSED and len(sample.translate(None, ASCII)) > FEW_LETTERS
+    if declared and not is_open and _fits(sample, declared):
+        return declared, ""
+    return _cheapest(sample, declared, data, around)
+
+
+def _marked(data: bytes) -> tuple[str, str]:
+    """Return the codec of bytes with a byte order mark, with ISO-2022's escapes or with UTF-16's zeros."""
+    for mark, name in BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return name, "byte order mark"
+    if b"\x1b" in data and data.isascii():
+        for escape, name in ESCAPES:
+            if escape in data:
+                return name, "escapes"
+    zeros = data[: SAMPLE - SAMPLE % 2]
+    big, little = zeros[::2].count(0), zeros[1::2].count(0)
+    if max(big, little) * 4 > len(zeros) > 8 and min(big, little) * 8 < max(big, little):
+        return ("utf_16_be" if big > little else "utf_16_le"), "zeros between the letters"
+    return "", ""
+
+
+def without_tags(data: bytes) -> bytes:
+    """Return the text between the tags of a page: the letters of tags are of no language."""
+    text, *pieces = data.split(b"<")
+    return b" ".join([text, *(piece.partition(b">")[2] if b">" in piece else piece for piece in pieces)])
+
+
+def sample_of(data: bytes) -> bytes:
+    """Return the first pieces that are not all ASCII; only the last may end within a character."""
+    pieces, size = [], 0
+    for start in range(0, len(data), PIECE):
+        piece = data[start : start + PIECE]
+        if not piece.isascii():
+            pieces.append(piece)
+            size += PIECE
+            if size >= SAMPLE:
+                break
+    return b"".join(pieces)
+
+
+def _is_nearly_utf8(sample: bytes) -> bool:
+    text = utf_8_decode(sample, "replace", False)[0]  # the last character may be cut
+    wrong = text.count("\ufffd")
+    right = len(text) - len(text.encode("ascii", "ignore")) - wrong
+    return right > 0 and wrong * FEW <= right
+
+
+def _fits(data: bytes, name: str) -> bool:
+    """Tell whether few bytes are none of a charset's characters."""
+    text = by_codec(data, name)
+    strange = [char for char in text if char > "\x7f" and (char < "\xa0" or char == "\ufffd")]
+    return len(strange) * FEW <= len(text) - len(text.encode("ascii", "ignore"))
+
+
+def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple[str, str]:
+    """Return the charset in which a sample costs least, and why it is not the declared one."""
+    named = dict.fromkeys(names_in(around[:NAMED_IN]), NEARBY)
+    named |= dict.fromkeys(names_in(data[:NAMED_IN]), IN_TEXT)
+    named[declared] = DECLARED
+    best, least = "cp1252", MOST
+    pairs = _double_bytes(sample)
+    high = len(sample.translate(None, ASCII))
+    as_letters = HIGH_LETTER * high + ASCII_LETTER * (len(sample) - high) if high * 2 > len(sample) else 0
+    for name, (languages, rarity) in GUESSED.items():
+        discount = named.get(name, 0)
+        if discount or name not in IF_NAMED:
+            if languages == WESTERN:
+                discount //= WESTERN_LESS
+            if (
+                name in MULTI_BYTE
+                and not discount
+                and (least < as_letters or not _may_be(sample, name, pairs))
+            ):
+                continue
+            for language in languages.split():
+                cost_of = _cost_of_letters if language in LETTERS else _cost_of_ideographs
+                cost = cost_of(sample, name, language, least - rarity + discount) + rarity - discount
+                if cost < least:
+                    best, least = name, cost
+    if best == declared:
+        return best, ""
+    return best, {IN_TEXT: "named in the text", NEARBY: "named in the message"}.get(
+        named.get(best, 0), "found by its bytes"
+    )
+
+
+def _double_bytes(sample: bytes) -> tuple[int, int, int]:
+    """Count the pairs of bytes if they were double: all, those that none can be, those that end in ASCII."""
+    pairs = wrong = low = 0
+    lead = False
+    for byte in sample:
+        if lead:
+            lead = False
+            pairs += 1
+            wrong += byte < 64
+            low += 64 <= byte < 128
+        elif byte > 127:
+            lead = True
+    return pairs, wrong, low
+
+
+def _may_be(sample: bytes, name: str, counts: tuple[int, int, int]) -> bool:
+    """Tell whether it is worth a millisecond to load a codec of double bytes."""
+    pairs, wrong, low = counts
+    if wrong * FEW > pairs:
+        return False
+    if pairs <= SHORT // 2:
+        return True
+    if name == "big5hkscs":
+        return low * FEW > pairs
+    if name == "euc_jp":
+        return b"\xa4" in sample
+    return name != "cp932" or b"\x82" in sample
+
+
+def names_in(data: bytes) -> list[str]:
+    """Return the codecs of the charsets that bytes name: charset=…, encoding="…" and =?…?"""
+    lower = data.lower()
+    names = []
+    for mark in (b"charset=", b"encoding=", b"=?"):
+        for found in lower.split(mark, MOST_NAMES)[1:]:
+            name = found[:MAX_NAME].translate(NAME_ENDS).split(None, 1)
+            if name:
+                names.append(codec(name[0].decode("latin-1")))
+    return names
+
+
+_classes_of: dict[tuple[str, str], tuple[bytes, bytes, bytes]] = {}
+_costs_of: dict[str, dict[str, int]] = {}
+
+
+def _classes(name: str, language: str) -> tuple[bytes, bytes, bytes]:
+    """Return for each byte of a charset its class in a language's table, its own cost, if it is a capital."""
+    found = _classes_of.get((name, language))
+    if found is None:
+        lower, kinds = CHARSETS[name]
+        classes, extras = bytearray(kinds.translate(CLASS_OF_KIND)), bytearray(kinds.translate(COST_OF_KIND))
+        for number, letter in enumerate(LETTERS[language][0], OTHER + 1):
+            at = lower.find(letter)
+            while at >= 0:
+                classes[at], extras[at] = number, 0
+                at = lower.find(letter, at + 1)
+        high = kinds.translate(IS_CAPITAL)
+        found = ASCII_CLASSES + bytes(classes), bytes(128) + bytes(extras), ASCII_CAPITALS + high
+        _classes_of[name, language] = found
+    return found
+
+
+def _ranked(language: str) -> dict[str, int]:
+    """Return what each frequent ideograph of a language costs."""
+    found = _costs_of.get(language)
+    if found is None:
+        found = _costs_of[language] = {
+            char: int(NAT * (2.5 + 0.9 * log(rank))) for rank, char in enumerate(IDEOGRAPHS[language], 2)
+        }
+    return found
+
+
+def _cost_of_letters(sample: bytes, name: str, language: str, most: int) -> int:
+    """Return what a sample costs as text of a language in a charset of single bytes; `most` if not less."""
+    letters, table = LETTERS[language]
+    classes, extras, capitals = _classes(name, language)
+    width = OTHER + 1 + len(letters)
+    mixes = language in NOT_LATIN
+    cost = before = script = 0
+    was_capital = was_high = False
+    for byte in sample:
+        now, is_capital, is_high = classes[byte], capitals[byte] > 0, byte > 127
+        cost += table[before * width + now] - FIRST + extras[byte]
+        if is_high or was_high:
+            if is_capital:
+                cost += FIRST_CAPITAL if before == BETWEEN else NEXT_CAPITAL if was_capital else INNER_CAPITAL
+            elif was_capital and now:
+                cost += AFTER_CAPITAL
+        if mixes and now and now != MARK:
+            if script and script != 1 + (now > MARK):
+                cost += OTHER_SCRIPT
+            script = 1 + (now > MARK)
+        if cost >= most:
+            return most
+        before, was_capital, was_high = now, is_capital, is_high
+    return cost
+
+
+def _cost_of_ideographs(sample: bytes, name: str, language: str, most: int) -> int:
+    """Return what a sample costs as text of a language with ideographs; `most` if not less."""
+    costs = _ranked(language)
+    classes, _, _ = _classes("cp1252", ASCII_LANGUAGE)
+    letters, table = LETTERS[ASCII_LANGUAGE]
+    width = OTHER + 1 + len(letters)
+    cost = before = script = 0
+    was_ideograph = False
+    for char in sample.decode(name, "replace"):
+        if char > "\x7f":
+            cost += 2 * UNDEFINED if char == "\ufffd" else costs.get(char, RARE)
+            now, was_ideograph, here = BETWEEN, True, 2 if char.isalpha() else 0
+        else:
+            now = classes[ord(char)]
+            cost += (
+                LETTER_BEHIND
+                if was_ideograph and now
+                else SIGN_BEHIND
+                if was_ideograph
+                else table[before * width + now] - FIRST
+            )
+            was_ideograph, here = False, 1 if now else 0
+        if here:
+            if script and script != here:
+                cost += OTHER_SCRIPT
+            script = here
+        if cost >= most:
+            return most
+        before = now
+    return cost

@@ -1,0 +1,108 @@
+"""Charsets by name: which of Python's codecs stands for each, and text decoded by it.
+
+Only the codecs named here are ever looked up: a charset comes from a stranger, and Python's registry also
+holds codecs that are not charsets (base64, zlib), take quadratic time (punycode, idna) or interpret escapes.
+"""
+
+from __future__ import annotations
+
+from codecs import charmap_decode
+from encodings.aliases import aliases  # already loaded by the interpreter: costs nothing
+
+MAX_NAME = 64  # characters; the longest registered charset name has 45
+
+SINGLE_BYTE = frozenset(
+    """
+    ascii latin_1 iso8859_2 iso8859_3 iso8859_4 iso8859_5 iso8859_6 iso8859_7 iso8859_8 iso8859_9 iso8859_10
+    iso8859_11 iso8859_13 iso8859_14 iso8859_15 iso8859_16 koi8_r koi8_t koi8_u kz1048 ptcp154 tis_620
+    cp437 cp720 cp737 cp775 cp850 cp852 cp855 cp856 cp857 cp858 cp860 cp861 cp862 cp863 cp864 cp865 cp866
+    cp869 cp874 cp1006 cp1125 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258
+    mac_arabic mac_croatian mac_cyrillic mac_farsi mac_greek mac_iceland mac_latin2 mac_roman mac_romanian
+    mac_turkish
+    """.split()
+)
+MULTI_BYTE = frozenset(
+    """
+    utf_8 big5 big5hkscs cp932 cp949 cp950 euc_jp euc_jis_2004 euc_jisx0213 euc_kr gb2312 gbk gb18030 johab
+    shift_jis shift_jis_2004 shift_jisx0213
+    """.split()
+)
+# In these, bytes below 0x80 are not simply ASCII.
+STATEFUL = frozenset(
+    """
+    utf_7 utf_8_sig utf_16 utf_16_be utf_16_le utf_32 utf_32_be utf_32_le hz
+    iso2022_jp iso2022_jp_1 iso2022_jp_2 iso2022_jp_2004 iso2022_jp_3 iso2022_jp_ext iso2022_kr
+    """.split()
+)
+TWO_BYTES = frozenset(name for name in STATEFUL if name[:6] in ("utf_16", "utf_32"))
+KNOWN = SINGLE_BYTE | MULTI_BYTE | STATEFUL
+
+# As browsers do: senders name the old charset and mean the superset that their system really uses.
+SUPERSETS = {
+    "ascii": "",  # says nothing about bytes above 0x7f: they are guessed
+    "latin_1": "cp1252",
+    "iso8859_9": "cp1254",
+    "iso8859_11": "cp874",
+    "tis_620": "cp874",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+}
+COMMON = {"us-ascii": "", "iso-8859-1": "cp1252", "windows-1252": "cp1252", "utf-8": "utf_8"}  # by `codec`
+# Names seen in mail that Python does not know.
+MORE_ALIASES = {
+    "iso_8859_8_i": "iso8859_8",
+    "iso_8859_8_e": "iso8859_8",
+    "iso_8859_6_i": "iso8859_6",
+    "iso_8859_6_e": "iso8859_6",
+    "unicode_1_1_utf_7": "utf_7",
+    "unicode_1_1_utf_8": "utf_8",
+    "gb_2312_80": "gb2312",
+    "chinesebig5": "big5",
+    "sjis": "shift_jis",
+    "windows_31j": "cp932",
+    "windows_874": "cp874",
+    "mac": "mac_roman",
+}
+ALL_BYTES = bytes(range(256))
+NOT_C1 = ALL_BYTES[:0x80] + ALL_BYTES[0xA0:]
+CP1252 = ALL_BYTES.decode("cp1252", "replace")
+FEW = 8  # different bytes that are replaced one by one faster than all by a table
+ASCII_ONLY = ALL_BYTES[:128] + b"?" * 128
+
+
+def codec(declared: str) -> str:
+    """Return Python's name of the codec for a declared charset; "" if it has to be guessed."""
+    if not declared or len(declared) > MAX_NAME or not declared.isascii():
+        return ""
+    words = "".join([c if c.isalnum() else " " for c in declared.lower()]).split()
+    name = "_".join(words[1:] if words[:1] == ["x"] else words)
+    name = MORE_ALIASES.get(name) or aliases.get(name, name)
+    return SUPERSETS.get(name, name) if name in KNOWN else ""
+
+
+def by_codec(data: bytes, name: str) -> str:
+    """Decode bytes by a codec; what is none of its characters is replaced."""
+    if name == "utf_7":
+        # Bytes above 0x7f are errors, at 380 ms a MiB. Lone surrogates, which nothing encodes, are replaced.
+        text = data.translate(ASCII_ONLY).decode(name, "replace")
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if name in MULTI_BYTE or name in STATEFUL or data.isascii():
+        return data.decode(name, "replace")
+    if name == "cp1252" and len(special := set(data.translate(None, NOT_C1))) <= FEW:
+        text = data.decode("latin-1")  # the same but for 32 bytes
+        for byte in special:
+            text = text.replace(chr(byte), CP1252[byte])
+        return text
+    # errors="replace" calls back at each undefined byte: 380 ms for a MiB of them. A full table takes 5 ms.
+    return charmap_decode(data, "strict", ALL_BYTES.decode(name, "replace"))[0]
+
+
+def is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
