@@ -21,6 +21,7 @@ from spamnb.configuration.current import Configuration
 from spamnb.files import printable
 from spamnb.inspection.ignored import IgnoredKind, hidden_words, ignored_headers, ignored_parts, with_reasons
 from spamnb.inspection.reason import PLACES, Reason
+from spamnb.inspection.text_reading import text_readings
 from spamnb.labels import SPAM, UNSURE
 from spamnb.model import Model
 from spamnb.reading.envelope import envelope_of
@@ -133,10 +134,11 @@ class Explanation(NamedTuple):
         headers = ignored_headers(self.message, self.model.settings.headers)
         hidden, parts = hidden_words(self.features), ignored_parts(self.message)
         weak = [f"{token.token} {token.weight:+.2f}" for token in self.weak[:most]]
-        least = f"less than {self.model.view.least_evidence:g} nats"
         kinds = (
             IgnoredKind("unknown", "in no message learned", len(self.unknown), self.unknown),
-            IgnoredKind("weak", least, len(self.weak_rows), weak),
+            IgnoredKind(
+                "weak", f"less than {self.model.view.least_evidence:g} nats", len(self.weak_rows), weak
+            ),
             IgnoredKind("pairs", "neighbours, unknown or weak", self.ignored_pairs, []),
             IgnoredKind("hidden", "from the reader, counted as hidden: only", len(hidden), hidden),
             IgnoredKind("headers", "not read", len(headers), with_reasons(headers)),
@@ -183,6 +185,7 @@ class Explanation(NamedTuple):
                 "absent": self.absent,
                 "parts": [part._asdict() for part in self.part_sums],
             },
+            "texts": [text.as_map() for text in text_readings(self.message)],
             "evidence": [self._reason_map(reason) for reason in self.reasons],
             "ignored": {
                 "unknown": self.unknown,

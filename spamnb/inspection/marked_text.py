@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator
 from itertools import groupby
 from typing import NamedTuple
 
+from spamnb.inspection.text_reading import text_reading
 from spamnb.reading.header_rules import header_tokens
 from spamnb.reading.links import link_tokens, links_in
 from spamnb.reading.message import Leaf, Message
@@ -36,6 +37,7 @@ class Section(NamedTuple):
     title: MarkedPiece
     is_header: bool
     pieces: list[MarkedPiece]
+    note: str = ""  # how a text was read, if not as declared
 
 
 class TextPiece(NamedTuple):
@@ -64,9 +66,8 @@ def marked_sections(
         if part.text is None and part.size:
             yield Section(part_title(part), False, [MarkedPiece(f"{part.size:,} bytes, not a text", ())])
         if text and most > 0:
-            yield Section(
-                part_title(part), False, mark_tokens(cut_text(text[:most], words), wanted, words.ngrams)
-            )
+            pieces = mark_tokens(cut_text(text[:most], words), wanted, words.ngrams)
+            yield Section(part_title(part), False, pieces, text_reading(part).note)
             most -= len(text)
         if hidden and most > 0:
             tagged = [

@@ -14,7 +14,7 @@ from spamnb.pages.parts import section
 
 MOST_TEXT = 60_000  # characters: some 30 pages
 NOTED = 4  # tokens that the note on a word names
-TITLE = 120  # characters of a part's type and name
+TITLE, NOTE = 120, 300  # characters of a part's type and name, and of how it was read
 FAINTEST, DEEPEST = 0.10, 0.60  # strength of the tint of the weakest and of the strongest word
 
 
@@ -103,7 +103,8 @@ def header_list(blocks: list[Section], tinter: WordTinter) -> Markup:
 
 
 def text(block: Section, tinter: WordTinter) -> Markup:
-    title = element("p", untrusted(block.title.text, TITLE), class_="part")
+    note = (": ", untrusted(block.note, NOTE)) if block.note else None
+    title = element("p", untrusted(block.title.text, TITLE), note, class_="part")
     return element("div", title, element("div", map(tinter.tinted, block.pieces), class_="text", dir="auto"))
 
 

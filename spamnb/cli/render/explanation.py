@@ -85,7 +85,8 @@ class WordMarker:
         if block.is_header:
             whole.append_text(self.marked(block.title, "bold")).append(": ")
         else:
-            whole.append(f"\n{printable(block.title.text)}\n" if titled else "\n", "dim")
+            title = ": ".join(filter(None, (block.title.text, block.note)))
+            whole.append(f"\n{printable(title)}\n" if titled or block.note else "\n", "dim")
         for piece in block.pieces:
             whole.append_text(self.marked(piece))
         return list(whole.split("\n", allow_blank=True))
