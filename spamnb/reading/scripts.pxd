@@ -1,7 +1,7 @@
 cimport cython
 
 cdef str JOINERS, JOINER, NON_JOINER, TWO_SARA_E
-cdef int SHORTEST_RUN
+cdef int SHORTEST_RUN, WHOLE, PAIRS, SYLLABLES
 cdef bytes _PLAINER, _FOLDED
 
 @cython.locals(words=list, chunk=str, start=Py_ssize_t)
@@ -20,7 +20,16 @@ cdef bint is_emoji(Py_UCS4 char) noexcept
 cdef bint is_flag_letter(Py_UCS4 char) noexcept
 cdef bint is_inside(Py_UCS4 char) except -1
 
-@cython.locals(start=Py_ssize_t, size=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, dense=bint)
-cpdef add_syllables(list words, str word)
+@cython.locals(start=Py_ssize_t, size=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, stop=Py_ssize_t, cut=int)
+cdef add_syllables(list words, str word)
 
-cpdef bint is_dense(Py_UCS4 char) noexcept
+cdef int cut_of(Py_UCS4 char) noexcept
+
+@cython.locals(at=Py_ssize_t, can_close=bint)
+cdef Py_ssize_t syllable_end(str word, Py_ssize_t start, Py_ssize_t end) except -1
+
+@cython.locals(at=Py_ssize_t)
+cdef Py_ssize_t cluster_end(str word, Py_ssize_t start, Py_ssize_t end) except -1
+
+@cython.locals(place=int)
+cdef bint is_bound(Py_UCS4 before, Py_UCS4 char, Py_UCS4 after) noexcept

@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+WHOLE, PAIRS, SYLLABLES = range(3)  # how words are cut further
 SHORTEST_RUN = 3  # emoji in a row, from which on they are measured
 PIECE_SIZE = 512  # characters normalised at once: over a run of combining marks it takes quadratic time
 
@@ -113,24 +114,55 @@ def is_inside(char: str) -> bool:
 
 
 def add_syllables(words: list[str], word: str) -> None:
-    """Add a word; of scripts written without spaces, pairs of neighbouring characters."""
+    """Add a word; of scripts written without spaces, its syllables or pairs of neighbouring characters."""
     start, size = 0, len(word)
     while start < size:
-        dense, end = is_dense(word[start]), start + 1
-        while end < size and is_dense(word[end]) == dense:
+        cut, end = cut_of(word[start]), start + 1
+        while end < size and cut_of(word[end]) == cut:
             end += 1
-        if dense and end - start > 1:
+        if cut == PAIRS and end - start > 1:
             for at in range(start, end - 1):
                 words.append(word[at : at + 2])
+        elif cut == SYLLABLES:
+            while start < end:
+                stop = syllable_end(word, start, end)
+                words.append(word[start:stop])
+                start = stop
         else:
             words.append(word[start:end])
         start = end
 
 
-def is_dense(char: str) -> bool:
-    """Tell whether the script of a character is written without spaces."""
+def cut_of(char: str) -> int:
+    """Tell how words of a script are cut: those of scripts that are written without spaces."""
     if char < "\u2e80":  # Thai and Lao, Burmese, Khmer
-        return "\u0e00" <= char <= "\u0eff" or "\u1000" <= char <= "\u109f" or "\u1780" <= char <= "\u17ff"
+        if "\u0e00" <= char <= "\u0eff" or "\u1000" <= char <= "\u109f" or "\u1780" <= char <= "\u17ff":
+            return WHOLE if char.isdecimal() else SYLLABLES
+        return WHOLE
     if char < "\uf900":  # Chinese and Japanese, Korean
-        return char <= "\u9fff" or "\uac00" <= char <= "\ud7af"
-    return char <= "\ufaff" or "\U00020000" <= char <= "\U0003ffff"  # Chinese
+        return PAIRS if char <= "\u9fff" or "\uac00" <= char <= "\ud7af" else WHOLE
+    return PAIRS if char <= "\ufaff" or "\U00020000" <= char <= "\U0003ffff" else WHOLE  # Chinese
+
+
+def syllable_end(word: str, start: int, end: int) -> int:
+    """Find the end of a syllable, roughly: one consonant alone closes it. Burmese marks those that do."""
+    at = cluster_end(word, start, end)
+    can_close = start + 1 < at < end and word[at - 1] not in "ะະ" and not "\u1000" <= word[at] <= "\u109f"
+    return at + 1 if can_close and cluster_end(word, at, end) == at + 1 else at
+
+
+def cluster_end(word: str, start: int, end: int) -> int:
+    """Find the end of a consonant with the vowels, signs and stacked letters around it."""
+    at = start + 1
+    while at < end and is_bound(word[at - 1], word[at], word[at + 1] if at + 1 < end else " "):
+        at += 1
+    return at
+
+
+def is_bound(before: str, char: str, after: str) -> bool:
+    """Tell whether a character belongs to the same syllable as the one before it."""
+    if char < "\u0f00":  # Thai and Lao have the same order; some vowels stand before their consonant
+        place = ord(char) & 0x7F
+        return 0x30 <= place <= 0x3C or 0x47 <= place <= 0x4E or 0x40 <= ord(before) & 0x7F <= 0x44
+    # Burmese and Khmer: signs; a letter below the one before; one that closes or has another below it
+    return not char.isalnum() or before == "\u1039" or before == "\u17d2" or "\u1039" <= after <= "\u103a"
