@@ -21,7 +21,7 @@ HEAD = '''"""How often letters follow each other, as bench/letter_tables.py coun
 # fmt: off
 
 # Letters beyond ASCII, and what each class of characters costs behind each: "#" nothing, "$" a quarter nat.
-# Classes are: no letter, a to z, a mark beyond ASCII, another letter beyond ASCII, and these letters.'''
+# Classes are: no letter, a to z, another letter beyond ASCII, and these letters.'''
 ABOUT_CHARSETS = """
 
 # The upper half of each charset in lower case, and what stands there: a small or a Capital letter, a frequent
@@ -96,14 +96,14 @@ def alphabet(text: str, english: str) -> tuple[str, list[str]]:
     """Return a language's letters beyond ASCII, and rows of costs: of what follows each class."""
     counts = Counter(folded(c) for c in text if is_letter(c))
     letters = "".join(sorted(c for c, n in counts.items() if n > RAREST * counts.total() and n > FEWEST))
-    # Classes: 0 between words, 1 to 26 ASCII letters, 27 marks, 28 other letters, then the language's own.
-    number = {c: 29 + i for i, c in enumerate(letters)} | {chr(97 + i): 1 + i for i in range(26)}
-    size = 29 + len(letters)
+    # Classes: 0 is no letter, 1 to 26 are ASCII letters, 27 is another letter, then come the language's own.
+    number = {c: 28 + i for i, c in enumerate(letters)} | {chr(97 + i): 1 + i for i in range(26)}
+    size = 28 + len(letters)
     pairs = [[0.0] * size for _ in range(size)]
     for prose, weight in ((text, 1e6 / len(text)), (english, 3e4 / len(english))):
         before = 0
         for char in prose:
-            now = number.get(folded(char), 28 if is_letter(char) else 27 if char > "\x7f" else 0)
+            now = number.get(folded(char), 27 if is_letter(char) else 0)
             pairs[before][now] += weight
             before = now
     overall = [sum(row[i] for row in pairs) + 0.5 for i in range(size)]

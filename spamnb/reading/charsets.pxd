@@ -1,13 +1,13 @@
 cimport cython
 
-cdef int FIRST, BETWEEN, MARK, OTHER, UNDEFINED, RARE, OTHER_SCRIPT, SIGN_BEHIND, LETTER_BEHIND
+cdef int FIRST, BETWEEN, OTHER, UNDEFINED, RARE, OTHER_SCRIPT, SIGN_BEHIND, LETTER_BEHIND
 cdef int FIRST_CAPITAL, INNER_CAPITAL, NEXT_CAPITAL, AFTER_CAPITAL
 
 @cython.locals(pairs=Py_ssize_t, wrong=Py_ssize_t, low=Py_ssize_t, lead=bint, byte="unsigned char")
 cdef tuple _double_bytes(bytes sample)
 
 @cython.locals(table=bytes, classes=bytes, extras=bytes, capitals=bytes, width=Py_ssize_t, mixes=bint, cost=int, before=Py_ssize_t,
-               script=int, was_capital=bint, was_high=bint, byte="unsigned char", now=Py_ssize_t, is_capital=bint, is_high=bint)
+               script=int, here=int, was_capital=bint, was_high=bint, byte="unsigned char", now=Py_ssize_t, is_capital=bint, is_high=bint)
 cdef int _cost_of_letters(bytes sample, str name, str language, int most) except? -1
 
 @cython.locals(costs=dict, table=bytes, classes=bytes, width=Py_ssize_t, cost=int, before=Py_ssize_t, script=int, here=int,

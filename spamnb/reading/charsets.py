@@ -14,7 +14,11 @@ from spamnb.reading.known_charsets import MAX_NAME, MULTI_BYTE, STATEFUL, TWO_BY
 from spamnb.reading.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
 
 ASCII = bytes(range(128))
-PIECE, SAMPLE = 256, 1024  # bytes that are looked at, in pieces; those that are all ASCII are passed over
+PIECE, PIECES = (
+    256,
+    16,
+)  # bytes of a piece, and how many are looked at; those that are all ASCII are passed over
+SAMPLE = 1024  # bytes of these that are counted
 SHORT = 40  # bytes that may be UTF-8 by chance
 FEW = 8  # of so many characters, one may be wrong
 MOST_NAMES, NAMED_IN = (
@@ -30,9 +34,9 @@ WESTERN_LESS = 10  # times less for what programs name unasked
 FEW_LETTERS = 1  # bytes above 0x7f: so few do not speak against a charset that they fit
 
 # Classes of characters in the tables: behind BETWEEN come ASCII letters, behind OTHER the language's own.
-BETWEEN, MARK, OTHER = 0, 27, 28
-A_MARK, A_RARE_MARK, AN_OTHER, UNDEFINED = 3 * NAT, 6 * NAT, 5 * NAT, 12 * NAT  # which one of its class
-CLASS_OF_KIND = bytes.maketrans(b"sC.,-", bytes((OTHER, OTHER, MARK, MARK, MARK)))
+BETWEEN, OTHER = 0, 27
+A_MARK, A_RARE_MARK, AN_OTHER, UNDEFINED = 4 * NAT, 7 * NAT, 5 * NAT, 12 * NAT  # which one of its class
+CLASS_OF_KIND = bytes.maketrans(b"sC.,-", bytes((OTHER, OTHER, BETWEEN, BETWEEN, BETWEEN)))
 COST_OF_KIND = bytes.maketrans(b"sC.,-", bytes((AN_OTHER, AN_OTHER, A_MARK, A_RARE_MARK, UNDEFINED)))
 IS_CAPITAL = bytes.maketrans(b"sC.,-", bytes((0, 1, 0, 0, 0)))
 # A capital behind what is no letter, a small letter, a capital; a small letter behind a capital.
@@ -50,41 +54,42 @@ ASCII_CAPITALS = bytes(65) + b"\1" * 26 + bytes(37)
 # Charsets, the languages they are for, and the cost of being rare in mail.
 CANDIDATES = {
     "cp1252": (WESTERN, 0),
-    "cp1250": (CENTRAL, 4),
-    "iso8859_2": (CENTRAL, 6),
-    "cp1254": ("tr", 4),
-    "cp1257": (BALTIC, 6),
-    "iso8859_4": (BALTIC, 16),
-    "cp1258": ("vi", 8),
-    "cp1251": (CYRILLIC, 2),
-    "koi8_u": (RUSSIAN, 3),
-    "iso8859_5": (CYRILLIC, 8),
-    "cp866": (RUSSIAN, 12),
-    "mac_cyrillic": (RUSSIAN, 20),
-    "cp1253": ("el", 4),
-    "iso8859_7": ("el", 4),
-    "cp1255": ("he", 4),
-    "cp1256": ("ar fa", 4),
-    "iso8859_6": ("ar", 8),
-    "cp874": ("th", 4),
-    "gb18030": ("zh-Hans", 2),
-    "big5hkscs": ("zh-Hant", 4),
-    "cp932": ("ja", 4),
-    "euc_jp": ("ja", 6),
-    "cp949": ("ko", 4),
+    "cp1250": (CENTRAL, 10),
+    "iso8859_15": ("fr fi", 8),
+    "iso8859_2": (CENTRAL, 12),
+    "cp1254": ("tr", 12),
+    "cp1257": (BALTIC, 20),
+    "iso8859_4": (BALTIC, 28),
+    "cp1258": ("vi", 20),
+    "cp1251": (CYRILLIC, 8),
+    "koi8_u": (RUSSIAN, 10),
+    "iso8859_5": (CYRILLIC, 20),
+    "cp866": (RUSSIAN, 24),
+    "mac_cyrillic": (RUSSIAN, 32),
+    "cp1253": ("el", 12),
+    "iso8859_7": ("el", 12),
+    "cp1255": ("he", 12),
+    "cp1256": ("ar fa", 16),
+    "iso8859_6": ("ar", 20),
+    "cp874": ("th", 16),
+    "gb18030": ("zh-Hans", 6),
+    "big5hkscs": ("zh-Hant", 8),
+    "cp932": ("ja", 10),
+    "euc_jp": ("ja", 14),
+    "cp949": ("ko", 10),
 }
 NAME_ENDS = bytes(byte if chr(byte).isalnum() or byte in b"-_.:" else 32 for byte in range(256))
 # Looked at only where the message names them: too much like others.
 IF_NAMED = {
-    "koi8_r": (RUSSIAN, 3),
-    "iso8859_8": ("he", 4),
-    "iso8859_13": (BALTIC, 6),
-    "iso8859_15": (WESTERN, 0),
-    "mac_roman": (WESTERN, 16),
-    "cp950": ("zh-Hant", 4),
+    "koi8_r": (RUSSIAN, 10),
+    "iso8859_8": ("he", 12),
+    "iso8859_13": (BALTIC, 20),
+    "mac_roman": (WESTERN, 20),
+    "cp950": ("zh-Hant", 8),
 }
 GUESSED = CANDIDATES | IF_NAMED
 MOST = 1 << 30
+WESTERN_CHARSETS = frozenset(("cp1252", "iso8859_15", "mac_roman"))
 NOT_LATIN = frozenset("ru uk bg sr be mk el he ar fa th".split())
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf_8"),
@@ -130,7 +135,7 @@ def _marked(data: bytes) -> tuple[str, str]:
         for escape, name in ESCAPES:
             if escape in data:
                 return name, "escapes"
-    zeros = data[: SAMPLE - SAMPLE % 2]
+    zeros = data[:SAMPLE]
     big, little = zeros[::2].count(0), zeros[1::2].count(0)
     if max(big, little) * 4 > len(zeros) > 8 and min(big, little) * 8 < max(big, little):
         return ("utf_16_be" if big > little else "utf_16_le"), "zeros between the letters"
@@ -144,16 +149,20 @@ def without_tags(data: bytes) -> bytes:
 
 
 def sample_of(data: bytes) -> bytes:
-    """Return the first pieces that are not all ASCII; only the last may end within a character."""
-    pieces, size = [], 0
+    """Return the first words that are not all ASCII, and their neighbours: others may be English."""
+    sample, taken = [], 0
     for start in range(0, len(data), PIECE):
         piece = data[start : start + PIECE]
         if not piece.isascii():
-            pieces.append(piece)
-            size += PIECE
-            if size >= SAMPLE:
+            words = piece.split()
+            high = [not word.isascii() for word in words]
+            for n, word in enumerate(words):
+                if high[n] or high[n - 1 : n] == [True] or high[n + 1 : n + 2] == [True]:
+                    sample.append(word)
+            taken += 1
+            if taken == PIECES:
                 break
-    return b"".join(pieces)
+    return b" ".join(sample)[:SAMPLE]
 
 
 def _is_nearly_utf8(sample: bytes) -> bool:
@@ -180,26 +189,21 @@ def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple
     high = len(sample.translate(None, ASCII))
     as_letters = HIGH_LETTER * high + ASCII_LETTER * (len(sample) - high) if high * 2 > len(sample) else 0
     for name, (languages, rarity) in GUESSED.items():
-        discount = named.get(name, 0)
-        if discount or name not in IF_NAMED:
-            if languages == WESTERN:
-                discount //= WESTERN_LESS
-            if (
-                name in MULTI_BYTE
-                and not discount
-                and (least < as_letters or not _may_be(sample, name, pairs))
-            ):
-                continue
-            for language in languages.split():
-                cost_of = _cost_of_letters if language in LETTERS else _cost_of_ideographs
-                cost = cost_of(sample, name, language, least - rarity + discount) + rarity - discount
-                if cost < least:
-                    best, least = name, cost
-    if best == declared:
-        return best, ""
-    return best, {IN_TEXT: "named in the text", NEARBY: "named in the message"}.get(
-        named.get(best, 0), "found by its bytes"
-    )
+        discount = named.get(name, 0) // (WESTERN_LESS if name in WESTERN_CHARSETS else 1)
+        if not discount and name in IF_NAMED:
+            continue
+        if not discount and name in MULTI_BYTE and (least < as_letters or not _may_be(sample, name, pairs)):
+            continue
+        for language in languages.split():
+            cost_of = _cost_of_letters if language in LETTERS else _cost_of_ideographs
+            cost = cost_of(sample, name, language, least - rarity + discount) + rarity - discount
+            if cost < least:
+                best, least = name, cost
+    usual = declared if declared in GUESSED else "cp1252"
+    if by_codec(sample, usual) == by_codec(sample, best):  # only marks, say, that both have
+        best = usual
+    reasons = {DECLARED: "", IN_TEXT: "named in the text", NEARBY: "named in the message"}
+    return best, reasons.get(named.get(best, 0), "found by its bytes")
 
 
 def _double_bytes(sample: bytes) -> tuple[int, int, int]:
@@ -290,10 +294,11 @@ def _cost_of_letters(sample: bytes, name: str, language: str, most: int) -> int:
                 cost += FIRST_CAPITAL if before == BETWEEN else NEXT_CAPITAL if was_capital else INNER_CAPITAL
             elif was_capital and now:
                 cost += AFTER_CAPITAL
-        if mixes and now and now != MARK:
-            if script and script != 1 + (now > MARK):
+        if mixes and now:
+            here = 2 if now >= OTHER else 1
+            if script and script != here:
                 cost += OTHER_SCRIPT
-            script = 1 + (now > MARK)
+            script = here
         if cost >= most:
             return most
         before, was_capital, was_high = now, is_capital, is_high
@@ -310,7 +315,9 @@ def _cost_of_ideographs(sample: bytes, name: str, language: str, most: int) -> i
     was_ideograph = False
     for char in sample.decode(name, "replace"):
         if char > "\x7f":
-            cost += 2 * UNDEFINED if char == "\ufffd" else costs.get(char, RARE)
+            cost += costs.get(char, RARE)
+            if char == "\ufffd" or "\ue000" <= char <= "\uf8ff":  # nothing, or for private use
+                cost += UNDEFINED
             now, was_ideograph, here = BETWEEN, True, 2 if char.isalpha() else 0
         else:
             now = classes[ord(char)]
