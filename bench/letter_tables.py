@@ -53,9 +53,10 @@ def main(folder: Path) -> None:
     for language in LANGUAGES:
         letters, rows = alphabet(prepared(text_of(folder, language), language), english)
         print(f'    "{language}": ({ascii_safe(letters)}, b{quoted("".join(rows))}),')
-    print("}\n\n# Frequent ones first.\nIDEOGRAPHS = {")
+    print("}\n\n# The most frequent characters beyond ASCII, and what each costs.\nIDEOGRAPHS = {")
     for language in IDEOGRAPHS:
-        print(f'    "{language}": "{most_frequent(text_of(folder, language))}",')
+        characters, costs = most_frequent(text_of(folder, language))
+        print(f'    "{language}": ("{characters}", b{quoted(costs)}),')
     print("}" + ABOUT_CHARSETS + "CHARSETS = {")
     for name in CHARSETS:
         half = bytes(range(128, 256)).decode(name, "replace")
@@ -111,7 +112,7 @@ def alphabet(text: str, english: str) -> tuple[str, list[str]]:
     for row in pairs:  # smoothed by what is frequent anywhere
         total = sum(row) + SMOOTH
         shares = [(n + SMOOTH * o / sum(overall)) / total for n, o in zip(row, overall, strict=True)]
-        rows.append("".join(chr(FIRST + min(MOST, round(-math.log(share) / STEP))) for share in shares))
+        rows.append("".join(map(steps, shares)))
     return letters, rows
 
 
@@ -136,9 +137,16 @@ def to_1258(text: str) -> str:
     return "".join(out)
 
 
-def most_frequent(text: str) -> str:
-    counts = Counter(c for c in text if c > "\x7f")
-    return "".join(c for c, _ in counts.most_common(MOST_FREQUENT) if c not in '"\\' and c.isprintable())
+def most_frequent(text: str) -> tuple[str, str]:
+    """Return the most frequent characters beyond ASCII, and the cost of each."""
+    counts = Counter(c for c in text if c > "\x7f" and c.isprintable())
+    found = counts.most_common(MOST_FREQUENT)
+    costs = "".join(steps(count / counts.total()) for _, count in found)
+    return "".join(c for c, _ in found), costs
+
+
+def steps(share: float) -> str:
+    return chr(FIRST + min(MOST, round(-math.log(share) / STEP)))
 
 
 if __name__ == "__main__":

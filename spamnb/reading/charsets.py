@@ -8,7 +8,6 @@ the message names costs less. Costs are whole numbers, so that the same is found
 from __future__ import annotations
 
 from codecs import utf_8_decode
-from math import log
 
 from spamnb.reading.known_charsets import MAX_NAME, MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, codec
 from spamnb.reading.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
@@ -18,7 +17,7 @@ PIECE, PIECES = (
     256,
     16,
 )  # bytes of a piece, and how many are looked at; those that are all ASCII are passed over
-SAMPLE = 1024  # bytes of these that are counted
+SAMPLE = 512  # bytes of these that are counted
 SHORT = 40  # bytes that may be UTF-8 by chance
 FEW = 8  # of so many characters, one may be wrong
 MOST_NAMES, NAMED_IN = (
@@ -67,7 +66,7 @@ CANDIDATES = {
     "cp866": (RUSSIAN, 24),
     "mac_cyrillic": (RUSSIAN, 32),
     "cp1253": ("el", 12),
-    "iso8859_7": ("el", 12),
+    "iso8859_7": ("el", 20),
     "cp1255": ("he", 12),
     "cp1256": ("ar fa", 16),
     "iso8859_6": ("ar", 20),
@@ -181,29 +180,38 @@ def _fits(data: bytes, name: str) -> bool:
 
 def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple[str, str]:
     """Return the charset in which a sample costs least, and why it is not the declared one."""
+    high = len(sample.translate(None, ASCII))
+    as_letters = HIGH_LETTER * high + ASCII_LETTER * (len(sample) - high) if high * 2 > len(sample) else 0
+    if declared in GUESSED and _cost(sample, declared, as_letters) < as_letters:
+        return declared, ""  # plainly, so that no other is looked at
     named = dict.fromkeys(names_in(around[:NAMED_IN]), NEARBY)
     named |= dict.fromkeys(names_in(data[:NAMED_IN]), IN_TEXT)
     named[declared] = DECLARED
-    best, least = "cp1252", MOST
     pairs = _double_bytes(sample)
-    high = len(sample.translate(None, ASCII))
-    as_letters = HIGH_LETTER * high + ASCII_LETTER * (len(sample) - high) if high * 2 > len(sample) else 0
-    for name, (languages, rarity) in GUESSED.items():
+    best, least = "cp1252", MOST
+    for name in GUESSED:
         discount = named.get(name, 0) // (WESTERN_LESS if name in WESTERN_CHARSETS else 1)
         if not discount and name in IF_NAMED:
             continue
         if not discount and name in MULTI_BYTE and (least < as_letters or not _may_be(sample, name, pairs)):
             continue
-        for language in languages.split():
-            cost_of = _cost_of_letters if language in LETTERS else _cost_of_ideographs
-            cost = cost_of(sample, name, language, least - rarity + discount) + rarity - discount
-            if cost < least:
-                best, least = name, cost
+        cost = _cost(sample, name, least + discount) - discount
+        if cost < least:
+            best, least = name, cost
     usual = declared if declared in GUESSED else "cp1252"
     if by_codec(sample, usual) == by_codec(sample, best):  # only marks, say, that both have
         best = usual
     reasons = {DECLARED: "", IN_TEXT: "named in the text", NEARBY: "named in the message"}
     return best, reasons.get(named.get(best, 0), "found by its bytes")
+
+
+def _cost(sample: bytes, name: str, most: int) -> int:
+    """Return what a sample costs in a charset, in the language that suits it best; `most` if not less."""
+    languages, rarity = GUESSED[name]
+    cost_of = _cost_of_ideographs if name in MULTI_BYTE else _cost_of_letters
+    for language in languages.split():
+        most = min(most, cost_of(sample, name, language, most - rarity) + rarity)
+    return most
 
 
 def _double_bytes(sample: bytes) -> tuple[int, int, int]:
@@ -272,8 +280,9 @@ def _ranked(language: str) -> dict[str, int]:
     """Return what each frequent ideograph of a language costs."""
     found = _costs_of.get(language)
     if found is None:
+        characters, costs = IDEOGRAPHS[language]
         found = _costs_of[language] = {
-            char: int(NAT * (2.5 + 0.9 * log(rank))) for rank, char in enumerate(IDEOGRAPHS[language], 2)
+            char: cost - FIRST for char, cost in zip(characters, costs, strict=True)
         }
     return found
 
