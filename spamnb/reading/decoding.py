@@ -10,6 +10,16 @@ from binascii import a2b_qp
 from spamnb.reading.known_charsets import COMMON, STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
 from spamnb.reading.transfer import decode_base64, undo
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    Fields = list[tuple[str, str]]
+
+    class Around(Protocol):  # Surroundings of `headers`, which loads this module
+        data: bytes
+        finds_left: int
+
 
 class Decoding:
     """A text of a message, and how it was read: where that is not as declared, the reasons."""
@@ -27,7 +37,7 @@ class Decoding:
         self.why_charset = why_charset
 
 
-def read_text(body: bytes, encoding: str, declared: str, around: bytes, most: int) -> Decoding:
+def read_text(body: bytes, encoding: str, declared: str, around: Around, most: int) -> Decoding:
     """Read the body of a leaf, up to so many bytes; the message around it may name other charsets."""
     undone = undo(body, encoding)
     data = undone.data
@@ -38,12 +48,12 @@ def read_text(body: bytes, encoding: str, declared: str, around: bytes, most: in
     return Decoding(by_codec(data, name), len(data), undone.encoding, undone.why, name, why)
 
 
-def decode(data: bytes, declared: str = "", around: bytes = b"") -> str:
+def decode(data: bytes, declared: str = "", around: Around | None = None) -> str:
     """Decode bytes by their declared charset if they fit it, else by the one that is found."""
     return by_codec(data, charset_of(data, declared, around)[0])
 
 
-def charset_of(data: bytes, declared: str, around: bytes = b"") -> tuple[str, str]:
+def charset_of(data: bytes, declared: str, around: Around | None = None) -> tuple[str, str]:
     """Return Python's name of the charset that bytes are in, and why it is not the declared one."""
     name = COMMON[declared] if declared in COMMON else codec(declared)
     if data.isascii():
@@ -51,31 +61,33 @@ def charset_of(data: bytes, declared: str, around: bytes = b"") -> tuple[str, st
             return name if name in STATEFUL else "ascii", ""
     elif name in ("", "utf_8") and is_utf8(data):
         return "utf_8", "" if name else "it is UTF-8"
+    if around is not None:
+        around.finds_left -= 1
+        if around.finds_left < 0:
+            return name or "cp1252", ""
     from spamnb.reading.charsets import find
 
-    return find(data, name, around)
+    return find(data, name, around.data if around is not None else b"")
 
 
-def readable_fields(fields: list[tuple[str, str]], data: bytes, charset: str) -> list[tuple[str, str]]:
+def readable_fields(fields: Fields, around: Around, charset: str) -> Fields:
     """Return header fields as a person would see them; raw bytes are of one charset, if of any.
 
     `charset` is what the body was read by, if that is known.
     """
     raw = b"\n".join([value.encode("latin-1") for _, value in fields if not value.isascii()])
-    if raw and not is_utf8(raw):
-        from spamnb.reading.charsets import find
-
-        charset = find(raw, charset, data)[0]
-    return [(name, readable_value(value, charset)) for name, value in fields]
+    if raw:
+        charset = charset_of(raw, charset, around)[0]
+    return [(name, readable_value(value, charset, around)) for name, value in fields]
 
 
-def readable_value(value: str, raw_charset: str = "") -> str:
+def readable_value(value: str, raw_charset: str = "", around: Around | None = None) -> str:
     """Return a raw value of a header with each `=?charset?B or Q?text?=` replaced.
 
     Neighbours of one charset are decoded together: many senders cut a multi-byte character in two.
     """
     if "=?" not in value:
-        return decode(value.encode("latin-1"), raw_charset)
+        return decode(value.encode("latin-1"), raw_charset, around)
     out: list[str] = []
     words: list[bytes] = []  # bytes of encoded words that wait to be decoded together
     charset = ""  # of all these words
@@ -92,16 +104,18 @@ def readable_value(value: str, raw_charset: str = "") -> str:
             between = ""  # white space between two words only separates them
         name = value[start + 2 : mark].partition("*")[0].strip().lower()  # charset*language
         if between or name != charset:
-            out += decode(b"".join(words), charset), decode(between.encode("latin-1"), raw_charset)
+            out.append(decode(b"".join(words), charset, around))
+            out.append(decode(between.encode("latin-1"), raw_charset, around))
             words, charset = [], name
         text = value[mark + 3 : end].encode("latin-1")
         words.append(decode_base64(text) if coding == "b?" else a2b_qp(text, header=True))
         copied = look = end + 2
-    out += decode(b"".join(words), charset), decode(value[copied:].encode("latin-1"), raw_charset)
+    out.append(decode(b"".join(words), charset, around))
+    out.append(decode(value[copied:].encode("latin-1"), raw_charset, around))
     return "".join(out)
 
 
-def extended_parameter(found: dict[str, str], base: str) -> str:
+def extended_parameter(found: dict[str, str], base: str, around: Around | None = None) -> str:
     """Decode a parameter by RFC 2231: `base*=charset'language'%41`, or in sections `base*0*=…; base*1=…`."""
     if base + "*" in found:
         sections = [(found[base + "*"], True)]  # the text, and whether it has %41 for A
@@ -113,10 +127,8 @@ def extended_parameter(found: dict[str, str], base: str) -> str:
     if sections and sections[0][1]:
         charset, _, tail = sections[0][0].partition("'")
         sections[0] = tail.partition("'")[2], True
-    return decode(
-        b"".join([_percent(text) if encoded else text.encode("latin-1") for text, encoded in sections]),
-        charset,
-    )
+    pieces = [_percent(text) if encoded else text.encode("latin-1") for text, encoded in sections]
+    return decode(b"".join(pieces), charset, around)
 
 
 def _percent(text: str) -> bytes:

@@ -7,7 +7,14 @@ found that it fails DMARC.
 
 from __future__ import annotations
 
-from spamnb.reading.headers import MAX_FIELDS, MAX_HEADER_BYTES, HeaderBlock, canonical, header_start
+from spamnb.reading.headers import (
+    MAX_FIELDS,
+    MAX_HEADER_BYTES,
+    HeaderBlock,
+    Surroundings,
+    canonical,
+    header_start,
+)
 from spamnb.reading.sender import UNCLOSED, name_and_address, results_in, spaced_out, without_comments
 
 TYPE_CHECKING = False
@@ -63,7 +70,7 @@ def read_envelope(raw: bytes) -> Envelope:
     if start < 0:
         return Envelope([], [], False)
     block = HeaderBlock(start)
-    block.read(data, len(data))
+    block.read(Surroundings(data), len(data))
     return Envelope(block.fields, block.headers, _is_whole(block.fields, data, block.body, len(raw)))
 
 

@@ -6,6 +6,11 @@ cdef size_t NAME_SLOTS
 cdef list _latest_names
 
 
+@cython.final
+cdef class Surroundings:
+    cdef readonly bytes data
+    cdef public Py_ssize_t finds_left
+
 cpdef bytes canonical(bytes raw)
 
 @cython.locals(at=Py_ssize_t, colon=Py_ssize_t)
@@ -22,7 +27,7 @@ cdef str _stripped(bytes data, size_t start, size_t end)
 
 @cython.locals(found=dict, readable_parameters=dict, semicolon=Py_ssize_t, at=Py_ssize_t, end=Py_ssize_t,
                equals=Py_ssize_t, start=Py_ssize_t, text=str)
-cpdef dict parameters(str value, str charset=*)
+cpdef dict parameters(str value, str charset=*, Surroundings around=*)
 
 cdef tuple _quoted(str value, Py_ssize_t start)
 
@@ -35,11 +40,11 @@ cdef class HeaderBlock:
     cdef readonly bint is_raw
 
     @cython.locals(start=Py_ssize_t, at=Py_ssize_t, here=Py_ssize_t, colon=Py_ssize_t, most=Py_ssize_t, bits="unsigned char",
-                   byte="unsigned char", folded=bint, encoded=bint)
-    cpdef void read(self, bytes data, Py_ssize_t limit) except *
+                   byte="unsigned char", data=bytes, folded=bint, encoded=bint)
+    cpdef void read(self, Surroundings around, Py_ssize_t limit) except *
 
     @cython.locals(name=str, value=str, written=bytes, subject=str)
     cdef bint add(self, bytes data, Py_ssize_t start, Py_ssize_t colon, Py_ssize_t end, bint folded) except -1
 
-    cpdef void decode(self, bytes data, str charset) except *
+    cpdef void decode(self, Surroundings around, str charset) except *
     cdef str transfer_encoding(self)

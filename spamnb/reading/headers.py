@@ -19,6 +19,7 @@ MAX_VALUE = 32 * 1024  # characters searched for parameters; a real spam has 14 
 MAX_PARAMETERS = 100  # read of one header field; real fields have three
 NAME_SLOTS = 512  # names of fields that are kept
 MAX_KEPT_NAME = 60  # bytes of each
+MAX_FOUND = 100  # charsets of one message; each takes up to 2 ms
 MAX_TAGS, MAX_TAG = 4, 30  # taken off a subject, and characters of each
 
 # What filters put before the subject of spam, in brackets or between stars.
@@ -52,6 +53,16 @@ def header_start(data: bytes) -> int:
     return at if is_header and _lower_name(data, at, colon) else -1
 
 
+class Surroundings:
+    """The message around a text: it may name charsets, and only so many are found in it."""
+
+    __slots__ = ("data", "finds_left")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.finds_left = MAX_FOUND
+
+
 class HeaderBlock:
     """A header block as it is read; at first an empty one."""
 
@@ -64,13 +75,14 @@ class HeaderBlock:
         self.body = body  # offset of what follows the block
         self.is_raw = False  # has bytes above 0x7f, in whatever charset
 
-    def read(self, data: bytes, limit: int) -> None:
+    def read(self, around: Surroundings, limit: int) -> None:
         """Read the fields up to where the body starts; the body is at -1 if the limit comes before it.
 
         A block ends at a blank line, at a line that starts as a boundary does, or at the first line that can
         be no header: the body starts there when the blank line was forgotten. Taking headers for body loses
         no word; taking body for headers would.
         """
+        data = around.data
         start = at = here = self.body  # of the block, of the line, and where it is read
         most, colon, bits = MAX_FIELDS, -1, 0
         folded = encoded = False
@@ -102,13 +114,13 @@ class HeaderBlock:
         self.is_raw = bits >= 0x80
         if encoded or self.is_raw or data.find(b"\x1b", start, here) >= 0:
             self.headers = []
-            self.decode(data, "")
+            self.decode(around, "")
 
-    def decode(self, data: bytes, charset: str) -> None:
+    def decode(self, around: Surroundings, charset: str) -> None:
         """Make values readable that have encoded words or raw bytes, perhaps of the charset of the body."""
         from spamnb.reading.decoding import readable_fields
 
-        self.headers[:] = readable_fields(self.fields, data, charset)
+        self.headers[:] = readable_fields(self.fields, around, charset)
 
     def add(self, data: bytes, start: int, colon: int, end: int, folded: bool) -> bool:
         """Add the field between two offsets; if it can be none, the body starts there."""
@@ -203,7 +215,7 @@ def _stripped(data: bytes, start: int, end: int) -> str:
     return data[start:end].decode("latin-1")
 
 
-def parameters(value: str, charset: str = "") -> dict[str, str]:
+def parameters(value: str, charset: str = "", around: Surroundings | None = None) -> dict[str, str]:
     """Return the parameters of a raw value: lower-case names, readable values (but a raw boundary).
 
     What is beyond ASCII is perhaps of this charset.
@@ -237,10 +249,10 @@ def parameters(value: str, charset: str = "") -> dict[str, str]:
     for name, text in found.items():
         base, star, _ = name.partition("*")
         if star:
-            readable_parameters[base] = extended_parameter(found, base)
+            readable_parameters[base] = extended_parameter(found, base, around)
         elif name + "*" not in found:
             readable_parameters.setdefault(
-                name, text if name == "boundary" else readable_value(text, charset)
+                name, text if name == "boundary" else readable_value(text, charset, around)
             )
     return readable_parameters
 

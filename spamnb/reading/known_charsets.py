@@ -90,7 +90,10 @@ def by_codec(data: bytes, name: str) -> str:
         text = data.translate(ASCII_ONLY).decode(name, "replace")
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if name in MULTI_BYTE or name in STATEFUL or data.isascii():
-        return data.decode(name, "replace")
+        try:
+            return data.decode(name, "replace")
+        except RuntimeError:  # iso2022_jp_2 fails where ESC N calls for a set of letters that it lacks
+            return data.replace(b"\x1bN", b"?").decode(name, "replace")
     if name == "cp1252" and len(special := set(data.translate(None, NOT_C1))) <= FEW:
         text = data.decode("latin-1")  # the same but for 32 bytes
         for byte in special:

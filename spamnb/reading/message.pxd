@@ -1,6 +1,6 @@
 cimport cython
 
-from spamnb.reading.headers cimport HeaderBlock, canonical, header_start, parameters
+from spamnb.reading.headers cimport HeaderBlock, Surroundings, canonical, header_start, parameters
 
 cdef Py_ssize_t MAX_DELIMITER, MOST_BYTES_A_SPACE, SHORTEST_BASE64
 
@@ -31,6 +31,7 @@ cdef bint _is_file(str text, bint named) except -1
 @cython.final
 cdef class _MessageReader:
     cdef bytes data
+    cdef Surroundings around
     cdef list leaves, types
     cdef dict levels
     cdef object attachments, decoding

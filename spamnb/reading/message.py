@@ -6,7 +6,14 @@ or never closed, a type is malformed, or the header block ends without a blank l
 
 from __future__ import annotations
 
-from spamnb.reading.headers import MAX_HEADER_BYTES, HeaderBlock, canonical, header_start, parameters
+from spamnb.reading.headers import (
+    MAX_HEADER_BYTES,
+    HeaderBlock,
+    Surroundings,
+    canonical,
+    header_start,
+    parameters,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,8 +113,8 @@ def read(raw: bytes) -> Message:
         reader.add_leaf("", HeaderBlock(0), len(data))
         return Message(data, None, [], 0, reader.leaves)
     block = reader.walk(start)
-    if block.is_raw and reader.charset:
-        block.decode(data, reader.charset)
+    if block.is_raw and reader.charset and reader.around.finds_left > 0:
+        block.decode(reader.around, reader.charset)
     return Message(data, block.fields, block.headers, block.body, reader.leaves)
 
 
@@ -139,12 +146,13 @@ class _MessageReader:
     """One pass over a message. `at` is always the start of a line; the searches only ever move forward."""
 
     __slots__ = (
-        *("attachments", "blank", "blank_crlf", "charset", "dashed_left", "data", "decoding", "header_left"),
-        *("levels", "leaves", "text_left", "types"),
+        *("around", "attachments", "blank", "blank_crlf", "charset", "dashed_left", "data", "decoding"),
+        *("header_left", "levels", "leaves", "text_left", "types"),
     )
 
     def __init__(self, data: bytes) -> None:
         self.data = data
+        self.around = Surroundings(data)
         self.leaves: list[Leaf] = []
         self.levels: dict[bytes, int] = {}  # "--boundary" of each open multipart → its depth
         self.types: list[str] = []  # for each open multipart, the type of its leaves that state none
@@ -197,7 +205,7 @@ class _MessageReader:
         """Read the header block at an offset."""
         limit = min(len(self.data), at + self.header_left)
         block = HeaderBlock(at)
-        block.read(self.data, limit)
+        block.read(self.around, limit)
         if block.body < 0:
             end, block.body = self.next_blank_line(at)
             dashes = self.data.find(b"\n--", at, end)
@@ -271,9 +279,11 @@ class _MessageReader:
 
     def add_leaf(self, content_type: str, block: HeaderBlock, end: int) -> None:
         """Add the leaf with this header block, whose body ends at an offset."""
-        declared = parameters(block.content.get("content-type", ""), self.charset)
+        declared = parameters(block.content.get("content-type", ""), self.charset, self.around)
         disposition = block.content.get("content-disposition", "")
-        filename = parameters(disposition, self.charset).get("filename") or declared.get("name", "")
+        filename = parameters(disposition, self.charset, self.around).get("filename") or declared.get(
+            "name", ""
+        )
         charset = declared.get("charset", "").strip("'\" ").lower()
         encoding = block.transfer_encoding()
         text, content = None, None
@@ -315,7 +325,7 @@ class _MessageReader:
             body = data[
                 start : min(end, start + 2 * self.text_left)
             ]  # base64 needs a third more than its text
-            self.decoding = read_text(body, encoding, charset, data, self.text_left)
+            self.decoding = read_text(body, encoding, charset, self.around, self.text_left)
             self.text_left -= self.decoding.size
             text = self.decoding.text
             if not self.charset and not text.isascii():

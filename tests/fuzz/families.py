@@ -94,6 +94,20 @@ def members(pack: Callable[[bytes], bytes], size: int) -> bytes:
 
 E = "\N{COMBINING ACUTE ACCENT}".encode()
 UNSEEN = "\N{ZERO WIDTH SPACE}".encode()
+NOTHING_DECLARED = "text/plain"  # its charset must be found
+ENCODINGS = "7bit", "base64", "quoted-printable"
+# Lines of bodies that are not, or not all, encoded as declared.
+DOUBTFUL_LINES = {
+    "tiny lines": b"QQ\n",
+    "tiny lines of escapes": b"=\n=41\n",
+    "almost base64": b"QUJD" * 15 + b"!-!\n",
+    "lines in turn": b"QUJD" * 20 + b"\nno code, =no =41 code\n",
+    "lines in turn of raw bytes": b"=41=42\n\xe9=\n",
+    "one line": b"QUJD",
+    "floods of equals signs": b"=====A",
+    "controls in base64": base64.b64encode(bytes(range(1, 9)) * 6) + b"\n",
+    "ends of base64": b"QUI=\n",
+}
 FAMILIES: dict[str, dict[str, Family]] = {
     HEADERS: {
         "semicolons": header("Content-Type", b"; ", b"text/plain"),
@@ -102,6 +116,19 @@ FAMILIES: dict[str, dict[str, Family]] = {
         "escaped quotes": header("Content-Type", b'\\"', b'text/plain; name="'),
         "open quotes": header("Content-Type", b'; a="b', b"text/plain"),
         "equals signs": header("Content-Type", b"=", b"text/plain; a"),
+        "raw parameters": partial(numbered, b"Content-Type: a/b", b'; a%d="\xcf\xf0\xe8"', b"\n\nbody"),
+        "raw parameters in sections": partial(
+            numbered, b"Content-Type: a/b; name*0*=x''%E9", b"; name*%d=\xcf\xf0", b"\n\nbody"
+        ),
+        "raw fields": partial(numbered, b"Subject: x\n", b"X%d: \xcf\xf0\xe8\xe2\xe5\xf2\n", b"\nbody"),
+        "one raw field": header("Subject", b"\xcf\xf0\xe8\xe2\xe5\xf2 "),
+        "raw parts of parameters": partial(
+            repeated,
+            b"Content-Type: multipart/mixed; boundary=b\n\n",
+            b"--b\nContent-Type: a/b; name=\xe9\n\n",
+            b"",
+        ),
+        "raw encoded words": partial(numbered, b"Subject: ", b"=?c%d?q?=CF=F0=E8?= ", b"\n\nbody"),
         "encoded words": header("Subject", b"=?utf-8?q?a?= "),
         "open encoded words": header("Subject", b"=?utf-8?q?"),
         "half encoded words": header("Subject", b"=?"),
@@ -160,6 +187,24 @@ FAMILIES: dict[str, dict[str, Family]] = {
         "base64": random_base64,
         "base64 of noise": text(b"!QUJD=\n", encoding="base64"),
         "base64 cut short": text(b"QUJDR", encoding="base64"),
+        **{
+            f"{what} as {encoding}": text(unit, encoding=encoding)
+            for what, unit in DOUBTFUL_LINES.items()
+            for encoding in ENCODINGS
+        },
+        "high bytes": text(bytes(range(128, 256)), NOTHING_DECLARED),
+        "one high byte": text(b"\xff", NOTHING_DECLARED),
+        "lone high bytes": text(b"a" * 254 + b"\xe9", NOTHING_DECLARED),
+        "names of charsets": text(b"\xe9charset=", NOTHING_DECLARED),
+        "names of encodings": text(b'\xe9 encoding="x', NOTHING_DECLARED),
+        "names in words": text(b"\xe9=?", NOTHING_DECLARED),
+        "raw pages": text(b"<\xcf\xf0", "text/html"),
+        "raw tags": text(b"<b>\xcf\xf0\xe8</b>", "text/html"),
+        "raw parts": multipart(b"--b\n\n\xcf\xf0\xe8\xe2\xe5\xf2\n"),
+        "zeros in turn": text(b"a\0", NOTHING_DECLARED),
+        "escapes without a charset": text(b"\x1b$", NOTHING_DECLARED),
+        "escapes that no charset has": text(b"\x1b.J\x1bN\x1b$B", NOTHING_DECLARED),
+        "Chinese as Big5": text("漢字".encode("gb18030"), "text/plain; charset=big5"),
         "soft line breaks": text(b"=\n", encoding="quoted-printable"),
         "equals signs": text(b"=", encoding="quoted-printable"),
         "uuencoded": text(b"M" + b"#" * 60 + b"\n"),

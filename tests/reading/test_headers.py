@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spamnb.reading import decoding, known_charsets
 from spamnb.reading.decoding import decode_base64, readable_value
-from spamnb.reading.headers import MAX_FIELDS, HeaderBlock, parameters, without_tag
+from spamnb.reading.headers import MAX_FIELDS, HeaderBlock, Surroundings, parameters, without_tag
 from spamnb.reading.message import read
 
 
@@ -42,7 +42,7 @@ from spamnb.reading.message import read
 )
 def test_fields(block: bytes, fields: list[tuple[str, str]], rest: bytes) -> None:
     found = HeaderBlock(0)
-    found.read(block, len(block))
+    found.read(Surroundings(block), len(block))
     assert (found.fields, block[found.body :] if found.body >= 0 else b"") == (fields, rest)
 
 
@@ -127,7 +127,7 @@ def test_parameters(value: str, found: dict[str, str]) -> None:
 def test_any_value_is_read(value: str) -> None:
     readable_value(value).encode()
     "".join(parameters(";" + value).values()).encode()
-    HeaderBlock(0).read(value.encode("latin-1"), len(value))
+    HeaderBlock(0).read(Surroundings(value.encode("latin-1")), len(value))
 
 
 @given(st.binary(), st.sampled_from(["", "=", "==", "\n", "!"]))
@@ -196,7 +196,7 @@ def test_decode(data: bytes, declared: str, text: str) -> None:
 @pytest.mark.parametrize("name", sorted(known_charsets.KNOWN))
 def test_every_known_codec_decodes_anything(name: str) -> None:
     everything = bytes(range(256)) * 2
-    for data in (everything, everything[1:], b"\xd8\x00\x00\xd8\xff", b"~{\x1b$B\x0e+/v"):
+    for data in (everything, everything[1:], b"\xd8\x00\x00\xd8\xff", b"~{\x1b$B\x0e+/v", b"\x1b.J\x1bNa"):
         decoding.decode(data, name).encode()
     if name in known_charsets.SINGLE_BYTE:
         assert len(known_charsets.ALL_BYTES.decode(name, "replace")) == 256

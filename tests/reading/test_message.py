@@ -2,12 +2,13 @@
 
 import base64
 import time
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.reading import message
+from spamnb.reading import charsets, headers, message
 from spamnb.reading.identity import digest
 from spamnb.reading.message import Leaf, Message, read
 
@@ -250,6 +251,26 @@ def test_hostile_mail_takes_linear_time(raw: bytes) -> None:
     read(raw)
     digest(read(raw))
     assert time.process_time() - start < 30  # each takes under 0.3 s; quadratic, minutes
+
+
+PRIVET = "Привет".encode("cp1251")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"".join(b"X-%d: =?x?q?%b?=\n" % (n, PRIVET) for n in range(300)) + b"\nbody",
+        b"Subject: " + b"=?x?q?%b?= and " % PRIVET * 300 + b"\n\nbody",
+        MULTIPART.encode() + b"\n\n" + b"--b\nContent-Type: a/b; name=%b\n\n" % PRIVET * 300,
+        MULTIPART.encode() + b"\n\n" + b"--b\n\n%b\n" % PRIVET * 300,
+    ],
+    ids=["fields", "words", "parameters", "texts"],
+)
+def test_so_many_charsets_are_found(raw: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    finder = Mock(return_value=("cp1251", ""))
+    monkeypatch.setattr(charsets, "find", finder)
+    read(raw)
+    assert finder.call_count == headers.MAX_FOUND
 
 
 pieces = st.sampled_from(

@@ -12,7 +12,7 @@ from spamnb.reading.decoding import decode
 LONGEST_NAME = 200  # bytes of the name of a member that are read
 MOST_DOCUMENTS = 60  # members whose text or links are read
 TAIL = 65_557  # bytes at the end that the last record of an archive lies in
-LONGEST_TARGET = 500  # bytes of a link
+LONGEST_TARGET = 500  # characters of a link
 
 # By how the name of a member starts and ends: where the text of Office documents and OpenDocument stands.
 DOCUMENTS = (
@@ -24,7 +24,7 @@ DOCUMENTS = (
     ("content", ".xml"),
 )
 BREAKS = (b"</w:p>", b"</a:p>", b"</si>", b"</is>", b"</text:p>", b"</text:h>", b"<w:br/>", b"<w:tab/>")
-TARGET = b'Target="'
+TARGET = 'Target="'
 
 
 class Member:
@@ -133,6 +133,6 @@ def text_of(source: bytes) -> str:
 
 def targets(source: bytes) -> list[str]:
     """Return the links to elsewhere among the relations of a document."""
-    pieces = source.split(TARGET)[1:]
-    found = [decode(piece[:LONGEST_TARGET].partition(b'"')[0]).replace("&amp;", "&") for piece in pieces]
+    pieces = decode(source).split(TARGET)[1:]
+    found = [piece[:LONGEST_TARGET].partition('"')[0].replace("&amp;", "&") for piece in pieces]
     return [link for link in found if "://" in link or link.startswith("mailto:")]
