@@ -7,6 +7,7 @@ added a footer below. Text has no control characters; what is decoded by the wro
 from __future__ import annotations
 
 from binascii import Error, a2b_base64, a2b_qp
+from codecs import utf_8_decode
 from itertools import groupby
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ CONTROLS = bytes({*range(32), 127} - set(b"\t\n\f\r\x0e\x0f\x1b\0"))  # ISO-2022
 ASCII = bytes(range(128))
 
 MOST_LINES = 20_000  # looked at one by one; what follows is one more line
+MOST_BLOCKS = 1000  # of base64, each with an end of its own
 LONG_LINE = 40  # of base64: one character in eight may be none of its letters
 SHORT = 24  # letters of declared base64: so few must decode to UTF-8
 UNDECLARED = 60  # letters: less are base64 only where it is declared
@@ -58,12 +60,19 @@ def decode_base64(data: bytes) -> bytes:
         return a2b_base64(letters[:used] + b"==")
 
 
+def _decode_blocks(data: bytes) -> bytes:
+    """Decode base64, perhaps several pieces of it, one after the other."""
+    return b"".join(map(decode_base64, data.rstrip().split(b"=\n", MOST_BLOCKS)))
+
+
 def _undo_base64(data: bytes, is_text: bool) -> Undone:
     others = len(data.translate(None, LETTERS + b"=\r\n"))
     whole = len(data.translate(None, b"\r\n")) % 4 == 0 or len(data) > CERTAIN
-    if (whole and not others) or (not is_text and data.isascii()):
-        return Undone(decode_base64(data), BASE64)
-    if others * 4 <= len(data) and b"=\n" not in data and _is_utf8(decoded := decode_base64(data)):
+    is_prose = is_text and _is_prose(data)
+    if (whole and not others and not is_prose) or (not is_text and data.isascii()):
+        return Undone(_decode_blocks(data), BASE64)
+    few_others = others * 4 <= len(data) and b"=\n" not in data and not is_prose
+    if few_others and _is_utf8(decoded := decode_base64(data)):
         return Undone(decoded, BASE64)
     return _undo_lines(data, BASE64, BASE64, _is_base64, _declared) if is_text else Undone(data, PLAIN)
 
@@ -105,11 +114,18 @@ def _is_base64(line: bytes) -> bool:
     others = line.translate(None, LETTERS)
     if len(others) <= 2 and others == b"=" * len(others):
         return line.endswith(others) and line != b""
-    return len(line) >= LONG_LINE and len(others) * 8 <= len(line) and others.isascii() and b" " not in others
+    few = len(line) >= LONG_LINE and len(others) * 8 <= len(line)
+    return few and others.isascii() and b" " not in others and b"://" not in line
+
+
+def _is_prose(data: bytes) -> bool:
+    """Tell whether a short text is of words in small letters, perhaps with a capital first."""
+    words = data.split() if len(data) < CERTAIN else []
+    return words != [] and all(word.isalpha() and word[1:].islower() for word in words)
 
 
 def _declared(block: bytes) -> bytes | None:
-    return _text_of_base64(block, SHORT)
+    return None if _is_prose(block) else _text_of_base64(block, SHORT)
 
 
 def _undeclared(block: bytes) -> bytes | None:
@@ -119,8 +135,8 @@ def _undeclared(block: bytes) -> bytes | None:
 
 
 def _text_of_base64(block: bytes, enough: int) -> bytes | None:
-    """Decode what may be base64, several pieces of it perhaps; None if that gives no text."""
-    decoded = b"".join(map(decode_base64, block.split(b"=\n")))
+    """Decode what may be base64; None if that gives no text."""
+    decoded = _decode_blocks(block)
     if _controls(decoded) * 50 > len(decoded) and not decoded.startswith((b"\xff\xfe", b"\xfe\xff")):
         return None
     return decoded if len(block) >= enough or _is_utf8(decoded) else None
@@ -136,10 +152,10 @@ def _quoted(block: bytes) -> bytes | None:
 
 
 def _is_quoted(data: bytes, decoded: bytes) -> bool:
-    """Tell whether "=" begins an escape more often than not, and not mostly one of a control character."""
+    """Tell whether "=" begins an escape more often than not, and seldom one of a control character."""
     escapes = data.count(b"=")
-    signs = decoded.count(b"=") - data.count(b"=3D") - data.count(b"=3d")
-    return signs * 2 <= escapes and (_controls(decoded) - _controls(data)) * 4 <= escapes * 3
+    signs = decoded.count(b"=") - data.count(b"=3D") - data.count(b"=3d") + data.count(b"==")
+    return signs * 2 <= escapes and (_controls(decoded) - _controls(data)) * 8 <= escapes
 
 
 def _controls(data: bytes) -> int:
@@ -149,8 +165,7 @@ def _controls(data: bytes) -> int:
 def _is_utf8(data: bytes) -> bool:
     """Tell whether bytes are UTF-8 without control characters; the last character may be cut."""
     try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        if error.start < len(data) - 3:
-            return False
+        utf_8_decode(data, "strict", False)
+    except UnicodeDecodeError:
+        return False
     return not _controls(data)

@@ -12,6 +12,8 @@ from fuzz.file_checks import sound_model
 from helpers.interpreted import interpreted
 
 SETTINGS: list[dict[str, Any]] = [{}, {"ngrams": 3, "stem": "english"}, {"keep_case": True, "headers": False}]
+DECLARED = ("", "utf_8", "cp1251", "gb18030", "big5hkscs", "iso2022_jp", "utf_16_le")
+DECODING = ("charset", "encoding", "size", "why_charset", "why_encoding")
 PART = ("charset", "content_type", "disposition", "filename", "headers", "size", "text")
 PAGE = ("hidden", "images", "links", "tags", "text")
 
@@ -26,6 +28,7 @@ class Form:
         self.read = module("reading.message").read
         self.read_envelope = module("reading.envelope").read_envelope
         self.digest = module("reading.identity").digest
+        self.find = module("reading.charsets").find
         self.render = module("html.page").render
         self.mbox = module("mailboxes.formats.mbox")
         self.batch_builder = module("reading.batch").BatchBuilder
@@ -36,7 +39,14 @@ class Form:
     def message(self, data: bytes) -> Any:
         message = self.read(data)
         parts = [[getattr(part, name) for name in PART] for part in message.leaves]
-        return message.has_headers, message.headers, parts, self.digest(message)
+        decodings = [
+            [getattr(part.decoding, name) for name in DECODING] for part in message.leaves if part.decoding
+        ]
+        return message.has_headers, message.headers, parts, decodings, self.digest(message)
+
+    def charset(self, data: bytes) -> Any:
+        """The charsets of bytes under several declarations, alone and in a message of the same bytes."""
+        return [self.find(data, declared, around) for declared in DECLARED for around in (b"", data)]
 
     def head(self, data: bytes) -> Any:
         found = self.read_envelope(data), self.read_envelope(b"From: " + data)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from base64 import encodebytes
+from binascii import b2a_qp
 from contextlib import suppress
 from email.policy import default
 from email.utils import getaddresses
@@ -19,12 +21,15 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
 from spamnb.reading.batch import MOST_OCCURRENCES
+from spamnb.reading.charsets import find
 from spamnb.reading.dates import timestamp
 from spamnb.reading.envelope import fails_dmarc, read_envelope, sole_address
 from spamnb.reading.identity import digest
+from spamnb.reading.known_charsets import KNOWN, by_codec, codec
 from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer
+from spamnb.reading.transfer import CERTAIN, CONTROLS, undo
 from spamnb.training.batches import batch_of
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])
@@ -32,6 +37,7 @@ NEVER_IN_A_TOKEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 SETTINGS = [Settings(), Settings(ngrams=3, stem="english"), Settings(keep_case=True, headers=False)]
 TOKENIZERS = [Tokenizer(settings) for settings in SETTINGS]
 BOX = new_folder() / "box"
+NAMES = ["", *sorted({codec(name) for name in KNOWN} - {""})]
 
 
 def reader(data: bytes) -> None:
@@ -57,6 +63,27 @@ def reader(data: bytes) -> None:
     unforged = without_forged(data, STYLES["spamnb"][0]) == data
     if message.has_headers and plain and unforged:
         assert digest(read(passed_through(data, VERDICT))) == same
+
+
+def transfer(data: bytes) -> None:
+    """No body grows by being undone, and one that was encoded is as it was before."""
+    for declared in ("", "base64", "quoted"):
+        for is_text in (True, False):
+            assert len(undo(data, declared, is_text).data) <= len(data)
+    if len(data) > CERTAIN:
+        assert undo(encodebytes(data), "base64").data == data
+    text = data.translate(None, CONTROLS + b"\r\n")
+    assert undo(b2a_qp(text), "quoted").data == text
+
+
+def charset(data: bytes) -> None:
+    """A charset that is known is found for any bytes under any declaration, and reads them."""
+    declared = NAMES[data[0] % len(NAMES)] if data else ""
+    for around in (b"", data):
+        name, _ = find(data, declared, around)
+        assert name in KNOWN
+        by_codec(data, name).encode()
+        assert find(data, declared, around)[0] == name
 
 
 def tokenizer(data: bytes) -> None:

@@ -20,6 +20,7 @@ from spamnb.history.log import BEFORE_MAP, ESCAPED, STEM, packed_record
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
+from spamnb.reading.known_charsets import KNOWN
 from spamnb.reading.message import read
 
 MADE = 1000  # bytes of a message that is made
@@ -77,6 +78,14 @@ def found(path: str, most: int) -> Iterator[bytes]:
     return islice((one.data for one in messages([path]) if isinstance(one, RawMessage)), most)
 
 
+def bodies() -> Iterator[bytes]:
+    """What follows the header block, in charsets and encodings of all kinds."""
+    for raw in mail():
+        yield raw.partition(b"\n\n")[2][:MADE]
+    for number, name in enumerate(sorted(KNOWN)):
+        yield bytes([number]) + "Schöne Grüße, привет, 你好, こんにちは, 안녕".encode(name, "replace")
+
+
 def pages() -> Iterator[bytes]:
     for raw in mail():
         for part in read(raw).leaves:
@@ -118,6 +127,8 @@ TARGETS = {
     "bulk": Target(mail_checks.bulk, mail),
     "page": Target(mail_checks.page, pages),
     "mailbox": Target(mail_checks.mailbox, mailboxes),
+    "transfer": Target(mail_checks.transfer, bodies),
+    "charset": Target(mail_checks.charset, bodies),
     "passthrough": Target(mail_checks.passthrough, mail),
     "address": Target(mail_checks.address, lambda: ADDRESSES, 256),
     "results": Target(mail_checks.results, lambda: RESULTS, 512),
@@ -128,6 +139,7 @@ TARGETS = {
     "spamd": Target(file_checks.spamd, requests),
     "imap": Target(imap_checks.imap, lambda: imap_checks.SESSIONS, 4096),
     # Compiled and interpreted, in one process.
+    "same-charset": Target(same("charset"), bodies),
     "same-message": Target(same("message"), mail),
     "same-head": Target(same("head"), mail),
     "same-features": Target(same("features"), mail),
@@ -138,6 +150,19 @@ TARGETS = {
 }
 # What a fuzzer would have to find by chance.
 WORDS = [
+    *(
+        b"\x1b$B",
+        b"\x1b$)C",
+        b"\x1b.J\x1bN",
+        b"~{",
+        b"\xff\xfe",
+        b"=\n",
+        b"=3D",
+        b"=E9",
+        b"QUJD\n",
+        b"QQ==\n",
+    ),
+    *("привет".encode("cp1251"), "漢字".encode("gb18030"), "漢字".encode("big5"), "漢字".encode("euc_jp")),
     *(b"Content-Type: ", b"multipart/mixed; boundary=b", b"\n--b\n", b"\n--b--\n", b"message/rfc822"),
     *(b"text/html", b"; charset=", b"utf-7", b"iso-2022-jp", b"\nContent-Transfer-Encoding: base64\n\n"),
     *(b"quoted-printable", b"=?utf-8?q?", b"=?utf-8?b?", b"?=", b"; name*0*=utf-8''%41", b"\n\n", b"\r\n"),

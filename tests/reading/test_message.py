@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from spamnb.reading import charsets, headers, message
 from spamnb.reading.identity import digest
+from spamnb.reading.known_charsets import KNOWN
 from spamnb.reading.message import Leaf, Message, read
 
 
@@ -299,6 +300,23 @@ def test_any_bytes_are_a_message(raw: bytes) -> None:
             assert name == name.lower()
             value.encode()
     assert 0 <= digest(read(raw)) < 2**64
+
+
+charset_names = st.sampled_from(
+    [*sorted(KNOWN), "", "x-unknown", "utf-8\\", "none", "iso-8859-99", "rot13", "*"]
+)
+encodings = st.sampled_from(
+    ["", "7bit", "8bit", "binary", "base64", "quoted-printable", "x-uuencode", "nonsense"]
+)
+
+
+@given(charset_names, encodings, st.binary() | st.text().map(str.encode), st.binary(max_size=20))
+def test_any_body_is_read_as_anything(charset: str, encoding: str, body: bytes, subject: bytes) -> None:
+    head = f"Content-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: {encoding}\nSubject: =?"
+    raw = head.encode() + charset.encode() + b"?q?" + subject.replace(b"\n", b"") + b"?= " + subject + b"\n\n"
+    for part in read(raw + body).leaves:
+        (part.text or "").encode()
+        "".join(value for _, value in part.headers).encode()
 
 
 @given(st.lists(pieces.filter(lambda piece: b"\r" not in piece)).map(b"".join))
