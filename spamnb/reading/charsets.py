@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from codecs import utf_8_decode
 
-from spamnb.reading.known_charsets import MAX_NAME, MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, codec
+from spamnb.reading.known_charsets import MAX_NAME, MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
 from spamnb.reading.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
 
 ASCII = bytes(range(128))
@@ -59,6 +59,7 @@ CANDIDATES = {
     "cp1254": ("tr", 12),
     "cp1257": (BALTIC, 20),
     "iso8859_4": (BALTIC, 28),
+    "iso8859_13": (BALTIC, 24),
     "cp1258": ("vi", 20),
     "cp1251": (CYRILLIC, 8),
     "koi8_u": (RUSSIAN, 10),
@@ -82,7 +83,6 @@ NAME_ENDS = bytes(byte if chr(byte).isalnum() or byte in b"-_.:" else 32 for byt
 IF_NAMED = {
     "koi8_r": (RUSSIAN, 10),
     "iso8859_8": ("he", 12),
-    "iso8859_13": (BALTIC, 20),
     "mac_roman": (WESTERN, 20),
     "cp950": ("zh-Hant", 8),
 }
@@ -115,7 +115,7 @@ def find(data: bytes, declared: str, around: bytes = b"") -> tuple[str, str]:
             (declared, "") if declared in STATEFUL and declared not in TWO_BYTES else ("ascii", "it is ASCII")
         )
     sample = sample_of(without_tags(data[:NAMED_IN]) if b"<" in data else data)
-    if _is_nearly_utf8(sample) and not (
+    if (is_utf8(data) or _is_nearly_utf8(sample)) and not (
         declared in MULTI_BYTE and len(data) <= SHORT and _fits(data, declared)
     ):
         return "utf_8", "" if declared == "utf_8" else "it is UTF-8"
@@ -149,19 +149,16 @@ def without_tags(data: bytes) -> bytes:
 
 def sample_of(data: bytes) -> bytes:
     """Return the first words that are not all ASCII, and their neighbours: others may be English."""
-    sample, taken = [], 0
+    pieces = []
     for start in range(0, len(data), PIECE):
         piece = data[start : start + PIECE]
         if not piece.isascii():
-            words = piece.split()
-            high = [not word.isascii() for word in words]
-            for n, word in enumerate(words):
-                if high[n] or high[n - 1 : n] == [True] or high[n + 1 : n + 2] == [True]:
-                    sample.append(word)
-            taken += 1
-            if taken == PIECES:
+            pieces.append(piece)
+            if len(pieces) == PIECES:
                 break
-    return b" ".join(sample)[:SAMPLE]
+    words = b"".join(pieces).split()
+    high = [False, *(not word.isascii() for word in words), False]
+    return b" ".join([word for n, word in enumerate(words) if any(high[n : n + 3])])[:SAMPLE]
 
 
 def _is_nearly_utf8(sample: bytes) -> bool:
