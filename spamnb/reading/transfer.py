@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from binascii import Error, a2b_base64, a2b_qp
 from codecs import utf_8_decode
-from itertools import groupby
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,6 +91,8 @@ def _undo_lines(
     decoded: Callable[[bytes], bytes | None],
 ) -> Undone:
     """Decode the blocks of lines that are encoded; others stay as they are."""
+    from itertools import groupby  # takes 0.3 ms to load
+
     pieces, found = [], {}
     for fits, lines in groupby(data.split(b"\n", MOST_LINES), may_be):
         block = b"\n".join(lines)
