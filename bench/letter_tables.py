@@ -4,7 +4,8 @@
 
 TEXTS is a folder of plain texts in UTF-8, one file a language: de.txt, zh-Hans.txt … Those used are prose of
 Debian's packages: descriptions of packages (the archive's Translation-* files), manual pages, handbooks and
-catalogues of messages.
+catalogues of messages (manpages-*, debian-handbook, debian-reference-*, libreoffice-l10n-*, gimp-help-*,
+inkscape, digikam-data, gnucash-common, widelands-data, git).
 """
 
 from __future__ import annotations

@@ -28,13 +28,13 @@ MOST_NAMES, NAMED_IN = (
 NAT = 4  # costs are counted in quarters of a nat
 FIRST = 35  # the character that stands for cost 0 in the tables
 # What a charset costs less that is declared, that the text itself names, that the message names elsewhere.
-DECLARED, IN_TEXT, NEARBY = 50 * NAT, 30 * NAT, 12 * NAT
-WESTERN_LESS = 10  # times less for what programs name unasked
+DECLARED, IN_TEXT, NEARBY = 80 * NAT, 30 * NAT, 12 * NAT
+WESTERN_LESS = 16  # times less for what programs name unasked
 FEW_LETTERS = 1  # bytes above 0x7f: so few do not speak against a charset that they fit
 
 # Classes of characters in the tables: behind BETWEEN come ASCII letters, behind OTHER the language's own.
 BETWEEN, OTHER = 0, 27
-A_MARK, A_RARE_MARK, AN_OTHER, UNDEFINED = 4 * NAT, 7 * NAT, 5 * NAT, 12 * NAT  # which one of its class
+A_MARK, A_RARE_MARK, AN_OTHER, UNDEFINED = 4 * NAT, 10 * NAT, 5 * NAT, 12 * NAT  # which one of its class
 CLASS_OF_KIND = bytes.maketrans(b"sC.,-", bytes((OTHER, OTHER, BETWEEN, BETWEEN, BETWEEN)))
 COST_OF_KIND = bytes.maketrans(b"sC.,-", bytes((AN_OTHER, AN_OTHER, A_MARK, A_RARE_MARK, UNDEFINED)))
 IS_CAPITAL = bytes.maketrans(b"sC.,-", bytes((0, 1, 0, 0, 0)))
@@ -54,7 +54,7 @@ ASCII_CAPITALS = bytes(65) + b"\1" * 26 + bytes(37)
 CANDIDATES = {
     "cp1252": (WESTERN, 0),
     "cp1250": (CENTRAL, 10),
-    "iso8859_15": ("fr fi", 8),
+    "iso8859_15": ("fr fi", 4),
     "iso8859_2": (CENTRAL, 12),
     "cp1254": ("tr", 12),
     "cp1257": (BALTIC, 20),

@@ -18,6 +18,7 @@ LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 NOT_LETTERS = bytes(set(range(256)) - set(LETTERS))
 CONTROLS = bytes({*range(32), 127} - set(b"\t\n\f\r\x0e\x0f\x1b\0"))  # ISO-2022 and UTF-16 have the latter
 ASCII = bytes(range(128))
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how it begins; half of its bytes may be control characters
 
 MOST_LINES = 20_000  # looked at one by one; what follows is one more line
 MOST_BLOCKS = 1000  # of base64, each with an end of its own
@@ -138,7 +139,7 @@ def _undeclared(block: bytes) -> bytes | None:
 def _text_of_base64(block: bytes, enough: int) -> bytes | None:
     """Decode what may be base64; None if that gives no text."""
     decoded = _decode_blocks(block)
-    if _controls(decoded) * 50 > len(decoded) and not decoded.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if _controls(decoded) * 50 > len(decoded) and not decoded.startswith(UTF_16):
         return None
     return decoded if len(block) >= enough or _is_utf8(decoded) else None
 
@@ -154,6 +155,8 @@ def _quoted(block: bytes) -> bytes | None:
 
 def _is_quoted(data: bytes, decoded: bytes) -> bool:
     """Tell whether "=" begins an escape more often than not, and seldom one of a control character."""
+    if decoded.startswith(UTF_16):
+        return True
     escapes = data.count(b"=")
     signs = decoded.count(b"=") - data.count(b"=3D") - data.count(b"=3d") + data.count(b"==")
     return signs * 2 <= escapes and (_controls(decoded) - _controls(data)) * 8 <= escapes

@@ -1,0 +1,114 @@
+"""Charsets that nothing declares: how often text is read rightly, beside the detectors that are installed.
+
+    python bench/charsets.py [TEXTS]
+
+Texts are those of tests/reading/prose.txt, or of a folder: a UTF-8 file a language (de.txt, zh-Hans.txt …).
+Of each, in each usual charset, pieces of 20, 80 and 400 characters are read.
+Peers: pip install chardet charset-normalizer faust-cchardet PyICU.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from spamnb.reading.decoding import charset_of, decode
+from spamnb.reading.known_charsets import by_codec, codec
+
+languages: Any = import_module("reading.test_languages")  # what texts there are, and their charsets
+SIZES = (20, 80, 400)
+PIECES = 40  # of each language, charset and size
+
+
+def spamnb(data: bytes) -> str:
+    return charset_of(data, "")[0]
+
+
+def chardet(data: bytes) -> str:
+    return import_module("chardet").detect(data)["encoding"] or ""
+
+
+def charset_normalizer(data: bytes) -> str:
+    best = import_module("charset_normalizer").from_bytes(data).best()
+    return best.encoding if best else ""
+
+
+def cchardet(data: bytes) -> str:
+    return import_module("cchardet").detect(data)["encoding"] or ""
+
+
+def icu(data: bytes) -> str:
+    detector = import_module("icu").CharsetDetector()
+    detector.setText(data)
+    return str(detector.detect().getName())
+
+
+def main(folder: Path | None) -> None:
+    found = dict(samples(folder))
+    print("| detector | " + " | ".join(f"{size} characters" for size in SIZES) + " | µs each |")
+    print("|---|" + "--:|" * (len(SIZES) + 1))
+    for detector in (spamnb, chardet, charset_normalizer, cchardet, icu):
+        try:
+            detector("é".encode("latin-1") * 10)
+        except ImportError:
+            print(f"| {detector.__name__}: not installed |")
+            continue
+        start = time.process_time()
+        right = [100 * share_read(detector, found[size]) for size in SIZES]
+        took = (time.process_time() - start) / sum(map(len, found.values())) * 1e6
+        print(
+            f"| {detector.__name__} | "
+            + " | ".join(f"{share:.1f} %" for share in right)
+            + f" | {took:,.0f} |"
+        )
+
+
+def samples(folder: Path | None) -> Iterator[tuple[int, list[tuple[str, bytes]]]]:
+    """Yield pieces of each size: the text, and its bytes in a charset."""
+    texts = (
+        {path.stem: path.read_text("utf-8") for path in sorted(folder.glob("*.txt"))}
+        if folder
+        else languages.prose()
+    )
+    for size in SIZES:
+        chosen = random.Random(size)
+        yield (
+            size,
+            [
+                (sample.text, sample.data)
+                for language, charsets in languages.CHARSETS.items()
+                for charset in charsets
+                for sample in pieces(language, charset, texts[language], size, chosen)
+            ],
+        )
+
+
+def pieces(language: str, charset: str, text: str, size: int, chosen: random.Random) -> Iterator[Any]:
+    """Yield pieces that begin with a word, and have something that is not ASCII."""
+    for _ in range(PIECES):
+        start = chosen.randrange(max(1, len(text) - size))
+        start = text.find(" ", start, start + 40) + 1 or start
+        sample = languages.Sample(language, charset, text[start : start + size].replace("\n", " "))
+        if not sample.data.isascii() or charset.startswith("iso-2022"):
+            yield sample
+
+
+def share_read(detector: Callable[[bytes], str], found: list[tuple[str, bytes]]) -> float:
+    """Return the share of pieces whose words are right in the charset that a detector names."""
+    right = 0
+    for text, data in found:
+        name = codec(detector(data))
+        read = by_codec(data, name) if name else decode(data)
+        right += languages.words_of(read) == languages.words_of(text)
+    return right / len(found)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if sys.argv[1:] else None)
