@@ -13,6 +13,9 @@ from spamnb.reading.known_charsets import MAX_NAME, MULTI_BYTE, STATEFUL, TWO_BY
 from spamnb.reading.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
 
 ASCII = bytes(range(128))
+ASCII_AND_MARKS = (
+    ASCII + b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
+)  # the same in all of Windows' charsets
 PIECE, PIECES = (
     256,
     16,
@@ -114,6 +117,8 @@ def find(data: bytes, declared: str, around: bytes = b"") -> tuple[str, str]:
         return (
             (declared, "") if declared in STATEFUL and declared not in TWO_BYTES else ("ascii", "it is ASCII")
         )
+    if declared in ("", "cp1252") and not data.translate(None, ASCII_AND_MARKS):
+        return "cp1252", "" if declared else "found by its bytes"
     sample = sample_of(without_tags(data[:NAMED_IN]) if b"<" in data else data)
     if (is_utf8(data) or _is_nearly_utf8(sample)) and not (
         declared in MULTI_BYTE and len(data) <= SHORT and _fits(data, declared)
