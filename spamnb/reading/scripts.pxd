@@ -1,7 +1,7 @@
 cimport cython
 
 cdef str JOINERS, JOINER, NON_JOINER, TWO_SARA_E
-cdef int SHORTEST_RUN, WHOLE, SYLLABLES, HANGUL, HIRAGANA, KATAKANA, HAN
+cdef int SHORTEST_RUN, WHOLE, PAIRS, SYLLABLES
 cdef bytes _PLAINER, _FOLDED
 
 @cython.locals(words=list, chunk=str, start=Py_ssize_t)

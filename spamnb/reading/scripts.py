@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WHOLE, SYLLABLES, HANGUL, HIRAGANA, KATAKANA, HAN = range(6)  # how words are cut further, by script
+WHOLE, PAIRS, SYLLABLES = range(3)  # how words are cut further
 SHORTEST_RUN = 3  # emoji in a row, from which on they are measured
 PIECE_SIZE = 512  # characters normalised at once: over a run of combining marks it takes quadratic time
 
@@ -114,41 +114,34 @@ def is_inside(char: str) -> bool:
 
 
 def add_syllables(words: list[str], word: str) -> None:
-    """Add a word, or what it is cut into: syllables, characters or pairs of neighbouring ones."""
+    """Add a word; of scripts written without spaces, its syllables or pairs of neighbouring characters."""
     start, size = 0, len(word)
     while start < size:
         cut, end = cut_of(word[start]), start + 1
         while end < size and cut_of(word[end]) == cut:
             end += 1
-        if cut == HANGUL and end - start > 2:  # most stems have two syllables, and endings follow
-            words.append(word[start : start + 2])
-            start += 2
-        if cut == WHOLE or end - start == 1:
-            words.append(word[start:end])
-        elif cut in (SYLLABLES, HIRAGANA):
+        if cut == PAIRS and end - start > 1:
+            for at in range(start, end - 1):
+                words.append(word[at : at + 2])
+        elif cut == SYLLABLES:
             while start < end:
-                stop = syllable_end(word, start, end) if cut == SYLLABLES else start + 1
+                stop = syllable_end(word, start, end)
                 words.append(word[start:stop])
                 start = stop
         else:
-            for at in range(start, end - 1):
-                words.append(word[at : at + 2])
+            words.append(word[start:end])
         start = end
 
 
 def cut_of(char: str) -> int:
-    """Tell how words of a character's script are cut."""
+    """Tell how words of a script are cut: those of scripts that are written without spaces."""
     if char < "\u2e80":  # Thai and Lao, Burmese, Khmer
         if "\u0e00" <= char <= "\u0eff" or "\u1000" <= char <= "\u109f" or "\u1780" <= char <= "\u17ff":
             return WHOLE if char.isdecimal() else SYLLABLES
         return WHOLE
-    if char < "\uf900":
-        if char > "\u9fff":
-            return HANGUL if "\uac00" <= char <= "\ud7af" else WHOLE
-        if "\u3041" <= char <= "\u30ff":
-            return HIRAGANA if char <= "\u309f" else KATAKANA
-        return HAN
-    return HAN if char <= "\ufaff" or "\U00020000" <= char <= "\U0003ffff" else WHOLE
+    if char < "\uf900":  # Chinese and Japanese, Korean
+        return PAIRS if char <= "\u9fff" or "\uac00" <= char <= "\ud7af" else WHOLE
+    return PAIRS if char <= "\ufaff" or "\U00020000" <= char <= "\U0003ffff" else WHOLE  # Chinese
 
 
 def syllable_end(word: str, start: int, end: int) -> int:

@@ -122,12 +122,12 @@ def table(*rows):
     ("中文", "中文"),
     ("免费软件", "免费 费软 软件"),
     ("东京，大阪。", "东京 大阪"),
-    ("日本語を話します", "日本 本語 を 話 し ま す"),
+    ("日本語を話す", "日本 本語 語を を話 話す"),
     ("カタカナー", "カタ タカ カナ ナー"),
     ("ｶﾞｲﾄﾞ", "ガイ イド"),
     ("人々", "人々"),
     ("𠮷野家", "𠮷野 野家"),
-    ("안녕하세요 여러분 대한민국은", "안녕 하세 세요 여러 분 대한 민국 국은"),
+    ("안녕하세요 여러분", "안녕 녕하 하세 세요 여러 러분"),
     ("\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"),  # in single letters, as some systems send it
     # syllables, roughly
     ("ภาษาไทย เปิดแฟ้ม น้ำมัน", "ภา ษา ไทย เปิด แฟ้ม น้ํา มัน"),
@@ -359,7 +359,7 @@ def test_stop_words_are_not_in_ngrams():
 def test_stop_words_of_every_language(language):
     words = Settings(stop_language=language).words()
     listed = [word for word in stop_words.get_stop_words(language) if len(WORDS.of(word)) == 1]
-    assert len(listed) > 10
+    assert len(listed) > 20
     assert [word for word in listed if words.of(word)] == []
 
 
