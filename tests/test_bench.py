@@ -4,6 +4,8 @@ from importlib import import_module
 
 from helpers.paths import ROOT
 
+from spamnb.reading.message import read
+
 
 def test_a_grown_corpus_keeps_the_real_mail_and_has_no_message_twice(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "bench")
@@ -22,3 +24,23 @@ def test_a_grown_corpus_keeps_the_real_mail_and_has_no_message_twice(monkeypatch
         assert len(body) == len(text)
         assert set(body.split()) - set(text.split())
     assert grown == small.grown(30)
+
+
+def test_mail_is_turned_into_other_languages_with_and_without_lies(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    lies = import_module("lies")
+    text = "Many ordinary words of a message stand here, and some more of them follow on each line.\n" * 9
+    raw = f"Subject: ordinary words\nContent-Type: text/plain; charset=us-ascii\n\n{text}".encode()
+    for language, charsets in lies.CHARSETS.items():
+        true = read(lies.turned(raw, language))
+        words = (true.leaves[0].text or "").split()
+        assert true.leaves[0].charset in charsets
+        assert not any(word.isascii() for word in words)
+        for lie in lies.LIES:
+            told = read(lies.turned(raw, language, lie))
+            (leaf,) = told.leaves
+            assert leaf.charset == ""
+            assert leaf.decoding is not None
+            assert leaf.decoding.why_encoding
+            assert (leaf.text or "").split() == words
+            assert told.get("subject") == true.get("subject")
