@@ -9,24 +9,18 @@ from __future__ import annotations
 
 from codecs import utf_8_decode
 
-from spamnb.reading.known_charsets import MAX_NAME, MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
+from spamnb.reading.known_charsets import MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, is_utf8, names_in
 from spamnb.reading.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
 
 ASCII = bytes(range(128))
 ASCII_AND_MARKS = (
     ASCII + b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
 )  # the same in all of Windows' charsets
-PIECE, PIECES = (
-    256,
-    16,
-)  # bytes of a piece, and how many are looked at; those that are all ASCII are passed over
+PIECE, PIECES = 256, 16  # bytes of a piece; pieces looked at, without those that are all ASCII
 SAMPLE = 512  # bytes of these that are counted
 SHORT = 40  # bytes that may be UTF-8 by chance
 FEW = 8  # of so many characters, one may be wrong
-MOST_NAMES, NAMED_IN = (
-    20,
-    64 * 1024,
-)  # charsets that a message names: how many are looked at, in how many bytes
+NAMED_IN = 64 * 1024  # bytes of a message in which it may name charsets
 
 NAT = 4  # costs are counted in quarters of a nat
 FIRST = 35  # the character that stands for cost 0 in the tables
@@ -46,6 +40,9 @@ FIRST_CAPITAL, INNER_CAPITAL, NEXT_CAPITAL, AFTER_CAPITAL = 6, 5 * NAT, 3, 1
 OTHER_SCRIPT = 3 * NAT  # a letter of another script than the one before
 RARE = 12 * NAT  # an ideograph that is none of the frequent ones
 HIGH_LETTER, ASCII_LETTER = 18, 10  # letters cost less on average; ideographs taken for letters, more
+WESTERN_LETTER = (
+    106  # tenths: Western text costs less for each byte; of 1,600 texts that only say so, none did
+)
 SIGN_BEHIND, LETTER_BEHIND = 3 * NAT, 6 * NAT  # ASCII behind an ideograph
 ASCII_LANGUAGE = "en"  # by which ASCII beside ideographs is counted
 
@@ -81,7 +78,6 @@ CANDIDATES = {
     "euc_jp": ("ja", 14),
     "cp949": ("ko", 10),
 }
-NAME_ENDS = bytes(byte if chr(byte).isalnum() or byte in b"-_.:" else 32 for byte in range(256))
 # Looked at only where the message names them: too much like others.
 IF_NAMED = {
     "koi8_r": (RUSSIAN, 10),
@@ -92,6 +88,7 @@ IF_NAMED = {
 GUESSED = CANDIDATES | IF_NAMED
 MOST = 1 << 30
 WESTERN_CHARSETS = frozenset(("cp1252", "iso8859_15", "mac_roman"))
+ONLY_IN_15 = frozenset(b"\xa4\xa6\xa8\xb4\xb8\xbc\xbd\xbe")  # letters in ISO-8859-15, marks in windows-1252
 NOT_LATIN = frozenset("ru uk bg sr be mk el he ar fa th".split())
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf_8"),
@@ -184,8 +181,11 @@ def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple
     """Return the charset in which a sample costs least, and why it is not the declared one."""
     high = len(sample.translate(None, ASCII))
     as_letters = HIGH_LETTER * high + ASCII_LETTER * (len(sample) - high) if high * 2 > len(sample) else 0
-    if declared in GUESSED and _cost(sample, declared, as_letters) < as_letters:
-        return declared, ""  # plainly, so that no other is looked at
+    usual, plainly = declared if declared in GUESSED else "cp1252", as_letters
+    if usual in WESTERN_CHARSETS and not as_letters and len(sample) > SHORT:
+        plainly = WESTERN_LETTER * len(sample) // 10
+    if (usual == declared or not ONLY_IN_15.intersection(sample)) and _cost(sample, usual, plainly) < plainly:
+        return usual, "" if usual == declared else "found by its bytes"  # no other need be looked at
     named = dict.fromkeys(names_in(around[:NAMED_IN]), NEARBY)
     named |= dict.fromkeys(names_in(data[:NAMED_IN]), IN_TEXT)
     named[declared] = DECLARED
@@ -200,7 +200,6 @@ def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple
         cost = _cost(sample, name, least + discount) - discount
         if cost < least:
             best, least = name, cost
-    usual = declared if declared in GUESSED else "cp1252"
     if by_codec(sample, usual) == by_codec(sample, best):  # only marks, say, that both have
         best = usual
     reasons = {DECLARED: "", IN_TEXT: "named in the text", NEARBY: "named in the message"}
@@ -243,18 +242,6 @@ def _may_be(sample: bytes, name: str, counts: tuple[int, int, int]) -> bool:
     if name == "euc_jp":
         return b"\xa4" in sample
     return name != "cp932" or b"\x82" in sample
-
-
-def names_in(data: bytes) -> list[str]:
-    """Return the codecs of the charsets that bytes name: charset=…, encoding="…" and =?…?"""
-    lower = data.lower()
-    names = []
-    for mark in (b"charset=", b"encoding=", b"=?"):
-        for found in lower.split(mark, MOST_NAMES)[1:]:
-            name = found[:MAX_NAME].translate(NAME_ENDS).split(None, 1)
-            if name:
-                names.append(codec(name[0].decode("latin-1")))
-    return names
 
 
 _classes_of: dict[tuple[str, str], tuple[bytes, bytes, bytes]] = {}

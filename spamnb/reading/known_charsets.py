@@ -9,6 +9,7 @@ from __future__ import annotations
 from codecs import charmap_decode
 from encodings.aliases import aliases  # already loaded by the interpreter: costs nothing
 
+MOST_NAMES = 20  # that are looked at in a text, of each kind
 MAX_NAME = 64  # characters; the longest registered charset name has 45
 
 SINGLE_BYTE = frozenset(
@@ -70,6 +71,7 @@ ALL_BYTES = bytes(range(256))
 NOT_C1 = ALL_BYTES[:0x80] + ALL_BYTES[0xA0:]
 CP1252 = ALL_BYTES.decode("cp1252", "replace")
 FEW = 8  # different bytes that are replaced one by one faster than all by a table
+NAME_ENDS = bytes(byte if chr(byte).isalnum() or byte in b"-_.:" else 32 for byte in range(256))
 ASCII_ONLY = ALL_BYTES[:128] + b"?" * 128
 
 
@@ -109,3 +111,15 @@ def is_utf8(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def names_in(data: bytes) -> list[str]:
+    """Return the codecs of the charsets that bytes name: charset=…, encoding="…" and =?…?"""
+    lower = data.lower()
+    names = []
+    for mark in (b"charset=", b"encoding=", b"=?"):
+        for found in lower.split(mark, MOST_NAMES)[1:]:
+            name = found[:MAX_NAME].translate(NAME_ENDS).split(None, 1)
+            if name:
+                names.append(codec(name[0].decode("latin-1")))
+    return names
