@@ -18,6 +18,7 @@ LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 NOT_LETTERS = bytes(set(range(256)) - set(LETTERS))
 CONTROLS = bytes({*range(32), 127} - set(b"\t\n\f\r\x0e\x0f\x1b\0"))  # ISO-2022 and UTF-16 have the latter
 ASCII = bytes(range(128))
+NO_LETTERS = bytes(range(0xC0))  # in most charsets, but for ASCII
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # how it begins; half of its bytes may be control characters
 
 MOST_LINES = 20_000  # looked at one by one; what follows is one more line
@@ -133,6 +134,9 @@ def _declared(block: bytes) -> bytes | None:
 def _undeclared(block: bytes) -> bytes | None:
     if len(block) < UNDECLARED or block.islower() or block.isupper():  # hexadecimal digits are in one case
         return None
+    *lengths, last = map(len, block.split())
+    if len(set(lengths)) > 1 or max(last, LONG_LINE) > max(lengths, default=last):  # words, each on its line
+        return None
     return _text_of_base64(block, UNDECLARED)
 
 
@@ -147,6 +151,9 @@ def _text_of_base64(block: bytes, enough: int) -> bytes | None:
 def _quoted(block: bytes) -> bytes | None:
     """Decode quoted-printable; None if there is none. Lines that are none stay as they are."""
     decoded = a2b_qp(block)
+    # Raw text has width=20 and id=80: only a soft break, a sign or a letter beyond ASCII is sure.
+    if not (b"=\n" in block or b"=3D" in block or b"=20\n" in block or decoded.translate(None, NO_LETTERS)):
+        return None
     if not _is_quoted(block, decoded):
         lines = [(line, a2b_qp(line)) for line in block.split(b"\n")]
         decoded = b"\n".join([undone if _is_quoted(line, undone) else line for line, undone in lines])
