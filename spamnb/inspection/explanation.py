@@ -134,11 +134,10 @@ class Explanation(NamedTuple):
         headers = ignored_headers(self.message, self.model.settings.headers)
         hidden, parts = hidden_words(self.features), ignored_parts(self.message)
         weak = [f"{token.token} {token.weight:+.2f}" for token in self.weak[:most]]
+        least = f"less than {self.model.view.least_evidence:g} nats"
         kinds = (
             IgnoredKind("unknown", "in no message learned", len(self.unknown), self.unknown),
-            IgnoredKind(
-                "weak", f"less than {self.model.view.least_evidence:g} nats", len(self.weak_rows), weak
-            ),
+            IgnoredKind("weak", least, len(self.weak_rows), weak),
             IgnoredKind("pairs", "neighbours, unknown or weak", self.ignored_pairs, []),
             IgnoredKind("hidden", "from the reader, counted as hidden: only", len(hidden), hidden),
             IgnoredKind("headers", "not read", len(headers), with_reasons(headers)),

@@ -13,9 +13,8 @@ from spamnb.reading.known_charsets import MULTI_BYTE, STATEFUL, TWO_BYTES, by_co
 from spamnb.reading.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
 
 ASCII = bytes(range(128))
-ASCII_AND_MARKS = (
-    ASCII + b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
-)  # the same in all of Windows' charsets
+# Marks that are the same in all of Windows' charsets.
+ASCII_AND_MARKS = ASCII + b"\x85\x91\x92\x93\x94\x95\x96\x97\x99\xa0\xa9\xae"
 PIECE, PIECES = 256, 16  # bytes of a piece; pieces looked at, without those that are all ASCII
 SAMPLE = 512  # bytes of these that are counted
 SHORT = 40  # bytes that may be UTF-8 by chance
@@ -111,9 +110,8 @@ def find(data: bytes, declared: str, around: bytes = b"") -> tuple[str, str]:
     if name:
         return (declared, "") if name[:6] == declared[:6] else (name, why)
     if data.isascii():
-        return (
-            (declared, "") if declared in STATEFUL and declared not in TWO_BYTES else ("ascii", "it is ASCII")
-        )
+        is_seven_bit = declared in STATEFUL and declared not in TWO_BYTES
+        return (declared, "") if is_seven_bit else ("ascii", "it is ASCII")
     if declared in ("", "cp1252") and not data.translate(None, ASCII_AND_MARKS):
         return "cp1252", "" if declared else "found by its bytes"
     sample = sample_of(without_tags(data[:NAMED_IN]) if b"<" in data else data)

@@ -52,7 +52,7 @@ cdef class _MessageReader:
                    closes=bint, line=bytes, sought=bytes)
     cdef (Py_ssize_t, Py_ssize_t, Py_ssize_t, bint) next_delimiter(self, Py_ssize_t at) except *
 
-    @cython.locals(declared=dict, charset=str, disposition=str, encoding=str, text=str, leaf=Leaf)
+    @cython.locals(declared=dict, named=dict, charset=str, disposition=str, encoding=str, text=str, leaf=Leaf)
     cdef int add_leaf(self, str content_type, HeaderBlock block, Py_ssize_t end) except -1
 
     cdef object content(self, str content_type, HeaderBlock block, Py_ssize_t end, str charset)

@@ -281,9 +281,8 @@ class _MessageReader:
         """Add the leaf with this header block, whose body ends at an offset."""
         declared = parameters(block.content.get("content-type", ""), self.charset, self.around)
         disposition = block.content.get("content-disposition", "")
-        filename = parameters(disposition, self.charset, self.around).get("filename") or declared.get(
-            "name", ""
-        )
+        named = parameters(disposition, self.charset, self.around)
+        filename = named.get("filename") or declared.get("name", "")
         charset = declared.get("charset", "").strip("'\" ").lower()
         encoding = block.transfer_encoding()
         text, content = None, None
@@ -322,9 +321,8 @@ class _MessageReader:
         else:
             from spamnb.reading.decoding import read_text
 
-            body = data[
-                start : min(end, start + 2 * self.text_left)
-            ]  # base64 needs a third more than its text
+            # Base64 needs a third more than its text.
+            body = data[start : min(end, start + 2 * self.text_left)]
             self.decoding = read_text(body, encoding, charset, self.around, self.text_left)
             self.text_left -= self.decoding.size
             text = self.decoding.text
