@@ -15,7 +15,7 @@ from spamnb.reading.headers import (
     canonical,
     header_start,
 )
-from spamnb.reading.sender import UNCLOSED, name_and_address, results_in, spaced_out, without_comments
+from spamnb.reading.sender import name_and_address, results_in, spaced_out, without_comments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,14 +124,17 @@ def fails_dmarc(fields: list[str]) -> bool:
 
     It may have written several. A sender who forges one more gains nothing by it.
     """
-    trusted = results_in(fields[0])[0] if fields else ""
+    trusted = None
     for value in fields:
-        server, results = results_in(value)
+        server, results, is_closed = results_in(value)
+        if trusted is None:
+            trusted = server
         if server == trusted:
-            if without_comments(value).endswith(UNCLOSED):  # what the rest says cannot be told: the worst
+            if not is_closed:  # what the rest says cannot be told: the worst
                 results = value.replace("(", ";").replace('"', ";").split(";")
             for result in results:
-                method, _, found = spaced_out(result).partition("=")
-                if method.partition("/")[0] == "dmarc" and found.startswith("fail"):
-                    return True
+                if "dmarc" in result.lower():  # there may be very many others
+                    method, _, found = spaced_out(result).partition("=")
+                    if method.partition("/")[0] == "dmarc" and found.startswith("fail"):
+                        return True
     return False

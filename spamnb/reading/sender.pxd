@@ -25,7 +25,7 @@ cdef add_display_name(Features features, str shown, list words, str address)
 @cython.locals(found=set, looked_at=set, verified=bint, aligned=bint)
 cdef add_results(Features features, str value, str domain)
 
-@cython.locals(server=str, results=list)
+@cython.locals(plain=str, server=str, results=list, domain=str)
 cpdef tuple results_in(str value)
 
 cpdef str spaced_out(str result)

@@ -103,7 +103,7 @@ def add_display_name(features: Features, shown: str, words: list[bytes], address
 
 def add_results(features: Features, value: str, domain: str) -> None:
     """Count each method with its result, whether it looked at the sender's domain, and who says so."""
-    server, results = results_in(value)
+    server, results, _ = results_in(value)
     found = set()
     verified = False
     for result in results[:MOST_RESULTS]:
@@ -124,15 +124,17 @@ def add_results(features: Features, value: str, domain: str) -> None:
         add(features, AUTH, token)
 
 
-def results_in(value: str) -> tuple[str, list[str]]:
-    """Return the domain of the server that wrote Authentication-Results (RFC 8601), and each result."""
-    server, *results = without_comments(value).split(";")
+def results_in(value: str) -> tuple[str, list[str], bool]:
+    """Read Authentication-Results (RFC 8601): the server's domain, each result, if comments are closed."""
+    plain = without_comments(value)
+    server, *results = plain.split(";")
     if "=" in server:  # Microsoft names no server
         results.insert(0, server)
         server = ""
     elif server.lstrip().startswith('"'):
         server = value.split('"', 2)[1]
-    return registrable(plain_host(server.strip().partition(" ")[0][:LONGEST_DOMAIN])), results
+    domain = registrable(plain_host(server.strip().partition(" ")[0][:LONGEST_DOMAIN]))
+    return domain, results, not plain.endswith(UNCLOSED)
 
 
 def spaced_out(result: str) -> str:
@@ -148,6 +150,8 @@ def without_comments(value: str) -> str:
 
     If one is never closed, the end is UNCLOSED.
     """
+    if "(" not in value and '"' not in value:
+        return value
     kept: list[str] = []
     depth, quoted, escaped, start = 0, False, False, 0
     for at in range(len(value)):

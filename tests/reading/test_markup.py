@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 import html.entities
 import re
-import time
 
 import pytest
+from helpers.growth import in_linear_time
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -423,7 +423,7 @@ def test_text_without_markup_stays(text: str) -> None:
         "<style>" + "{" * 1_000_000,
         "<style>{" + "}" * 1_000_000,
         "<style>" + "@media{" * 150_000,
-        "<style>" + "a," * 100_000 + "a{color:red}",
+        "<style>" + "a," * 100_000,
         "<style>a{" + "\\" * 1_000_000,
         "".join(f".c{i}{{color:red}}" for i in range(15_000)).join(("<style>", "</style>"))
         + "".join(f"<p class=c{i}>" for i in range(50_000)),
@@ -436,9 +436,7 @@ def test_text_without_markup_stays(text: str) -> None:
 )
 @pytest.mark.slow
 def test_hostile_pages_of_a_megabyte(page: str) -> None:
-    start = time.process_time()
-    render(page)
-    assert time.process_time() - start < 30  # quadratic time would be minutes
+    in_linear_time(lambda page: render(page + "a{color:red}"), page)  # the end of a list of selectors, too
 
 
 # What links show

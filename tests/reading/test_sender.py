@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from helpers.growth import in_linear_time
 
 from spamnb.reading.features import Features
 from spamnb.reading.sender import add_sender
@@ -120,8 +119,8 @@ def test_no_sender_no_alignment():
 
 @pytest.mark.parametrize("piece", ["(", ")", "\\", '"', ";", "<", "@", "dkim=pass ", "a@b.c ", ".", " "])
 def test_long_headers_are_read_in_linear_time(piece):
-    value = piece * (1_000_000 // len(piece))
-    start = time.process_time()
-    found = tokens(*[(name, value) for name in ("from", "reply-to", "to", "authentication-results")])
-    assert time.process_time() - start < 30  # quadratic: hours
+    def read(value):
+        return tokens(*[(name, value) for name in ("from", "reply-to", "to", "authentication-results")])
+
+    found = in_linear_time(read, piece * (1_000_000 // len(piece)))
     assert all(len(token) < 200 for token in found)

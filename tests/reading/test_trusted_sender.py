@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from fuzz.mail_checks import address, results
+from helpers.growth import in_linear_time
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -163,7 +162,5 @@ def test_any_result_is_read(pieces):
 )
 def test_long_fields_are_read_in_linear_time(piece):
     value = piece * (MAX_HEADER_BYTES // len(piece))
-    start = time.process_time()
-    assert not sole_address(value)
-    assert not fails_dmarc([value] * 4)
-    assert time.process_time() - start < 2
+    assert not in_linear_time(sole_address, value)
+    assert not in_linear_time(lambda value: fails_dmarc([value] * 4), value)
