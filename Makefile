@@ -87,8 +87,9 @@ charsets: env  ## how often undeclared text is read rightly, beside the detector
 lies: env  ## accuracy on Chinese and Russian mail that is not as it says: ARGS=1 for one split
 	$(BIN)/python bench/lies.py $(ARGS)
 
-ablation: env  ## what each rule of the default is worth
+ablation: env  ## what each setting of the default is worth, and each rule of the tokenizer: ARGS="--corpus NAME=HAM,SPAM"
 	$(BIN)/python bench/ablation.py $(ARGS)
+	$(BIN)/python bench/trial.py $(ARGS)
 
 attacks: env  ## known attacks, and what they gain
 	$(BIN)/python bench/attacks.py $(ARGS)

@@ -1,0 +1,311 @@
+"""What each rule of the tokenizer is worth: the default without it, on each corpus and under attack.
+
+Run by `make ablation`; rules.py has the rules and their switches. A cell has what leaving a rule out adds
+to (1-AUC)%, the mean over ten splits and its standard error; more is worse:
+
+- the SpamAssassin corpus, halves;
+- each corpus of --corpus, its bodies alone, learned from a tenth, as more would leave no errors to count; and
+  all of it, learned from half of the SpamAssassin corpus;
+- each of --bodies, without heads, its spam beside its own ham and that of all other corpora, halves;
+- attacks (attacks.py): where the share caught differs most, with and without the rule, each by the cutoff at
+  which half a percent of the ham is lost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import attacks
+import numpy as np
+from rules import CHANGES, TOKENS
+
+from corpora import LABELS, write_mbox
+from corpora import Corpus as RawCorpus
+from spamnb import train
+from spamnb.bayes.bulk_classifier import BulkClassifier
+from spamnb.evaluation.corpus import Corpus
+from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.reading.features import BODY
+from spamnb.reading.settings import Settings
+from spamnb.training.batches import MailToRead
+from spamnb.workers.local import LocalPool
+
+ROOT = Path(__file__).parent.parent
+SPLITS = 10
+HAM_LOST = 0.005
+# Headers that give a corpus away: of the filter that sorted it.
+GIVEAWAYS = r"(?:header:)?x-(?:barracuda|microsoft-antispam|ms-exchange|forefront)[^:]*(?::.*)?"
+PLAIN = "the default"
+LAID_OUT = ("attack ", "forged ", "learned", "other", "today")
+
+
+def lay_out_attacks(folder: str, most: int) -> None:
+    """Write mailboxes: halves of the SpamAssassin corpus, also as mail of today, and each attack on spam."""
+    learned, other = RawCorpus.spamassassin().halves(1)
+    forgeries = attacks.Forgeries()
+    today = {label: [forgeries.of_today(raw, label) for raw in learned.of(label)] for label in LABELS}
+    other_today = [forgeries.findings(raw, 0.995) + raw for raw in other.ham]
+    laid = {"learned": learned, "other": other, "today": RawCorpus("", **today)}
+    for name, corpus in laid.items():
+        for label in LABELS:
+            write_mbox(os.path.join(folder, f"{name}.{label}"), corpus.of(label))
+    write_mbox(os.path.join(folder, "other-today.ham"), other_today)
+    path = os.path.join(folder, "model.msgpack")
+    train(path, {label: [os.path.join(folder, f"learned.{label}")] for label in LABELS})
+    mails = [mail for mail in map(attacks.Mail, other.spam) if len(mail.words) >= 20][:most]
+    hams = list(map(attacks.Mail, other.ham))
+    for mail, ham_mail in zip(mails, hams, strict=False):  # only the body is to tell
+        mail.head = ham_mail.head
+    ham = [" ".join(mail.words[:120]) for mail in hams if len(mail.words) >= 60]
+    of_today = forgeries.attacks(hams)
+    for name, attack in {**attacks.attacks(Model.open(path), ham), **of_today}.items():
+        kind = "forged" if name in of_today else "attack"
+        write_mbox(os.path.join(folder, f"{kind} {name.replace('/', ' ')}.spam"), map(attack, mails))
+
+
+class Measured:
+    """All mail as one tokenizer reads it, and what is found by it."""
+
+    def __init__(self, sources: dict[str, dict[str, list[str]]], bodies: list[str], known: str) -> None:
+        self.known = known  # a folder
+        paths: dict[str, list[str]] = {label: [] for label in LABELS}
+        for source in sources.values():
+            for label in LABELS:
+                paths[label] += [path for path in source.get(label, []) if path not in paths[label]]
+        read = LocalPool().batches(MailToRead(paths, Settings(), all_folders=True))
+        self.corpus = Corpus.of(LABELS, [batch.whole() for batch in read])
+        names = np.array([name for name, _ in self.corpus.names])
+        self.of: dict[str, Any] = {}
+        for name, source in sources.items():
+            roots = tuple(path for label in LABELS for path in source.get(label, []))
+            self.of[name] = np.array([one.startswith(roots) for one in names])
+        self.bodies = bodies
+        self.texts = self._texts()
+        self.dropped = self._matching(GIVEAWAYS)
+
+    def _texts(self) -> list[str]:
+        """Return the token of each column; nothing for a pair."""
+        found = [""] * len(self.corpus.fingerprints)
+        for fingerprints, texts in self.corpus.texts:
+            places = np.searchsorted(self.corpus.fingerprints, fingerprints).tolist()
+            for place, text in zip(places, texts.decoded(range(len(fingerprints))), strict=True):
+                found[place] = text
+        return found
+
+    def _matching(self, pattern: str) -> Any:
+        match = re.compile(pattern, re.DOTALL).fullmatch
+        return np.array([text != "" and match(text) is not None for text in self.texts])
+
+    def figures(self, rule: str) -> dict[str, Any]:
+        """Return the figures without a rule: of each corpus by split, and of each attack."""
+        dropped = self.dropped | self._matching(TOKENS[rule]) if rule in TOKENS else self.dropped
+        rows = self.corpus.rows
+        self.kept = replace(self.corpus, rows=rows.only(~dropped[rows.places]))
+        found: dict[str, Any] = {}
+        spam = self.corpus.truth == 1
+        ordinary = [name for name in self.of if not name.startswith(LAID_OUT)]
+        first, *others = [name for name in ordinary if name not in self.bodies]
+        found[first] = self.splits(self.of[first], 0.5)
+        for name in others:
+            found[f"{name}, bodies"] = self.splits(self.of[name], 0.1, bodies=True)
+            both, tested = self.of[first] | self.of[name], self.of[name]
+            found[f"{first} → {name}"] = self.splits(both, 0.5, tested=tested)
+        all_ham = np.any([self.of[name] for name in ordinary], axis=0) & ~spam
+        for name in self.bodies:
+            found[f"{name}, bodies"] = self.splits(all_ham | (self.of[name] & spam), 0.5, bodies=True)
+        found["attacks"] = {
+            **self.caught("attack ", self.of["learned"], self.of["other"] & ~spam),
+            **self.caught("forged ", self.of["today"], self.of["other-today"]),
+        }
+        return found
+
+    def splits(self, mask: Any, share: float, bodies: bool = False, tested: Any = None) -> list[float]:
+        """Learn from a share of the messages; return the figure of the others, or of those to be tested."""
+        messages = np.flatnonzero(mask)
+        part = part_of(self.kept, messages, bodies)
+
+        def measure() -> list[float]:
+            found = []
+            for seed in range(SPLITS):
+                learned = np.random.default_rng(seed).random(len(messages)) < share
+                others = ~learned if tested is None else tested[messages]
+                score = scores(part, learned & ~others, others)
+                found.append(one_minus_auc(score, part.truth[others] == 1))
+            return found
+
+        found: list[float] = self.once(f"{share} {tested is None}", part, measure)
+        return found
+
+    def caught(self, kind: str, learned: Any, ham: Any) -> dict[str, float]:
+        """Return the share of each attack that is caught, in percent."""
+        names = [name for name in self.of if name.startswith(kind)]
+        messages = np.flatnonzero(learned | ham | np.any([self.of[name] for name in names], axis=0))
+        part, tested = part_of(self.kept, messages, False), messages[~learned[messages]]
+
+        def measure() -> dict[str, float]:
+            score = scores(part, learned[messages], ~learned[messages])
+            cutoff = np.quantile(score[ham[tested]], 1 - HAM_LOST)
+            shares = {name: np.mean(score[self.of[name][tested]] > cutoff) for name in names}
+            return {name.removeprefix(kind): 100 * float(share) for name, share in shares.items()}
+
+        found: dict[str, float] = self.once(kind, part, measure)
+        return found
+
+    def once(self, trial: str, part: Corpus, measure: Callable[[], Any]) -> Any:
+        """Return what was found before of the same tokens, or measure it: few rules concern all mail."""
+        rows = part.rows
+        seen = blake2b(trial.encode())
+        for column in (rows.starts, part.fingerprints[rows.places], rows.parts):
+            seen.update(column.tobytes())
+        path = Path(self.known, seen.hexdigest()[:20])
+        if not path.exists():
+            path.write_text(json.dumps(measure()))
+        return json.loads(path.read_text())
+
+
+def scores(part: Corpus, learned: Any, tested: Any) -> Any:
+    """Return how far spam is ahead in the messages tested."""
+    rows = part.rows.chosen(np.flatnonzero(tested))
+    joint = BulkClassifier.of(part.table(learned), DEFAULT_VIEW).joints(rows)
+    return joint[:, 1] - joint[:, 0]
+
+
+def part_of(corpus: Corpus, messages: Any, bodies: bool) -> Corpus:
+    """Choose messages, without their heads if only bodies count, and the vocabulary they need."""
+    rows = corpus.rows.chosen(messages)
+    if bodies:
+        rows = rows.only(rows.parts == BODY)
+    used = np.zeros(len(corpus.fingerprints), bool)
+    used[rows.places] = True
+    rows = rows.renumbered(np.cumsum(used, dtype=np.int32) - 1)
+    return replace(corpus, truth=corpus.truth[messages], rows=rows, fingerprints=corpus.fingerprints[used])
+
+
+def one_minus_auc(score: Any, is_spam: Any) -> float:
+    """Return the share of pairs of a ham and a spam that are in the wrong order, in percent."""
+    ham, spam = np.sort(score[~is_spam]), score[is_spam]
+    above = len(ham) - (np.searchsorted(ham, spam, "left") + np.searchsorted(ham, spam, "right")) / 2
+    return float(100 * above.mean() / len(ham))
+
+
+def changed_copy(folder: str, rule: str) -> str:
+    """Copy the package, with the text of a rule changed, and compile what that concerns."""
+    change, target = CHANGES[rule], Path(folder, "package")
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for name in ("spamnb", ".objects"):
+        subprocess.run(["cp", "-a", ROOT / name, target], check=True)
+    shutil.copy2(ROOT / "hatch_build.py", target)
+    module = target / "spamnb" / change.module
+    source = module.read_text()
+    if source.count(change.text) != 1:
+        raise SystemExit(f"{rule}: in {change.module} there is not once: {change.text}")
+    module.write_text(source.replace(change.text, change.without))
+    if module.with_suffix(".pxd").exists():
+        subprocess.run([sys.executable, "hatch_build.py"], cwd=target, check=True)
+    return str(target)
+
+
+def cell(figures: list[float], before: list[float]) -> str:
+    """Return what a rule's absence adds, and the standard error of that."""
+    added = np.array(figures) - before
+    return f"{added.mean():+.4f} ± {added.std(ddof=1) / len(added) ** 0.5:.4f}"
+
+
+def row(rule: str, found: dict[str, Any], before: dict[str, Any]) -> str:
+    """Return a line of the table; of the attacks, the one that gains most, if it does."""
+    caught, without = before["attacks"], found["attacks"]
+    attack = min(caught, key=lambda name: without[name] - caught[name])
+    told = (
+        f"{attack}: {caught[attack]:.0f} → {without[attack]:.0f} %"
+        if without[attack] < caught[attack]
+        else ""
+    )
+    cells = [cell(found[name], before[name]) for name in found if name != "attacks"]
+    return f"| {' | '.join([rule, *cells, told])} |"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--corpus", action="append", default=[], metavar="NAME=HAM,SPAM")
+    options.add_argument("--bodies", action="append", default=[], metavar="NAME=HAM,SPAM")
+    options.add_argument("--most", type=int, default=150, help="spam attacked")
+    options.add_argument("--only", default="", help="rules whose name contains this")
+    options.add_argument("--laid-out", help=argparse.SUPPRESS)
+    options.add_argument("--rule", action="append", help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.rule:
+        bodies = [text.partition("=")[0] for text in chosen.bodies]
+        measured = Measured(sources(chosen), bodies, chosen.laid_out)
+        for rule in chosen.rule:
+            print(json.dumps([rule, measured.figures(rule)]), flush=True)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        chosen.laid_out = os.path.join(folder, "mail")
+        os.mkdir(chosen.laid_out)
+        lay_out_attacks(chosen.laid_out, chosen.most)
+        run(chosen, folder)
+
+
+def run(chosen: argparse.Namespace, folder: str) -> None:
+    wanted = [rule for rule in TOKENS if chosen.only in rule]
+    first = child(chosen, str(ROOT), [PLAIN, *wanted])
+    _, before = next(first)
+    names = [name for name in before if name != "attacks"]
+    plain = [f"{np.mean(before[name]):.4f}" for name in names]
+    print("| without | " + " | ".join(names) + " | attacks |\n" + "|---" * (len(names) + 2) + "|")
+    print(f"| {PLAIN} | " + " | ".join(plain) + " | |", flush=True)
+    for rule, found in first:
+        print(row(rule, found, before), flush=True)
+    for rule in [rule for rule in CHANGES if chosen.only in rule]:
+        for _, found in child(chosen, changed_copy(folder, rule), [rule]):
+            print(row(rule, found, before), flush=True)
+
+
+def child(chosen: argparse.Namespace, package: str, rules: list[str]) -> Any:
+    """Run this program with a package of its own; yield the figures of each rule."""
+    arguments = [f"--rule={rule}" for rule in rules] + [f"--laid-out={chosen.laid_out}"]
+    arguments += [f"--corpus={text}" for text in chosen.corpus]
+    arguments += [f"--bodies={text}" for text in chosen.bodies]
+    environment = {**os.environ, "PYTHONPATH": package}
+    command = [sys.executable, __file__, *arguments]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout or ():
+            yield json.loads(line)
+    if process.returncode:
+        raise SystemExit(process.returncode)
+
+
+def sources(chosen: argparse.Namespace) -> dict[str, dict[str, list[str]]]:
+    """Return the paths of each corpus and attack by label."""
+    laid = {name: os.path.join(chosen.laid_out, name) for name in sorted(os.listdir(chosen.laid_out))}
+    found: dict[str, dict[str, list[str]]] = {
+        "spamassassin": {
+            label: [laid[f"{half}.{label}"] for half in ("learned", "other")] for label in LABELS
+        }
+    }
+    for text in chosen.corpus + chosen.bodies:
+        name, _, paths = text.partition("=")
+        ham, _, spam = paths.partition(",")
+        found[name] = {"ham": [ham], "spam": [spam]}
+    for name, path in laid.items():
+        stem, _, label = name.rpartition(".")
+        if label in LABELS:
+            found.setdefault(stem, {})[label] = [path]
+    return found
+
+
+if __name__ == "__main__":
+    main()
