@@ -9,6 +9,7 @@ from dataclasses import fields
 import pytest
 from helpers.paths import ROOT
 from helpers.programs import needs
+from helpers.waiting import PATIENCE
 from markdown_it import MarkdownIt
 
 from spamnb.configuration.current import DEFAULTS
@@ -49,7 +50,7 @@ def test_man_shows_a_page_without_warnings(name):
         ["man", "--warnings=all", "-E", "UTF-8", "-l", PAGES[name]],
         capture_output=True,
         env=os.environ | {"LC_ALL": "C.UTF-8", "MANWIDTH": "80", "MANPAGER": "cat"},
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert (shown.returncode, shown.stderr) == (0, b"")
     assert shown.stdout.startswith(PAGES[name].stem.upper().encode())

@@ -9,6 +9,7 @@ import pytest
 from helpers.paths import ROOT
 from helpers.programs import needs
 from helpers.recipes import blocks, recipe
+from helpers.waiting import PATIENCE
 
 UNITS = {path: path.read_text() for path in sorted((ROOT / "systemd").glob("*/*"))}
 SERVICES = [path for path in UNITS if path.suffix == ".service"]
@@ -41,7 +42,7 @@ def test_systemd_finds_nothing_wrong(scope, tmp_path):
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", f"--{scope}", *paths],
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE,
         env=os.environ | {"SYSTEMD_LOG_LEVEL": "warning", "XDG_RUNTIME_DIR": str(tmp_path)},
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -51,7 +52,9 @@ def test_systemd_finds_nothing_wrong(scope, tmp_path):
 @pytest.mark.parametrize("path", SERVICES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_service_may_do_little(path):
     command = ["systemd-analyze", "security", "--offline=true", "--no-pager", path]
-    said = subprocess.check_output(command, text=True, timeout=60, env=os.environ | {"LC_ALL": "C.UTF-8"})
+    said = subprocess.check_output(
+        command, text=True, timeout=PATIENCE, env=os.environ | {"LC_ALL": "C.UTF-8"}
+    )
     level = re.search(r"exposure level for \S+: ([\d.]+)", said)
     assert level, said
     assert float(level[1]) <= MOST_EXPOSED, said

@@ -5,6 +5,7 @@ import pty
 import subprocess
 
 import pytest
+from helpers.waiting import PATIENCE
 
 END = b"\x04"  # Ctrl-D
 WAITING = {
@@ -35,7 +36,7 @@ def test_who_waits_at_a_terminal_says_for_what(spamnb, own, command):
         said = running.stderr.readline().decode()
         assert said == f"spamnb: waiting for {WAITING[command]} on standard input; Ctrl-D ends it\n"
         os.write(ours, b"Subject: hello\n\nhello\n" + END)
-        _, more = running.communicate(timeout=60)
+        _, more = running.communicate(timeout=PATIENCE)
     os.close(ours)
     assert b"waiting" not in more
 

@@ -4,6 +4,7 @@ import os
 import socket
 
 import pytest
+from helpers.waiting import PATIENCE
 
 
 def test_names_are_judged_as_paths_are(spamnb, mail):
@@ -29,7 +30,7 @@ def test_a_name_that_leads_nowhere_does_not_stop_the_others(spamnb, mail, tmp_pa
 def system_log():
     """What listens where programs send lines for the system's log."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-        listener.settimeout(20)
+        listener.settimeout(PATIENCE)
         try:
             listener.bind("/dev/log")
         except OSError as error:

@@ -272,7 +272,7 @@ def left_alone(spamnb, command, stdin=b"Subject: x\n\n"):
             stdout=theirs,
             stderr=subprocess.PIPE,
             env=spamnb.environment,
-            timeout=60,
+            timeout=PATIENCE,
         )
     finally:
         os.close(theirs)

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 from helpers.samples import ham, spam
+from helpers.waiting import PATIENCE
 
 from spamnb.training.learn import learn
 
@@ -358,7 +359,7 @@ def test_a_pipe_has_its_reader_until_all_is_written(spamnb, mail, tmp_path, outp
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
         try:
             spamnb("evaluate", "--folds", "2", output, pipe, mail.ham, mail.spam).succeeds()
-            assert b"spam" in reader.communicate(timeout=60)[0]
+            assert b"spam" in reader.communicate(timeout=PATIENCE)[0]
         finally:
             reader.kill()
 

@@ -62,7 +62,7 @@ def served_bucket() -> Iterator[Bucket]:
     server = subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert server.stdout
     try:
-        assert select.select([server.stdout], [], [], 60)[0], "the server does not start"
+        assert select.select([server.stdout], [], [], PATIENCE)[0], "the server does not start"
         yield Bucket(int(server.stdout.readline()))
     finally:
         try:

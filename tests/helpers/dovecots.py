@@ -16,6 +16,7 @@ from pathlib import Path
 
 from helpers.homes import AS_A_USER, NOBODY, hand_over
 from helpers.recipes import recipe
+from helpers.waiting import PATIENCE
 
 UID, GID = (NOBODY, NOBODY) if os.getuid() == 0 else (os.getuid(), os.getgid())
 
@@ -103,7 +104,7 @@ class DovecotProcess:
         base = (HEAD[VERSION] + BASE + USERS[VERSION]).format(folder=self.folder, home=home, **names)
         self.config.write_text(base + settings)
 
-    def start(self, on=(), seconds=60):
+    def start(self, on=(), seconds=PATIENCE):
         (log := self.folder / "log").touch()
         hand_over(self.home_path)
         hand_over(self.folder)
@@ -153,7 +154,7 @@ class Dovecot(DovecotProcess):
 
     def deliver(self, raw):
         """In lines that end with CRLF, as on the wire; False where the mail server is to try again later."""
-        with smtplib.LMTP(str(self.folder / "lmtp"), timeout=60) as lmtp:
+        with smtplib.LMTP(str(self.folder / "lmtp"), timeout=PATIENCE) as lmtp:
             try:
                 lmtp.sendmail("ann@example.org", ["bob"], re.sub(rb"\r?\n", b"\r\n", raw))
             except smtplib.SMTPServerDisconnected:
@@ -175,7 +176,7 @@ class UnixIMAP(imaplib.IMAP4):
 
     def _create_socket(self, timeout):
         """Dovecot makes the file a moment before it listens."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while True:
             connection = socket.socket(socket.AF_UNIX)
             connection.settimeout(timeout)

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 from helpers.programs import needs
 from helpers.recipes import PAGES, recipe
+from helpers.waiting import PATIENCE
 
 PAGE = (PAGES / "from-bogofilter.md").read_text()
 ROWS = re.findall(r"^\| ([a-z].*?) \| (?:`(bogo.*?)`)? ?\| `(spamnb .*?)` \|$", PAGE, re.MULTILINE)
@@ -60,7 +61,11 @@ def test_our_commands(folders, ours):
 def test_their_commands(bogofilter, theirs):
     """An unknown option or a failure exits with 3, and nothing else does."""
     done = subprocess.run(
-        ["sh", "-c", theirs], env=bogofilter.environment, cwd=bogofilter.path, capture_output=True, timeout=60
+        ["sh", "-c", theirs],
+        env=bogofilter.environment,
+        cwd=bogofilter.path,
+        capture_output=True,
+        timeout=PATIENCE,
     )
     assert done.returncode in (0, 1, 2)
     assert not done.stderr

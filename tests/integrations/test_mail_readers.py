@@ -9,7 +9,6 @@ from helpers.letters import letters
 from helpers.programs import needs
 from helpers.recipes import recipe
 from helpers.terminal import Terminal
-from helpers.waiting import PATIENCE
 
 # Each with its date: mail readers sort by it, and are free to where it is the same.
 ANN = b"From: Ann <ann@example.org>\nDate: Mon, 16 Nov 2026 0%d:00:00 +0000\n"
@@ -240,10 +239,13 @@ def aerc(home):
 
 
 def until(happened, reader, keys):
-    """aerc 0.14 misses a key now and then, or what a quick program shows; then they are pressed again."""
-    for _ in range(PATIENCE // 2):
+    """aerc 0.14 misses a key now and then, or what a quick program shows; then they are pressed again.
+
+    After ever more seconds: keys that are pressed too soon would close what a slow machine is about to show.
+    """
+    for seconds in (2, 4, 8, 16, 32, 64):
         reader.press(keys)
-        deadline = time.monotonic() + 2
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if happened():
                 return
