@@ -19,8 +19,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from spamnb.reading.decoding import charset_of, decode
-from spamnb.reading.known_charsets import by_codec, codec
+from spamnb.reading.encodings.charsets import by_codec, codec
+from spamnb.reading.encodings.decoding import charset_of, decode
 
 languages: Any = import_module("reading.test_languages")  # what texts there are, and their charsets
 SIZES = (20, 80, 400)

@@ -1,6 +1,6 @@
-"""Make spamnb/reading/letter_tables.py: how often letters follow each other, by which charsets are found.
+"""Make spamnb/reading/encodings/letter_tables.py: how often letters follow each other, to find charsets by.
 
-    python bench/letter_tables.py TEXTS > spamnb/reading/letter_tables.py
+    python bench/letter_tables.py TEXTS > spamnb/reading/encodings/letter_tables.py
 
 TEXTS is a folder of plain texts in UTF-8, one file a language: de.txt, zh-Hans.txt … Those used are prose of
 Debian's packages: descriptions of packages (the archive's Translation-* files), manual pages, handbooks and

@@ -20,8 +20,8 @@ from peers import Spamnb
 from tables import figure, table
 
 from corpora import LABELS, Corpus
-from spamnb.reading.decoding import decode, readable_value
-from spamnb.reading.letter_tables import IDEOGRAPHS, LETTERS
+from spamnb.reading.encodings.decoding import decode, readable_value
+from spamnb.reading.encodings.letter_tables import IDEOGRAPHS, LETTERS
 
 CHARSETS = {"Chinese": ("gb18030",), "Russian": ("koi8-r", "windows-1251")}
 HAN, CYRILLIC = IDEOGRAPHS["zh-Hans"], LETTERS["ru"]  # characters, and what each costs in quarters of a nat

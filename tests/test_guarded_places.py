@@ -36,6 +36,7 @@ def protocols() -> list[str]:
 
 PLACES = {
     "parsers": modules("reading", ".pxd") + modules("html", ".pxd"),
+    "encodings": set(modules("reading/encodings", ".py")) - {"letter_tables"},
     "attachments": modules("reading/attachments", ".py"),
     "mailboxes": modules("mailboxes", ".py") + modules("mailboxes/formats", ".py"),
     "commands": COMMANDS,

@@ -310,11 +310,8 @@ def sum_evidence(
     totals = dict.fromkeys(parts, 0.0)
     reasons = []
     for item in words:
-        part, times, weights = item.part, item.times, item.weights
-        weight = weights[toward] - weights[against]
-        if weight != weight:  # infinite for both
-            weight = 0.0
-        scaled = weight * times if times else 0.0
+        part, weight = item.part, difference(item.weights, toward, against)
+        scaled = weight * item.times if item.times else 0.0
         totals[part] += scaled
         reasons.append(Reason(features.text_of(item.feature), item, weight, scaled / divisors[part]))
     part_sums = [

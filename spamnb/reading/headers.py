@@ -1,8 +1,8 @@
 """Header blocks read from raw bytes: fields with raw and readable values, and their parameters.
 
 The value of a header field is "raw" first: unfolded, a character a byte (latin-1), so that the bytes of a
-boundary or of an encoded word can be had again. What a person would see is made of it by `reading.decoding`,
-which plain ASCII mail does not load.
+boundary or of an encoded word can be had again. What a person would see is made of it by
+`reading.encodings.decoding`, which plain ASCII mail does not load.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class HeaderBlock:
 
     def decode(self, around: Surroundings, charset: str) -> None:
         """Make values readable that have encoded words or raw bytes, perhaps of the charset of the body."""
-        from spamnb.reading.decoding import readable_fields
+        from spamnb.reading.encodings.decoding import readable_fields
 
         self.headers[:] = readable_fields(self.fields, around, charset)
 
@@ -243,7 +243,7 @@ def parameters(value: str, charset: str = "", around: Surroundings | None = None
         found.setdefault(value[at:equals].strip().lower(), text)
     if value.isascii() and value.find("*") < 0 and value.find("=?") < 0:
         return found
-    from spamnb.reading.decoding import extended_parameter, readable_value
+    from spamnb.reading.encodings.decoding import extended_parameter, readable_value
 
     readable_parameters = {}
     for name, text in found.items():

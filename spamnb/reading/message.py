@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from spamnb.reading.attachments import Attachments
     from spamnb.reading.attachments.contents import Content
-    from spamnb.reading.decoding import Decoding
+    from spamnb.reading.encodings.decoding import Decoding
     from spamnb.reading.headers import Fields
 
 # Limits of a message; the most that 8,000 real ones had was 20 leaves.
@@ -319,7 +319,7 @@ class _MessageReader:
         if text.isascii() and not _may_be_encoded(data, start, end):
             self.text_left -= size
         else:
-            from spamnb.reading.decoding import read_text
+            from spamnb.reading.encodings.decoding import read_text
 
             # Base64 needs a third more than its text.
             body = data[start : min(end, start + 2 * self.text_left)]

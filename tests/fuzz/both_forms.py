@@ -28,7 +28,7 @@ class Form:
         self.read = module("reading.message").read
         self.read_envelope = module("reading.envelope").read_envelope
         self.digest = module("reading.identity").digest
-        self.find = module("reading.charsets").find
+        self.find = module("reading.encodings.detection").find
         self.render = module("html.page").render
         self.mbox = module("mailboxes.formats.mbox")
         self.batch_builder = module("reading.batch").BatchBuilder

@@ -21,15 +21,15 @@ from spamnb.mailboxes.skipped import Unreadable
 from spamnb.mailboxes.sources import chunks, messages
 from spamnb.passthrough import STYLES, passed_through
 from spamnb.reading.batch import MOST_OCCURRENCES
-from spamnb.reading.charsets import find
 from spamnb.reading.dates import timestamp
+from spamnb.reading.encodings.charsets import KNOWN, by_codec, codec
+from spamnb.reading.encodings.detection import find
+from spamnb.reading.encodings.transfer import CERTAIN, CONTROLS, undo
 from spamnb.reading.envelope import fails_dmarc, read_envelope, sole_address
 from spamnb.reading.identity import digest
-from spamnb.reading.known_charsets import KNOWN, by_codec, codec
 from spamnb.reading.message import MAX_LEAVES, MAX_TEXT_BYTES, read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import MOST_TOKENS, Tokenizer
-from spamnb.reading.transfer import CERTAIN, CONTROLS, undo
 from spamnb.training.batches import batch_of
 
 VERDICT = Verdict("spam", 1.5, 0.9, {"ham": 0.1, "spam": 0.9}, [])

@@ -20,7 +20,7 @@ from spamnb.history.log import BEFORE_MAP, ESCAPED, STEM, packed_record
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.sources import messages
 from spamnb.model import Model
-from spamnb.reading.known_charsets import KNOWN
+from spamnb.reading.encodings.charsets import KNOWN
 from spamnb.reading.message import read
 
 MADE = 1000  # bytes of a message that is made

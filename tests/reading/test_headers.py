@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reading import decoding, known_charsets
-from spamnb.reading.decoding import decode_base64, readable_value
+from spamnb.reading.encodings import charsets, decoding
+from spamnb.reading.encodings.decoding import decode_base64, readable_value
 from spamnb.reading.headers import MAX_FIELDS, HeaderBlock, Surroundings, parameters, without_tag
 from spamnb.reading.message import read
 
@@ -160,13 +160,13 @@ IN_PYTHON_ONLY = "idna punycode unicode_escape raw-unicode-escape undefined base
     ],
 )
 def test_charset_names(declared: str, codec: str) -> None:
-    assert known_charsets.codec(declared) == codec
-    assert known_charsets.COMMON.get(declared, codec) == codec
+    assert charsets.codec(declared) == codec
+    assert charsets.COMMON.get(declared, codec) == codec
 
 
 @given(st.binary())
 def test_western_text_is_decoded_as_python_does(data: bytes) -> None:
-    assert known_charsets.by_codec(data, "cp1252") == data.decode("cp1252", "replace")
+    assert charsets.by_codec(data, "cp1252") == data.decode("cp1252", "replace")
 
 
 @pytest.mark.parametrize(
@@ -193,14 +193,14 @@ def test_decode(data: bytes, declared: str, text: str) -> None:
     assert decoding.decode(data, declared) == text
 
 
-@pytest.mark.parametrize("name", sorted(known_charsets.KNOWN))
+@pytest.mark.parametrize("name", sorted(charsets.KNOWN))
 def test_every_known_codec_decodes_anything(name: str) -> None:
     everything = bytes(range(256)) * 2
     for data in (everything, everything[1:], b"\xd8\x00\x00\xd8\xff", b"~{\x1b$B\x0e+/v", b"\x1b.J\x1bNa"):
         decoding.decode(data, name).encode()
-    if name in known_charsets.SINGLE_BYTE:
-        assert len(known_charsets.ALL_BYTES.decode(name, "replace")) == 256
-    if name not in known_charsets.STATEFUL:
+    if name in charsets.SINGLE_BYTE:
+        assert len(charsets.ALL_BYTES.decode(name, "replace")) == 256
+    if name not in charsets.STATEFUL:
         words = (string.ascii_letters + string.digits + string.whitespace + "<>@.:/").encode()
         assert words.decode(name) == words.decode("ascii")
 

@@ -8,9 +8,10 @@ from helpers.growth import in_linear_time
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spamnb.reading import charsets, headers, message
+from spamnb.reading import headers, message
+from spamnb.reading.encodings import detection
+from spamnb.reading.encodings.charsets import KNOWN
 from spamnb.reading.identity import digest
-from spamnb.reading.known_charsets import KNOWN
 from spamnb.reading.message import Leaf, Message, read
 
 
@@ -266,7 +267,7 @@ PRIVET = "Привет".encode("cp1251")
 )
 def test_so_many_charsets_are_found(raw: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     finder = Mock(return_value=("cp1251", ""))
-    monkeypatch.setattr(charsets, "find", finder)
+    monkeypatch.setattr(detection, "find", finder)
     read(raw)
     assert finder.call_count == headers.MAX_FOUND
 

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.reading.transfer import BASE64, CERTAIN, CONTROLS, MOST_BLOCKS, PLAIN, QUOTED, UNDECLARED, undo
+from spamnb.reading.encodings.transfer import (
+    BASE64,
+    CERTAIN,
+    CONTROLS,
+    MOST_BLOCKS,
+    PLAIN,
+    QUOTED,
+    UNDECLARED,
+    undo,
+)
 
 BOTH, BOTH_REVERSED = f"{BASE64} and {PLAIN}", f"{PLAIN} and {BASE64}"
 

@@ -6,8 +6,8 @@ Mail with nothing but texts does not load this module, and each format has a mod
 from __future__ import annotations
 
 from spamnb.reading.attachments.contents import Allowance, Content
-from spamnb.reading.decoding import decode
-from spamnb.reading.transfer import undo
+from spamnb.reading.encodings.decoding import decode
+from spamnb.reading.encodings.transfer import undo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ returns, and raises on what unpackers put up with.
 from __future__ import annotations
 
 from spamnb.reading.attachments.contents import MAX_MEMBERS, Allowance, Content
-from spamnb.reading.decoding import decode
+from spamnb.reading.encodings.decoding import decode
 
 LONGEST_NAME = 200  # bytes of the name of a member that are read
 MOST_DOCUMENTS = 60  # members whose text or links are read

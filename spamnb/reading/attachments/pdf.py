@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from spamnb.reading.attachments.contents import Allowance, Content
-from spamnb.reading.decoding import decode
-from spamnb.reading.known_charsets import by_codec
+from spamnb.reading.encodings.charsets import by_codec
+from spamnb.reading.encodings.decoding import decode
 
 MAX_OBJECTS = 20_000  # whose dictionaries are looked at
 MAX_DICTIONARY = 4096  # bytes of one

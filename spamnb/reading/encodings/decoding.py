@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from binascii import a2b_qp
 
-from spamnb.reading.known_charsets import COMMON, STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
-from spamnb.reading.transfer import decode_base64, undo
+from spamnb.reading.encodings.charsets import COMMON, STATEFUL, TWO_BYTES, by_codec, codec, is_utf8
+from spamnb.reading.encodings.transfer import decode_base64, undo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def charset_of(data: bytes, declared: str, around: Around | None = None) -> tupl
         around.finds_left -= 1
         if around.finds_left < 0:
             return name or "cp1252", ""
-    from spamnb.reading.charsets import find
+    from spamnb.reading.encodings.detection import find
 
     return find(data, name, around.data if around is not None else b"")
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from codecs import utf_8_decode
 
-from spamnb.reading.known_charsets import MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, is_utf8, names_in
-from spamnb.reading.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
+from spamnb.reading.encodings.charsets import MULTI_BYTE, STATEFUL, TWO_BYTES, by_codec, is_utf8, names_in
+from spamnb.reading.encodings.letter_tables import CHARSETS, IDEOGRAPHS, LETTERS
 
 ASCII = bytes(range(128))
 # Marks that are the same in all of Windows' charsets.
