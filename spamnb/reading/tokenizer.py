@@ -98,7 +98,7 @@ class Tokenizer:
 
     def _add_headers(self, features: Features, message: Message, paired: bool) -> None:
         """Count the tokens of the headers; neighbours in the first subject are to be paired, or none."""
-        add_sender(features, message.headers, self.words)
+        add_sender(features, message.headers)
         for name, value in message.headers:
             a_subject = name == "subject"
             add_header(features, name, value, self.words, paired and a_subject)
