@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from unicodedata import normalize
 
 ASCII = bytes(range(128))
 
@@ -60,9 +61,10 @@ def unmasked(word: str) -> str:
     return word if _LATIN.isdisjoint(word) else word.translate(_ALIKE)
 
 
-def reads_as_latin(word: str) -> bool:
-    """Tell whether each letter of a word that is not ASCII looks like one that is."""
-    return not word.isascii() and word.translate(_ALIKE).isascii()
+def usual_form(text: str) -> str:
+    """Return a host or an address with one form of each letter, as browsers look it up."""
+    text = normalize("NFKC", text.translate(PLAINER)).replace("。", ".").lower()
+    return "".join([char for char in text if char.isprintable() and char != " "])
 
 
 def trick_in(text: str) -> str:

@@ -4,7 +4,7 @@ A sender can write any header. The server that receives the message puts its Aut
 only the topmost is evidence, and its tokens name the server: what a forged one says of a message to which
 no server added any was never learned. Those of ARC and of older hops say nothing.
 
-Whom to trust is decided in `reading.envelope`. What gained nothing is not evidence: that Reply-To is of another
+Whom to trust is decided in `reading.envelope`. No evidence, as it gained nothing: that Reply-To is of another
 domain than From, that an address or the name of a firm stands before the sender's address.
 """
 

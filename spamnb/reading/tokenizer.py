@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag
-from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header, trick_in
-from spamnb.reading.links import MOST_LINKS, add_link_texts, add_links, links_in
+from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header
+from spamnb.reading.links import MOST_LINKS, add_links, links_in
 from spamnb.reading.message import EMBEDDED
 from spamnb.reading.sender import add_sender
 from spamnb.reading.words import plain_typography, word_count
@@ -64,8 +64,7 @@ class Tokenizer:
                 plain = text if text.isascii() else plain_typography(text)
                 texts.append(plain)
                 links.append(links_in(plain))
-                trick = "" if plain.isascii() else trick_in(text)
-                if trick:
+                if not plain.isascii() and (trick := trick_in(text)):
                     features.add_token("trick:" + trick, BODY)
         if pages:
             self._add_pages(features, list(pages.values()))
@@ -135,7 +134,6 @@ class Tokenizer:
         """Count the tags of each page once, and only then the repeated ones: a flood hides no other."""
         features.left = MOST_OF_A_KIND
         for page in pages:
-            add_link_texts(features, page.link_texts)
             for tag in page.tags:
                 features.add_token("html:" + printable(tag), BODY)
             for tag, times in page.tags.items():
@@ -177,6 +175,13 @@ def is_smuggling(leaf: Leaf, page: Page) -> bool:
     from spamnb.reading.attachments import smuggles
 
     return smuggles(leaf.text or "", page.links)
+
+
+def trick_in(text: str) -> str:
+    """Return how a text that is not ASCII hides words from a filter; nothing if it does not."""
+    from spamnb.reading import letters  # late: plain mail has no use for it
+
+    return letters.trick_in(text)
 
 
 def printable(text: str) -> str:
