@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 ADDRESSES = "(?:from|to|cc|reply-to|sender|errors-to)"
 IDENTIFIERS = "(?:message-id|in-reply-to|references|resent-message-id)"
-BODY_TAGS = "url|html|type|charset|file|hidden|trick|attached|organizer|attendee"
+BODY_TAGS = "url|html|type|charset|file|hidden|attached|organizer|attendee"
 HEADS = f"{ADDRESSES}|{IDENTIFIERS}|{BODY_TAGS}|subject|received|x-originating-ip|date|header|auth"
 
 # By name, the tokens that a rule makes.
@@ -38,9 +38,6 @@ TOKENS = {
     "who invites whom": "(?:organizer|attendee):.*",
     "hidden words as evidence": "hidden:.*",
     "emoji and signs": "[\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff]+",
-    "emoji in a row": "emoji~.*",
-    "masked and mixed words": "trick:(?:masked|mixed)",
-    "smuggled files": "trick:smuggling",
     "over-long words": r".{1,30}~\d+",
 }
 

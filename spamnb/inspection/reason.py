@@ -21,7 +21,6 @@ _TAGS = {
     "from": ("from", "sender", "reply-to", "errors-to"),
     "to": ("to", "cc"),
     "received": ("received", "x-originating-ip"),
-    BODY: ("trick",),
     "link": ("url",),
     "markup": ("html",),
     "attachment": ("type", "charset", "file", "attached", "organizer", "attendee"),

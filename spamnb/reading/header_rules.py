@@ -35,7 +35,7 @@ ZONES = frozenset(
     ).split()
 )
 # Tags of tokens that count as body, also where a header makes them: one called Url makes `url:` tokens.
-BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden", "trick"))
+BODY_TAGS = frozenset(("url", "html", "type", "charset", "file", "hidden"))
 
 # What a header's value is cut into.
 NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE = range(7)

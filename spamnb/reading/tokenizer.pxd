@@ -12,7 +12,7 @@ cdef class Tokenizer:
     cdef public object settings, key
     cdef public Words words
 
-    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, trick=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
+    @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
     cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
     @cython.locals(subject=bytes)

@@ -56,16 +56,12 @@ class Tokenizer:
             text = leaf.text if page is None else page.text
             if page is not None:
                 links += (page.links, page.images)
-                if is_smuggling(leaf, page):
-                    features.add_token("trick:smuggling", BODY)
             if leaf.content is not None:
                 links.append(leaf.content.links)
             if text:
                 plain = text if text.isascii() else plain_typography(text)
                 texts.append(plain)
                 links.append(links_in(plain))
-                if not plain.isascii() and (trick := trick_in(text)):
-                    features.add_token("trick:" + trick, BODY)
         if pages:
             self._add_pages(features, list(pages.values()))
         features.left = MOST_OF_A_KIND
@@ -166,22 +162,6 @@ def is_html(leaf: Leaf) -> bool:
     if leaf.content is not None:
         return leaf.content.is_html
     return leaf.content_type in ("text/html", "application/xhtml+xml")
-
-
-def is_smuggling(leaf: Leaf, page: Page) -> bool:
-    """Tell whether a page brings a file that no filter on the way sees."""
-    if "script" not in page.tags and " download" not in (leaf.text or ""):
-        return False
-    from spamnb.reading.attachments import smuggles
-
-    return smuggles(leaf.text or "", page.links)
-
-
-def trick_in(text: str) -> str:
-    """Return how a text that is not ASCII hides words from a filter; nothing if it does not."""
-    from spamnb.reading import letters  # late: plain mail has no use for it
-
-    return letters.trick_in(text)
 
 
 def printable(text: str) -> str:

@@ -134,21 +134,6 @@ def test_an_encrypted_archive():
     assert {"attached:encrypted", "file:.exe"} <= tokens(bytes(data))
 
 
-@pytest.mark.parametrize(
-    ("page", "smuggles"),
-    [
-        ("<script>var b = new Blob([atob(x)]); a.href = URL.createObjectURL(b)</script>", True),
-        ("<script>navigator.msSaveOrOpenBlob(b, 'a.zip')</script>", True),
-        ("<a download='a.zip' href='data:application/zip;base64,UEsDBA=='>open</a>", True),
-        ("<script>track()</script><a href='http://example.org/download'>download</a>", False),
-        ("<p>new Blob, atob(x), createObjectURL</p>", False),
-    ],
-)
-def test_smuggling(page, smuggles):
-    for declared in ("text/html", "application/octet-stream"):
-        assert ("trick:smuggling" in tokens(b"<html>" + page.encode(), declared)) == smuggles
-
-
 WHOLE = {"pdf": PDF, "mapped": MAPPED, "calendar": CALENDAR, "docx": DOCX, "rtf": RTF, "svg": SVG}
 
 

@@ -231,13 +231,3 @@ def is_text(head: bytes) -> bool:
         plain = head.translate(None, HIGH_BYTES)
         return broken.start >= len(head) - 6 or len(plain) > (1 - MOST_OF_HIGH_BYTES) * len(head)
     return True
-
-
-def smuggles(source: str, links: list[str]) -> bool:
-    """Tell whether a page builds a file or holds it in a link, so that no filter on the way sees it."""
-    lower = source.lower()
-    if "mssaveblob" in lower or "mssaveoropenblob" in lower:
-        return True
-    offered = "download" in lower or "createobjecturl" in lower
-    built = "new blob" in lower or "new file(" in lower or "atob(" in lower or "fromcharcode" in lower
-    return offered and (built or any(link.startswith("data:") for link in links))
