@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 ADDRESSES = "(?:from|to|cc|reply-to|sender|errors-to)"
 IDENTIFIERS = "(?:message-id|in-reply-to|references|resent-message-id)"
-BODY_TAGS = "url|html|type|charset|file|hidden|attached|organizer|attendee"
+BODY_TAGS = "url|html|type|charset|file|hidden"
 HEADS = f"{ADDRESSES}|{IDENTIFIERS}|{BODY_TAGS}|subject|received|x-originating-ip|date|header|auth"
 
 # By name, the tokens that a rule makes.
@@ -34,8 +34,6 @@ TOKENS = {
     "declared charsets": "charset:.*",
     "words of file names": r"file:[^.].*",
     "endings of file names": r"file:\..*",
-    "kinds of attachments": "attached:.*",
-    "who invites whom": "(?:organizer|attendee):.*",
     "hidden words as evidence": "hidden:.*",
     "emoji and signs": "[\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff]+",
     "over-long words": r".{1,30}~\d+",
@@ -51,10 +49,10 @@ class Change:
     without: str
 
 
-def kind(reader: str, more: str = "") -> Change:
+def unread(module: str, reader: str) -> Change:
     """Return a change by which a kind of attachment is not read."""
-    text = f"{reader}{more}),"
-    return Change("reading/attachments/__init__.py", text, text.replace(reader, "read_nothing"))
+    head = f"def {reader}("
+    return Change(f"reading/attachments/{module}.py", head, f"{head}*_):\n    return Content()\n\n\ndef _(")
 
 
 STYLES, SHEETS, PAGE = "html/styles.py", "html/sheets.py", "html/page.py"
@@ -105,27 +103,8 @@ CHANGES = {
     "links in attachments": Change(TOKENIZER, "links.append(leaf.content.links)", "pass"),
     "subjects of embedded messages": Change(TOKENIZER, "if leaf.content_type == EMBEDDED", "if False"),
     "pairs of the subject": Change(TOKENIZER, "paired and a_subject)", "False)"),
-    "PDF": kind("read_pdf"),
-    "RTF": kind("read_rich_text"),
-    "macros of old Office files": kind("read_ole"),
-    "HTML as an attachment": kind("read_page", ", is_plain=True"),
-    "text as an attachment": kind("read_text", ", is_token=False, is_plain=True"),
-    "ZIP and Office files": Change(
-        "reading/attachments/archives.py",
-        "def read_zip(",
-        "def read_zip(*_):\n    return Content()\n\n\ndef _(",
-    ),
-    "calendars": Change(
-        "reading/attachments/invitations.py",
-        "def read_calendar(",
-        "def read_calendar(*_):\n    return Content()\n\n\ndef _(",
-    ),
-    "SVG and XML": Change(
-        "reading/attachments/__init__.py",
-        "def read_xml(",
-        "def read_xml(*_):\n    return Content()\n\n\ndef _(",
-    ),
-    "QR codes": Change(
-        "reading/attachments/__init__.py", "return can_read and self.pictures_left >= 0", "return False"
-    ),
+    "PDF": unread("pdf", "read_pdf"),
+    "ZIP and Office files": unread("archives", "read_zip"),
+    "calendars": unread("invitations", "read_calendar"),
+    "HTML as an attachment": unread("__init__", "read_page"),
 }

@@ -23,7 +23,7 @@ _TAGS = {
     "received": ("received", "x-originating-ip"),
     "link": ("url",),
     "markup": ("html",),
-    "attachment": ("type", "charset", "file", "attached", "organizer", "attendee"),
+    "attachment": ("type", "charset", "file"),
     "hidden": ("hidden",),
 }
 _PLACE_OF_TAG = {tag: place for place, tags in _TAGS.items() for tag in tags}

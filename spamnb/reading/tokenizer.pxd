@@ -21,7 +21,7 @@ cdef class Tokenizer:
     @cython.locals(name=str, value=str, a_subject=bint, subject=bytes, leaf=Leaf)
     cdef _add_headers(self, Features features, Message message, bint paired)
 
-    @cython.locals(token=str, name=str)
+    @cython.locals(name=str)
     cdef _add_leaf(self, Features features, Leaf leaf)
 
     @cython.locals(stem=str, ending=str)

@@ -114,8 +114,6 @@ class Tokenizer:
         if leaf.filename:
             self._add_file(features, leaf.filename)
         if leaf.content is not None:
-            for token in leaf.content.tokens:
-                features.add_token(printable(token), BODY)
             for name in leaf.content.names:
                 self._add_file(features, name)
 

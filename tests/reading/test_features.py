@@ -99,7 +99,7 @@ def test_types_charsets_and_attachments():
     )
     expected = (
         "type:text/plain charset:iso-8859-1 hi type:application/pdf file:my file:invoice_2026 file:.pdf "
-        "attached:pdf attached:no-text type:application/x-msdownload file:run file:.exe attached:exe"
+        "type:application/x-msdownload file:run file:.exe"
     )
     assert tokens(raw, headers=False) == dict.fromkeys(expected.split(), 1)
 
