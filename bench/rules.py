@@ -20,6 +20,7 @@ TOKENS = {
     "words of names beside addresses": f"{ADDRESSES}:[^@=]*",
     "addresses": f"{ADDRESSES}:[^@]+@.*",
     "domains of addresses": f"{ADDRESSES}:@.*",
+    "Reply-To beside From": "from:reply-to=.*",
     "what the server found": "auth:.*",
     "hosts of Received": r"(?:received|x-originating-ip):[^.](?:.*[^.])?",
     "domains and networks of Received": r"(?:received|x-originating-ip):(?:\..*|.*\.)",

@@ -3,10 +3,10 @@ cimport cython
 from spamnb.reading.features cimport Features, Tag
 
 cdef int HEAD
-cdef Tag AUTH
+cdef Tag FROM, AUTH
 cdef frozenset READ
 
-@cython.locals(first=dict, name=str, value=str)
+@cython.locals(first=dict, name=str, value=str, address=str, answered=str, found=bytes)
 cpdef add_sender(Features features, list headers)
 
 @cython.locals(start=Py_ssize_t, piece=str)

@@ -4,8 +4,8 @@ A sender can write any header. The server that receives the message puts its Aut
 only the topmost is evidence, and its tokens name the server: what a forged one says of a message to which
 no server added any was never learned. Those of ARC and of older hops say nothing.
 
-Whom to trust is decided in `reading.envelope`. No evidence, as it gained nothing: that Reply-To is of another
-domain than From, that an address or the name of a firm stands before the sender's address.
+Whom to trust is decided in `reading.envelope`. No evidence, as it gained nothing: that an address or the name
+of a firm stands before the sender's address.
 """
 
 from __future__ import annotations
@@ -24,18 +24,29 @@ METHODS = {
     "dmarc": ("header.from",),
 }
 UNCLOSED = " ("
-READ = frozenset(("from", "authentication-results"))  # headers, the first of each
-AUTH = Tag(b"auth:")
+READ = frozenset(("from", "reply-to", "to", "authentication-results"))  # headers, the first of each
+FROM, AUTH = Tag(b"from:"), Tag(b"auth:")
 
 
 def add_sender(features: Features, headers: list[tuple[str, str]]) -> None:
-    """Count what the server found: 89 % of spam under heads of ham is caught, 77 % without."""
+    """Count what the server found, and whether Reply-To is of another domain than From.
+
+    Without the first, 77 % of spam under heads of ham is caught, not 89 %. Without the second, (1-AUC)% is
+    .016 higher with 40 messages of each label learned; with thousands it is the same.
+    """
     first: dict[str, str] = {}
     for name, value in headers:
         if name in READ and name not in first:
             first[name] = value
+    address = address_in(first.get("from", ""))
+    answered = address_in(first.get("reply-to", ""))
+    if address and "@" in answered:
+        found = b"reply-to=same"
+        if domain_of(answered) != domain_of(address):  # a mailing list has its answers sent to itself
+            found = b"reply-to=to" if answered in first.get("to", "").lower() else b"reply-to=other"
+        features.add(FROM, found, 0, len(found), HEAD)
     if "authentication-results" in first:
-        add_results(features, first["authentication-results"], domain_of(address_in(first.get("from", ""))))
+        add_results(features, first["authentication-results"], domain_of(address))
 
 
 def address_in(value: str) -> str:

@@ -1,4 +1,4 @@
-"""What the receiving server found about the sender."""
+"""Who a message says it is from, against Reply-To and what the receiving server found."""
 
 from __future__ import annotations
 
@@ -14,6 +14,20 @@ def tokens(*headers):
     features.order = []
     add_sender(features, list(headers))
     return features.in_order()
+
+
+@pytest.mark.parametrize(
+    ("reply_to", "to", "found"),
+    [
+        ("Ann <ann@mail.a.example>", "", "from:reply-to=same"),
+        ("x@free.example", "you@b.example", "from:reply-to=other"),
+        ("<list@l.example>", "The list <List@l.example>", "from:reply-to=to"),
+        ("nobody", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_reply_to(reply_to, to, found):
+    assert tokens(("to", to), ("reply-to", reply_to), ("from", "ann@a.example")) == found.split()
 
 
 PASSED = "mx.b.example; dkim=pass (2048 bit) header.d=a.example header.i=@a.example"
@@ -69,7 +83,7 @@ def test_no_sender_no_alignment():
 @pytest.mark.parametrize("piece", ["(", ")", "\\", '"', ";", "<", "@", "dkim=pass ", "a@b.c ", ".", " "])
 def test_long_headers_are_read_in_linear_time(piece):
     def read(value):
-        return tokens(*[(name, value) for name in ("from", "authentication-results")])
+        return tokens(*[(name, value) for name in ("from", "reply-to", "to", "authentication-results")])
 
     found = in_linear_time(read, piece * (1_000_000 // len(piece)))
     assert all(len(token) < 200 for token in found)
