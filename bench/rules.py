@@ -10,33 +10,49 @@ from dataclasses import dataclass
 
 ADDRESSES = "(?:from|to|cc|reply-to|sender|errors-to)"
 IDENTIFIERS = "(?:message-id|in-reply-to|references|resent-message-id)"
-BODY_TAGS = "url|html|type|charset|file|hidden"
+BODY_TAGS = "url|html|type|charset|file|hidden|trick|attached|organizer|attendee|link"
 HEADS = f"{ADDRESSES}|{IDENTIFIERS}|{BODY_TAGS}|subject|received|x-originating-ip|date|header|auth"
 
 # By name, the tokens that a rule makes.
 TOKENS = {
     "that a header is there": "header:.*",
-    "words of other headers": f"(?!(?:{HEADS}):)[^:]+:.*",
+    "words of other headers": f"(?!(?:{HEADS}|list-id|list-unsubscribe|dkim-signature):)[^:]+:.*",
     "words of names beside addresses": f"{ADDRESSES}:[^@=]*",
     "addresses": f"{ADDRESSES}:[^@]+@.*",
     "domains of addresses": f"{ADDRESSES}:@.*",
     "Reply-To beside From": "from:reply-to=.*",
+    "another address in a name": "from:name=address",
+    "a firm's name": "from:name=known",
     "what the server found": "auth:.*",
+    "who signed": "dkim-signature:@.*",
+    "hosts of lists": "list-(?:id|unsubscribe):@.*",
     "hosts of Received": r"(?:received|x-originating-ip):[^.](?:.*[^.])?",
     "domains and networks of Received": r"(?:received|x-originating-ip):(?:\..*|.*\.)",
     "hosts of identifiers": f"{IDENTIFIERS}:.*",
     "time zone": "date:.*",
-    "words of the subject": "subject:.*",
-    "hosts of links": r"url:(?!/|number)[^:]*",
+    "words of the subject": "subject:(?!trick=).*",
+    "tricks in headers": f"(?:{ADDRESSES}|subject):trick=(?:masked|mixed)",
+    "posing domains of addresses": f"{ADDRESSES}:trick=domain",
+    "hosts of links": r"url:(?!/|number|relative|user@|port|trick=)[^:]*",
     "words of paths": "url:/.*",
     "links to numbers": r"url:(?:number|[\d.]+)",
+    "relative links": "url:relative",
+    "schemes of links": "url:[a-z0-9+.-]+:",
+    "users and ports of links": "url:(?:user@|port)",
+    "posing domains of links": "url:trick=domain",
+    "links that show another host": "link:other-host",
     "tags of HTML": "html:.*",
     "declared types": "type:.*",
     "declared charsets": "charset:.*",
     "words of file names": r"file:[^.].*",
     "endings of file names": r"file:\..*",
+    "kinds of attachments": "attached:.*",
+    "who invites whom": "(?:organizer|attendee):.*",
     "hidden words as evidence": "hidden:.*",
     "emoji and signs": "[\u23e9-\u23fa\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001faff]+",
+    "emoji in a row": "emoji~.*",
+    "masked and mixed words": "trick:(?:masked|mixed)",
+    "smuggled files": "trick:smuggling",
     "over-long words": r".{1,30}~\d+",
 }
 
@@ -50,10 +66,10 @@ class Change:
     without: str
 
 
-def unread(module: str, reader: str) -> Change:
+def kind(reader: str, more: str = "") -> Change:
     """Return a change by which a kind of attachment is not read."""
-    head = f"def {reader}("
-    return Change(f"reading/attachments/{module}.py", head, f"{head}*_):\n    return Content()\n\n\ndef _(")
+    text = f"{reader}{more}),"
+    return Change("reading/attachments/__init__.py", text, text.replace(reader, "read_nothing"))
 
 
 STYLES, SHEETS, PAGE = "html/styles.py", "html/sheets.py", "html/page.py"
@@ -104,8 +120,27 @@ CHANGES = {
     "links in attachments": Change(TOKENIZER, "links.append(leaf.content.links)", "pass"),
     "subjects of embedded messages": Change(TOKENIZER, "if leaf.content_type == EMBEDDED", "if False"),
     "pairs of the subject": Change(TOKENIZER, "paired and a_subject)", "False)"),
-    "PDF": unread("pdf", "read_pdf"),
-    "ZIP and Office files": unread("archives", "read_zip"),
-    "calendars": unread("invitations", "read_calendar"),
-    "HTML as an attachment": unread("__init__", "read_page"),
+    "PDF": kind("read_pdf"),
+    "RTF": kind("read_rich_text"),
+    "macros of old Office files": kind("read_ole"),
+    "HTML as an attachment": kind("read_page", ", is_plain=True"),
+    "text as an attachment": kind("read_text", ", is_token=False, is_plain=True"),
+    "ZIP and Office files": Change(
+        "reading/attachments/archives.py",
+        "def read_zip(",
+        "def read_zip(*_):\n    return Content()\n\n\ndef _(",
+    ),
+    "calendars": Change(
+        "reading/attachments/invitations.py",
+        "def read_calendar(",
+        "def read_calendar(*_):\n    return Content()\n\n\ndef _(",
+    ),
+    "SVG and XML": Change(
+        "reading/attachments/__init__.py",
+        "def read_xml(",
+        "def read_xml(*_):\n    return Content()\n\n\ndef _(",
+    ),
+    "QR codes": Change(
+        "reading/attachments/__init__.py", "return can_read and self.pictures_left >= 0", "return False"
+    ),
 }

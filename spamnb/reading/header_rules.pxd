@@ -7,7 +7,7 @@ from spamnb.reading.words cimport Words
 cdef dict _kinds
 cdef int LONGEST_NAME
 cdef int HEAD, BODY
-cdef int NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE
+cdef int NOTHING, WORDS, SUBJECT, ADDRESSES, HOSTS, DOMAIN, ZONE, LIST, SIGNATURE
 cdef bytes ADDRESS_SEPARATORS, HOST_SEPARATORS, IDENTIFIER_SEPARATORS
 cdef uint8_t SPACE, AT, COLON, DOT, ZERO, NINE, A, F
 
@@ -21,8 +21,10 @@ cdef class HeaderKind:
 @cython.locals(kind=HeaderKind)
 cdef HeaderKind kind_of(str name)
 
-@cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int)
+@cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int, trick=str)
 cpdef add_header(Features features, str name, str value, Words words, bint paired=*)
+
+cpdef str trick_in(str text)
 
 @cython.locals(data=bytes)
 cdef bytes split_at(bytes separators, str value)
@@ -32,6 +34,15 @@ cdef int add_addresses(Features features, Tag tag, str value) except -1
 
 @cython.locals(data=bytes, start=Py_ssize_t, found=bytes)
 cdef int add_domain(Features features, Tag tag, str value) except -1
+
+@cython.locals(piece=str, link=str, host=str)
+cdef add_list(Features features, Tag tag, str value)
+
+@cython.locals(field=str, name=str, domain=str)
+cdef add_signer(Features features, Tag tag, str value)
+
+@cython.locals(host=str, data=bytes)
+cdef add_named_domain(Features features, Tag tag, str domain)
 
 @cython.locals(words=list, zone=str, known=bytes)
 cdef int add_zone(Features features, Tag tag, str value) except -1

@@ -5,7 +5,7 @@ from spamnb.reading.words cimport Words
 
 cdef int BODY
 cdef int LONGEST_SCHEME, LONGEST_HOST, MOST_PATH_WORDS, MOST_DOMAINS
-cdef Tag URL, PATH
+cdef Tag URL, PATH, RELATIVE, USER, PORT, POSES, OTHER_HOST
 cdef unsigned char DOT
 cdef bytes _ENDS, _USUAL
 cdef str _NOT_FIRST, _SCHEME_LETTERS
@@ -22,11 +22,21 @@ cpdef add_links(Features features, list links, Words words)
 @cython.locals(colon=Py_ssize_t, inner=str)
 cdef int _add_link(Features features, str link, Words words) except -1
 
-@cython.locals(start=Py_ssize_t, end=Py_ssize_t, stop=Py_ssize_t, in_brackets=bint)
+@cython.locals(start=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, stop=Py_ssize_t, in_brackets=bint, scheme=str,
+               host=str)
 cdef int _add_absolute_link(Features features, str link, Py_ssize_t slashes, Words words) except -1
 
-@cython.locals(data=bytes, size=size_t, start=size_t, dots=int, before="unsigned char", at=size_t, end=size_t)
+@cython.locals(data=bytes, size=size_t, start=size_t, dots=int, before="unsigned char", at=size_t, end=size_t, number=str)
 cdef _add_host(Features features, str host)
+
+@cython.locals(text=str, link=str, shown=str, real=str)
+cpdef add_link_texts(Features features, list texts)
+
+@cython.locals(links=list, host=str)
+cdef str shown_host(str text)
+
+@cython.locals(scheme=str, slashes=str, rest=str)
+cpdef str host_of(str link)
 
 @cython.locals(size=Py_ssize_t, last=Py_ssize_t, before=Py_ssize_t)
 cpdef str registrable(str host)

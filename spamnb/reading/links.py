@@ -15,7 +15,9 @@ LONGEST_HOST = 80
 MOST_PATH_WORDS = 20
 MOST_DOMAINS = 4  # of a host, itself among them
 
-URL, PATH = Tag(b"url:"), Tag(b"url:/")
+URL, PATH, RELATIVE = Tag(b"url:"), Tag(b"url:/"), Tag(b"url:relative")
+OTHER_HOST = Tag(b"link:other-host")
+USER, PORT, POSES = Tag(b"url:user@"), Tag(b"url:port"), Tag(b"url:trick=domain")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NOT_FIRST = "0123456789+-."  # may stand in a scheme, but not at its start
 _SCHEME_LETTERS = _LETTERS + _NOT_FIRST
@@ -25,6 +27,10 @@ _NOT_BEFORE_WWW = frozenset(_LETTERS + "0123456789/.@-_%&")
 DOT = ord(".")
 # What stands before the country in domains that anybody can register below, such as co.uk.
 _SECOND_LEVELS = frozenset("ac co com edu go gob gov gv ltd ne net nom or org".split())
+# How a word ends that is a host, without http:// or www. before it; others may be a file or a typing error.
+_ENDINGS = frozenset(
+    "com net org edu gov mil info biz eu at au be br ca ch cn de es fr in it jp nl ru uk us".split()
+)
 
 # By ASCII character, whether it ends a link in a text, and whether a host has it in its usual form.
 _ENDS = bytes(chr(c).isspace() or chr(c) in "<>\"'`{}|^," for c in range(128))
@@ -90,20 +96,25 @@ def link_tokens(links: list[str], words: Words) -> list[str]:
 
 
 def add_links(features: Features, links: list[str], words: Words) -> None:
-    """Count the tokens of links: host, the domains above it, words of the path."""
+    """Count the tokens of links: host, the domains above it, words of the path, and what is odd."""
     for link in links[:MOST_LINKS]:
         _add_link(features, link[:LONGEST_LINK].replace("\\", "/"), words)  # as browsers do
 
 
 def _add_link(features: Features, link: str, words: Words) -> None:
     colon = link.find(":")
-    if link.startswith("//"):
-        _add_absolute_link(features, link, 0, words)
+    if link.startswith(("http://", "https://")):  # as most do
+        _add_absolute_link(features, link, colon + 1, words)
+    elif link.startswith("//"):
+        _add_absolute_link(features, "http:" + link, 5, words)
     elif colon <= 0 or link[0] in _NOT_FIRST or link[:colon].strip(_SCHEME_LETTERS):
+        features.add(RELATIVE, b"", 0, 0, BODY)
         for inner in links_in(link):  # /go?to=http://elsewhere
             _add_absolute_link(features, inner, inner.find(":") + 1, words)
     elif link.startswith("//", colon + 1):
         _add_absolute_link(features, link, colon + 1, words)
+    else:
+        features.add_token(f"url:{link[:colon].lower()[:LONGEST_SCHEME]}:", BODY)
 
 
 def _add_absolute_link(features: Features, link: str, slashes: int, words: Words) -> None:
@@ -111,21 +122,37 @@ def _add_absolute_link(features: Features, link: str, slashes: int, words: Words
     start = end = slashes + 2
     while end < len(link) and link[end] not in "/?#":
         end += 1
-    start = link.rfind("@", start, end) + 1 or start
+    at = link.rfind("@", start, end)
+    if at > start:
+        features.add(USER, b"", 0, 0, BODY)
+    if at >= 0:
+        start = at + 1
     in_brackets = start < end and link[start] == "["
     stop = link.find("]" if in_brackets else ":", start, end)
-    _add_host(features, plain_host(link[start + in_brackets : stop if stop >= 0 else end]))
+    if stop < 0:
+        stop = end
+    if stop < end - 1:
+        features.add(PORT, b"", 0, 0, BODY)
+    if not link.startswith(("http:", "https:")):
+        scheme = link[: slashes - 1].lower()
+        if scheme not in ("http", "https"):
+            features.add_token(f"url:{scheme[:LONGEST_SCHEME]}:", BODY)
+    host = plain_host(link[start + in_brackets : stop])
+    _add_host(features, host)
+    if not host.isascii() and poses(host):
+        features.add(POSES, b"", 0, 0, BODY)
     if len(link) > end + 1:
         features.add_words(PATH, words.spaced(unquoted(link[end:])), MOST_PATH_WORDS, BODY)
 
 
 def _add_host(features: Features, host: str) -> None:
     """Count a host with the domains it lies in, an address with its network."""
-    if ":" in host or host.replace(".", "").isdigit():
+    number = host if ":" in host else ipv4(host) if host[:1].isdigit() else ""
+    if number:
         features.add_token("url:number", BODY)
-        if "." in host:
-            features.add_token(f"url:{'.'.join(host.split('.')[:2])[:LONGEST_HOST]}.", BODY)
-        features.add_token(f"url:{host[:LONGEST_HOST]}", BODY)
+        if "." in number:
+            features.add_token(f"url:{'.'.join(number.split('.')[:2])[:LONGEST_HOST]}.", BODY)
+        features.add_token(f"url:{number[:LONGEST_HOST]}", BODY)
         return
     data = host.encode()
     size = start = len(data)
@@ -142,6 +169,62 @@ def _add_host(features: Features, host: str) -> None:
         before = data[at]
 
 
+def ipv4(host: str) -> str:
+    """Return an address as four numbers: browsers also read one to three, octal and hexadecimal ones.
+
+    Numbers too large for that are returned as they are; nothing if the host is none.
+    """
+    numbers = []
+    for part in host.split("."):
+        base = 16 if part.startswith("0x") else 8 if part.startswith("0") else 10
+        if not (part.isascii() and part.isalnum()):
+            return ""
+        try:
+            numbers.append(int(part, base))
+        except ValueError:
+            return host if host.replace(".", "").isdigit() else ""
+    *first, last = numbers
+    if len(first) > 3 or max(first, default=0) > 255 or last >= 256 ** (4 - len(first)):
+        return host
+    value = last + sum([number << 8 * (3 - at) for at, number in enumerate(first)])
+    return ".".join(map(str, value.to_bytes(4, "big")))
+
+
+def poses(host: str) -> bool:
+    """Tell whether a host that is not ASCII looks like another one."""
+    from spamnb.reading import domains
+
+    return domains.poses(host)
+
+
+def add_link_texts(features: Features, texts: list[tuple[str, str]]) -> None:
+    """Count links that show the host of somebody else than they lead to."""
+    for text, link in texts:
+        shown, real = shown_host(text), host_of(link)
+        if shown and real and registrable(shown) != registrable(real):
+            features.add(OTHER_HOST, b"", 0, 0, BODY)
+
+
+def shown_host(text: str) -> str:
+    """Return the host of the first link in a text, or that is the whole text; nothing if it shows none."""
+    links = links_in(text)
+    if links:
+        return host_of(links[0])
+    host = text.partition("/")[0].strip(".").lower()
+    is_name = host.rpartition(".")[2] in _ENDINGS and "." in host and is_usual(host)
+    return host if is_name else ""
+
+
+def host_of(link: str) -> str:
+    """Return the host of a link, in its usual form; nothing if it has none."""
+    scheme, slashes, rest = link[:LONGEST_LINK].replace("\\", "/").partition("//")
+    if not slashes or scheme.rstrip(":").strip(_SCHEME_LETTERS):
+        return ""
+    for mark in "/?#":
+        rest = rest.partition(mark)[0]
+    return plain_host(rest.rpartition("@")[2].partition(":")[0])
+
+
 def registrable(host: str) -> str:
     """Return the domain under which a host is registered: example.org, example.co.uk; a number as it is."""
     size = len(host)
@@ -156,14 +239,14 @@ def registrable(host: str) -> str:
 
 def plain_host(host: str) -> str:
     """Return a host in its usual form: it can be written in many ways."""
-    if is_usual(host):
+    if is_usual(host) and "xn--" not in host:
         return host
-    host = unquoted(host)
-    if host.isascii():
-        return "".join([char for char in host.lower() if char.isprintable() and char != " "]).strip(".")
-    from spamnb.reading.letters import usual_form  # late: most hosts are plain
+    host = unquoted(host).lower()
+    if not host.isascii() or "xn--" in host:
+        from spamnb.reading.domains import usual_host  # late: most hosts are plain
 
-    return usual_form(host).strip(".")
+        return usual_host(host)
+    return "".join([char for char in host if char.isprintable() and char != " "]).strip(".")
 
 
 def is_usual(host: str) -> bool:

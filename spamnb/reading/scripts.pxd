@@ -1,7 +1,7 @@
 cimport cython
 
 cdef str JOINERS, JOINER, NON_JOINER, TWO_SARA_E
-cdef int WHOLE, PAIRS, SYLLABLES
+cdef int SHORTEST_RUN, WHOLE, PAIRS, SYLLABLES
 cdef bytes _PLAINER, _FOLDED
 
 @cython.locals(words=list, chunk=str, start=Py_ssize_t)
@@ -13,7 +13,11 @@ cdef add_visible_words(list words, str piece, bint keep_case)
 @cython.locals(char=Py_UCS4, found=bint)
 cdef bint is_changed(bytes table, str text) except -1
 
+@cython.locals(size=Py_ssize_t, count=int, end=Py_ssize_t)
+cdef Py_ssize_t add_emoji(list words, str text, Py_ssize_t at) except -1
+
 cdef bint is_emoji(Py_UCS4 char) noexcept
+cdef bint is_flag_letter(Py_UCS4 char) noexcept
 cdef bint is_inside(Py_UCS4 char) except -1
 
 @cython.locals(start=Py_ssize_t, size=Py_ssize_t, end=Py_ssize_t, at=Py_ssize_t, stop=Py_ssize_t, cut=int)

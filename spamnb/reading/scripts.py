@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WHOLE, PAIRS, SYLLABLES = range(3)  # how words are cut further
+SHORTEST_RUN = 3  # emoji in a row, from which on they are measured
 PIECE_SIZE = 512  # characters normalised at once: over a run of combining marks it takes quadratic time
 
 
@@ -63,8 +64,9 @@ def add_visible_words(words: list[str], piece: str, keep_case: bool) -> None:
                 word = unmasked(word.strip("'"))
             add_syllables(words, word if keep_case else word.casefold())
         if at < size and is_emoji(text[at]):
-            words.append(text[at])
-        at += 1
+            at = add_emoji(words, text, at)
+        else:
+            at += 1
 
 
 def is_changed(table: bytes, text: str) -> bool:
@@ -75,11 +77,33 @@ def is_changed(table: bytes, text: str) -> bool:
     return found
 
 
+def add_emoji(words: list[str], text: str, at: int) -> int:
+    """Add each emoji of a run as a word, and roughly how many there are; return where the run ends."""
+    size, count = len(text), 0
+    while at < size and is_emoji(text[at]):
+        # A flag is two letters; other joined pictures count as each of them.
+        end = (
+            at + 2 if at + 1 < size and is_flag_letter(text[at]) and is_flag_letter(text[at + 1]) else at + 1
+        )
+        words.append(text[at:end])
+        count += 1
+        at = end
+        while at < size and "\U0001f3fb" <= text[at] <= "\U0001f3ff":  # colours of skin
+            at += 1
+    if count >= SHORTEST_RUN:
+        words.append(f"emoji~{count.bit_length()}")
+    return at
+
+
 def is_emoji(char: str) -> bool:
     """Tell whether a character is a picture: an emoji, or a sign such as a star or a heart."""
     if char < "\U0001f000":
         return "\u2600" <= char <= "\u27bf" or "\u23e9" <= char <= "\u23fa" or "\u2b05" <= char <= "\u2b55"
     return char <= "\U0001faff"
+
+
+def is_flag_letter(char: str) -> bool:
+    return "\U0001f1e6" <= char <= "\U0001f1ff"
 
 
 def is_inside(char: str) -> bool:

@@ -1,17 +1,20 @@
-"""The sender of a message, and what the server found about him.
+"""The sender of a message: what it says of him, held against itself and against what the server found.
 
 A sender can write any header. The server that receives the message puts its Authentication-Results on top, so
 only the topmost is evidence, and its tokens name the server: what a forged one says of a message to which
 no server added any was never learned. Those of ARC and of older hops say nothing.
 
-Whom to trust is decided in `reading.envelope`. No evidence, as it gained nothing: that an address or the name
-of a firm stands before the sender's address.
+As evidence, From says what a person would see in it; whom to trust is decided in `reading.envelope`.
 """
 
 from __future__ import annotations
 
 from spamnb.reading.features import HEAD, Features, Tag
 from spamnb.reading.links import plain_host, registrable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from spamnb.reading.words import Words
 
 MOST_RESULTS = 20  # read of one header; so many DKIM signatures say no more
 MOST_NAME_WORDS = 50  # of a display name
@@ -23,47 +26,79 @@ METHODS = {
     "spf": ("smtp.mailfrom", "smtp.mail"),
     "dmarc": ("header.from",),
 }
+# Firms in whose name others write.
+KNOWN_NAMES = frozenset(
+    (
+        b"adobe amazon americanexpress aol apple bankofamerica chase citibank coinbase costco dhl docusign "
+        b"dropbox ebay facebook fedex google hsbc icloud instagram linkedin mcafee metamask microsoft "
+        b"netflix norton office365 onedrive outlook paypal santander sharepoint spotify twitter ups usps "
+        b"visa walmart wellsfargo whatsapp yahoo"
+    ).split()
+)
 UNCLOSED = " ("
 READ = frozenset(("from", "reply-to", "to", "authentication-results"))  # headers, the first of each
 FROM, AUTH = Tag(b"from:"), Tag(b"auth:")
 
 
-def add_sender(features: Features, headers: list[tuple[str, str]]) -> None:
-    """Count what the server found, and whether Reply-To is of another domain than From.
-
-    Without the first, 77 % of spam under heads of ham is caught, not 89 %. Without the second, (1-AUC)% is
-    .016 higher with 40 messages of each label learned; with thousands it is the same.
-    """
+def add_sender(features: Features, headers: list[tuple[str, str]], words: Words) -> None:
+    """Count what From says beside Reply-To and its own display name, and what the server found about it."""
     first: dict[str, str] = {}
     for name, value in headers:
         if name in READ and name not in first:
             first[name] = value
-    address = address_in(first.get("from", ""))
-    answered = address_in(first.get("reply-to", ""))
-    if address and "@" in answered:
-        found = b"reply-to=same"
-        if domain_of(answered) != domain_of(address):  # a mailing list has its answers sent to itself
-            found = b"reply-to=to" if answered in first.get("to", "").lower() else b"reply-to=other"
-        features.add(FROM, found, 0, len(found), HEAD)
+    shown, address = name_and_address(first.get("from", ""))
+    if shown and address:
+        add_display_name(features, shown, words.spaced(shown).split(), address)
+    if address and "reply-to" in first:
+        answered = name_and_address(first["reply-to"])[1]
+        if "@" not in answered:
+            pass
+        elif domain_of(answered) == domain_of(address):
+            add(features, FROM, "reply-to=same")
+        else:  # a mailing list has its answers sent to itself
+            to_itself = answered in first.get("to", "").lower()
+            add(features, FROM, "reply-to=to" if to_itself else "reply-to=other")
     if "authentication-results" in first:
         add_results(features, first["authentication-results"], domain_of(address))
 
 
-def address_in(value: str) -> str:
-    """Return the address in a header, which may stand in angle brackets; nothing if there is none."""
+def add(features: Features, tag: Tag, value: str) -> None:
+    data = value.encode("utf-8", "replace")
+    features.add(tag, data, 0, len(data), HEAD)
+
+
+def name_and_address(value: str) -> tuple[str, str]:
+    """Return the name that a header shows, and the address, which may stand in angle brackets."""
     start = value.rfind("<")
     if start >= 0:
-        return value[start + 1 :].partition(">")[0].strip().lower()
+        return value[:start], value[start + 1 :].partition(">")[0].strip().lower()
     for piece in value.split(None, MOST_NAME_WORDS)[:MOST_NAME_WORDS]:
         if "@" in piece:
-            return piece.strip("(),;:").lower()
-    return ""
+            return value.replace(piece, " ", 1), piece.strip("(),;:").lower()
+    return value, ""
 
 
 def domain_of(address: str) -> str:
     """Return the registered domain of an address; nothing if it has none."""
     at = address.rfind("@")
     return registrable(plain_host(address[at + 1 :][:LONGEST_DOMAIN])) if at >= 0 else ""
+
+
+def add_display_name(features: Features, shown: str, words: list[bytes], address: str) -> None:
+    """Count that a display name has another address in it, or the name of a firm whose domain is another.
+
+    Any other domain in it is no evidence: newsletters have them more often than spam.
+    """
+    if "@" in shown:
+        for piece in shown.replace('"', " ").replace("'", " ").split(None, MOST_NAME_WORDS)[:MOST_NAME_WORDS]:
+            piece = piece.strip("<>()[],;:").lower()
+            if piece != address and "." in domain_of(piece):
+                add(features, FROM, "name=address")
+                break
+    for word in words[:MOST_NAME_WORDS]:
+        if word.lower() in KNOWN_NAMES and word.lower().decode() != domain_of(address).partition(".")[0]:
+            add(features, FROM, "name=known")
+            break
 
 
 def add_results(features: Features, value: str, domain: str) -> None:
@@ -86,8 +121,7 @@ def add_results(features: Features, value: str, domain: str) -> None:
     if verified:
         found.add(f"from=@{domain},by={server}")
     for token in sorted(found):
-        data = token.encode("utf-8", "replace")
-        features.add(AUTH, data, 0, len(data), HEAD)
+        add(features, AUTH, token)
 
 
 def results_in(value: str) -> tuple[str, list[str], bool]:

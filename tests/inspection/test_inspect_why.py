@@ -67,7 +67,7 @@ class TestSum:
 @pytest.mark.parametrize(
     ("where", "tokens"),
     [
-        ("body", "viagra, click here"),
+        ("body", "viagra, click here, trick:masked"),
         ("subject", "subject:free, subject:free subject:money"),
         ("from", "from:@example.org, reply-to:ann"),
         ("to", "cc:bob"),

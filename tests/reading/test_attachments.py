@@ -8,8 +8,9 @@ import zlib
 
 import pytest
 from helpers.growth import TIMES, in_linear_time
+from helpers.paths import ROOT
 
-from spamnb.reading.attachments import kind_of
+from spamnb.reading.attachments import KINDS, kind_of
 from spamnb.reading.attachments.contents import MAX_MEMBERS
 from spamnb.reading.message import FILE_STARTS, read
 from spamnb.reading.settings import Settings
@@ -86,20 +87,21 @@ SVG = b"<?xml version='1.0'?><svg><a xlink:href='http://shop.example/'><text>Che
 @pytest.mark.parametrize(
     ("data", "found", "absent"),
     [
-        (TEXT.encode(), "cheap wätches", ""),
+        (TEXT.encode(), "cheap wätches", "attached:text"),
         (TEXT.encode("cp1252"), "cheap wätches", ""),
         (TEXT.encode("utf-16"), "cheap wätches", ""),
-        (PAGE, "cheap watches html:b url:shop.example html:p", "wat"),
-        (PDF, "cheap watches genuine plants url:shop.example", "gen"),
-        (MAPPED, "abc да", ""),
-        (PACKED, "url:shop.example", "js"),
+        (PAGE, "cheap watches html:b url:shop.example attached:html", "wat"),
+        (PDF, "cheap watches genuine plants url:shop.example attached:pdf", "gen attached:no-text"),
+        (MAPPED, "abc да attached:pdf", "attached:no-text"),
+        (PACKED, "url:shop.example attached:script attached:no-text", "js"),
         (CALENDAR, "cheap watches geneva soon please prize office url:calendar.example", "uid a"),
-        (CALENDAR, "url:shop.example", "never-read bob"),
-        (DOCX, "cheap watches plants more url:shop.example", "w wat file:.xml"),
-        (RTF, "cheap more url:shop.example", ""),
-        (SVG, "cheap url:shop.example", ""),
-        (archive({"run/Invoice.PDF.exe": "x"}), "file:run file:invoice file:.exe", "x"),
-        (b"MZ\0\x01", "", "mz"),
+        (CALENDAR, "organizer:ann@shop.example organizer:@shop.example url:shop.example", "never-read"),
+        (CALENDAR, "attendee:@home.example attached:calendar", "bob"),
+        (DOCX, "cheap watches plants more url:shop.example attached:macros", "w wat file:.xml"),
+        (RTF, "cheap watches more да here url:shop.example attached:rtf", "arial never"),
+        (SVG, "cheap url:shop.example attached:svg attached:script", "html:svg"),
+        (archive({"run/Invoice.PDF.exe": "x"}), "file:run file:invoice file:.exe attached:zip", "x"),
+        (b"MZ\0\x01", "attached:exe", "mz"),
         (b"-----BEGIN PGP SIGNATURE-----\nabcd", "type:application/octet-stream", "abcd"),
     ],
 )  # fmt: skip
@@ -112,7 +114,7 @@ def test_what_is_read(data, found, absent):
 @pytest.mark.parametrize(
     "declared", ["text/plain", "text/html", "image/png", "x/y", "application/pdf; name=a.txt"]
 )
-@pytest.mark.parametrize("data", [PDF, DOCX], ids=["pdf", "docx"])
+@pytest.mark.parametrize("data", [PDF, DOCX, RTF], ids=["pdf", "docx", "rtf"])
 def test_whatever_it_is_declared_as(data, declared):
     assert {"cheap", "watches", "url:shop.example"} <= tokens(data, declared)
 
@@ -126,7 +128,28 @@ def test_good_words_as_a_picture_are_not_read():
     assert "cheap" not in tokens(TEXT.encode(), "image/png")
 
 
-WHOLE = {"pdf": PDF, "mapped": MAPPED, "calendar": CALENDAR, "docx": DOCX}
+def test_an_encrypted_archive():
+    data = bytearray(archive({"a.exe": "x"}))
+    data[data.find(b"PK\x01\x02") + 8] |= 1
+    assert {"attached:encrypted", "file:.exe"} <= tokens(bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("page", "smuggles"),
+    [
+        ("<script>var b = new Blob([atob(x)]); a.href = URL.createObjectURL(b)</script>", True),
+        ("<script>navigator.msSaveOrOpenBlob(b, 'a.zip')</script>", True),
+        ("<a download='a.zip' href='data:application/zip;base64,UEsDBA=='>open</a>", True),
+        ("<script>track()</script><a href='http://example.org/download'>download</a>", False),
+        ("<p>new Blob, atob(x), createObjectURL</p>", False),
+    ],
+)
+def test_smuggling(page, smuggles):
+    for declared in ("text/html", "application/octet-stream"):
+        assert ("trick:smuggling" in tokens(b"<html>" + page.encode(), declared)) == smuggles
+
+
+WHOLE = {"pdf": PDF, "mapped": MAPPED, "calendar": CALENDAR, "docx": DOCX, "rtf": RTF, "svg": SVG}
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -180,8 +203,10 @@ HOSTILE = {
     "zip bomb": lambda size: archive(
         {"[Content_Types].xml": ""} | {f"word/document{n}.xml": "a</w:p>" * (size // 8) for n in range(9)}
     ),
+    "groups": lambda size: b"{\\rtf1" + b"{" * size,
+    "backslashes": lambda size: b"{\\rtf1" + b"\\" * size,
     "quotes and colons": lambda size: b"BEGIN:VCALENDAR\n" + b'":' * (size // 2),
-    "organisers": lambda size: b"BEGIN:VCALENDAR\n" + b"ORGANIZER;CN=a:b\n" * (size // 17),
+    "attendees": lambda size: b"BEGIN:VCALENDAR\n" + b"ATTENDEE:mailto:a@b.example\n" * (size // 28),
     "open tags": lambda size: b"<?xml " + b"<" * size,
 }
 
@@ -214,10 +239,10 @@ def test_limits_are_of_a_message():
         (b"a" * 10 + bytes(range(128, 160)), ""),
         (b"Mention of %PDF-1.4 in a text", "text"),
         (b"junk \xff\n%PDF-1.4\n1 0 obj", "pdf"),
-        (b"<?xml version='1.0'?><a/>", "text"),
+        (b"<?xml version='1.0'?><a/>", "xml"),
         (b" \n<TABLE border=1>", "html"),
         (b"<address@example.org> wrote", "text"),
-        (b"\x89PNG\r\n\x1a\n", ""),
+        (b"\x89PNG\r\n\x1a\n", "picture"),
         (b"%!PS-Adobe", ""),
     ],
 )
@@ -226,6 +251,44 @@ def test_kinds(data, kind):
     assert (found.name if found else "") == kind
 
 
-def test_files_declared_as_texts_are_found():
+def test_every_kind_is_told_to_users_and_found_in_a_text():
+    page = (ROOT / "docs" / "reading-mail.md").read_text()
+    assert [kind.name for kind in KINDS if kind.is_token and f"`{kind.name}`" not in page] == []
     found = [kind_of(start.encode()) for start in FILE_STARTS]
-    assert [kind.name if kind else "" for kind in found] == ["calendar", "pdf", "zip"]
+    assert [kind.name if kind else "" for kind in found] == ["calendar", "pdf", "zip", "rtf"]
+
+
+class TestQrCodes:
+    @staticmethod
+    def picture(text, form="PNG", size=None):
+        zxingcpp = pytest.importorskip("zxingcpp", reason="the extra `qr` is not installed")
+        image = pytest.importorskip("PIL.Image", reason="the extra `qr` is not installed")
+        code = zxingcpp.create_barcode(text, zxingcpp.BarcodeFormat.QRCode).to_image(scale=4)
+        pixels = memoryview(code)
+        height, width = pixels.shape or ()
+        drawn = image.frombytes("L", (width, height), pixels.tobytes())
+        with io.BytesIO() as file:
+            (drawn.resize(size) if size else drawn).save(file, form)
+            return file.getvalue()
+
+    @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])
+    def test_a_link(self, form):
+        found = tokens(self.picture("https://shop.example/pay", form), "application/octet-stream")
+        assert {"url:shop.example", "url:/pay", "attached:qr"} <= found
+
+    def test_what_is_too_large_is_left(self):
+        assert "attached:qr" not in tokens(
+            self.picture("https://shop.example/", size=(3000, 3000)), "image/png"
+        )
+
+    def test_damaged(self):
+        data, chosen = self.picture("https://shop.example/pay"), random.Random(1)
+        for _ in range(30):
+            damaged = bytearray(data)
+            damaged[chosen.randrange(8, len(data))] ^= 255
+            tokens(bytes(damaged[: chosen.randrange(8, len(data))]))
+
+    def test_a_few_pictures_of_a_message(self):
+        part = mail(self.picture("https://shop.example/pay"), "image/png").decode()
+        raw = "Content-Type: multipart/mixed; boundary=b\n\n" + f"--b\n{part}" * 50
+        assert sum(part.content is not None for part in read(raw.encode()).leaves) == 8

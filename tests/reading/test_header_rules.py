@@ -66,7 +66,7 @@ def test_evidence_is_not_ignored(name):
     ("name", "value", "words"),
     [
         ("x-mailer", "The Bat! (v2.00) Personal", "the bat! v2 00 personal"),
-        ("list-id", "<list.a.example>", "list a example"),
+        ("list-id", "<list.a.example>", "list a example @list.a.example"),
         ("mime-version", "1.0", "1 0"),
         ("x-priority", "3", "3"),
         ("precedence", "bulk", "bulk"),
@@ -103,14 +103,44 @@ def test_the_words_follow_the_settings():
 # International addresses
 
 
-@pytest.mark.parametrize("value", ["用户@例子.中国", "<用户@例子。中国>"])
+@pytest.mark.parametrize("value", ["用户@例子.中国", "<用户@xn--fsqu00a.XN--fiqs8s>", "<用户@例子。中国>"])
 def test_an_international_address(value):
     assert tokens("from", value) == tagged("from", "用户 例子 中国 用户@例子.中国 @例子.中国")
+
+
+def test_a_domain_that_poses_as_another():
+    for host in ("аррӏе.com", "xn--80ak6aa92e.com"):
+        assert tokens("from", f"x@{host}") == tagged(
+            "from", "x аррӏе com trick=domain x@аррӏе.com @аррӏе.com"
+        )
 
 
 @given(st.text(alphabet="@.<>xn-a8é用\u0301\u3000\u2028 ", max_size=60))
 def test_any_address(value):
     assert all(token.isprintable() and " " not in token for token in tokens("to", value))
+
+
+# Lists and signatures
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "domains"),
+    [
+        ("list-id", "Users of A <users.a.example>", "@users.a.example"),
+        (
+            "list-unsubscribe",
+            "<mailto:x@l.example?subject=a@b>, <https://A.example/u/1>",
+            "@l.example @a.example",
+        ),
+        ("list-unsubscribe", "<" * 1000 + "<a.example>", ""),
+        ("dkim-signature", "v=1; a=rsa; s=x;\td=Mail.Example; b=abc", "@mail.example"),
+        ("dkim-signature", "v=1; bd=x; b=d=none", ""),
+        ("dkim-signature", ";" * 100_000, ""),
+    ],
+)
+def test_who_signed_and_which_list(name, value, domains):
+    found = [token for token in tokens(name, value) if "@" in token]
+    assert found == [f"{name}:{domain}" for domain in domains.split()]
 
 
 # Subject
@@ -121,7 +151,7 @@ def test_any_address(value):
     [
         (1, "Re: FREE money!", "re|free|money!"),
         (2, "Re: FREE money!", "re|free|money!|re free|free money!"),
-        (3, "免费 сlick", "免费|click|免费 click"),
+        (3, "免费 сlick", "免费|click|免费 click|trick=masked"),
         (1, "", ""),
     ],
 )

@@ -1,4 +1,4 @@
-"""Who a message says it is from, against Reply-To and what the receiving server found."""
+"""Who a message says it is from, against its other headers and what the receiving server found."""
 
 from __future__ import annotations
 
@@ -7,13 +7,45 @@ from helpers.growth import in_linear_time
 
 from spamnb.reading.features import Features
 from spamnb.reading.sender import add_sender
+from spamnb.reading.settings import Settings
+
+WORDS = Settings().words()
 
 
 def tokens(*headers):
     features = Features()
     features.order = []
-    add_sender(features, list(headers))
+    add_sender(features, list(headers), WORDS)
     return features.in_order()
+
+
+def of_from(value):
+    return [token for token in tokens(("from", value)) if token.startswith("from:")]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("Ann <ann@a.example>", ""),
+        ('"ann@a.example" <ann@a.example>', ""),
+        ('"service@bank.example" <x@evil.example>', "from:name=address"),
+        ("Bank <service@bank.example> <x@evil.example>", "from:name=address"),  # as an encoded word can say
+        ('"bob@a.example" <ann@a.example>', "from:name=address"),
+        ("x@evil.example (service@bank.example)", "from:name=address"),
+        ('"News.example" <x@letters.example>', ""),
+        ("PayPal <service@paypal.com>", ""),
+        ("PayPal <service@mail.paypal.co.uk>", ""),
+        ("PayPal <x@paypal-secure.example>", "from:name=known"),
+        ("PауPаl <x@evil.example>", "from:name=known"),
+        ("www.paypal.com <x@evil.example>", "from:name=known"),
+        ("PayPal", ""),
+        ("", ""),
+        ("<", ""),
+        ("@", ""),
+    ],
+)
+def test_display_name(value, found):
+    assert of_from(value) == found.split()
 
 
 @pytest.mark.parametrize(
@@ -74,6 +106,11 @@ def test_only_the_topmost_server_counts():
 
 def test_a_forged_server_is_another():
     assert not set(found_by_server(PASSED)) & set(found_by_server(PASSED.replace("b.example", "c.example")))
+
+
+def test_an_international_domain_is_aligned_in_either_form():
+    found = found_by_server("b.example; dkim=pass header.d=xn--fsqu00a.xn--fiqs8s", sender="x@例子.中国")
+    assert found == ["auth:dkim=pass,aligned,by=b.example", "auth:from=@例子.中国,by=b.example"]
 
 
 def test_no_sender_no_alignment():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SNIFFED = 1024  # bytes that are looked at; so far into a file may a PDF begin
+MOST_PICTURES = 8  # of one message, searched for QR codes
 MOST_OF_HIGH_BYTES = 0.3  # in a text that is not UTF-8
 
 # As browsers tell HTML from other text: https://mimesniff.spec.whatwg.org/#identifying-a-resource-with-an-unknown-mime-type
@@ -42,6 +43,21 @@ def is_pdf(start: Start) -> bool:
     return start.data.lstrip().startswith(b"%PDF-") or (b"%PDF-" in start.data and b"obj" in start.data)
 
 
+def is_picture(start: Start) -> bool:
+    if start.data.startswith((b"\x89PNG", b"\xff\xd8\xff", b"GIF8")):
+        return True
+    is_webp = start.data.startswith(b"RIFF") and start.data[8:12] == b"WEBP"
+    return not start.is_text and (is_webp or start.data.startswith(b"BM"))
+
+
+def is_program(start: Start) -> bool:
+    return start.data.startswith(b"\x7fELF") or (not start.is_text and start.data.startswith(b"MZ"))
+
+
+def is_svg(start: Start) -> bool:
+    return "<svg" in start.text and start.text.startswith(("<?xml", "<svg", "<!--", "<!doctype svg"))
+
+
 def is_page(start: Start) -> bool:
     name = start.text[:20].partition(">")[0].partition(" ")[0].partition("\n")[0]
     begins = start.text.startswith(("<!doctype html", "<!--"))
@@ -65,10 +81,44 @@ def read_archive(body: bytes, _charset: str, allowance: Allowance) -> Content:
     return read_zip(body, allowance)
 
 
+def read_rich_text(body: bytes, _charset: str, allowance: Allowance) -> Content:
+    from spamnb.reading.attachments.rich_text import read_rtf
+
+    return read_rtf(body[: allowance.text])
+
+
+def read_ole(body: bytes, *_: object) -> Content:
+    content = Content()
+    if "_VBA_PROJECT".encode("utf-16-le") in body:
+        content.tokens.append("attached:macros")
+    return content
+
+
+def read_picture(body: bytes, *_: object) -> Content:
+    from spamnb.reading.attachments.qr_codes import read_picture
+
+    return read_picture(body)
+
+
 def read_invitation(body: bytes, charset: str, allowance: Allowance) -> Content:
     from spamnb.reading.attachments.invitations import read_calendar
 
     return read_calendar(read_text(body, charset, allowance).text or "")
+
+
+def read_xml(body: bytes, charset: str, allowance: Allowance) -> Content:
+    """Read text and links of SVG, or of another XML file."""
+    from spamnb.html.page import render
+
+    content = Content()
+    source = read_text(body, charset, allowance).text or ""
+    page = render(source.replace("xlink:href", "href"))
+    content.text = page.text
+    content.links = page.links + page.images
+    lower = source.lower()
+    if "<script" in lower or " onload=" in lower or "javascript:" in lower:
+        content.tokens.append("attached:script")
+    return content
 
 
 def read_page(body: bytes, charset: str, allowance: Allowance) -> Content:
@@ -79,21 +129,27 @@ def read_text(body: bytes, charset: str, allowance: Allowance) -> Content:
     return Content(decode(body[: allowance.text], charset).replace("\r\n", "\n"))
 
 
+def read_nothing(*_: object) -> Content:
+    return Content()
+
+
 class AttachmentKind:
     """A kind of attachment: how it begins, and what reads it."""
 
-    __slots__ = ("begins", "is_plain", "name", "read")
+    __slots__ = ("begins", "is_plain", "is_token", "name", "read")
 
     def __init__(
         self,
         name: str,
         begins: Callable[[Start], bool] | bytes,
-        read: Callable[[bytes, str, Allowance], Content],
+        read: Callable[[bytes, str, Allowance], Content] = read_nothing,
+        is_token: bool = True,
         is_plain: bool = False,
     ) -> None:
         self.name = name
         self.begins = begins
         self.read = read
+        self.is_token = is_token  # it is one that there is such an attachment; others give tokens themselves
         self.is_plain = is_plain  # a text, which nobody sees if it is declared as media
 
     def is_that_of(self, start: Start) -> bool:
@@ -101,17 +157,24 @@ class AttachmentKind:
         return start.data.startswith(self.begins) if isinstance(self.begins, bytes) else self.begins(start)
 
 
-# All kinds that are read, in the order in which they are tried; RTF, SVG and other XML are texts.
-# Beside a kind, how much is caught of spam that is such a file under heads of ham, and how much if unread.
+# All kinds that are known, in the order in which they are tried. What reads a format has a module of its own.
 KINDS = (
-    AttachmentKind("pdf", is_pdf, read_pdf),  # 82 %, without 3 %
-    AttachmentKind("zip", b"PK\x03\x04", read_archive),  # as DOCX 83 %, without 3 %
-    AttachmentKind("zip", b"PK\x05\x06", read_archive),  # an empty one
-    AttachmentKind(  # 83 %, without 3 %
+    AttachmentKind("pdf", is_pdf, read_pdf),
+    AttachmentKind("zip", b"PK\x03\x04", read_archive, is_token=False),
+    AttachmentKind("zip", b"PK\x05\x06", read_archive, is_token=False),  # an empty one
+    AttachmentKind("rtf", b"{\\rt", read_rich_text),
+    AttachmentKind("ole", b"\xd0\xcf\x11\xe0", read_ole),  # Office files before 2007
+    AttachmentKind("picture", is_picture, read_picture, is_token=False),
+    AttachmentKind("rar", b"Rar!\x1a"),
+    AttachmentKind("7z", b"7z\xbc\xaf"),
+    AttachmentKind("exe", is_program),
+    AttachmentKind(
         "calendar", lambda start: start.text.startswith("begin:vcalendar"), read_invitation, is_plain=True
     ),
-    AttachmentKind("html", is_page, read_page, is_plain=True),  # 82 %, without 17 %
-    AttachmentKind("text", is_words, read_text, is_plain=True),
+    AttachmentKind("svg", is_svg, read_xml),
+    AttachmentKind("html", is_page, read_page, is_plain=True),
+    AttachmentKind("xml", lambda start: start.text.startswith("<?xml"), read_xml, is_plain=True),
+    AttachmentKind("text", is_words, read_text, is_token=False, is_plain=True),
 )
 
 
@@ -120,6 +183,7 @@ class Attachments:
 
     def __init__(self) -> None:
         self.allowance = Allowance()
+        self.pictures_left = MOST_PICTURES
 
     def read(
         self, data: bytes, start: int, end: int, encoding: str, charset: str, content_type: str = ""
@@ -129,10 +193,21 @@ class Attachments:
         kind = kind_of(undo(head, encoding, is_text=False).data[:SNIFFED])
         if kind is None or (kind.is_plain and content_type.startswith(MEDIA)):
             return None
+        if kind.name == "picture" and not self.may_have_codes():
+            return None
         allowed = self.allowance.input
         body = undo(data[start : min(end, start + 2 * allowed)], encoding, is_text=False).data[:allowed]
         self.allowance.input -= len(body)
-        return self.allowance.cut(kind.read(body, charset, self.allowance))
+        content = kind.read(body, charset, self.allowance)
+        if kind.is_token:
+            content.tokens.insert(0, "attached:" + kind.name)
+        return self.allowance.cut(content)
+
+    def may_have_codes(self) -> bool:
+        from spamnb.reading.attachments.qr_codes import can_read
+
+        self.pictures_left -= 1
+        return can_read and self.pictures_left >= 0
 
 
 def kind_of(data: bytes) -> AttachmentKind | None:
@@ -156,3 +231,13 @@ def is_text(head: bytes) -> bool:
         plain = head.translate(None, HIGH_BYTES)
         return broken.start >= len(head) - 6 or len(plain) > (1 - MOST_OF_HIGH_BYTES) * len(head)
     return True
+
+
+def smuggles(source: str, links: list[str]) -> bool:
+    """Tell whether a page builds a file or holds it in a link, so that no filter on the way sees it."""
+    lower = source.lower()
+    if "mssaveblob" in lower or "mssaveoropenblob" in lower:
+        return True
+    offered = "download" in lower or "createobjecturl" in lower
+    built = "new blob" in lower or "new file(" in lower or "atob(" in lower or "fromcharcode" in lower
+    return offered and (built or any(link.startswith("data:") for link in links))

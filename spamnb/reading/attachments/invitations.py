@@ -1,10 +1,12 @@
-"""Invitations and other calendar files (RFC 5545): their texts and links."""
+"""Invitations and other calendar files (RFC 5545): who invites whom, and to what."""
 
 from __future__ import annotations
 
 from spamnb.reading.attachments.contents import Content
 
 MAX_LINES = 20_000
+MAX_PEOPLE = 100
+LONGEST_ADDRESS = 80
 MAX_QUOTED = 20  # colons in quotes before the value of a line
 
 TEXTS = frozenset("SUMMARY DESCRIPTION LOCATION COMMENT CONTACT X-ALT-DESC X-WR-CALNAME".split())
@@ -12,9 +14,10 @@ LINKS = frozenset("URL ATTACH CONFERENCE X-GOOGLE-CONFERENCE X-MICROSOFT-SKYPETE
 
 
 def read_calendar(source: str) -> Content:
-    """Read the texts and links of a calendar, and the name of who invites."""
+    """Read the texts and links of a calendar; tokens are the organiser and the domains of who is invited."""
     content = Content()
     texts: list[str] = []
+    people = 0
     for line in unfolded(source).split("\n", MAX_LINES)[:MAX_LINES]:
         name, parameters, value = parts_of(line)
         if name in TEXTS:
@@ -28,8 +31,16 @@ def read_calendar(source: str) -> Content:
             texts.append(text)
         elif name in LINKS:
             content.links.append(value.strip())
-        elif name == "ORGANIZER":
-            texts.append(common_name(parameters))
+        elif (name == "ORGANIZER" or name == "ATTENDEE") and people < MAX_PEOPLE:
+            people += 1
+            address = value.strip().lower()[: LONGEST_ADDRESS + 7].removeprefix("mailto:")
+            local, at, domain = address.rpartition("@")
+            if at and name == "ORGANIZER":
+                content.tokens.append(f"organizer:{local}@{domain}")
+                content.tokens.append(f"organizer:@{domain}")
+                texts.append(common_name(parameters))
+            elif at:
+                content.tokens.append(f"attendee:@{domain}")
     content.text = "\n".join(texts)
     return content
 
