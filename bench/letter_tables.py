@@ -16,6 +16,9 @@ import unicodedata
 from collections import Counter
 from pathlib import Path
 
+from spamnb.reading.encodings.charsets import MULTI_BYTE
+from spamnb.reading.encodings.detection import GUESSED
+
 HEAD = '''"""How often letters follow each other, as bench/letter_tables.py counted them in prose."""
 
 # ruff: noqa: E501
@@ -25,18 +28,14 @@ HEAD = '''"""How often letters follow each other, as bench/letter_tables.py coun
 # Classes are: no letter, a to z, another letter beyond ASCII, and these letters.'''
 ABOUT_CHARSETS = """
 
-# The upper half of each charset in lower case, and what stands there: a small or a Capital letter, a frequent
-# mark (.) or another (,), nothing (-).
+# What stands in the upper half of each charset: a small or a Capital letter, a frequent mark (.) or another
+# (,), nothing (-); and the class of each in the tables of its languages.
 """
 LANGUAGES = """
     en de fr es pt it nl sv da nb fi is ca pl cs sk hu sl hr ro lt lv et tr vi
     ru uk bg sr be mk el he ar fa th
 """.split()
 IDEOGRAPHS = "zh-Hans zh-Hant ja ko".split()
-CHARSETS = """
-    cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp866 cp874 koi8_r koi8_u
-    iso8859_2 iso8859_4 iso8859_5 iso8859_6 iso8859_7 iso8859_8 iso8859_13 iso8859_15 mac_cyrillic mac_roman
-""".split()
 MARKS = "\xa0«»„“”–—…’‘·°€§®©™№¡¿ºª•‚‹›"  # frequent in prose
 RAREST = 5e-4  # share of the letters beyond ASCII below which a letter is not the language's own
 FEWEST = 30
@@ -45,23 +44,24 @@ MOST_FREQUENT = 3000  # ideographs, kana and syllables of a language that are ke
 STEP = 0.25  # nats of a step of the table
 FIRST = 35  # the character that stands for probability 1: the first after the quotes
 MOST = 44  # steps: what was never seen is not impossible
+BETWEEN, OTHER, FIRST_OWN = 0, 27, 28  # classes: no letter; behind ASCII's 26 any other, the language's own
 
 
 def main(folder: Path) -> None:
     print(HEAD)
     english = text_of(folder, "en")
+    own = {}
     print("LETTERS = {")
     for language in LANGUAGES:
-        letters, rows = alphabet(prepared(text_of(folder, language), language), english)
-        print(f'    "{language}": ({ascii_safe(letters)}, b{quoted("".join(rows))}),')
+        own[language], rows = alphabet(prepared(text_of(folder, language), language), english)
+        print(f'    "{language}": ({ascii_safe(own[language])}, b{quoted("".join(rows))}),')
     print("}\n\n# The most frequent characters beyond ASCII, and what each costs.\nIDEOGRAPHS = {")
     for language in IDEOGRAPHS:
         characters, costs = most_frequent(text_of(folder, language))
         print(f'    "{language}": ("{characters}", b{quoted(costs)}),')
     print("}" + ABOUT_CHARSETS + "CHARSETS = {")
-    for name in CHARSETS:
-        half = bytes(range(128, 256)).decode(name, "replace")
-        print(f'    "{name}": ({ascii_safe("".join(map(folded, half)))}, b"{"".join(map(kind, half))}"),')
+    for name, half in upper_halves(own).items():
+        print(f'    "{name}": {half},')
     print("}")
 
 
@@ -85,6 +85,27 @@ def kind(char: str) -> str:
     return "." if char in MARKS else ","
 
 
+def upper_halves(own: dict[str, str]) -> dict[str, tuple[bytes, dict[str, bytes]]]:
+    """Return what stands in the upper half of each charset of single bytes, by the letters of languages."""
+    found = {}
+    for name, (languages, _) in GUESSED.items():
+        if name not in MULTI_BYTE:
+            half = bytes(range(128, 256)).decode(name, "replace")
+            classes = {language: classes_of(half, own[language]) for language in languages.split()}
+            found[name] = "".join(map(kind, half)).encode(), classes
+    return found
+
+
+def classes_of(half: str, letters: str) -> bytes:
+    """Return the class of each character of a charset's upper half: none, another letter, or one of these."""
+    number = numbered(letters)
+    return bytes([number.get(folded(char), OTHER if kind(char) in "sC" else BETWEEN) for char in half])
+
+
+def numbered(letters: str) -> dict[str, int]:
+    return {letter: FIRST_OWN + n for n, letter in enumerate(letters)}
+
+
 def folded(char: str) -> str:
     lower = char.lower()
     return lower if len(lower) == 1 else char
@@ -98,14 +119,13 @@ def alphabet(text: str, english: str) -> tuple[str, list[str]]:
     """Return a language's letters beyond ASCII, and rows of costs: of what follows each class."""
     counts = Counter(folded(c) for c in text if is_letter(c))
     letters = "".join(sorted(c for c, n in counts.items() if n > RAREST * counts.total() and n > FEWEST))
-    # Classes: 0 is no letter, 1 to 26 are ASCII letters, 27 is another letter, then come the language's own.
-    number = {c: 28 + i for i, c in enumerate(letters)} | {chr(97 + i): 1 + i for i in range(26)}
-    size = 28 + len(letters)
+    number = numbered(letters) | {chr(97 + i): 1 + i for i in range(26)}
+    size = FIRST_OWN + len(letters)
     pairs = [[0.0] * size for _ in range(size)]
     for prose, weight in ((text, 1e6 / len(text)), (english, 3e4 / len(english))):
         before = 0
         for char in prose:
-            now = number.get(folded(char), 27 if is_letter(char) else 0)
+            now = number.get(folded(char), OTHER if is_letter(char) else BETWEEN)
             pairs[before][now] += weight
             before = now
     overall = [sum(row[i] for row in pairs) + 0.5 for i in range(size)]

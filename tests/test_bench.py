@@ -4,6 +4,7 @@ from importlib import import_module
 
 from helpers.paths import ROOT
 
+from spamnb.reading.encodings.letter_tables import CHARSETS, LETTERS
 from spamnb.reading.message import read
 
 
@@ -44,6 +45,12 @@ def test_mail_is_turned_into_other_languages_with_and_without_lies(monkeypatch):
             assert leaf.decoding.why_encoding
             assert (leaf.text or "").split() == words
             assert told.get("subject") == true.get("subject")
+
+
+def test_letter_tables_know_all_charsets_that_are_guessed_and_their_languages(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "bench")
+    made = import_module("letter_tables").upper_halves({name: own for name, (own, _) in LETTERS.items()})
+    assert made == CHARSETS
 
 
 def test_every_rule_can_be_switched_off(monkeypatch):

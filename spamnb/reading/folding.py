@@ -24,7 +24,7 @@ FOLDED: dict[int, str | int | None] = {
     # What stays: four times as fast where each letter of a word is found.
     **{code: code for code in (*range(128), *range(0x410, 0x450), *range(0x5D0, 0x6D5))},
     **dict.fromkeys(_MARK_CODES),
-    **{code: normalize("NFD", chr(code))[0] for code in _GREEK},  # in capitals, words have no accents
+    **{code: ord(normalize("NFD", chr(code))[0]) for code in _GREEK},  # in capitals, words have no accents
     **dict.fromkeys((*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7)),  # Hebrew points
     **dict.fromkeys(  # Arabic vowels, and the stroke that only lengthens a word
         (*range(0x610, 0x61B), 0x640, *range(0x64B, 0x660), 0x670, *range(0x6D6, 0x6DD), *range(0x6DF, 0x6E5))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 ASCII = bytes(range(128))
 
 # Invisible characters: in Latin, Greek and Cyrillic they only serve to break words for a filter.
@@ -90,8 +88,12 @@ def _is_broken(chunk: str) -> bool:
     """Tell whether something invisible stands between two letters, strikes them out or turns them round."""
     if _BREAKING.isdisjoint(chunk):
         return False
+    if not _TURNED.isdisjoint(chunk):
+        return True
+    from itertools import pairwise  # not loaded for other mail
+
     runs = pairwise(chunk.translate(_GAPS).split())
-    return not _TURNED.isdisjoint(chunk) or any(_is_western(a[-1]) and _is_western(b[0]) for a, b in runs)
+    return any(_is_western(a[-1]) and _is_western(b[0]) for a, b in runs)
 
 
 def _is_western(char: str) -> bool:

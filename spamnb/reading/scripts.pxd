@@ -4,6 +4,9 @@ cdef str JOINERS, JOINER, NON_JOINER, TWO_SARA_E
 cdef int SHORTEST_RUN, WHOLE, PAIRS, SYLLABLES
 cdef bytes _PLAINER, _FOLDED
 
+@cython.locals(found=bytearray, code=Py_ssize_t)
+cdef bytes changed_by(dict table)
+
 @cython.locals(words=list, chunk=str, start=Py_ssize_t)
 cpdef list words_of_run(str run, bint keep_case)
 

@@ -22,7 +22,7 @@ def changed_by(table: Mapping[int, str | int | None]) -> bytes:
     found = bytearray(0x10000)
     for code, form in table.items():
         if code < len(found):
-            found[code] = form not in (code, chr(code))
+            found[code] = form != code
     return bytes(found)
 
 

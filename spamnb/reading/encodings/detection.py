@@ -31,9 +31,8 @@ FEW_LETTERS = 1  # bytes above 0x7f: so few do not speak against a charset that 
 # Classes of characters in the tables: behind BETWEEN come ASCII letters, behind OTHER the language's own.
 BETWEEN, OTHER = 0, 27
 A_MARK, A_RARE_MARK, AN_OTHER, UNDEFINED = 4 * NAT, 10 * NAT, 5 * NAT, 12 * NAT  # which one of its class
-CLASS_OF_KIND = bytes.maketrans(b"sC.,-", bytes((OTHER, OTHER, BETWEEN, BETWEEN, BETWEEN)))
 COST_OF_KIND = bytes.maketrans(b"sC.,-", bytes((AN_OTHER, AN_OTHER, A_MARK, A_RARE_MARK, UNDEFINED)))
-IS_CAPITAL = bytes.maketrans(b"sC.,-", bytes((0, 1, 0, 0, 0)))
+CAPITAL = ord("C")
 # A capital behind what is no letter, a small letter, a capital; a small letter behind a capital.
 FIRST_CAPITAL, INNER_CAPITAL, NEXT_CAPITAL, AFTER_CAPITAL = 6, 5 * NAT, 3, 1
 OTHER_SCRIPT = 3 * NAT  # a letter of another script than the one before
@@ -48,7 +47,6 @@ ASCII_LANGUAGE = "en"  # by which ASCII beside ideographs is counted
 WESTERN, CENTRAL, BALTIC = "en de fr es pt it nl sv da nb fi is ca", "pl cs sk hu sl hr ro", "lt lv et"
 CYRILLIC, RUSSIAN = "ru uk bg sr be mk", "ru uk"
 ASCII_CLASSES = bytes(65) + bytes(range(1, 27)) + bytes(6) + bytes(range(1, 27)) + bytes(5)
-ASCII_CAPITALS = bytes(65) + b"\1" * 26 + bytes(37)
 # Charsets, the languages they are for, and the cost of being rare in mail.
 CANDIDATES = {
     "cp1252": (WESTERN, 0),
@@ -144,7 +142,7 @@ def _marked(data: bytes) -> tuple[str, str]:
 def without_tags(data: bytes) -> bytes:
     """Return the text between the tags of a page: the letters of tags are of no language."""
     text, *pieces = data.split(b"<")
-    return b" ".join([text, *(piece.partition(b">")[2] if b">" in piece else piece for piece in pieces)])
+    return b" ".join([text, *[piece[piece.find(b">") + 1 :] for piece in pieces]])
 
 
 def sample_of(data: bytes) -> bytes:
@@ -198,7 +196,7 @@ def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple
         cost = _cost(sample, name, least + discount) - discount
         if cost < least:
             best, least = name, cost
-    if by_codec(sample, usual) == by_codec(sample, best):  # only marks, say, that both have
+    if best != usual and by_codec(sample, usual) == by_codec(sample, best):  # only marks, say, that both have
         best = usual
     reasons = {DECLARED: "", IN_TEXT: "named in the text", NEARBY: "named in the message"}
     return best, reasons.get(named.get(best, 0), "found by its bytes")
@@ -207,10 +205,13 @@ def _cheapest(sample: bytes, declared: str, data: bytes, around: bytes) -> tuple
 def _cost(sample: bytes, name: str, most: int) -> int:
     """Return what a sample costs in a charset, in the language that suits it best; `most` if not less."""
     languages, rarity = GUESSED[name]
-    cost_of = _cost_of_ideographs if name in MULTI_BYTE else _cost_of_letters
-    for language in languages.split():
-        most = min(most, cost_of(sample, name, language, most - rarity) + rarity)
-    return most
+    most -= rarity
+    if name in MULTI_BYTE:
+        return _cost_of_ideographs(sample, name, languages, most) + rarity
+    kinds, classes_in = CHARSETS[name]
+    for language, classes in classes_in.items():
+        most = _cost_of_letters(sample, language, kinds, classes, most)
+    return most + rarity
 
 
 def _double_bytes(sample: bytes) -> tuple[int, int, int]:
@@ -242,49 +243,26 @@ def _may_be(sample: bytes, name: str, counts: tuple[int, int, int]) -> bool:
     return name != "cp932" or b"\x82" in sample
 
 
-_classes_of: dict[tuple[str, str], tuple[bytes, bytes, bytes]] = {}
-_costs_of: dict[str, dict[str, int]] = {}
+def _cost_of_letters(sample: bytes, language: str, kinds: bytes, classes: bytes, most: int) -> int:
+    """Return what a sample costs as text of a language in a charset of single bytes; `most` if not less.
 
-
-def _classes(name: str, language: str) -> tuple[bytes, bytes, bytes]:
-    """Return for each byte of a charset its class in a language's table, its own cost, if it is a capital."""
-    found = _classes_of.get((name, language))
-    if found is None:
-        lower, kinds = CHARSETS[name]
-        classes, extras = bytearray(kinds.translate(CLASS_OF_KIND)), bytearray(kinds.translate(COST_OF_KIND))
-        for number, letter in enumerate(LETTERS[language][0], OTHER + 1):
-            at = lower.find(letter)
-            while at >= 0:
-                classes[at], extras[at] = number, 0
-                at = lower.find(letter, at + 1)
-        high = kinds.translate(IS_CAPITAL)
-        found = ASCII_CLASSES + bytes(classes), bytes(128) + bytes(extras), ASCII_CAPITALS + high
-        _classes_of[name, language] = found
-    return found
-
-
-def _ranked(language: str) -> dict[str, int]:
-    """Return what each frequent ideograph of a language costs."""
-    found = _costs_of.get(language)
-    if found is None:
-        characters, costs = IDEOGRAPHS[language]
-        found = _costs_of[language] = {
-            char: cost - FIRST for char, cost in zip(characters, costs, strict=True)
-        }
-    return found
-
-
-def _cost_of_letters(sample: bytes, name: str, language: str, most: int) -> int:
-    """Return what a sample costs as text of a language in a charset of single bytes; `most` if not less."""
+    `kinds` and `classes` say what stands in the upper half of the charset.
+    """
     letters, table = LETTERS[language]
-    classes, extras, capitals = _classes(name, language)
     width = OTHER + 1 + len(letters)
     mixes = language in NOT_LATIN
     cost = before = script = 0
     was_capital = was_high = False
     for byte in sample:
-        now, is_capital, is_high = classes[byte], capitals[byte] > 0, byte > 127
-        cost += table[before * width + now] - FIRST + extras[byte]
+        is_high = byte > 127
+        if is_high:
+            kind, now = kinds[byte - 128], classes[byte - 128]
+            is_capital = kind == CAPITAL
+            if now <= OTHER:
+                cost += COST_OF_KIND[kind]
+        else:
+            now, is_capital = ASCII_CLASSES[byte], 65 <= byte <= 90
+        cost += table[before * width + now] - FIRST
         if is_high or was_high:
             if is_capital:
                 cost += FIRST_CAPITAL if before == BETWEEN else NEXT_CAPITAL if was_capital else INNER_CAPITAL
@@ -303,20 +281,20 @@ def _cost_of_letters(sample: bytes, name: str, language: str, most: int) -> int:
 
 def _cost_of_ideographs(sample: bytes, name: str, language: str, most: int) -> int:
     """Return what a sample costs as text of a language with ideographs; `most` if not less."""
-    costs = _ranked(language)
-    classes, _, _ = _classes("cp1252", ASCII_LANGUAGE)
+    frequent, costs = IDEOGRAPHS[language]
     letters, table = LETTERS[ASCII_LANGUAGE]
     width = OTHER + 1 + len(letters)
     cost = before = script = 0
     was_ideograph = False
     for char in sample.decode(name, "replace"):
         if char > "\x7f":
-            cost += costs.get(char, RARE)
+            rank = frequent.find(char)
+            cost += costs[rank] - FIRST if rank >= 0 else RARE
             if char == "\ufffd" or "\ue000" <= char <= "\uf8ff":  # nothing, or for private use
                 cost += UNDEFINED
             now, was_ideograph, here = BETWEEN, True, 2 if char.isalpha() else 0
         else:
-            now = classes[ord(char)]
+            now = ASCII_CLASSES[ord(char)]
             cost += (
                 LETTER_BEHIND
                 if was_ideograph and now

@@ -166,7 +166,8 @@ def _is_quoted(data: bytes, decoded: bytes) -> bool:
         return True
     escapes = data.count(b"=")
     signs = decoded.count(b"=") - data.count(b"=3D") - data.count(b"=3d") + data.count(b"==")
-    return signs * 2 <= escapes and (_controls(decoded) - _controls(data)) * 8 <= escapes
+    controls = _controls(decoded)
+    return signs * 2 <= escapes and (controls == 0 or (controls - _controls(data)) * 8 <= escapes)
 
 
 def _controls(data: bytes) -> int:
