@@ -153,7 +153,9 @@ def messages_in(client, folder):
     client.select_folder(folder, readonly=True)
     found = client.fetch(client.search(), ["FLAGS", "INTERNALDATE", "BODY.PEEK[]"]).items()
     return sorted(
-        Stored(uid, flags_of(about), about[b"INTERNALDATE"], digest(about[b"BODY[]"])) for uid, about in found
+        Stored(uid, flags_of(about), about[b"INTERNALDATE"], digest(raw))
+        for uid, about in found
+        if (raw := about.get(b"BODY[]")) is not None  # else it was moved away while it was fetched
     )
 
 
