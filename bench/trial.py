@@ -36,6 +36,7 @@ from corpora import Corpus as RawCorpus
 from spamnb import train
 from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.evaluation.corpus import Corpus
+from spamnb.evaluation.intervals import misplaced_shares
 from spamnb.model import DEFAULT_VIEW, Model
 from spamnb.reading.features import BODY
 from spamnb.reading.settings import Settings
@@ -142,7 +143,8 @@ class Measured:
                 learned = np.random.default_rng(seed).random(len(messages)) < share
                 others = ~learned if tested is None else tested[messages]
                 score = scores(part, learned & ~others, others)
-                found.append(one_minus_auc(score, part.truth[others] == 1))
+                misplaced, _ = misplaced_shares(part.truth[others] == 1, score)
+                found.append(100 * float(misplaced.mean()))
             return found
 
         found: list[float] = self.once(f"{share} {tested is None}", part, measure)
@@ -191,13 +193,6 @@ def part_of(corpus: Corpus, messages: Any, bodies: bool) -> Corpus:
     used[rows.places] = True
     rows = rows.renumbered(np.cumsum(used, dtype=np.int32) - 1)
     return replace(corpus, truth=corpus.truth[messages], rows=rows, fingerprints=corpus.fingerprints[used])
-
-
-def one_minus_auc(score: Any, is_spam: Any) -> float:
-    """Return the share of pairs of a ham and a spam that are in the wrong order, in percent."""
-    ham, spam = np.sort(score[~is_spam]), score[is_spam]
-    above = len(ham) - (np.searchsorted(ham, spam, "left") + np.searchsorted(ham, spam, "right")) / 2
-    return float(100 * above.mean() / len(ham))
 
 
 def changed_copy(folder: str, rule: str) -> str:
