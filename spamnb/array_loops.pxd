@@ -25,6 +25,9 @@ cpdef find_places(const uint64_t[::1] values, const uint64_t[::1] wanted, int64_
 cpdef count_rows(const int64_t[::1] starts, const int32_t[::1] places, const uint16_t[::1] times, const int32_t[::1] signs,
                  int32_t[::1] messages, int32_t[::1] occurrences)
 
+@cython.locals(message=size_t, entry=size_t, sign=int32_t)
+cpdef count_sets(const int64_t[::1] starts, const uint32_t[::1] members, const int32_t[::1] signs, int32_t[::1] messages)
+
 @cython.locals(at=size_t)
 cpdef add_row(int64_t[::1] total, const int32_t[::1] places, const int64_t[::1] row)
 

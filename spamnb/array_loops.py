@@ -103,6 +103,15 @@ def count_rows(starts: Any, places: Any, times: Any, signs: Any, messages: Any, 
                 occurrences[place] += sign * times[entry]
 
 
+def count_sets(starts: Any, members: Any, signs: Any, messages: Any) -> None:
+    """Add the members of each message's set, or take them away, or neither, as its sign is 1, -1 or 0."""
+    for message in range(len(signs)):
+        sign = signs[message]
+        if sign:
+            for entry in range(starts[message], starts[message + 1]):
+                messages[members[entry]] += sign
+
+
 def add_row(total: Any, places: Any, row: Any) -> None:
     """Add the values of a row at their places in a sum."""
     for at in range(len(places)):

@@ -20,6 +20,31 @@ KEY_BITS = 63  # all counts of a token fit into one number
 MISSING = -1  # in place of a numeric feature, which is never negative
 
 
+def entries_of(starts: Array, messages: Array) -> tuple[Array, Array]:
+    """Find the entries of some messages, in the order given, and where those of each start among these."""
+    lengths = np.diff(starts)[messages]
+    ends = np.cumsum(lengths)
+    entries = np.repeat(starts[messages] - ends + lengths, lengths) + np.arange(lengths.sum())
+    return entries, np.concatenate(([0], ends))
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """A set of numbers of 32 bits for each message: the counters of its grams."""
+
+    starts: Array  # where the set of each message starts, and the end of the last one
+    members: Array
+
+    @classmethod
+    def empty(cls, count: int) -> Sets:
+        return cls(np.zeros(count + 1, np.int64), np.empty(0, np.uint32))
+
+    def chosen(self, messages: Array) -> Sets:
+        """Choose messages, in the order given."""
+        entries, starts = entries_of(self.starts, messages)
+        return Sets(starts, self.members[entries])
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Messages as the places of their tokens in some vocabulary, and how often each occurs."""
@@ -29,6 +54,7 @@ class Rows:
     times: Array  # 0 for a pair of neighbours
     parts: Array  # HEAD or BODY, where each stands
     numbers: Mapping[str, Array]  # values, MISSING where there is none
+    grams: Sets
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -39,15 +65,14 @@ class Rows:
 
     def chosen(self, messages: Array) -> Rows:
         """Choose messages, in the order given."""
-        lengths = self.lengths[messages]
-        ends = np.cumsum(lengths)
-        entries = np.repeat(self.starts[messages] - ends + lengths, lengths) + np.arange(lengths.sum())
+        entries, starts = entries_of(self.starts, messages)
         return Rows(
-            np.concatenate(([0], ends)),
+            starts,
             self.places[entries],
             self.times[entries],
             self.parts[entries],
             {name: values[messages] for name, values in self.numbers.items()},
+            self.grams.chosen(messages),
         )
 
     def only(self, entries: Array) -> Rows:
@@ -59,6 +84,7 @@ class Rows:
             self.times.take(kept),
             self.parts.take(kept),
             self.numbers,
+            self.grams,
         )
 
     def renumbered(self, places: Array) -> Rows:
@@ -99,6 +125,10 @@ def stacked(pieces: Sequence[Rows]) -> Rows:
             name: np.concatenate([p.numbers.get(name, np.full(len(p), MISSING)) for p in pieces])
             for name in names
         },
+        Sets(
+            np.cumsum(np.concatenate([np.zeros(1, np.int64), *(np.diff(p.grams.starts) for p in pieces)])),
+            np.concatenate([np.empty(0, np.uint32), *(piece.grams.members for piece in pieces)]),
+        ),
     )
 
 

@@ -13,7 +13,8 @@ cdef uint64_t LOW, MOST_STEPS
 cdef class MemoryScorer:
     cdef readonly object generation
     cdef readonly CountHash tokens, pairs
-    cdef dict changes, pair_changes
+    cdef dict changes, pair_changes, gram_changes
+    cdef readonly bytes grams
     cdef bint has_pairs
     cdef uint64_t touched
     cdef Scorer scorer

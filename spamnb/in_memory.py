@@ -6,7 +6,7 @@ from array import array
 
 from spamnb.bayes.classifier import Scorer
 from spamnb.store import records
-from spamnb.store.records import WIDTHS
+from spamnb.store.records import PAIRS, WIDTHS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +44,10 @@ class MemoryScorer:
         self.generation = stored.generation
         self.tokens: CountHash = before.tokens if before else CountHash(stored.column("tokens"))
         self.pairs: CountHash = before.pairs if before else CountHash(stored.column("pairs"))
-        self.changes, self.pair_changes = journal.rows(), journal.rows(of_pairs=True)
+        self.changes, self.pair_changes = journal.rows(), journal.rows(kind=PAIRS)
         self.has_pairs = model.view.pairs
+        self.grams: bytes = before.grams if before else stored.gram_data()
+        self.gram_changes = stored.gram_changes()
         self.touched = 0
         model.classifier.keep_logarithms()
         self.scorer = Scorer(model.classifier)
@@ -58,6 +60,8 @@ class MemoryScorer:
         if self.has_pairs:
             for table in (*features.full_pair_tables, features.pair_table):
                 self.add(table, self.pairs, self.pairs.slots, self.pair_changes)
+        if self.scorer.grams is not None:
+            self.scorer.grams.add_grams(features.grams, self.grams, self.gram_changes)
         return self.scorer.score([])
 
     def add(self, table: TokenTable, counts: CountHash, slots: Any, changes: dict[int, list[int]]) -> None:

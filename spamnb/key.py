@@ -9,6 +9,7 @@ from _blake2 import blake2b  # hashlib's, without loading hashlib
 
 from spamnb.errors import ModelError
 from spamnb.files import open_beside
+from spamnb.grams import COUNTER_BITS, COUNTERS, part_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
 
 KEY_SIZE = 32  # bytes
 DIGEST_SIZE = 8  # bytes of a fingerprint or a digest
+HASH_BITS = COUNTER_BITS - 1
+LOW_BITS = HASH_BITS // 2  # a counter, but for its part, is cut into two halves
+LOW, HIGH = (1 << LOW_BITS) - 1, (1 << HASH_BITS - LOW_BITS) - 1
+ROUNDS = 4  # of which nobody who has not the key can tell a permutation from one by chance (Luby and Rackoff)
 WHAT_TO_DO = "put it there, or its path in $SPAMNB_KEY; if it is lost, start again with --fresh --keyed"
 
 
 class Key:
     """Makes keyed fingerprints and digests of plain ones; all have 64 bits."""
 
-    __slots__ = ("_messages", "_secret", "_tokens", "id")
+    __slots__ = ("_all_counters", "_messages", "_secret", "_tokens", "id")
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -30,6 +35,7 @@ class Key:
         self.id = blake2b(key=secret, digest_size=DIGEST_SIZE, person=b"key").hexdigest()
         self._tokens = blake2b(key=secret, digest_size=DIGEST_SIZE, person=b"token")
         self._messages = blake2b(key=secret, digest_size=DIGEST_SIZE, person=b"message")
+        self._all_counters: list[int] = []  # once they were asked for
 
     def __reduce__(self) -> "tuple[type[Key], tuple[bytes]]":
         """Pickle the secret only, for processes that are not forked: a hash cannot be pickled."""
@@ -42,6 +48,31 @@ class Key:
     def digests(self, plain: "Iterable[int]") -> list[int]:
         """Return the keyed digests of messages."""
         return _keyed(self._messages, plain)
+
+    def counters(self, plain: "Iterable[int]") -> list[int]:
+        """Return the keyed counters of grams: in another order, and still each its own."""
+        tables = [self._round(number) for number in range(ROUNDS)]
+        found = []
+        for counter in plain:
+            low, high = counter & LOW, counter >> LOW_BITS & HIGH
+            for of_high, of_low in (tables[:2], tables[2:]):
+                high ^= of_high[low] & HIGH
+                low ^= of_low[high] & LOW
+            found.append(part_of(counter) << HASH_BITS | high << LOW_BITS | low)
+        return found
+
+    def _round(self, number: int) -> memoryview:
+        """Return, for each value of half a counter, 16 bits by which a round changes the other half."""
+        blocks = [
+            blake2b(bytes((number, block)), key=self._secret, person=b"counter").digest()
+            for block in range(2 * (HIGH + 1) // 64)
+        ]
+        return memoryview(b"".join(blocks)).cast("H")
+
+    def all_counters(self) -> list[int]:
+        """Return the keyed counter of every plain one, in order."""
+        self._all_counters = self._all_counters or self.counters(range(COUNTERS))
+        return self._all_counters
 
 
 def _keyed(keyed_hash: blake2b, plain: "Iterable[int]") -> list[int]:

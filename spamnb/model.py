@@ -34,6 +34,7 @@ DEFAULT_VIEW = View(
     least_evidence=2.5,  # nats; 0.036 with all evidence, 0.020 from 2 on, 0.016 from 3 on
     damping=4.0,  # 0.018 with none; trained on one corpus and tested on another 0.16 instead of 0.046
     split_head_body=True,  # 0.029 with head and body in one
+    grams=True,
 )
 
 
@@ -83,7 +84,8 @@ class Model:
 
     def score(self, features: "Features") -> Score:
         pairs = features.pairs if self.view.pairs else ()
-        return self.classifier.score(features.tokens, features.numbers, pairs)
+        grams = features.grams if self.view.grams else ()
+        return self.classifier.score(features.tokens, features.numbers, pairs, grams)
 
     def verdict(self, features: "Features") -> "Verdict":
         """Judge a message as `classify_features` does, maybe without the evidence, which takes time."""

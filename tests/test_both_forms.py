@@ -215,7 +215,9 @@ def test_occurrences_of_a_batch_at_the_edges(form):
     times = np.full(32_769, 65_535, np.uint16)
     times[0] = 32_767  # in all 2^31 - 1
     places, parts = np.zeros(len(times), np.int32), np.zeros(len(times), np.uint8)
-    rows = form("spamnb.arrays").Rows(np.array([0, len(times)]), places, times, parts, {})
+    rows = form("spamnb.arrays").Rows(
+        np.array([0, len(times)]), places, times, parts, {}, form("spamnb.arrays").Sets.empty(1)
+    )
     word = np.array([7], np.uint64), form("spamnb.arrays").Texts.of([b"word"])
     make = form("spamnb.training.batches").Batch
     batch = make("ham", [("-", None)], np.array([1]), [""], rows, *word, [], 0)

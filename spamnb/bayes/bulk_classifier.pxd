@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 from spamnb.bayes.likelihood cimport Likelihood
 from spamnb.bayes.classifier cimport Scorer
+from spamnb.grams cimport part_of
 
 cdef int NO_LABEL
 
@@ -11,21 +12,26 @@ cdef class BulkClassifier:
     cdef readonly Likelihood likelihood
     cdef Scorer scorer
     cdef const int32_t[:, ::1] counts
-    cdef const int64_t[::1] starts
+    cdef const int32_t[:, ::1] gram_counts
+    cdef const int64_t[::1] starts, gram_starts
+    cdef const uint32_t[::1] grams
     cdef const int32_t[::1] places
     cdef const uint16_t[:] times
     cdef const uint8_t[:] parts
     cdef list numbers
     cdef int label_count, count_start
-    cdef bint is_gaussian, is_tfidf
+    cdef bint is_gaussian, is_tfidf, has_grams
 
     cpdef open(self, rows, counts=*)
     cpdef score(self, int64_t message)
     @cython.locals(scorer=Scorer, first=uint32_t, start=int64_t, end=int64_t, own=uint32_t, others=uint32_t, at=int64_t, k=int,
                    place=uint32_t, count=uint32_t, other=uint32_t, length=int64_t, times=double)
     cdef int add(self, int64_t message, int left_out, const int32_t[::1] places, const int32_t[:, ::1] counts) except -1
+    @cython.locals(own=uint32_t, others=uint32_t, at=int64_t, counter=uint32_t, count=uint32_t, other=uint32_t, k=int)
+    cdef int add_grams(self, Scorer scorer, int64_t message, int left_out, const uint32_t[::1] grams,
+                       const int32_t[:, ::1] counts) except -1
     cdef tuple row(self, uint32_t place)
     cpdef left_out_joints(self, messages, truth, lone=*)
-    @cython.locals(at=int64_t, place=uint32_t, k=int, tokens=int64_t, unique=int64_t, total=int64_t, totals=list)
+    @cython.locals(at=int64_t, place=uint32_t, k=int, tokens=int64_t, unique=int64_t, total=int64_t, totals=list, grams=Likelihood)
     cdef int leave_out(self, int64_t message, uint32_t label, int64_t lone, const int32_t[::1] places,
                        const int32_t[:, ::1] counts) except -1

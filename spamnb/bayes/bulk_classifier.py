@@ -10,6 +10,7 @@ from spamnb.arrays import MISSING, distinct_columns
 from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.bayes.view import NO_LABEL
+from spamnb.grams import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
         def message_counts(self) -> Array: ...
         @property
         def occurrence_counts(self) -> Array: ...
+        @property
+        def grams(self) -> Array: ...
 
 
 def counts_for(view: View, message_counts: Array, occurrence_counts: Array) -> Array:
@@ -65,12 +68,14 @@ class BulkClassifier:
     The counts may change between two messages: then the likelihood's totals are updated.
     """
 
-    def __init__(self, likelihood: Likelihood, counts: Array) -> None:
+    def __init__(self, likelihood: Likelihood, counts: Array, gram_counts: Array) -> None:
         view = likelihood.view
         likelihood.keep_logarithms()
         self.likelihood = likelihood
         self.scorer = Scorer(likelihood)
         self.counts = counts.data  # interpreted, numpy's 32 bits overflow, and its 16 and 8 below
+        self.gram_counts = gram_counts.data  # [counter, label], none if they are not counted
+        self.has_grams = view.grams and len(gram_counts) > 0
         self.label_count = likelihood.label_count
         self.count_start = self.label_count if likelihood.is_multinomial else 0
         self.is_gaussian = view.event == "gaussian"
@@ -79,7 +84,7 @@ class BulkClassifier:
     @classmethod
     def of(cls, table: Table, view: View) -> BulkClassifier:
         counts = counts_by_token(view, table.message_counts, table.occurrence_counts)
-        return cls(Likelihood(table, view), counts)
+        return cls(Likelihood(table, view), counts, narrowed(table.grams.T))
 
     def open(self, rows: Rows, counts: Array | None = None) -> None:
         """Take the messages that are scored next, and other counts, if these are given."""
@@ -87,6 +92,7 @@ class BulkClassifier:
             self.counts = counts.data
         self.starts, self.places = rows.starts, rows.places.astype(np.int32, copy=False).data
         self.times, self.parts = rows.times.data, rows.parts.data
+        self.gram_starts, self.grams = rows.grams.starts, rows.grams.members.data
         has_numbers = self.likelihood.view.numbers
         self.numbers = [(name, values.tolist()) for name, values in rows.numbers.items() if has_numbers]
 
@@ -130,6 +136,22 @@ class BulkClassifier:
                 if length:
                     times = self.times[at] / length * self.likelihood.idf(self.row(places[at]))
                 scorer.add(times, self.parts[at])
+        if self.has_grams and scorer.grams:
+            self.add_grams(scorer.grams, message, left_out, self.grams, self.gram_counts)
+
+    def add_grams(self, scorer: Scorer, message: int, left_out: int, grams: Any, counts: Any) -> None:
+        """Add up the grams of a message, as `add` does its tokens."""
+        own, others = int(left_out == 0), int(left_out == 1)
+        for at in range(self.gram_starts[message], self.gram_starts[message + 1]):
+            counter = grams[at]
+            if scorer.is_of_two:
+                count, other = counts[counter, 0], counts[counter, 1]
+                scorer.compare(count - (own & (count > 0)), other - (others & (other > 0)), part_of(counter))
+            else:
+                for k in range(self.label_count):
+                    count = counts[counter, k]
+                    scorer.row[k] = count - ((k == left_out) & (count > 0))
+                scorer.add(1.0, part_of(counter))
 
     def row(self, place: int) -> Row:
         """Return in how many messages of each label a token is."""
@@ -148,7 +170,9 @@ class BulkClassifier:
             self.leave_out(message, truth[message], lone[message] if lone else 0, self.places, self.counts)
             self.add(message, truth[message], self.places, self.counts)
             joints.append(self.scorer.joint())
-        self.likelihood.set_denominators(self.likelihood.label_totals, self.likelihood.vocabulary)
+        for likelihood in (self.likelihood, self.likelihood.grams):
+            if likelihood:
+                likelihood.set_denominators(likelihood.label_totals, likelihood.vocabulary)
         return np.array(joints, float).reshape(-1, self.label_count)
 
     def leave_out(self, message: int, label: int, lone: int, places: Any, counts: Any) -> None:
@@ -163,3 +187,8 @@ class BulkClassifier:
         totals = self.likelihood.label_totals.copy()
         totals[label] -= tokens
         self.likelihood.set_denominators(totals, self.likelihood.vocabulary - unique)
+        grams = self.likelihood.grams
+        if grams:
+            totals = grams.label_totals.copy()
+            totals[label] -= 1
+            grams.set_denominators(totals, grams.vocabulary)

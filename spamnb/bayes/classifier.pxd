@@ -3,15 +3,18 @@ from libc.stdint cimport int64_t, uint64_t
 
 from spamnb.bayes.likelihood cimport Likelihood
 from spamnb.bayes.verdict cimport Evidence
+from spamnb.grams cimport part_of
+from spamnb.store cimport records
 
 cdef int NO_LABEL, MOST_TERMS, STRONG, STRONG_AMONG_OTHERS
 cdef uint64_t LARGEST_COUNT
 cdef int64_t CERTAIN, IMPOSSIBLE
-cdef double LARGEST_TERM, ROUNDING, UNITS_PER_NAT, inf
+cdef double LARGEST_TERM, ROUNDING, SHARE_OF_GRAMS, UNITS_PER_NAT, inf
 
 @cython.final
 cdef class Scorer:
     cdef readonly Likelihood likelihood
+    cdef readonly Scorer grams
     cdef int label_count, spam_apart, room
     cdef size_t first, second, splits
     cdef bint is_averaged, is_of_two
@@ -46,6 +49,10 @@ cdef class Scorer:
     @cython.locals(k=int, joint=list, rest=double, best=double)
     cpdef list joint(self)
     cdef double summed(self, int label_index) except? -1
+    @cython.locals(counter=uint64_t, width=Py_ssize_t, at=Py_ssize_t, k=int)
+    cpdef add_grams(self, counters, bytes data, dict changes)
+    @cython.locals(of_words=double)
+    cdef double sum_of_means(self, int column) except? -1
     @cython.locals(strong=int64_t)
     cdef double mean(self, int part, int column) except? -1
     cdef double sum_at(self, int place) except? -1
@@ -55,8 +62,8 @@ cdef class Classifier(Likelihood):
     cdef readonly object counts
     cdef bint is_used
 
-    @cython.locals(scorer=Scorer, evidence=list, others=list, rows=dict, part=int)
-    cpdef score(self, tokens, numbers=*, pairs=*)
+    @cython.locals(scorer=Scorer, evidence=list, others=list, rows=dict, part=int, row=tuple)
+    cpdef score(self, tokens, numbers=*, pairs=*, grams=*)
     @cython.locals(strong=int)
     cdef add(self, Scorer scorer, fingerprint, tuple row, times, int part, list evidence, list others)
     @cython.locals(scorer=Scorer)

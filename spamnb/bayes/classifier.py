@@ -10,7 +10,9 @@ from math import ceil, inf
 
 from spamnb.bayes.likelihood import NONE_MISFILED, Likelihood
 from spamnb.bayes.verdict import Evidence, Score
-from spamnb.bayes.view import CERTAIN, IMPOSSIBLE, NO_LABEL, ROUNDING, UNITS_PER_NAT
+from spamnb.bayes.view import CERTAIN, IMPOSSIBLE, NO_LABEL, ROUNDING, SHARE_OF_GRAMS, UNITS_PER_NAT
+from spamnb.grams import COUNTERS, part_of
+from spamnb.store import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class Scorer:
         self.least = ceil(min(view.least_evidence * UNITS_PER_NAT, 2.0 * LARGEST_TERM + 1))
         self.row = [0] * 101  # the counts of a token that the view reads, by label: a source puts them here
         self.weights = [0] * 101  # of the token added last, in units
+        self.grams: Scorer | None = Scorer(likelihood.grams) if likelihood.grams else None
         self.clear()
 
     def clear(self) -> None:
@@ -56,6 +59,8 @@ class Scorer:
         self.strong_among_others = [0, 0]
         self.certain = [0] * 101  # by label, how many weights were infinite
         self.impossible = [0] * 101
+        if self.grams:
+            self.grams.clear()
 
     def take(self, row: Row) -> None:
         """Take the row of a token, as a model has it."""
@@ -76,6 +81,18 @@ class Scorer:
                 rest += self.row[k]
         strong = self.compare(self.row[self.spam_apart], rest, part)
         return strong | (STRONG_AMONG_OTHERS if self.add_all(1.0, part) else 0)
+
+    def add_grams(self, counters: Sequence[int], data: bytes, changes: Mapping[int, Sequence[int]]) -> None:
+        """Add grams by their counters: the counts of all, and changes to some of them."""
+        width = len(data) // (self.label_count * COUNTERS)
+        for counter in counters:
+            at = counter * self.label_count * width
+            for k in range(self.label_count):
+                self.row[k] = records.number_at(data, at + k * width, width)
+            if changes and counter in changes:
+                for k in range(self.label_count):
+                    self.row[k] = max(self.row[k] + changes[counter][k], 0)
+            self.add(1.0, part_of(counter))
 
     def compare(self, count: int, other: int, part: int) -> int:
         """Add a token of a view that takes means, by its counts for two labels, or for spam and the rest.
@@ -197,14 +214,11 @@ class Scorer:
         """Return the log-joint of each label, without numeric features."""
         if not self.is_averaged:
             return [self.summed(k) for k in range(self.label_count)]
-        joint = [self.mean(0, k) + self.mean(1, k) for k in range(self.label_count)]
+        joint = [self.sum_of_means(k) for k in range(self.label_count)]
         if self.spam_apart == NO_LABEL:
             return joint
         # Each label but spam is as far below the rest as it is behind the best of them.
-        rest, best = (
-            self.mean(0, self.second) + self.mean(1, self.second),
-            max(self.likelihood.without_spam(joint)),
-        )
+        rest, best = self.sum_of_means(self.second), max(self.likelihood.without_spam(joint))
         return [
             joint[k] if k == self.spam_apart else rest + (joint[k] - best) for k in range(self.label_count)
         ]
@@ -215,6 +229,11 @@ class Scorer:
         if not is_possible or self.impossible[label_index]:
             return -inf
         return self.likelihood.background[label_index] + self.sum_at(2 * label_index)
+
+    def sum_of_means(self, column: int) -> float:
+        """Return what body and head add by their words, and by their grams."""
+        of_words = self.mean(0, column) + self.mean(1, column)
+        return of_words + SHARE_OF_GRAMS * self.grams.sum_of_means(column) if self.grams else of_words
 
     def mean(self, part: int, column: int) -> float:
         """Return the sum of the weights of a part / (their number + damping).
@@ -246,8 +265,9 @@ class Classifier(Likelihood):
         tokens: Sequence[Token],
         numbers: Mapping[str, float] | None = None,
         pairs: Sequence[Pair] = (),
+        grams: Sequence[int] = (),
     ) -> Score:
-        """Score a message: its tokens, each once, its numeric features, its pairs of neighbours."""
+        """Score a message: its tokens, each once, its numeric features, its pairs of neighbours and grams."""
         if self.is_used:
             self.keep_logarithms()  # takes as long as a message
         self.is_used = True
@@ -270,6 +290,8 @@ class Classifier(Likelihood):
                 row = rows.get(fingerprint)
                 if row is not None:
                     self.add(scorer, fingerprint, row, 1, part, evidence, others)
+        if scorer.grams:
+            scorer.grams.add_grams(grams, self.counts.gram_data(), self.counts.gram_changes(grams))
         return scorer.score(evidence, others, numbers if view.numbers else None)
 
     def add(

@@ -10,6 +10,7 @@ cdef class Likelihood:
     cdef readonly int label_count, spam_apart
     cdef readonly bint is_global, is_bernoulli, is_multinomial, is_mean_of_two, is_corrected
     cdef readonly double epsilon
+    cdef readonly Likelihood grams
     cdef readonly list log_prior, label_totals, background, certain_words
     cdef double[4096] logarithms
     cdef double[101] log_denominators
@@ -32,7 +33,7 @@ cdef class Likelihood:
     cdef double log_count(self, uint64_t count, double epsilon) except? -1
     cdef int64_t rounded(self, double units) noexcept
     cdef double nats(self, int64_t weight) noexcept
-    cdef list without_spam(self, values)
+    cpdef list without_spam(self, values)
     @cython.locals(numerator=double, denominator=double, log_denominator=double, epsilon=double, terms=list, background=list, words=int64_t)
     cdef _count_absent_words(self, by_label)
 

@@ -73,6 +73,9 @@ class Likelihood:
         self._log_zero = LOG_TINY * UNITS_PER_NAT if view.damping is not None else -inf
         self.kept = 0  # logarithms
         self.log_denominators = [0.0] * 101  # per label log(n_c + ε|V|), in units; 101st of all but spam
+        self.grams: Likelihood | None = None
+        if view.grams:
+            self.grams = Likelihood(GramTotals(totals), view.of_grams())
         self.correct(misfiled)
         self.update(totals)
 
@@ -81,12 +84,16 @@ class Likelihood:
         if not (self.kept or self.is_global or self.is_bernoulli):
             self.logarithms = [self.log_count(n, self.epsilon) for n in range(MOST_LOGARITHMS)]
             self.kept = MOST_LOGARITHMS
+        if self.grams:
+            self.grams.keep_logarithms()
 
     def correct(self, misfiled: Sequence[float]) -> None:
         """Take counts without misfiled mail: a share of the mail but spam, filed as spam, and one of spam."""
         self.is_corrected = any(misfiled) and (self.is_mean_of_two or self.spam_apart != NO_LABEL)
         # By label: what share of the other side's mail is filed under it; last the rest, if spam is apart.
         self.misfiled = [misfiled[label != SPAM] for label in self.labels] + [misfiled[1]]
+        if self.grams:
+            self.grams.correct(misfiled)
 
     def rightly_filed(self, label_index: int, count: int, other: int) -> int:
         """Return in how many messages of a label a token is, less those that are likely misfiled.
@@ -124,6 +131,8 @@ class Likelihood:
         self.certain_words = [0] * self.label_count  # per label, words that all its messages have
         if self.is_bernoulli:
             self._count_absent_words(words_by_count or self._words_by_count(totals.histogram()))
+        if self.grams:
+            self.grams.update(GramTotals(totals))
 
     def set_denominators(self, label_totals: list[int], vocabulary: int) -> None:
         """Set log(n_c + ε|V|) of each label, 0 where nothing is, and that of the rest, if spam is apart."""
@@ -238,6 +247,20 @@ class Likelihood:
                     self.certain_words[k] += words
             background.append(fsum(terms))
         self.background = background
+
+
+class GramTotals:
+    """Totals by which grams are weighed: P(gram | label) is the share of a label's messages that have it."""
+
+    def __init__(self, totals: TotalCounts) -> None:
+        self.labels = totals.labels
+        self.messages = self.presences = self.occurrences = totals.messages
+        self.vocabulary = 2  # a message has it, or not: (n_ck + ε) / (n_c + 2ε)
+        self.numbers: dict[str, Any] = {}
+        self.pair_presences, self.pair_vocabulary = [0] * len(totals.labels), 0
+
+    def histogram(self) -> dict[tuple[int, ...], int]:
+        return {}
 
 
 def _log(p: float) -> float:

@@ -38,7 +38,7 @@ class Score:
         self.labels = labels
         self.joint = joint
         self.evidence = evidence
-        self.parts = parts  # what head and body add to the log-joints, where these are means
+        self.parts = parts  # what the words of body and head add to the log-joints, where these are means
         # Where `evidence` tells spam from the rest: what tells the other labels from each other.
         self.other_evidence = other_evidence
 

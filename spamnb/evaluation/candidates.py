@@ -49,6 +49,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "tfidf": ("tfidf", _yes_or_no),
     "numbers": ("numbers", _yes_or_no),
     "pairs": ("pairs", _yes_or_no),
+    "grams": ("grams", _yes_or_no),
     "least-evidence": ("least_evidence", _amount),
     "damping": ("damping", _amount),
     "split-head-body": ("split_head_body", _yes_or_no),
@@ -103,7 +104,7 @@ def with_change(candidate: Candidate, change: str) -> Candidate:
     name, _, value = change.partition("=")
     settings[name] = value
     default = {name: str(getattr(DEFAULT_VIEW, _SETTINGS[name][0])) for name in VIEW_NAMES}
-    default |= {"pairs": "yes", "split-head-body": "yes"}
+    default |= {"pairs": "yes", "grams": "yes", "split-head-body": "yes"}
     changed = [
         f"{name}={value}" for name, value in settings.items() if default.get(name) != str(_as_number(value))
     ]

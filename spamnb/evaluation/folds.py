@@ -100,7 +100,7 @@ def judge_by_model(
 ) -> tuple[JudgedMessages, int]:
     """Judge labelled mail by a model as it is; also returns how many of the messages it has learned."""
     lookup = CountLookup(model.stored, model.view)
-    classifier = BulkClassifier(model.classifier, lookup.counts)
+    classifier = BulkClassifier(model.classifier, lookup.counts, lookup.grams)
     known = tuple(dict.fromkeys([*model.labels, *labels]))
     truth: list[int] = []
     scripts: list[int] = []

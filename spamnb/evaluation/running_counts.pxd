@@ -1,5 +1,5 @@
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint16_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 
 from spamnb.bayes.bulk_classifier cimport BulkClassifier
 from spamnb.bayes.likelihood cimport Likelihood
@@ -13,12 +13,14 @@ cdef class RunningCounts:
     cdef readonly object vocabulary, pair_vocabulary
     cdef readonly dict numbers
     cdef dict values, same_rows
-    cdef const int64_t[:] starts
+    cdef const int64_t[:] starts, gram_starts
+    cdef const uint32_t[:] grams
+    cdef int32_t[:, ::1] gram_counts
     cdef const int32_t[:] places
     cdef const uint16_t[:] times
     cdef int32_t[:, ::1] counts
     cdef int64_t[:, ::1] same_counts
-    cdef bint counts_times, counts_words, is_stale
+    cdef bint counts_times, counts_words, counts_grams, is_stale
     cdef readonly Likelihood likelihood
     cdef BulkClassifier scorer
 
@@ -31,7 +33,7 @@ cdef class RunningCounts:
     cpdef forget(self, int64_t message)
     @cython.locals(label=int, label_count=int, words=int64_t, new_words=int64_t, pairs=int64_t, new_pairs=int64_t,
                    length=int64_t, start=int64_t, end=int64_t, at=int64_t, place=int64_t, times=int64_t,
-                   own=int64_t, others=int64_t, is_new=bint, k=int)
+                   own=int64_t, others=int64_t, is_new=bint, k=int, counter=uint32_t)
     cdef change(self, int64_t message, int64_t sign)
     @cython.locals(k=int)
     cdef count_same(self, list before, int label, int64_t sign, int64_t words, bint are_new)

@@ -9,6 +9,7 @@ import numpy as np
 from spamnb.arrays import MISSING
 from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.likelihood import Likelihood
+from spamnb.grams import COUNTERS
 from spamnb.store.journal import sums_with
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ class RunningCounts:
         width = 2 * label_count if self.counts_times else label_count
         counts = np.zeros((size - int(is_lone.sum()), width), np.int32)
         self.counts = counts
+        self.gram_starts, self.grams = rows.grams.starts, rows.grams.members
+        gram_counts = np.zeros((COUNTERS if view.grams else 0, label_count), np.int32)
+        self.gram_counts = gram_counts
+        self.counts_grams = view.grams
         self.messages = [0] * label_count
         self.presences = [0] * label_count
         self.occurrences = [0] * label_count
@@ -63,7 +68,7 @@ class RunningCounts:
         self.same_counts = np.zeros((label_count, len(corpus) + 2), np.int64)
         self.same_rows: dict[tuple[int, ...], int] = {}
         self.likelihood = Likelihood(self, view)
-        self.scorer = BulkClassifier(self.likelihood, counts)
+        self.scorer = BulkClassifier(self.likelihood, counts, gram_counts)
         self.scorer.open(rows)
         self.is_stale = False
 
@@ -84,6 +89,13 @@ class RunningCounts:
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """Look up the counts of pairs of neighbours."""
         return self.rows(fingerprints)
+
+    def gram_data(self) -> bytes:
+        """Return the counts of all grams, by counter and label."""
+        return np.asarray(self.gram_counts).tobytes()
+
+    def gram_changes(self, _counters: Sequence[int]) -> dict[int, list[int]]:
+        return {}
 
     def score(self, message: int) -> Score:
         """Score a message by what is learned."""
@@ -150,6 +162,10 @@ class RunningCounts:
         if self.counts_words:
             before = [int(sign < 0 and k == label) for k in range(label_count)]
             self.count_same(before, label, sign, self.lone_words[message], True)
+        if self.counts_grams:
+            for at in range(self.gram_starts[message], self.gram_starts[message + 1]):
+                counter = self.grams[at]
+                self.gram_counts[counter, label] += sign
         self.vocabulary += sign * new_words
         self.pair_vocabulary += sign * new_pairs
         self.messages[label] += sign

@@ -3,8 +3,9 @@
 The first line names the format, the second is a JSON object of all that is small. Then a line each, fields
 between tabs: `t` for a token (days first and last seen, messages and occurrences of each label, the token or,
 in a model that keeps no words, its fingerprint), `p` for a pair of neighbours (fingerprint, day, messages),
-`m` for a message (digest, label's index, score, and of three labels or more its lead). The last line, `end`,
-holds the SHA-256 of all lines before it: a backup that was cut short or changed is refused.
+`g` for a counter of grams (its number, messages), `m` for a message (digest, label's index, score, and of
+three labels or more its lead). The last line, `end`, holds the SHA-256 of all lines before it: a backup that
+was cut short or changed is refused.
 """
 
 import json
@@ -18,13 +19,14 @@ import numpy as np
 from spamnb.arrays import Array, Texts, stable_order
 from spamnb.errors import CannotCreate, ModelError, UsageError
 from spamnb.exchange.importing.exports import Lines
+from spamnb.grams import COUNTERS
 from spamnb.key import Key, read_model_key
 from spamnb.lock import TRAINING, Lock
 from spamnb.model import Model
 from spamnb.reading.features import fingerprints_of
 from spamnb.store.journal import LAST_DAY
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import LARGEST_INT32, CountTable
+from spamnb.tables.count_table import LARGEST_INT32, NO_GRAMS, CountTable
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.loading import load_table
 from spamnb.tables.saving import save
@@ -78,6 +80,8 @@ def _content(path: str) -> Iterator[str]:
     counts = np.concatenate((table.last_days[None], table.message_counts)).T
     for fingerprint, row in zip(table.fingerprints[~words].tolist(), counts[~words].tolist(), strict=True):
         yield "\t".join(("p", f"{fingerprint:016x}", *map(str, row)))
+    for counter in np.flatnonzero(table.grams.any(axis=0)).tolist():
+        yield "\t".join(("g", str(counter), *map(str, table.grams[:, counter].tolist())))
     learned = table.learned
     taken = [learned.scores, learned.leads] if len(table.labels) > 2 else [learned.scores]
     columns = (learned.digests.tolist(), learned.labels.tolist(), *(each.tolist() for each in taken))
@@ -163,6 +167,7 @@ class _BackupReader:
         self.counts: list[list[int]] = []
         self.pairs: list[int] = []
         self.pair_counts: list[list[int]] = []
+        self.grams: list[list[int]] = []  # counter, and messages of each label
         self.learned: list[tuple[int, int, float, float]] = []  # digest, label's index, score, lead
 
     def add(self, line: str) -> None:
@@ -176,6 +181,8 @@ class _BackupReader:
             self.pairs.append(int(fields[0], 16))
             day, *messages = _parse_counts(fields[1:], 1 + label_count)
             self.pair_counts.append([day, day, *messages, *[0] * label_count])
+        elif kind == "g":
+            self.grams.append(_parse_counts(fields, 1 + label_count))
         elif kind == "m":
             digest, label, score, lead = fields if label_count > 2 and len(fields) > 3 else (*fields, "nan")
             if not 0 <= int(label) < label_count:
@@ -197,6 +204,11 @@ class _BackupReader:
         order = stable_order(fingerprints)
         texts = [] if self.keyed else [token.encode() for token in self.tokens]
         texts += [b""] * (len(fingerprints) - len(texts))
+        grams = NO_GRAMS
+        if self.grams:
+            grams = np.zeros((label_count, COUNTERS), np.int64)
+            counters, *messages_with = np.array(self.grams).T
+            grams[:, counters] = messages_with
         learned = zip(*self.learned, strict=True) if self.learned else ((), ())
         return CountTable(
             self.labels,
@@ -209,6 +221,7 @@ class _BackupReader:
             counts[0, order].astype(np.uint16),
             counts[1, order].astype(np.uint16),
             LearnedMessages.of(*learned),
+            grams,
         )
 
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spamnb.bayes.classifier import Scorer
 from spamnb.bayes.cutoffs import has_spam, not_spam
 from spamnb.bayes.verdict import Cutoffs, Evidence, Score, Verdict
-from spamnb.bayes.view import View
+from spamnb.bayes.view import SHARE_OF_GRAMS, View
 from spamnb.configuration.current import Configuration
 from spamnb.files import printable
+from spamnb.inspection.gram_reasons import gram_reasons
 from spamnb.inspection.ignored import IgnoredKind, hidden_words, ignored_headers, ignored_parts, with_reasons
 from spamnb.inspection.reason import PLACES, Reason
 from spamnb.inspection.text_reading import text_readings
@@ -43,6 +44,7 @@ class PartSum(NamedTuple):
     weight: float  # the sum over its tokens
     divisor: float
     adds: float
+    share: float = 1.0  # that the mean has in the sum; its divisor is as much larger
 
 
 class WeakToken(NamedTuple):
@@ -247,6 +249,14 @@ def explain(model: Model, raw: bytes, configuration: Configuration | None = None
         reasons += numeric_reasons(numbers, toward, against)
         total = sum(reason.adds for reason in reasons[len(words) :])
         part_sums.append(PartSum("numbers", len(numbers), total, 1.0, total))
+    for part, stretches, divisor in gram_reasons(model, features, toward, against):
+        total, grams = (
+            sum(each.total_weight for each in stretches),
+            sum(each.evidence.times for each in stretches),
+        )
+        name = "grams of the head" if part == HEAD else "grams of the body"
+        part_sums.append(PartSum(name, int(grams), total, divisor, total / divisor, SHARE_OF_GRAMS))
+        reasons += stretches
     if configuration:
         configuration.decide(verdict, envelope_of(message))
     counted = {item.feature for item in words}

@@ -4,12 +4,16 @@ The tokenizer keeps no positions, so the text is cut once more: at spaces, and b
 words in ASCII. Each piece is then given to the tokenizer's own rules.
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
+from spamnb.inspection.reason import Reason
 from spamnb.inspection.text_reading import text_reading
+from spamnb.reading.features import BODY, HEAD
 from spamnb.reading.header_rules import header_tokens
 from spamnb.reading.links import link_tokens, links_in
 from spamnb.reading.message import Leaf, Message
@@ -48,17 +52,36 @@ class TextPiece(NamedTuple):
     others: list[str]
 
 
+class Wanted:
+    """Tokens of interest, and those stretches of grams that cover words of one part of a message."""
+
+    def __init__(self, reasons: Mapping[str, Reason], part: int) -> None:
+        self.tokens = reasons
+        self.covering: dict[str, list[str]] = {}  # by word
+        for reason in reasons.values():
+            if reason.covers and reason.evidence.part == part:
+                for word in reason.covers:
+                    self.covering.setdefault(word, []).append(reason.token)
+
+    def of(self, piece: TextPiece) -> Iterator[str]:
+        """Yield what is of interest in a piece of text."""
+        yield from (token for token in (*piece.words, *piece.others) if token in self.tokens)
+        for word in {piece.text, *piece.words}:
+            yield from self.covering.get(word, ())
+
+
 def marked_sections(
-    message: Message, tokenizer: Tokenizer, wanted: Container[str], most: int
+    message: Message, tokenizer: Tokenizer, reasons: Mapping[str, Reason], most: int
 ) -> Iterator[Section]:
     """Mark the headers that mail readers show, the texts, then the other headers; `most` characters of text.
 
-    `wanted` are the tokens of interest.
+    `reasons` are the tokens of interest, and stretches of grams by the words they cover.
     """
+    wanted, in_head = Wanted(reasons, BODY), Wanted(reasons, HEAD)
     words = tokenizer.words
     headers = message.headers
     shown = [header for name in SHOWN_HEADERS for header in headers if header[0] == name]
-    yield from (marked_header(name, value, words, wanted) for name, value in shown)
+    yield from (marked_header(name, value, words, in_head) for name, value in shown)
     pages = pages_of(message)
     for part in message.leaves:
         page = pages.get(id(part))
@@ -77,7 +100,7 @@ def marked_sections(
             yield Section(MarkedPiece("hidden from view", ()), False, mark_tokens(tagged, wanted))
             most -= len(hidden)
     others = [header for header in headers if header[0] not in SHOWN_HEADERS]
-    yield from (marked_header(name, value, words, wanted) for name, value in others)
+    yield from (marked_header(name, value, words, in_head) for name, value in others)
 
 
 def collapse_spaces(text: str) -> str:
@@ -96,7 +119,7 @@ def part_title(part: Leaf) -> MarkedPiece:
     return MarkedPiece(" ".join(word for word in (part.content_type or "text", part.filename) if word), ())
 
 
-def marked_header(name: str, value: str, words: Words, wanted: Container[str]) -> Section:
+def marked_header(name: str, value: str, words: Words, wanted: Wanted) -> Section:
     """Mark a header by the rules of its name, applied to each text between spaces."""
     found = []
     for text in _SPACES.split(value[:LONGEST_HEADER]):
@@ -105,7 +128,7 @@ def marked_header(name: str, value: str, words: Words, wanted: Container[str]) -
         found.append(TextPiece(text, tokens, []) if text.strip() else TextPiece(text and " ", [], []))
     presence = f"header:{name}"
     capitals = "-".join(map(str.capitalize, name.split("-")))
-    title = MarkedPiece(capitals, (presence,) if presence in wanted else ())
+    title = MarkedPiece(capitals, (presence,) if presence in wanted.tokens else ())
     return Section(title, True, mark_tokens(found, wanted))
 
 
@@ -123,15 +146,15 @@ def cut_text(text: str, words: Words) -> list[TextPiece]:
     return found
 
 
-def mark_tokens(pieces: list[TextPiece], wanted: Container[str], longest: int = 2) -> list[MarkedPiece]:
+def mark_tokens(pieces: list[TextPiece], wanted: Wanted, longest: int = 2) -> list[MarkedPiece]:
     """Mark pieces with their tokens of interest, also runs of neighbouring words; join pieces without any."""
-    marks = [{token for token in (*piece.words, *piece.others) if token in wanted} for piece in pieces]
+    marks = [set(wanted.of(piece)) for piece in pieces]
     order = [(index, word) for index, piece in enumerate(pieces) for word in piece.words]
     for size in range(2, max(2, longest) + 1):
         for start in range(len(order) - size + 1):
             run = order[start : start + size]
             joined = " ".join([word for _, word in run])
-            if joined in wanted:
+            if joined in wanted.tokens:
                 for index, _ in run:
                     marks[index].add(joined)
     tagged = zip(pieces, marks, range(len(pieces)), strict=True)

@@ -9,12 +9,12 @@ from spamnb.bayes.verdict import Evidence
 if TYPE_CHECKING:
     from spamnb.store.counts import Row
 
-HEADER, BODY, NUMBER = "header", "body", "number"
+HEADER, BODY, NUMBER, GRAMS = "header", "body", "number", "grams"
 
 # In the order in which a message is read.
 PLACES = (
     *("subject", "from", "to", "received", HEADER, BODY),
-    *("link", "markup", "attachment", "hidden", NUMBER),
+    *("link", "markup", "attachment", "hidden", NUMBER, GRAMS),
 )
 _TAGS = {
     "subject": ("subject",),
@@ -37,18 +37,29 @@ def place_of(token: str) -> str:
 
 
 class Reason(NamedTuple):
-    """A token, a pair of neighbours or a number that counted."""
+    """A token, a pair of neighbours, a number or a stretch of grams that counted."""
 
     token: str  # as it is spelled; of a pair both words, of a number its name
     evidence: Evidence
     weight: float  # nats for the label that is explained, against the other one
     adds: float  # to the lead
     is_number: bool = False
+    covers: tuple[str, ...] | None = None  # of a stretch of grams: the words that it covers, in whole or part
+
+    @property
+    def is_gram(self) -> bool:
+        """Whether it is a stretch of text, whose grams have this weight in the mean."""
+        return self.covers is not None
 
     @property
     def total_weight(self) -> float:
         """Weight times how often it counts; where the mean is taken, a token adds only a part of that."""
         return self.weight * self.evidence.times if self.evidence.times else 0.0
+
+    @property
+    def mark(self) -> float:
+        """How strongly it marks the words it stands in: its weight, as often as it counts; of grams once."""
+        return self.weight if self.is_gram else self.total_weight
 
     @property
     def row(self) -> Row:
@@ -58,4 +69,4 @@ class Reason(NamedTuple):
     @property
     def where(self) -> str:
         """The place in the message, as `subject` or `body`."""
-        return NUMBER if self.is_number else place_of(self.token)
+        return NUMBER if self.is_number else GRAMS if self.is_gram else place_of(self.token)

@@ -28,14 +28,14 @@ class WordTinter:
             reason.token: reason for reason in why.reasons if not reason.is_number
         }
         self.largest = max(
-            filter(isfinite, (abs(reason.total_weight) for reason in self.reasons.values())), default=0.0
+            filter(isfinite, (abs(reason.mark) for reason in self.reasons.values())), default=0.0
         )
         self.noted: set[tuple[str, ...]] = set()
 
     def tinted(self, piece: MarkedPiece) -> Markup:
         """Tint a word that adds something, with a note; the tab key reaches only the first of its kind."""
         reasons = [self.reasons[token] for token in piece.tokens]
-        weight = sum(reason.total_weight for reason in reasons)
+        weight = sum(reason.mark for reason in reasons)
         if not weight or isnan(weight):
             return joined(with_line_breaks(piece.text))
         part = min(1.0, abs(weight) / self.largest) if self.largest else 1.0
@@ -54,7 +54,7 @@ class WordTinter:
 
     def note(self, reasons: list[Reason]) -> str:
         """Name the counts and weight of each token, strongest first."""
-        strongest = sorted(reasons, key=lambda reason: -abs(reason.total_weight))
+        strongest = sorted(reasons, key=lambda reason: -abs(reason.mark))
         notes = [
             f"{reason.token[:TITLE]}: {self.counts(reason)}, {signed(reason.weight)}"
             for reason in strongest[:NOTED]

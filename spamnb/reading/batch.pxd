@@ -7,13 +7,14 @@ from spamnb.reading.token_table cimport TokenTable
 @cython.final
 cdef class BatchBuilder:
     cdef public object key
-    cdef size_t size, entries
+    cdef size_t size, entries, gram_count
+    cdef uint32_t[::1] grams
     cdef uint64_t[::1] fingerprints
     cdef uint16_t[::1] times
     cdef uint8_t[::1] parts
     cdef int64_t[::1] ends
     cdef bytearray text
-    cdef list starts, numbers
+    cdef list starts, gram_starts, numbers
 
     @cython.locals(table=TokenTable)
     cpdef add(self, Features features)
@@ -21,3 +22,6 @@ cdef class BatchBuilder:
     @cython.locals(most=int, fingerprints=uint64_t[::1], times=uint16_t[::1], parts=uint8_t[::1], ends=int64_t[::1], size=size_t,
                    entry=uint32_t, to=size_t)
     cdef int add_table(self, TokenTable table, bint of_pairs) except -1
+
+    @cython.locals(grams=uint32_t[::1], entry=uint32_t)
+    cdef int add_grams(self, TokenTable table) except -1

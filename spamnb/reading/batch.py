@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spamnb.arrays import MISSING, Rows, Texts, distinct, stable_order
+from spamnb.arrays import MISSING, Rows, Sets, Texts, distinct, stable_order
 
 if TYPE_CHECKING:
     from spamnb.arrays import Array
@@ -31,6 +31,9 @@ class BatchBuilder:
         self.text = bytearray()
         self.size = 0  # of the text
         self.starts = [0]
+        self.gram_count = 0  # of all messages
+        self.grams = np.empty(FIRST_SIZE, np.uint32).data  # counters
+        self.gram_starts = [0]
         self.numbers: list[dict[str, int]] = []
 
     def add(self, features: Features | None) -> None:
@@ -42,6 +45,8 @@ class BatchBuilder:
             self.size += features.size
             for table in (*features.full_pair_tables, features.pair_table):
                 self.add_table(table, True)
+            self.add_grams(features.gram_table)
+        self.gram_starts.append(self.gram_count)
         self.starts.append(self.entries)
         self.numbers.append(features.numbers if features is not None else {})
 
@@ -62,6 +67,15 @@ class BatchBuilder:
             ends[to] = size if of_pairs else size + table.ends[entry]
         self.entries += table.used
 
+    def add_grams(self, table: TokenTable) -> None:
+        """Add the counters of the grams of a message."""
+        while self.gram_count + table.used > len(self.grams):
+            self.grams = grown(self.grams)
+        grams = self.grams
+        for entry in range(table.used):
+            grams[self.gram_count + entry] = table.fingerprints[entry]
+        self.gram_count += table.used
+
     def build(self) -> tuple[Rows, Array, Texts]:
         """Return rows of all messages, and the fingerprints and texts of their vocabulary."""
         fingerprints = np.asarray(self.fingerprints)[: self.entries]
@@ -77,12 +91,16 @@ class BatchBuilder:
         else:
             ends = np.asarray(self.ends)[: self.entries]
             texts = Texts(ends, np.frombuffer(self.text, np.uint8))[firsts]
+        grams = np.asarray(self.grams)[: self.gram_count].copy()
+        if self.key:
+            grams = np.array(self.key.all_counters(), np.uint32)[grams]
         rows = Rows(
             np.array(self.starts),
             places,
             np.asarray(self.times)[: self.entries].copy(),
             np.asarray(self.parts)[: self.entries].copy(),
             self._number_columns(),
+            Sets(np.array(self.gram_starts), grams),
         )
         return rows, vocabulary, texts
 

@@ -1,10 +1,12 @@
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t
 
+from spamnb.grams cimport counter_of
 from spamnb.reading.token_table cimport TokenTable, number_in
 
 cdef uint64_t FACTOR, PAIR_FACTOR, MASK
 cdef uint8_t SPACE, QUOTE
+cdef int GRAM_BYTES
 cdef int ENTRIES, ENTRY_BITS, LAST_ENTRY, _MOST_ADDED
 
 cdef uint64_t mixed(uint64_t state, uint64_t eight) noexcept
@@ -31,7 +33,8 @@ cdef class Features:
     cdef dict _pair_numbers
     cpdef int token_count(self) except -1
     cdef bytearray text
-    cdef TokenTable table, pair_table
+    cdef TokenTable table, pair_table, gram_table
+    cdef readonly list gram_texts
     cdef list full_tables, full_pair_tables
     cdef Py_ssize_t size
     cdef public int added, left
@@ -57,6 +60,9 @@ cdef class Features:
     @cython.locals(table=TokenTable, slot=int)
     cdef bint add_pair(self, uint64_t fingerprint, int first, int second, int part) except -1
 
+    @cython.locals(table=TokenTable, gram=uint64_t, at=int, letter=uint64_t, counter=uint64_t, slot=int)
+    cpdef add_grams(self, bytes text, int part)
+
     @cython.locals(longest=size_t, words=int, before=int, fingerprint=uint64_t, run=list, size=size_t, at=size_t, start=size_t,
                    state=uint64_t, eight=uint64_t, shift=int, letter=uint64_t, whole=uint64_t, number=int, n=int)
     cpdef int add_words(self, Tag tag, bytes spaced, int most, int part, int ngrams=*, bint paired=*) except -1
@@ -65,7 +71,7 @@ cdef class Features:
     cdef int add_long_or_quoted_word(self, Tag tag, bytes data, int part) except -2
 
     @cython.locals(gram=bytes)
-    cdef add_grams(self, Tag tag, list run, int n, int part)
+    cdef add_ngrams(self, Tag tag, list run, int n, int part)
 
     @cython.locals(table=TokenTable, entry=int)
     cdef bytes text_of_number(self, int number)

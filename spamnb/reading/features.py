@@ -8,6 +8,7 @@ nothing: he could write the hammy word itself.
 
 from __future__ import annotations
 
+from spamnb.grams import GRAM_BYTES, counter_of
 from spamnb.reading.token_table import ENTRIES, ENTRY_BITS, LAST_ENTRY, TokenTable, number_in
 
 TYPE_CHECKING = False
@@ -90,6 +91,7 @@ class Features:
         self.full_tables: list[TokenTable] = []
         self.pair_table = TokenTable()
         self.full_pair_tables: list[TokenTable] = []
+        self.gram_table = TokenTable()  # of counters in place of fingerprints
         self.order: list[int] | None = None  # the numbers of all tokens as they came, if somebody wants them
         self._texts: dict[int, str] | None = None  # what `texts` returned
         self._pair_numbers: dict[int, int] | None = None  # by fingerprint
@@ -99,6 +101,8 @@ class Features:
         """Forget everything, to be used for another message."""
         self.table.clear()
         self.pair_table.clear()
+        self.gram_table.clear()
+        self.gram_texts = [b"", b""]  # what the grams of body and head are taken from
         self.full_tables, self.full_pair_tables = [], []
         self._texts = self._pair_numbers = None
         self.size = 0  # of the texts
@@ -191,6 +195,19 @@ class Features:
         table.put(slot, fingerprint, part, first, second)
         return True
 
+    def add_grams(self, text: bytes, part: int) -> None:
+        """Note the counters of all grams of a part, which has fewer bytes than half a table has entries."""
+        self.gram_texts[part] = text
+        table, gram = self.gram_table, 0
+        for at in range(len(text)):
+            letter = text[at]
+            gram = gram >> 8 | letter << 24
+            if at >= GRAM_BYTES - 1:
+                counter = counter_of(gram, part)
+                slot = table.slot_of(counter)
+                if not table.slots[slot]:
+                    table.put(slot, counter, part, at - GRAM_BYTES + 1, at + 1)
+
     def add_words(
         self, tag: Tag, spaced: bytes, most: int, part: int, ngrams: int = 1, paired: bool = False
     ) -> int:
@@ -233,7 +250,7 @@ class Features:
             before, fingerprint = number, self.fingerprint
             words += 1
         for n in range(2, ngrams + 1):
-            self.add_grams(tag, run, n, part)
+            self.add_ngrams(tag, run, n, part)
         return words
 
     def add_long_or_quoted_word(self, tag: Tag, data: bytes, part: int) -> int:
@@ -242,7 +259,7 @@ class Features:
         data = (word if len(word) <= LONGEST_WORD else shortened(word)).encode()
         return self.add(tag, data, 0, len(data), part)
 
-    def add_grams(self, tag: Tag, run: list[int], n: int, part: int) -> None:
+    def add_ngrams(self, tag: Tag, run: list[int], n: int, part: int) -> None:
         """Count each n neighbours of a run of tokens, given by their numbers, as one token."""
         for start in range(len(run) - n + 1):
             words = [self.text_of_number(number)[len(tag.text) :] for number in run[start : start + n]]
@@ -278,6 +295,19 @@ class Features:
             return found
         keyed = self.key.fingerprints([fingerprint for fingerprint, *_ in found])
         return [(fingerprint, *rest) for fingerprint, (_, *rest) in zip(keyed, found, strict=True)]
+
+    @property
+    def grams(self) -> list[int]:
+        """Return the counters of the grams of the message, each once, as the model has them."""
+        counters = [self.gram_table.fingerprints[entry] for entry in range(self.gram_table.used)]
+        return self.key.counters(counters) if self.key else counters
+
+    def gram_counters(self, part: int) -> list[int]:
+        """Return the counter of each gram of a part, in the order of its text, as the model has them."""
+        text = self.gram_texts[part]
+        runs = [text[at : at + GRAM_BYTES] for at in range(len(text) - GRAM_BYTES + 1)]
+        counters = [counter_of(int.from_bytes(run, "little"), part) for run in runs]
+        return self.key.counters(counters) if self.key else counters
 
     @property
     def texts(self) -> dict[int, str]:

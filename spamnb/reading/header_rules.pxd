@@ -21,6 +21,8 @@ cdef class HeaderKind:
 @cython.locals(kind=HeaderKind)
 cdef HeaderKind kind_of(str name)
 
+cpdef bint is_read(str name) except -1
+
 @cython.locals(kind=HeaderKind, rule=int, tag=Tag, ngrams=int, trick=str)
 cpdef add_header(Features features, str name, str value, Words words, bint paired=*)
 

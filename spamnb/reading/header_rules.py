@@ -105,6 +105,11 @@ def kind_of(name: str) -> HeaderKind:
     return kind
 
 
+def is_read(name: str) -> bool:
+    """Tell whether a header is cut into tokens."""
+    return kind_of(name).rule != NOTHING
+
+
 def header_tokens(headers: list[tuple[str, str]], words: Words) -> list[str]:
     """Return the words of headers, each tagged with its header's name, in order."""
     features = Features()

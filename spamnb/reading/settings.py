@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Rises when the same mail gives other tokens than before. A model of a lower revision still judges: what is
 # new is unknown to it until mail that has it is learned.
-REVISION = 3
+REVISION = 4
 MOST_NGRAMS = 5
 
 
@@ -20,6 +20,7 @@ class Settings:
 
     __slots__ = (
         "closed",
+        "grams",
         "headers",
         "keep_case",
         "keyed",
@@ -41,6 +42,7 @@ class Settings:
         revision: int = REVISION,
         closed: bool = False,
         keyed: str = "",
+        grams: bool = True,
     ) -> None:
         if not 1 <= ngrams <= MOST_NGRAMS:
             raise UsageError(f"n-grams of 1 to {MOST_NGRAMS} words, not {ngrams}")
@@ -57,6 +59,7 @@ class Settings:
         self.stop_words = folded_stop_words(stop_words)
         self.revision = revision
         self.closed = closed  # learns no new tokens, as its counts are imported from another filter
+        self.grams = grams  # counts runs of four bytes, too; older models do not
         self.keyed = keyed  # the id of the key, in a model that keeps no words
 
     @classmethod
@@ -64,8 +67,10 @@ class Settings:
         """Make the settings that a model names; ValueError if they are none."""
         if not isinstance(stored["stop_words"], list):
             raise ValueError("not settings")
-        found = cls(**{name: stored[name] for name in cls.__slots__ if name != "keyed" or name in stored})
-        flags, names = (found.headers, found.keep_case, found.closed), (found.stem, found.stop_language)
+        stored = {"keyed": "", "grams": False, **stored}  # which older models lack
+        found = cls(**{name: stored[name] for name in cls.__slots__})
+        flags = (found.headers, found.keep_case, found.closed, found.grams)
+        names = (found.stem, found.stop_language)
         fits = type(found.ngrams) is type(found.revision) is int and isinstance(found.keyed, str)
         fits = fits and all(isinstance(flag, bool) for flag in flags)
         if not fits or not all(name is None or is_label(name) for name in names):

@@ -15,6 +15,9 @@ cdef class Tokenizer:
     @cython.locals(features=Features, pages=dict, texts=list, links=list, text=str, plain=str, trick=str, hidden=list, spaced=list, ngrams=int, leaf=Leaf)
     cpdef Features features(self, Message message, bint numbers=*, Features spare=*)
 
+    @cython.locals(head=str, name=str, value=str)
+    cdef bytes _head_of_grams(self, Message message)
+
     @cython.locals(subject=bytes)
     cdef _add_head(self, Features features, Message message)
 
@@ -32,6 +35,8 @@ cdef class Tokenizer:
 
     @cython.locals(sizes=list, which=int, share=int)
     cdef _add_texts(self, Features features, Tag tag, list texts, int most, int ngrams, bint paired)
+
+cdef bytes as_bytes(str text)
 
 cpdef str printable(str text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spamnb.reading.features import BODY, HEAD, MOST_WORDS, NO_LIMIT, NO_TAG, Features, Tag
-from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header, trick_in
+from spamnb.reading.header_rules import MOST_HEADER_WORDS, add_header, is_read, trick_in
 from spamnb.reading.links import MOST_LINKS, add_link_texts, add_links, links_in
 from spamnb.reading.message import EMBEDDED
 from spamnb.reading.sender import add_sender
@@ -22,6 +22,10 @@ MOST_TOKENS = 30_000
 # Tokens of headers, leaves, tags, links, hidden words, each. Texts have the rest, so no kind hides another.
 MOST_OF_A_KIND = 4_000
 MOST_OF_ONE_TAG = 1000  # occurrences of an HTML tag that are counted, after its first
+# Bytes of the head, and of the texts, that grams are taken from. (1-AUC)% by half splits of spamassassin:
+# 0.0149 without grams, 0.0110 with those of 1,500 and 1,500 bytes, 0.0113 of the first 3,000, 0.0126 of the
+# first 3,000 of a message as it stands, with its HTML and its encodings.
+GRAM_TEXT = 1500
 SUBJECT, FILE, HIDDEN = Tag(b"subject:"), Tag(b"file:"), Tag(b"hidden:")
 
 
@@ -78,12 +82,26 @@ class Tokenizer:
         spaced = [self.words.spaced(text) for text in texts]
         ngrams = self.words.ngrams
         self._add_texts(features, NO_TAG, spaced, (MOST_TOKENS - features.added) // ngrams, ngrams, True)
+        if self.settings.grams:
+            features.add_grams(self._head_of_grams(message), HEAD)
+            features.add_grams(b" ".join(spaced)[:GRAM_TEXT], BODY)
         features.numbers = {}
         if numbers:
             from spamnb.reading.numbers import numbers_of  # the default view has no use for them
 
             features.numbers = numbers_of(message, pages, texts)
         return features
+
+    def _head_of_grams(self, message: Message) -> bytes:
+        """Return the headers that are evidence, decoded, up to what grams are taken from."""
+        head = ""
+        if self.settings.headers:
+            for name, value in message.headers:
+                if len(head) >= GRAM_TEXT:
+                    break
+                if is_read(name):
+                    head += f"{name}: {value[:GRAM_TEXT]}\n"
+        return as_bytes(head)
 
     def _add_head(self, features: Features, message: Message) -> None:
         """Count the tokens of the headers, and the subjects of embedded messages."""
@@ -152,6 +170,11 @@ class Tokenizer:
             sizes = [word_count(text) for text in texts]
         for which, share in shares(sizes, most):
             features.add_words(tag, texts[which], min(share, MOST_WORDS), BODY, ngrams, paired)
+
+
+def as_bytes(text: str) -> bytes:
+    """Return the first bytes of a text, as many as grams are taken from."""
+    return text[:GRAM_TEXT].encode("utf-8", "replace")[:GRAM_TEXT]
 
 
 def pages_of(message: Message) -> dict[int, Page]:

@@ -32,6 +32,7 @@ def change(
     day: int,
     tokens: "Sequence[tuple[int, int, str]]",
     pairs: "Sequence[int]",
+    grams: "Sequence[int]",
     numbers: "Mapping[str, int | float]",
     score: float,
     lead: float,
@@ -53,6 +54,7 @@ def change(
         "occurrences": _column(2, [times for _, times, _ in tokens]),
         "text": "".join(f"{token}\n" for _, _, token in tokens).encode(),
         "pairs": _column(8, pairs),
+        **({"grams": _column(4, grams)} if grams else {}),
         "numbers": numbers,
         "score": score,
         **({"lead": lead} if lead == lead else {}),  # no label has a lead where there are two
@@ -73,6 +75,7 @@ def carried_over(record: "JournalRecord", stored: "StoredModel") -> "dict[str, A
         record.day,
         list(zip(record.fingerprints, record.occurrences, tokens, strict=True)),
         list(record.pairs),
+        list(record.grams),
         record.numbers,
         record.score,
         record.lead,

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
         def rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
         def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]: ...
+        def gram_data(self) -> bytes: ...  # the counts of all grams, by counter and label, of equal width
+        def gram_changes(self, counters: Sequence[int]) -> dict[int, list[int]]: ...  # not made in these yet
 
     Sums = Sequence[int | float]  # n, Σx, Σx²
     Row = tuple[int, ...]  # messages with the token, label by label; then occurrences likewise

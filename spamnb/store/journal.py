@@ -16,9 +16,11 @@ from math import nan
 
 from spamnb.errors import DataError, InputOutputError, command_to_run
 from spamnb.files import complain, open_beside, sync_folder, write_all
+from spamnb.grams import COUNTERS
 from spamnb.labels import is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
+from spamnb.store.records import TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     Answer = tuple[frozenset[int] | None, dict[int, list[int]]]  # fingerprints asked for, and their rows
 
 # Bytes, some 25 messages: a longer journal is folded into the model, as each reader goes through all of it.
-FOLD_LIMIT = 1 << 18
+FOLD_LIMIT = 3 << 17
 ARRAY_OF_TWO = 0x92  # the first byte of a record
 INTEGERS = {0xCC: 1, 0xCD: 2, 0xCE: 4}  # first byte of the checksum: how many bytes follow it
 BINARIES = {0xC4: 1, 0xC5: 2, 0xC6: 4}  # first byte of the bin: how many bytes hold its length
@@ -60,6 +62,7 @@ class JournalRecord:
         self.occurrences: Sequence[int] = memoryview(fields["occurrences"]).cast("H")
         self.text = memoryview(fields["text"])
         self.pairs: Sequence[int] = memoryview(fields["pairs"]).cast("Q")
+        self.grams: Sequence[int] = memoryview(fields.get("grams", b"")).cast("I")  # older ones have none
         self.numbers: dict[str, int | float] = fields["numbers"]
         self.new_tokens: int = fields["new_tokens"]
         self.new_pairs: int = fields["new_pairs"]
@@ -79,6 +82,7 @@ class JournalRecord:
         )
         is_sound = is_sound and is_integer(self.new_tokens, -size, size)
         is_sound = is_sound and is_integer(self.new_pairs, -pairs, pairs)
+        is_sound = is_sound and max(self.grams, default=0) < COUNTERS
         for score in (self.score, self.lead):
             is_sound = is_sound and (score != score or is_number(score))
         for name, value in self.numbers.items():
@@ -92,12 +96,11 @@ class JournalRecord:
         if before is not None:
             self.steps.append((labels.index(before), -1))
 
-    def add_to(self, rows: dict[int, list[int]], of_pairs: bool, wanted: frozenset[int] | None) -> None:
-        """Add this message's counts of its tokens or of its pairs, all or those that are wanted."""
-        fingerprints, occurrences = self.fingerprints, self.occurrences
-        if of_pairs:
-            fingerprints, occurrences = self.pairs, ()
-        _add(rows, list(fingerprints), list(occurrences), self.steps, self.label_count, wanted)
+    def add_to(self, rows: dict[int, list[int]], kind: str, wanted: frozenset[int] | None) -> None:
+        """Add this message's counts of its tokens, pairs or grams, all or those that are wanted."""
+        features = list(getattr(self, kind))
+        occurrences = list(self.occurrences) if kind == TOKENS else []
+        _add(rows, features, occurrences, self.steps, self.label_count, wanted)
 
     def add_numbers_to(self, sums: "dict[str, list[list[int | float]]]") -> None:
         """Add this message to n, Σx and Σx² of its numeric features, by label."""
@@ -145,7 +148,7 @@ class Journal:
         self.size = size
         self.damaged = list(damaged)
         self.learned = {record.digest: record.after for record in records}
-        self._answers: dict[bool, Answer] = {}  # the last one about tokens (False) and about pairs (True)
+        self._answers: dict[str, Answer] = {}  # the last one about tokens, pairs and grams
 
     @classmethod
     def read(cls, path: str, generation: int, labels: "Sequence[str]") -> "Journal":
@@ -186,20 +189,20 @@ class Journal:
         self.learned[record.digest] = record.after
         self._answers = {}
 
-    def rows(self, wanted: "Iterable[int] | None" = None, of_pairs: bool = False) -> dict[int, list[int]]:
-        """Return what the journal adds to the counts of its tokens, or pairs: all, or those that are wanted.
+    def rows(self, wanted: "Iterable[int] | None" = None, kind: str = TOKENS) -> dict[int, list[int]]:
+        """Return what the journal adds to the counts of a kind, tokens, pairs or grams: all or those wanted.
 
         Learning a message asks twice, to judge it and for what is new: so the last answer is remembered.
         """
         if not self.records:
             return {}
         asked = None if wanted is None else frozenset(wanted)
-        if of_pairs not in self._answers or self._answers[of_pairs][0] != asked:
+        if kind not in self._answers or self._answers[kind][0] != asked:
             rows: dict[int, list[int]] = {}
             for record in self.records:
-                record.add_to(rows, of_pairs, asked)
-            self._answers[of_pairs] = asked, rows
-        return self._answers[of_pairs][1]
+                record.add_to(rows, kind, asked)
+            self._answers[kind] = asked, rows
+        return self._answers[kind][1]
 
     def append(self, path: str, generation: int, changes: "Iterable[Mapping[str, Any]]") -> int:
         """Write more records, synced; the caller holds the lock. Returns the journal's new size."""

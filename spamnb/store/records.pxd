@@ -3,6 +3,12 @@ from libc.stdint cimport int64_t, uint64_t
 
 cpdef uint64_t checksum_of(stretch, uint64_t index) except? 0xFFFFFFFFFFFFFFFF
 
+@cython.locals(rows=dict, count_width=Py_ssize_t, place=Py_ssize_t, at=Py_ssize_t, total=uint64_t, count=uint64_t, counts=list, k=Py_ssize_t)
+cpdef dict rows_at(bytes data, Py_ssize_t label_count, places)
+
+@cython.locals(spread_out=bytearray, number=Py_ssize_t, to=Py_ssize_t, at=Py_ssize_t)
+cpdef bytes spread(bytes counters, bytes counts, Py_ssize_t width)
+
 @cython.locals(number=uint64_t, place=Py_ssize_t)
 cdef uint64_t number_at(bytes data, Py_ssize_t at, Py_ssize_t size) except? 0xFFFFFFFFFFFFFFFF
 

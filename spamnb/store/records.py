@@ -7,6 +7,7 @@ from binascii import crc32  # zlib's, without loading zlib
 from stat import S_ISREG
 
 from spamnb.errors import WHAT_TO_DO, InputOutputError, ModelError
+from spamnb.grams import COUNTERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 WIDTHS = {"B": 1, "H": 2, "I": 4, "Q": 8, "f": 4}  # letter of a type → bytes
 EINVAL = 22  # the error of a read of less than no bytes, as a damaged directory may ask for
 KEY_BYTES = 8  # a record begins with its fingerprint
+TOKENS, PAIRS, GRAMS = "fingerprints", "pairs", "grams"  # what a record of the journal has of each kind
 ENTRY_BYTES = 8  # an entry of a directory: where a stretch starts, and its checksum
 RECORDS_AT_ONCE = 1 << 16
 MOST_VERIFIED = (
@@ -232,6 +234,33 @@ def checksum_of(stretch: bytes | memoryview, index: int) -> int:
     The index makes it differ between empty stretches, and from the zeros of a lost block.
     """
     return crc32(stretch) ^ index + 1
+
+
+def rows_at(data: bytes, label_count: int, places: Sequence[int]) -> dict[int, Row]:
+    """Return the rows of counts at some places of a dense column, but for those of zeros alone."""
+    rows: dict[int, Row] = {}
+    if not data:
+        return rows
+    count_width = len(data) // (label_count * COUNTERS)
+    for place in places:
+        at, total, counts = place * label_count * count_width, 0, []
+        for k in range(label_count):
+            count = number_at(data, at + k * count_width, count_width)
+            total |= count
+            counts.append(count)
+        if total:
+            rows[place] = tuple(counts)
+    return rows
+
+
+def spread(counters: bytes, counts: bytes, width: int) -> bytes:
+    """Return the counts of all grams, by those of some counters; `width`: bytes that a counter has."""
+    spread_out = bytearray(COUNTERS * width)
+    for number in range(len(counters) // 4):
+        to = number_at(counters, 4 * number, 4) % COUNTERS * width
+        for at in range(width):
+            spread_out[to + at] = counts[number * width + at]
+    return bytes(spread_out)
 
 
 def number_at(data: bytes, at: int, size: int) -> int:

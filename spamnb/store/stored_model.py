@@ -9,10 +9,21 @@ import os
 from binascii import crc32  # zlib's, without loading zlib
 
 from spamnb.errors import WHAT_TO_DO, ModelError, NoInput, NoModel, command_to_run
+from spamnb.grams import COUNTERS
 from spamnb.labels import MOST_LABELS, is_label
 from spamnb.store import msgpack_codec
 from spamnb.store.msgpack_codec import is_integer, is_number
-from spamnb.store.records import KEY_BYTES, Column, CountRecords, File, offset_of
+from spamnb.store.records import (
+    GRAMS,
+    KEY_BYTES,
+    PAIRS,
+    Column,
+    CountRecords,
+    File,
+    offset_of,
+    rows_at,
+    spread,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +74,7 @@ class StoredModel:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError(path, f"its head is damaged; {WHAT_TO_DO}") from error
         self._learned: tuple[bytes, bytes] | None = None  # digests and their label indices
+        self._grams: bytes | None = None  # all counts of grams, once they were asked for
         self._journal: Journal | None = None
         if _has_journal(path):
             from spamnb.store.journal import Journal  # late: most often there is none
@@ -101,7 +113,7 @@ class StoredModel:
     def load(self, before: StoredModel | None = None) -> None:
         """Read all counts into memory, or share those of `before`, if only the journal has changed since."""
         if before is not None and before.generation == self.generation and before.tokens.in_memory:
-            self.tokens, self.pairs = before.tokens, before.pairs
+            self.tokens, self.pairs, self._grams = before.tokens, before.pairs, before._grams
         else:
             self.tokens.load()
             self.pairs.load()
@@ -114,7 +126,29 @@ class StoredModel:
     def pair_rows(self, fingerprints: Sequence[int]) -> dict[int, Row]:
         """Return the counts of those pairs of neighbours that are known, the journal's included."""
         rows = self.pairs.rows(fingerprints)
-        return _added(rows, self._journal.rows(fingerprints, of_pairs=True)) if self._journal else rows
+        return _added(rows, self._journal.rows(fingerprints, PAIRS)) if self._journal else rows
+
+    def gram_rows(self, counters: Sequence[int]) -> dict[int, Row]:
+        """Return the counts of those grams that some message has, the journal's included."""
+        return _added(rows_at(self.gram_data(), len(self.labels), counters), self.gram_changes(counters))
+
+    def gram_changes(self, counters: Sequence[int] | None = None) -> dict[int, list[int]]:
+        """Return what the journal adds to the counts of grams."""
+        return self._journal.rows(counters, GRAMS) if self._journal else {}
+
+    def gram_data(self) -> bytes:
+        """Read the counts of all grams, once, and verify them; b"" if the model has none.
+
+        A message has some in every page of the file, so that to look up each by itself is no faster.
+        """
+        if self._grams is None:
+            self._grams = b""
+            if "grams" in self.columns:
+                counts, counters = self.columns["grams"], self.columns["gram_counters"].read()
+                self._grams = counts.read()
+                if counters:
+                    self._grams = spread(counters, self._grams, len(self.labels) * counts.width)
+        return self._grams
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """Return how many tokens share the same messages per label, the journal's changes made."""
@@ -161,6 +195,11 @@ class StoredModel:
         fits = tokens.kind == "Q" + 2 * label_count * tokens.kind[-1] and tokens.kind[-1] in WHOLE
         fits = fits and pairs.kind == "Q" + label_count * pairs.kind[-1] and pairs.kind[-1] in WHOLE
         fits = fits and columns["text"].kind == "B"
+        if "grams" in columns:
+            grams, counters = columns["grams"], columns["gram_counters"]
+            fits = fits and grams.kind in WHOLE and counters.kind == "I"
+            rows = [len(counters)] if len(counters) else [0, COUNTERS]
+            fits = fits and len(grams) in [label_count * count for count in rows]
         leads = {"digest_leads": "f"} if "digest_leads" in columns else {}
         for length, kinds in (
             (len(tokens), TOKEN_COLUMNS),

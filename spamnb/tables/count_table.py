@@ -9,7 +9,7 @@ forgetting is subtracting it, and training on many machines is a sum, in any ord
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +43,7 @@ def scale_sums(factor: int, numbers: NumberSums) -> NumberSums:
 
 
 LARGEST_INT32, LARGEST_UINT16 = (1 << 31) - 1, (1 << 16) - 1
+NO_GRAMS: Array = np.empty((0, 0), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,8 @@ class CountTable:
     first_days: Array  # day a token was first seen, counted from 1970
     last_days: Array
     learned: LearnedMessages = NOTHING_LEARNED
+    # [label, counter] messages that have a gram of the counter; nothing if grams are not counted
+    grams: Array = field(default_factory=lambda: NO_GRAMS)
 
     @classmethod
     def empty(cls, labels: Sequence[str]) -> CountTable:
@@ -87,6 +90,7 @@ class CountTable:
             numbers=add_sums([self.numbers, scale_sums(-1, other.numbers)]),
             message_counts=self.message_counts - other.message_counts,
             occurrence_counts=self.occurrence_counts - other.occurrence_counts,
+            grams=sum_grams([self.grams, -other.grams]),
         )
 
     @property
@@ -140,6 +144,13 @@ class CountTable:
             if not self.occurrence_counts[:, at].any()
         }
 
+    def gram_data(self) -> bytes:
+        """Return the counts of all grams, by counter and label."""
+        return self.grams.T.tobytes()
+
+    def gram_changes(self, _counters: Sequence[int]) -> dict[int, list[int]]:
+        return {}
+
     def _known(self, fingerprints: Sequence[int]) -> Iterator[tuple[int, int]]:
         places = self.places(np.array(fingerprints, np.uint64)).tolist()
         return ((fingerprint, at) for fingerprint, at in zip(fingerprints, places, strict=True) if at >= 0)
@@ -180,7 +191,9 @@ class CountTable:
 
     def as_shard(self, shard: int) -> CountTable:
         """Leave counts of messages, not of tokens, to the first shard, so that shards add up to the whole."""
-        return self if shard == 0 else replace(self, messages=(0,) * len(self.labels), numbers={})
+        if shard == 0:
+            return self
+        return replace(self, messages=(0,) * len(self.labels), numbers={}, grams=NO_GRAMS)
 
     def scaled(self, factor: int) -> CountTable:
         """Multiply all counts by a whole number; by -1 to subtract the table. Its days mean nothing then."""
@@ -190,13 +203,17 @@ class CountTable:
             numbers=scale_sums(factor, self.numbers),
             message_counts=_narrowed(factor * self.message_counts.astype(np.int64)),
             occurrence_counts=_narrowed(factor * self.occurrence_counts.astype(np.int64)),
+            grams=_narrowed(factor * self.grams.astype(np.int64)),
         )
 
     def keyed(self, key: Key) -> CountTable:
         """Make the table that a model with this key has: its own fingerprints and digests, and no texts."""
         fingerprints = np.array(key.fingerprints(self.fingerprints.tolist()), np.uint64)
-        learned, texts = self.learned.keyed(key), Texts.empty(len(self))
-        table = replace(self, fingerprints=fingerprints, texts=texts, learned=learned)
+        learned, texts, grams = self.learned.keyed(key), Texts.empty(len(self)), self.grams
+        if grams.size:
+            grams = np.empty_like(self.grams)
+            grams[:, key.all_counters()] = self.grams
+        table = replace(self, fingerprints=fingerprints, texts=texts, learned=learned, grams=grams)
         return table._entries(stable_order(fingerprints))
 
     def clipped(self) -> CountTable:
@@ -215,6 +232,7 @@ class CountTable:
             },
             message_counts=message_counts,
             occurrence_counts=np.maximum(self.occurrence_counts, message_counts * words),
+            grams=np.maximum(self.grams, 0),
         )
         return clipped.only(np.any(message_counts, axis=0))
 
@@ -225,7 +243,7 @@ class CountTable:
         indices = [labels.index(label) if label in labels else NOT_LEARNED for label in self.labels]
 
         def spread(rows: Array) -> Array:
-            wide = np.zeros((len(labels), len(self)), rows.dtype)
+            wide = np.zeros((len(labels), rows.shape[1]), rows.dtype)
             for new, row in zip(indices, rows, strict=True):
                 if new != NOT_LEARNED:
                     wide[new] += row
@@ -247,6 +265,7 @@ class CountTable:
             message_counts=spread(self.message_counts),
             occurrence_counts=spread(self.occurrence_counts),
             learned=self.learned.relabelled(indices),
+            grams=spread(self.grams) if self.grams.size else self.grams,
         )
 
 
@@ -257,11 +276,11 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     if len(tables) == 1:
         return tables[0]
     messages = tuple(sum(column) for column in zip(*(table.messages for table in tables), strict=True))
-    numbers = add_sums(table.numbers for table in tables)
+    numbers, grams = add_sums(table.numbers for table in tables), sum_grams([table.grams for table in tables])
     learned = merge_learned([table.learned for table in tables]).remaining()
     tables = [table for table in tables if len(table)] or tables[:1]
     if len(tables) == 1:
-        return replace(tables[0], messages=messages, numbers=numbers, learned=learned)
+        return replace(tables[0], messages=messages, numbers=numbers, learned=learned, grams=grams)
     fingerprints = np.concatenate([table.fingerprints for table in tables])
     firsts, all_places = distinct(fingerprints)
     size, places = len(firsts), np.split(all_places, np.cumsum([len(table) for table in tables])[:-1])
@@ -283,10 +302,21 @@ def sum_tables(tables: Sequence[CountTable]) -> CountTable:
     texts = Texts.joined([table.texts for table in tables])[firsts]  # of several, the first counts
     counts = message_counts, occurrence_counts
     total = CountTable(
-        labels, messages, numbers, fingerprints[firsts], texts, *counts, first_days, last_days, learned
+        labels, messages, numbers, fingerprints[firsts], texts, *counts, first_days, last_days, learned, grams
     )
     filled: Array = np.any(message_counts, axis=0) | np.any(occurrence_counts, axis=0)
     return total.only(filled)
+
+
+def sum_grams(tables: Sequence[Array]) -> Array:
+    """Add up the counts of grams; those of tables that have none are empty."""
+    counted = [grams for grams in tables if grams.size]
+    if len(counted) <= 1:
+        return counted[0] if counted else NO_GRAMS
+    total = np.zeros(counted[0].shape, np.int64)
+    for grams in counted:
+        total += grams
+    return _narrowed(total)
 
 
 def _narrowed(sums: Array) -> Array:

@@ -8,10 +8,11 @@ import numpy as np
 
 from spamnb.arrays import Array, Texts, shard_range, stable_order
 from spamnb.errors import WHAT_TO_DO, ModelError
+from spamnb.grams import COUNTERS
 from spamnb.store.journal import JournalRecord
 from spamnb.store.records import Column
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import LARGEST_INT32, CountTable, NumberSums, sum_tables
+from spamnb.tables.count_table import LARGEST_INT32, NO_GRAMS, CountTable, NumberSums, sum_tables
 from spamnb.tables.layout import column_header, record_type
 from spamnb.tables.learned import NOTHING_LEARNED, LearnedMessages
 
@@ -57,12 +58,12 @@ def load_shard(stored: StoredModel, shard: int, shards: int) -> CountTable:
         "first_days": stretch("first_days", first, end),
         "pair_days": stretch("pair_days", first_pair, end_pair),
     }
-    base = _table_of(stored, column).as_shard(shard)
+    base = _table_of(stored, column, with_grams=shard == 0).as_shard(shard)
     later = (table_of_record(record, base.labels).shard(shard, shards) for record in stored.journal.records)
     return replace(sum_tables([base, *later]), learned=NOTHING_LEARNED)
 
 
-def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
+def _table_of(stored: StoredModel, column: Mapping[str, Array], with_grams: bool = True) -> CountTable:
     """Make a table of columns of a file, whole ones or a stretch of each."""
     label_count, head = len(stored.labels), stored.head
 
@@ -77,6 +78,7 @@ def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
     counts, pair_counts = tokens["counts"].T, pairs["counts"].T
     kind = np.int32 if max(counts.max(initial=0), pair_counts.max(initial=0)) <= LARGEST_INT32 else np.int64
     zeros = np.zeros(len(pairs), np.uint8)  # pairs have no text and no occurrences
+    grams = gram_counts(stored) if with_grams else NO_GRAMS
     return CountTable(
         tuple(stored.labels),
         tuple(head["messages"]),
@@ -87,7 +89,15 @@ def _table_of(stored: StoredModel, column: Mapping[str, Array]) -> CountTable:
         np.array([both(counts[label_count + k], zeros) for k in range(label_count)], kind),
         both(column["first_days"], column["pair_days"]),
         both(column["days"], column["pair_days"]),
+        grams=grams.T.astype(kind),
     )
+
+
+def gram_counts(stored: StoredModel) -> Array:
+    """Return the counts of all grams in a file, [counter, label]; none if it has none."""
+    if not stored.gram_data():
+        return NO_GRAMS
+    return np.frombuffer(stored.gram_data(), f"<{stored.column('grams').kind}").reshape(COUNTERS, -1)
 
 
 def _shard_records(column: Column, shard: int, shards: int) -> tuple[int, int]:
@@ -103,12 +113,15 @@ def table_of_record(record: JournalRecord, labels: Sequence[str]) -> CountTable:
     word_count, size = len(record.fingerprints), len(record.fingerprints) + len(record.pairs)
     messages = [0] * len(labels)
     message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
+    grams = np.zeros((len(labels), COUNTERS), np.int8) if len(record.grams) else NO_GRAMS
     numbers: NumberSums = {}
     record.add_numbers_to(numbers)
     for label_index, sign in record.steps:
         messages[label_index] += sign
         message_counts[label_index] += sign
         occurrence_counts[label_index, :word_count] += sign * np.array(record.occurrences, np.int32)
+        if grams.size:
+            grams[label_index, record.grams] += sign
     text = np.frombuffer(record.text, np.uint8)
     lengths = np.zeros(size, np.int64)
     lengths[:word_count] = np.diff(np.flatnonzero(text == ord("\n")), prepend=-1) - 1
@@ -126,4 +139,5 @@ def table_of_record(record: JournalRecord, labels: Sequence[str]) -> CountTable:
         days,
         days,
         LearnedMessages.of_records([record], labels),
+        grams,
     )

@@ -8,7 +8,9 @@ import numpy as np
 
 from spamnb.arrays import places_among
 from spamnb.bayes.bulk_classifier import narrowed
+from spamnb.grams import COUNTERS
 from spamnb.tables.layout import record_type
+from spamnb.tables.loading import gram_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +35,14 @@ class CountLookup:
             later = {pair for record in records for pair in record.pairs}
             self.pairs, counts = _columns(stored.column("pairs"), width, later, stored.pair_rows)
             self.counts = np.concatenate((self.counts, counts))
+        self.grams = np.zeros((COUNTERS if view.grams else 0, label_count), np.int32)  # [counter, label]
+        if view.grams:
+            if stored.gram_data():
+                self.grams = narrowed(gram_counts(stored))
+            changed = list(stored.gram_changes())
+            found, nothing = stored.gram_rows(changed), (0,) * label_count
+            for counter in changed:
+                self.grams[counter] = found.get(counter, nothing)
 
     def counts_of(self, rows: Rows, fingerprints: Array) -> Array:
         """Return the rows of counts of a vocabulary that messages use, zeros for what is unknown."""

@@ -18,6 +18,7 @@ import numpy as np
 from spamnb.arrays import Array
 from spamnb.errors import CannotCreate, DataError
 from spamnb.files import make_folder
+from spamnb.grams import COUNTERS
 from spamnb.tables.count_table import CountTable
 from spamnb.tables.layout import DIRECTORY, ModelFileWriter, record_type
 from spamnb.tables.learned import LearnedMessages
@@ -26,6 +27,7 @@ from spamnb.tables.totals import Totals, sum_totals
 MapShards = Callable[..., Iterable[Any]]  # called as `map`: a function, the shards, other arguments
 
 LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # bytes of an unsigned number → letter of its type
+MOST_LISTED = COUNTERS // 8  # counters of grams: more take a delivery longer than all would
 LARGEST_COLUMN = (1 << 32) - 1  # bytes
 TOO_LARGE = "more than 4 GiB, which is the most a column has; drop what is rare: --drop-rare 1"
 
@@ -120,7 +122,11 @@ def save(
         "first_days": "H",
         "pair_days": "H",
     }
-    small = {**_histogram(whole), **_digests(learned, label_count)}
+    small = {
+        **_histogram(whole),
+        **_digests(learned, label_count),
+        **_grams(whole.grams.T),
+    }
     kinds |= {name: _kind(column) for name, column in small.items()}
     bits, pair_bits = _bits(whole.vocabulary), _bits(whole.pair_vocabulary)
     entries = {
@@ -190,6 +196,14 @@ def _digests(learned: LearnedMessages, label_count: int) -> dict[str, Array]:
         "digest_scores": learned.scores.astype("<f4"),
     }
     return {**columns, "digest_leads": learned.leads.astype("<f4")} if label_count > 2 else columns
+
+
+def _grams(counts: Array) -> dict[str, Array]:
+    """Return the counts of all grams; while few are not 0, of those alone, and which these are."""
+    known = np.flatnonzero(counts.any(axis=1)) if len(counts) else np.empty(0, np.int64)
+    if len(known) > MOST_LISTED:
+        return {"gram_counters": np.empty(0, "<u4"), "grams": _narrow(counts.reshape(-1))}
+    return {"gram_counters": known.astype("<u4"), "grams": _narrow(counts[known].reshape(-1))}
 
 
 def _narrow(column: Array) -> Array:

@@ -77,6 +77,7 @@ class SpilledTable:
         columns = table.fingerprints, table.first_days, table.last_days, *map(_narrow, counts)
         self.columns = [*map(file.put, columns)]
         self.text = file.put(table.texts.data)
+        self.grams = file.put(table.grams.reshape(-1))
         self.kinds = table.message_counts.dtype, table.occurrence_counts.dtype
 
     def __len__(self) -> int:
@@ -90,8 +91,11 @@ class SpilledTable:
         columns = [column.load(first, end) for column in self.columns]
         fingerprints, first_days, last_days, lengths, *counts = columns
         labels = len(self.about.labels)
+        about = self.about
+        if shard == 0 and self.grams.size:
+            about = replace(about, grams=self.grams.load().reshape(labels, -1))
         return replace(
-            self.about.as_shard(shard),
+            about.as_shard(shard),
             fingerprints=fingerprints,
             texts=Texts(np.cumsum(lengths, dtype=np.int64), self.text.load(text, text_end)),
             message_counts=np.stack(counts[:labels]).astype(self.kinds[0]),

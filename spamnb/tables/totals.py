@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spamnb.arrays import Array, counted_columns, distinct_columns
-from spamnb.tables.count_table import CountTable, NumberSums, add_sums
+from spamnb.tables.count_table import CountTable, NumberSums, add_sums, sum_grams
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,7 @@ class Totals:
     numbers: NumberSums
     patterns: Array  # [label, n] the different columns of message counts
     pattern_tokens: Array  # how many tokens have each of these columns
+    grams: Array  # as in a table
 
     @classmethod
     def of(cls, table: CountTable) -> Totals:
@@ -47,6 +48,7 @@ class Totals:
             int(of_pairs.max(initial=0)),
             table.numbers,
             *counted_columns(message_counts),
+            table.grams,
         )
 
     def histogram(self) -> dict[tuple[int, ...], int]:
@@ -79,4 +81,5 @@ def sum_totals(shards: Sequence[Totals]) -> Totals:
         add_sums(shard.numbers for shard in shards),
         patterns,
         np.bincount(which, tokens, patterns.shape[1]).astype(np.int64),
+        sum_grams([shard.grams for shard in shards]),
     )

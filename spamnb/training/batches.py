@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spamnb.array_loops import count_rows
-from spamnb.arrays import Array, Rows, Texts, sorted_distinct
+from spamnb.array_loops import count_rows, count_sets
+from spamnb.arrays import Array, Rows, Sets, Texts, sorted_distinct
+from spamnb.grams import COUNTERS
 from spamnb.key import Key
 from spamnb.mailboxes.chunks import RawMessage
 from spamnb.mailboxes.labelled import Sources
@@ -29,7 +30,7 @@ from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
 from spamnb.reading.tokenizer import Tokenizer
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import LARGEST_INT32, CountTable
+from spamnb.tables.count_table import LARGEST_INT32, NO_GRAMS, CountTable
 from spamnb.tables.saving import MapShards
 from spamnb.tables.spilling import SpillFile
 
@@ -103,11 +104,19 @@ class SampledMessages:
     places: Array
     parts: Array
     fingerprints: Array  # of the vocabulary of these rows
+    gram_starts: Array
+    grams: Array
+
+    @classmethod
+    def of(cls, digests: Array, labels: Array, rows: Rows, fingerprints: Array) -> SampledMessages:
+        grams = rows.grams.starts, rows.grams.members
+        return cls(digests, labels, rows.starts, rows.places, rows.parts, fingerprints, *grams)
 
     @property
     def rows(self) -> Rows:
         """Rows in which each token is once."""
-        return Rows(self.starts, self.places, np.broadcast_to(np.uint16(1), len(self.places)), self.parts, {})
+        once, grams = np.broadcast_to(np.uint16(1), len(self.places)), Sets(self.gram_starts, self.grams)
+        return Rows(self.starts, self.places, once, self.parts, {}, grams)
 
     def chosen(self, messages: Array) -> SampledMessages:
         """Choose some of the messages, and the vocabulary they need."""
@@ -117,8 +126,7 @@ class SampledMessages:
         used = np.zeros(len(self.fingerprints), bool)
         used[rows.places] = True
         rows = rows.renumbered(np.cumsum(used, dtype=np.int32) - 1)
-        digests, labels, fingerprints = self.digests[messages], self.labels[messages], self.fingerprints[used]
-        return SampledMessages(digests, labels, rows.starts, rows.places, rows.parts, fingerprints)
+        return self.of(self.digests[messages], self.labels[messages], rows, self.fingerprints[used])
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +157,7 @@ class Batch:
         """Choose messages to be scored."""
         labels = np.zeros(len(self), np.int64)
         labels[messages] = label_indices
-        rows, fingerprints = self.rows, self.fingerprints
-        everything = SampledMessages(self.digests, labels, rows.starts, rows.places, rows.parts, fingerprints)
+        everything = SampledMessages.of(self.digests, labels, self.rows, self.fingerprints)
         return everything.chosen(np.sort(messages))
 
     def table(self, labels: Sequence[str], chosen: Array, day: int) -> CountTable:
@@ -159,6 +166,7 @@ class Batch:
         if self.rows.times.sum() > LARGEST_INT32:
             raise OverflowError("too many words for one batch")
         message_counts, occurrence_counts = np.zeros((2, len(labels), size), np.int32)
+        grams = np.zeros((len(labels), COUNTERS), np.int32) if len(self.rows.grams.members) else NO_GRAMS
         for label_index in sorted_distinct(chosen[:, 1]).tolist():
             messages, _, signs = chosen[chosen[:, 1] == label_index].T
             sign_of = np.zeros(len(self), np.int32)
@@ -166,6 +174,9 @@ class Batch:
             rows, counts = self.rows, (message_counts[label_index], occurrence_counts[label_index])
             columns = rows.starts, rows.places, rows.times, sign_of, *counts
             count_rows(*(column.data for column in columns))
+            if grams.size:
+                sets = rows.grams
+                count_sets(sets.starts.data, sets.members.data, sign_of.data, grams[label_index].data)
         days = np.broadcast_to(np.uint16(day), size)
         messages = np.bincount(chosen[:, 1], chosen[:, 2], len(labels)).astype(int).tolist()
         return CountTable(
@@ -178,6 +189,7 @@ class Batch:
             occurrence_counts,
             days,
             days,
+            grams=grams,
         )
 
 

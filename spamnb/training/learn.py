@@ -52,9 +52,10 @@ def learn(path: str, raw: bytes, label: str | None, is_correction: bool = False)
             score, lead = model.decide(found).score, found.lead_among_others(label)
         texts = {} if stored.keyed else features.texts
         tokens = sorted([(token, times, texts.get(token, "")) for token, times, _ in features.tokens])
-        pairs = sorted([pair for pair, _ in features.pairs])
-        day = today()
-        record = change(stored, identity, before, label, day, tokens, pairs, features.numbers, score, lead)
+        pairs, grams = sorted([pair for pair, _ in features.pairs]), sorted(features.grams)
+        record = change(
+            stored, identity, before, label, today(), tokens, pairs, grams, features.numbers, score, lead
+        )
         try:
             size = stored.journal.append(path + ".journal", stored.generation, [record])
         except OSError as error:

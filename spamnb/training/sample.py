@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from spamnb.arrays import places_among, sorted_distinct
-from spamnb.bayes.bulk_classifier import BulkClassifier, counts_by_token
+from spamnb.bayes.bulk_classifier import BulkClassifier, counts_by_token, narrowed
 from spamnb.bayes.cutoffs import has_spam, leads_among_others, spam_scores
 from spamnb.bayes.likelihood import Likelihood
 from spamnb.training.batches import SampledMessages
@@ -55,7 +55,8 @@ class Sample:
         if not len(messages):
             return
         piece = batch.sampled(messages, label_indices)
-        columns = piece.starts, piece.places, piece.parts, piece.fingerprints
+        rows = piece.starts, piece.places, piece.parts, piece.fingerprints
+        columns = *rows, piece.gram_starts, piece.grams
         self.pieces.append(SpilledMessages(piece.digests, piece.labels, [*map(self.file.put, columns)]))
         self.largest += int(np.bincount(label_indices).max())
         if self.largest > 2 * self.size:
@@ -104,7 +105,7 @@ class Sample:
             return learned
         pieces = list(self._load())
         found = counts([piece.fingerprints for piece in pieces])
-        classifier = BulkClassifier(Likelihood(totals, view, misfiled), found[0])
+        classifier = BulkClassifier(Likelihood(totals, view, misfiled), found[0], narrowed(totals.grams.T))
         for piece, counts_of_piece in zip(pieces, found, strict=True):
             classifier.open(piece.rows, counts_of_piece)
             joints = classifier.left_out_joints(range(len(piece.rows)), piece.labels.tolist())

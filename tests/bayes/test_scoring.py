@@ -8,13 +8,14 @@ from helpers.simple_table import SimpleTable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.arrays import MISSING, Rows
+from spamnb.arrays import MISSING, Rows, Sets
 from spamnb.bayes.bulk_classifier import BulkClassifier
 from spamnb.bayes.classifier import Classifier
 from spamnb.bayes.likelihood import NONE_MISFILED
 from spamnb.bayes.view import GLOBAL, View
 from spamnb.evaluation.corpus import Corpus
 from spamnb.evaluation.running_counts import RunningCounts
+from spamnb.grams import COUNTERS
 
 WORDS, PAIRS = range(12), range(12, 18)  # places in the vocabulary
 LABELS = ("ham", "spam"), ("ham", "news", "spam"), ("spam", "ham", "home", "news", "work")
@@ -24,6 +25,7 @@ messages = st.fixed_dictionaries(
     {
         "tokens": st.dictionaries(st.sampled_from(WORDS), st.integers(1, 60_000), max_size=9),
         "pairs": st.sets(st.sampled_from(PAIRS), max_size=5),
+        "grams": st.sets(st.sampled_from([0, 5, 70_000, COUNTERS - 1]), max_size=4),
         "numbers": st.dictionaries(st.sampled_from(["size", "hour"]), st.integers(0, 500), max_size=2),
     }
 )
@@ -44,6 +46,10 @@ def corpora(draw, labels):
         flat[:, 1].astype(np.uint16),
         parts[flat[:, 0]],
         {name: np.array([own["numbers"].get(name, MISSING) for _, own in mail]) for name in ("size", "hour")},
+        Sets(
+            np.cumsum([0, *(len(own["grams"]) for _, own in mail)]),
+            np.array([counter for _, own in mail for counter in sorted(own["grams"])], np.uint32),
+        ),
     )
     truth = np.array([label for label, _ in mail], np.int8)
     fingerprints = np.arange(18, dtype=np.uint64)
@@ -66,6 +72,7 @@ def views(draw, labels):
         least_evidence=draw(st.sampled_from([0.0, 0.7, 2.5])),
         damping=draw(st.sampled_from([None, 0.0, 4.0])),
         split_head_body=draw(st.booleans()),
+        grams=draw(st.booleans()),
     )
 
 
@@ -94,7 +101,8 @@ def features(corpus, message):
     numbers = {
         name: int(own[message]) for name, own in corpus.rows.numbers.items() if own[message] != MISSING
     }
-    return tokens, numbers, pairs
+    grams = corpus.rows.grams.chosen(np.array([message])).members.tolist()
+    return tokens, numbers, pairs, grams
 
 
 def one_by_one(corpus, view, learned, message, misfiled=NONE_MISFILED):

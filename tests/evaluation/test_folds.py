@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from spamnb.arrays import Rows
+from spamnb.arrays import Rows, Sets
 from spamnb.bayes.view import View
 from spamnb.errors import DataError, UsageError
 from spamnb.evaluation.candidates import STANDARD, parse_candidate, with_change
@@ -162,7 +162,7 @@ def test_a_word_too_often_to_be_counted():
 
     def corpus(size):
         ones = np.ones(size, np.uint8)
-        rows = Rows(np.arange(size + 1), ones * 0, ones * np.uint16(65_535), ones, {})
+        rows = Rows(np.arange(size + 1), ones * 0, ones * np.uint16(65_535), ones, {}, Sets.empty(size))
         names: list = [("", None)] * size
         return Corpus(
             ("ham", "spam"), ones * 0, names, np.empty(0), [], rows, np.zeros(1, np.uint64), [], [], ones

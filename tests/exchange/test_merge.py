@@ -13,6 +13,7 @@ from helpers.paths import ROOT
 from helpers.program import PROGRAM
 from helpers.recipes import blocks
 from helpers.samples import ham, spam, work
+from helpers.tables import grams_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -75,7 +76,7 @@ def content(path):
     own = table_of(path).relabelled(LABELS)
     columns = [own.fingerprints, own.texts.ends, own.texts.data, own.message_counts, own.occurrence_counts]
     columns += [own.learned.digests, own.learned.labels]
-    return [own.messages, own.numbers, *(column.tolist() for column in columns)]
+    return [own.messages, own.numbers, grams_of(own), *(column.tolist() for column in columns)]
 
 
 some_changes = st.lists(

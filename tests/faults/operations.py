@@ -37,7 +37,7 @@ LONG = letter("spam", 2001, rare=1500)  # a record of some 50 KB
 NOTED = {
     letter(label, number): label for label in ("ham", "spam") for number in range(3000, 3004)
 }  # a journal
-FULL = {letter("ham", number, rare=500): "ham" for number in range(4000, 4014)}  # one nearly full
+FULL = {letter("ham", number, rare=500): "ham" for number in range(4000, 4020)}  # one nearly full
 LESSONS = [letter("spam", number) for number in range(5000, 5040)]  # learned while something else goes on
 CROWD = [letter("spam", number) for number in range(6000, 6064)]  # learned by many at once
 KNOWN, MOVED, FORGOTTEN = (letter("spam", number) for number in (1, MANY - 1, MANY - 2))  # in first.spam

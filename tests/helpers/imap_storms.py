@@ -82,7 +82,7 @@ class Runner:
 
 def unknown(word):
     """A message that the model knows nothing about."""
-    return b"Subject: %sa\nFrom: %sb@%sc.example\n\n%sd %se\n" % (5 * (word,))
+    return b"Subject: %sa %sb %sc\n\n%sd %se\n" % (5 * (word,))
 
 
 def offer(n, sender=b"rich@loan.example"):

@@ -28,6 +28,7 @@ MAIL = [
 FEATURES = [Tokenizer(Settings()).features(read(raw)) for raw in MAIL]
 TOKENS = sorted({token for features in FEATURES for token in counted(features)})
 PAIRS = sorted({pair for features in FEATURES for pair in pairs_in(features)})
+GRAMS = sorted({counter for features in FEATURES for counter in features.grams})
 
 
 def fold(path):
@@ -63,6 +64,7 @@ def seen(path, mail=MAIL, tokens=TOKENS):
         "pair_presences": stored.pair_presences,
         "pair_vocabulary": stored.pair_vocabulary,
         "pair_rows": {pair: list(row) for pair, row in pair_rows_of(stored, PAIRS).items()},
+        "gram_rows": {counter: list(row) for counter, row in stored.gram_rows(GRAMS).items()},
         "numbers": {name: sums for name, sums in stored.numbers.items() if any(n for n, _, _ in sums)},
         "rows": {token: list(row) for token, row in rows_of(stored, tokens).items()},
         "histogram": stored.histogram(),

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 class SimpleTable:
     """A table of counts as plainly as can be, by words or by fingerprints, to compare the real one with."""
 
-    __slots__ = ("labels", "messages", "numbers", "pairs", "tokens")
+    __slots__ = ("grams", "labels", "messages", "numbers", "pairs", "tokens")
 
     def __init__(self, labels: Iterable[str]) -> None:
         self.labels = list(labels)
         self.messages = [0] * len(self.labels)
         self.tokens: dict[Any, list[int]] = {}
         self.pairs: dict[Any, list[int]] = {}
+        self.grams: dict[int, list[int]] = {}
         self.numbers: dict[str, list[list[int | float]]] = {}
 
     def learn(
@@ -27,8 +28,9 @@ class SimpleTable:
         tokens: Iterable[tuple[Any, int, int]],
         numbers: Mapping[str, int | float] | None = None,
         pairs: Iterable[tuple[Any, int]] = (),
+        grams: Iterable[int] = (),
     ) -> None:
-        """Add one message, given as a classifier takes it: its tokens, its numeric features, its pairs."""
+        """Add one message, given as a classifier takes it: tokens, numeric features, pairs and grams."""
         place, many = self.labels.index(label), len(self.labels)
         self.messages[place] += 1
         for token, occurrences, _ in tokens:
@@ -37,6 +39,8 @@ class SimpleTable:
             row[many + place] += occurrences
         for pair, _ in pairs:
             self.pairs.setdefault(pair, [0] * many)[place] += 1
+        for counter in grams:
+            self.grams.setdefault(counter, [0] * many)[place] += 1
         for name, value in (numbers or {}).items():
             sums = self.numbers.setdefault(name, [[0, 0, 0] for _ in self.labels])[place]
             sums[0] += 1
@@ -74,6 +78,12 @@ class SimpleTable:
 
     def pair_rows(self, fingerprints: Iterable[int]) -> dict[int, Row]:
         return {pair: tuple(self.pairs[pair]) for pair in fingerprints if pair in self.pairs}
+
+    def gram_data(self) -> bytes:
+        return b""  # all are changes
+
+    def gram_changes(self, counters: Iterable[int]) -> dict[int, list[int]]:
+        return {counter: self.grams[counter] for counter in counters if counter in self.grams}
 
     def histogram(self) -> dict[tuple[int, ...], int]:
         """How many tokens share the same messages per label: Bernoulli's absent words, in brief."""

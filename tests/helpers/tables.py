@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 from helpers.simple_table import SimpleTable
 from spamnb.arrays import Texts
+from spamnb.grams import COUNTERS
 from spamnb.model import DEFAULT_VIEW
 from spamnb.reading.features import fingerprints_of, pair_fingerprint
 from spamnb.reading.settings import Settings
 from spamnb.store.stored_model import StoredModel
-from spamnb.tables.count_table import CountTable
+from spamnb.tables.count_table import NO_GRAMS, CountTable
 from spamnb.tables.learned import LearnedMessages
 from spamnb.tables.saving import save
 from spamnb.training.replacing import replace_model
@@ -62,7 +63,24 @@ def columns_of(table, learned):
         LearnedMessages.of(
             list(learned), [place for place, _ in learned.values()], [s for _, s in learned.values()]
         ),
+        dense(table),
     )
+
+
+def dense(table):
+    """The counts of all grams of a table, or nothing if there are none."""
+    if not table.grams:
+        return NO_GRAMS
+    grams = np.zeros((len(table.labels), COUNTERS), np.int32)
+    for counter, row in table.grams.items():
+        grams[:, counter] = row
+    return grams
+
+
+def grams_of(table):
+    """The grams that some message has, and in how many of each label."""
+    counters = np.flatnonzero(table.grams.any(axis=0))
+    return dict(zip(counters.tolist(), table.grams[:, counters].T.tolist(), strict=True))
 
 
 def table_of_message(labels, label, tokens, numbers=None):
@@ -129,6 +147,7 @@ messages = st.tuples(
     ),
     st.dictionaries(st.sampled_from(["size", "hour"]), st.integers(0, 500), max_size=2),
     st.sets(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), max_size=3),
+    st.sets(st.sampled_from([0, 7, COUNTERS - 1]), max_size=2),
 )
 
 
@@ -139,8 +158,8 @@ def table_of(some, labels=LABELS):
     table = SimpleTable(labels)
     for label, tokens, *more in some:
         bag = [(token, times, 0) for token, times in tokens.items()]
-        numbers, pairs = [*more, {}, ()][:2] if len(more) < 2 else more
-        table.learn(label, bag, numbers, [(pair, 0) for pair in pairs])
+        numbers, pairs, grams = [*more, *({}, (), ())[len(more) :]]
+        table.learn(label, bag, numbers, [(pair, 0) for pair in pairs], grams)
     return table
 
 
@@ -154,6 +173,7 @@ def assert_same(mine, theirs):
         assert np.array_equal(getattr(mine, name), getattr(theirs, name)), name
     for name in ("ends", "data"):
         assert np.array_equal(getattr(mine.texts, name), getattr(theirs.texts, name)), name
+    assert grams_of(mine) == grams_of(theirs)
     for name in ("digests", "labels", "scores"):
         one, other = getattr(mine.learned, name), getattr(theirs.learned, name)
         assert np.array_equal(one, other, equal_nan=name == "scores"), name

@@ -158,13 +158,17 @@ def test_any_bit_wrong_and_any_cut_is_found(tmp_path):
 
 
 LOOKED_UP = ("starts", "tokens", "pair_starts", "pairs")  # where a delivery reads what it needs
+GRAMS = ("gram_counters", "grams")
 # What is done with a model, and which columns it reads whole.
 USES = {
     "training": (lambda path, ham: training.train(path, {"spam": [ham]}, pool=LocalPool(1)), lambda _: True),
-    "a server": (lambda path, ham: judged_in_memory(path, ham), lambda name: name in ("tokens", "pairs")),
+    "a server": (
+        lambda path, ham: judged_in_memory(path, ham),
+        lambda name: name in ("tokens", "pairs", *GRAMS),
+    ),
     "a lesson": (
         lambda path, ham: learn(path, ham, "ham"),
-        lambda name: name in ("digests", "digest_labels"),
+        lambda name: name in ("digests", "digest_labels", *GRAMS),
     ),
     "absent words": (
         lambda path, ham: Model.open(path, View("bernoulli")).classify(ham).score,
@@ -224,7 +228,7 @@ def test_all_of_it_is_said(spamnb, own):
 
 def test_a_damaged_head_and_the_journal(spamnb, own):
     learn(own, b"Subject: lesson\n\nwords", "spam")
-    flip(own, 200)
+    flip(own, 400)
     flip(own + ".journal", 50)
     head, journal = lines(spamnb("inspect", "--check", "--model", own))
     assert "its head is damaged" in head

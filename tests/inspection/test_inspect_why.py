@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spamnb.bayes.verdict import Evidence
 from spamnb.bayes.view import View
 from spamnb.inspection.explanation import explain
 from spamnb.inspection.ignored import hidden_words, ignored_headers, ignored_parts
 from spamnb.inspection.marked_text import collapse_spaces, cut_text, marked_sections
-from spamnb.inspection.reason import place_of
+from spamnb.inspection.reason import Reason, place_of
 from spamnb.model import Model
 from spamnb.reading.message import read
 from spamnb.reading.settings import Settings
@@ -31,6 +32,11 @@ VIEWS = {
     "the mean of all in one": View("binary", 0.01, damping=4.0, pairs=True),
     "the mean, nothing silent": View("binary", 0.01, damping=0.0, split_head_body=True, numbers=True),
 }
+
+
+def reasons_for(*tokens):
+    """Make reasons of some weight for tokens."""
+    return {token: Reason(token, Evidence(token, (1, 0), 1, [0.0, 1.0]), 1.0, 1.0) for token in tokens}
 
 
 @pytest.fixture(params=["two labels", "three labels"])
@@ -61,7 +67,8 @@ class TestSum:
         assert background + sum(part.adds for part in why.part_sums) == pytest.approx(why.lead, abs=near)
         for part in why.part_sums:
             assert part.weight / part.divisor == pytest.approx(part.adds)
-        assert sum(part.tokens for part in why.part_sums) == len(why.reasons)
+        counted = sum(one.evidence.times if one.is_gram else 1 for one in why.reasons)
+        assert sum(part.tokens for part in why.part_sums) == counted
 
 
 @pytest.mark.parametrize(
@@ -107,7 +114,7 @@ class TestReading:
         message = read(raw)
         counted = "from:@example.org|subject:cheap subject:pills|viagra|click here|url:casino.example"
         counted += "|header:x-mailer|received:.example.net|buy viagra"
-        blocks = list(marked_sections(message, tokenizer, set(counted.split("|")), 1000))
+        blocks = list(marked_sections(message, tokenizer, reasons_for(*counted.split("|")), 1000))
         titles = [block.title.text for block in blocks]
         assert titles == "From Subject text/plain X-Mailer Received".split()
         marked = {
@@ -131,18 +138,20 @@ class TestReading:
 
     def test_runs_of_more_than_two(self):
         tokenizer = Tokenizer(Settings(ngrams=3))
-        blocks = list(marked_sections(read(b"order it now!"), tokenizer, {"order it now!"}, 100))
+        blocks = list(marked_sections(read(b"order it now!"), tokenizer, reasons_for("order it now!"), 100))
         assert [piece.text for piece in blocks[0].pieces if piece.tokens] == ["order", "it", "now!"]
 
     def test_hidden_text_is_shown_as_such(self):
         raw = b"Content-Type: text/html\n\n<p>seen</p><p style='display:none'>secret</p>"
-        *_, hidden, _header = marked_sections(read(raw), Tokenizer(Settings()), {"hidden:secret"}, 100)
+        *_, hidden, _header = marked_sections(
+            read(raw), Tokenizer(Settings()), reasons_for("hidden:secret"), 100
+        )
         assert hidden.title.text == "hidden from view"
         assert [piece for piece in hidden.pieces if piece.tokens] == [("secret", ("hidden:secret",))]
 
     def test_it_is_bounded(self):
         raw = b"\n\n" + b"word " * 10_000
-        (block,) = marked_sections(read(raw), Tokenizer(Settings()), (), 100)
+        (block,) = marked_sections(read(raw), Tokenizer(Settings()), {}, 100)
         assert sum(len(piece.text) for piece in block.pieces) <= 100
 
 
@@ -172,8 +181,9 @@ class TestIgnored:
 
     def test_every_token_is_told_once(self, spamnb, mail):
         why = explain(Model.open(spamnb.model), mail.messages["spam"])
-        told = [*(one.token for one in why.reasons if " " not in one.token), *why.unknown, *why.weak_rows]
+        reasons = [one.token for one in why.reasons if not one.is_gram]
+        told = [*(token for token in reasons if " " not in token), *why.unknown, *why.weak_rows]
         assert sorted(told) == sorted(why.features.texts.values())
-        pairs = sum(" " in one.token for one in why.reasons)
+        pairs = sum(" " in token for token in reasons)
         assert why.ignored_pairs == len(why.features.pairs) - pairs
         assert all(abs(one.weight) < 2.5 for one in why.weak)

@@ -31,7 +31,7 @@ CHOICES = [
 
 
 def gathered(raws, tokenizer):
-    """Of each message in a batch its tokens, its pairs, its numbers, and the texts of its tokens."""
+    """Of each message in a batch its tokens, its pairs, its numbers, the texts of its tokens, its grams."""
     chunk = ReadMessages([RawMessage("mail", number, raw) for number, raw in enumerate(raws)], 0)
     batch = batch_of(chunk, None, tokenizer)
     rows = batch.rows
@@ -53,14 +53,15 @@ def gathered(raws, tokenizer):
                 pairs.append((fingerprint, part))
         numbers = {name: int(values[number]) for name, values in rows.numbers.items()}
         numbers = {name: value for name, value in numbers.items() if value != MISSING}
-        found.append((sorted(tokens), sorted(pairs), numbers, texts))
+        grams = rows.grams.members[rows.grams.starts[number] : rows.grams.starts[number + 1]].tolist()
+        found.append((sorted(tokens), sorted(pairs), numbers, texts, grams))
     return found
 
 
 def by_itself(raw, tokenizer):
     features = tokenizer.features(read(raw))
     texts = dict.fromkeys(features.texts, "") if tokenizer.key else features.texts
-    return sorted(features.tokens), sorted(features.pairs), features.numbers, texts
+    return sorted(features.tokens), sorted(features.pairs), features.numbers, texts, features.grams
 
 
 def assert_same(raws, key=None, **choices):

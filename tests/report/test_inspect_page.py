@@ -6,6 +6,8 @@ from helpers.pages import parsed, section, words
 from spamnb.bayes.view import View
 from spamnb.inspection.explanation import explain
 from spamnb.model import Model
+from spamnb.pages.elements import shortened
+from spamnb.pages.parts import TOKEN
 from spamnb.report.message_page import message_page
 
 
@@ -54,7 +56,7 @@ def test_all_evidence_is_there_by_part(tree, spamnb, mail):
         why.by_place()
     )
     listed = [one.text() for one in tables.css("tbody th code")]
-    assert sorted(listed) == sorted(one.token for one in why.reasons)
+    assert sorted(listed) == sorted(shortened(one.token, TOKEN) for one in why.reasons)
 
 
 def test_the_waterfall_ends_at_the_score(tree, spamnb, mail):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers.learning import fold
+from helpers.tables import grams_of
 
 from spamnb.key import Key
 from spamnb.model import Model
@@ -79,7 +80,8 @@ def known(path):
     tokens = sorted(zip(*(row.tolist() for part in rows for row in part), strict=True))
     learned = sorted(zip(table.learned.labels.tolist(), map(str, table.learned.scores.tolist()), strict=True))
     figures = [stored.head[name] for name in ("cutoffs", "calibration", "vocabulary", "presences")]
-    return table.labels, table.messages, table.numbers, tokens, learned, figures
+    grams = sorted(grams_of(table).values())
+    return table.labels, table.messages, table.numbers, tokens, grams, learned, figures
 
 
 def judged(path, messages, by=Model.open):

@@ -15,7 +15,7 @@ from helpers.tables import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spamnb.arrays import Rows, Texts
+from spamnb.arrays import Rows, Sets, Texts
 from spamnb.bayes.view import View
 from spamnb.errors import SpamnbError, UsageError
 from spamnb.exchange.merging import merge
@@ -93,7 +93,7 @@ def test_a_sample_has_the_lowest_digests_of_each_label(batches, size):
         for digests in batches:
             labels = np.array(digests) % 2
             zeros = np.zeros(len(digests), np.int32)
-            rows = Rows(np.arange(len(digests) + 1), zeros, zeros, zeros, {})
+            rows = Rows(np.arange(len(digests) + 1), zeros, zeros, zeros, {}, Sets.empty(len(digests)))
             messages, fingerprints = np.arange(len(digests)), np.zeros(1, np.uint64)
             names: list[tuple[str, int | None]] = [("", 0)] * len(digests)
             batch = Batch(
@@ -299,7 +299,7 @@ def test_the_model_has_the_cutoffs_of_its_scores(mail):
     assert ham.max() < high <= spam.min()
     judge = Model.open(str(mail / "model"))
     assert judge.classify(b"Subject: lunch\n\nsee you at noon").label == "ham"
-    assert judge.classify(b"Subject: money\n\nbuy now").label == "spam"
+    assert judge.classify(b"Subject: money 1\n\nbuy now 21").label == "spam"
 
 
 def test_more_labels_than_a_model_can_have(mail):

@@ -52,7 +52,7 @@ def message_text(why: Explanation, everything: bool) -> Iterator[Text]:
     most = len(why.message.data) if everything else MOST_TEXT
     blocks = [
         block
-        for block in marked_sections(why.message, why.model.tokenizer, marker.weights, most)
+        for block in marked_sections(why.message, why.model.tokenizer, marker.reasons, most)
         if everything or not block.is_header or block.title.text.lower() in SHOWN_HEADERS
     ]
     several = sum(not block.is_header for block in blocks) > 1
@@ -71,11 +71,9 @@ class WordMarker:
     def __init__(self, why: Explanation, coloured: bool) -> None:
         self.why = why
         self.coloured = coloured
-        self.weights: dict[str, float] = {}  # of tokens, in nats
-        for reason in why.reasons:
-            if not reason.is_number:
-                self.weights[reason.token] = reason.total_weight
-        self.largest = max(filter(isfinite, map(abs, self.weights.values())), default=0.0)
+        self.reasons = {reason.token: reason for reason in why.reasons if not reason.is_number}
+        marks = [abs(reason.mark) for reason in self.reasons.values()]
+        self.largest = max(filter(isfinite, marks), default=0.0)
 
     def lines(self, block: Section, titled: bool) -> list[Text]:
         """Lay out a header on a line of its own; a text below an empty line and perhaps its title."""
@@ -95,7 +93,7 @@ class WordMarker:
         from rich.text import Text
 
         text = "\n".join(printable(line) for line in piece.text.expandtabs(4).split("\n"))
-        weight = sum(self.weights[token] for token in piece.tokens)
+        weight = sum(self.reasons[token].mark for token in piece.tokens)
         part = abs(weight) / self.largest if self.largest else inf
         if not weight or isnan(weight) or part < FAINTEST:
             return Text(text, style)
@@ -191,8 +189,10 @@ def sum_table(why: Explanation) -> RenderableType:
     if why.absent:
         rows.append(("all other words, which are absent", "", "", signed(why.absent, 4)))
     for part in why.part_sums:
-        damping = part.divisor - part.tokens
+        damping = part.divisor * part.share - part.tokens
         divided = f"{part.tokens:,} + {damping:g} silent" if part.divisor != 1 else ""
+        if part.share != 1:
+            divided = f"{1 / part.share:g} × ({divided})"
         rows.append((part.name, signed(part.weight, 3), divided, signed(part.adds, 4)))
     ahead = "score" if why.lead == why.verdict.score else f"{why.sides[1]} ahead of {why.sides[0]} by"
     rows.append([Text(cell, "bold") for cell in (ahead, "", "", signed(why.lead, 4))])

@@ -152,5 +152,5 @@ def add_to_model(model: str, imported: Imported, fresh: bool = False, keyed: boo
             key = key_for(model, keyed)
         if key:
             more = more.keyed(key)
-        settings = Settings(closed=True, keyed=key.id if key else "")
+        settings = Settings(closed=True, grams=False, keyed=key.id if key else "")
         write(model, sum_tables([base, more]), settings, before=before)

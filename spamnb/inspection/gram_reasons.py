@@ -1,0 +1,102 @@
+"""Grams as people can see them: those that tell, joined into the stretches of text that they cover.
+
+A gram counts once, where it stands first. So what the stretches add is what the grams of the message add.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spamnb.bayes.classifier import Scorer
+from spamnb.bayes.verdict import Evidence
+from spamnb.bayes.view import SHARE_OF_GRAMS
+from spamnb.files import printable
+from spamnb.grams import GRAM_BYTES, part_of
+from spamnb.inspection.reason import Reason
+from spamnb.labels import SPAM
+from spamnb.reading.features import BODY, HEAD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spamnb.model import Model
+    from spamnb.reading.features import Features
+
+
+def gram_reasons(
+    model: Model, features: Features, toward: int, against: int
+) -> Iterator[tuple[int, list[Reason], float]]:
+    """Yield of head and body the stretches that tell two labels apart, and the divisor."""
+    weights = telling_weights(model, features, toward, against)
+    rows = model.stored.gram_rows(list(weights))
+    for part in (HEAD, BODY):
+        in_mean = [
+            counter for counter in weights if part_of(counter) == part or not model.view.split_head_body
+        ]
+        divisor = (len(in_mean) + (model.view.damping or 0.0)) / SHARE_OF_GRAMS
+        reasons, left = [], dict(weights)
+        for start, end, counters in stretches(features, part, weights):
+            first_met = [counter for counter in counters if left.pop(counter, None) is not None]
+            if first_met:
+                strongest = max(first_met, key=lambda counter: abs(weights[counter]))
+                total = sum(weights[counter] for counter in first_met)
+                labels = [0.0] * len(model.labels)
+                labels[toward] = total / len(first_met)
+                text = shown_text(features.gram_texts[part][start:end])
+                covered = covered_words(features.gram_texts[part], start, end)
+                evidence = Evidence(text, rows[strongest], len(first_met), labels, part)
+                reasons.append(Reason(text, evidence, labels[toward], total / divisor, covers=covered))
+        if reasons:
+            yield part, reasons, divisor
+
+
+def telling_weights(model: Model, features: Features, toward: int, against: int) -> dict[int, float]:
+    """Return by counter the weights of grams, for one label against the other, that are strong enough."""
+    likelihood = model.classifier.grams
+    if likelihood is None:
+        return {}
+    labels, found = model.labels, {}
+    is_about_spam = likelihood.spam_apart < 0 or SPAM in (labels[toward], labels[against])
+    of_row = Scorer(likelihood).weights_of if is_about_spam else likelihood.weights
+    for counter, row in model.stored.gram_rows(features.grams).items():
+        weights = of_row(row)
+        shown = weights if is_about_spam else likelihood.without_spam(weights)
+        if max(shown) - min(shown) >= likelihood.view.least_evidence:
+            found[counter] = weights[toward] - weights[against]
+    return found
+
+
+def stretches(
+    features: Features, part: int, weights: dict[int, float]
+) -> Iterator[tuple[int, int, list[int]]]:
+    """Join telling grams that touch and speak for the same label: what they cover, and their counters."""
+    start = end = 0
+    joined: list[int] = []
+    for at, counter in enumerate(features.gram_counters(part)):
+        if counter in weights:
+            if joined and (at > end or (weights[counter] > 0) != (weights[joined[0]] > 0)):
+                yield start, end, joined
+                joined = []
+            if not joined:
+                start = at
+            joined.append(counter)
+            end = at + GRAM_BYTES
+    if joined:
+        yield start, end, joined
+
+
+def covered_words(text: bytes, start: int, end: int) -> tuple[str, ...]:
+    """Return the words between spaces of which a stretch has at least a letter."""
+    while start < end and text[start : start + 1].isspace():
+        start += 1
+    while start < end and text[end - 1 : end].isspace():
+        end -= 1
+    before, after = text[:start].split(), text[end:].split(None, 1)
+    first = b"" if not start or text[start - 1 : start].isspace() else before[-1]
+    last = b"" if text[end : end + 1].isspace() or not after else after[0]
+    return tuple((first + text[start:end] + last).decode("utf-8", "replace").split())
+
+
+def shown_text(data: bytes) -> str:
+    """Return bytes as text on one line, spaces at its ends to be seen."""
+    return '"' + printable(data.decode("utf-8", "replace").replace("\n", " ")) + '"'

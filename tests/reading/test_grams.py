@@ -1,0 +1,140 @@
+"""Grams: runs of four bytes of what a reader sees, each in the counters of its part."""
+
+import pytest
+from helpers.samples import ENOUGH, ham, spam
+from helpers.tables import grams_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spamnb import library
+from spamnb.bayes.view import View
+from spamnb.grams import COUNTER_BITS, COUNTERS, counter_of, part_of
+from spamnb.inspection.explanation import explain
+from spamnb.key import Key
+from spamnb.model import DEFAULT_VIEW, Model
+from spamnb.reading.features import BODY, HEAD
+from spamnb.reading.message import read
+from spamnb.reading.settings import Settings
+from spamnb.reading.tokenizer import GRAM_TEXT, Tokenizer
+from spamnb.store.stored_model import StoredModel
+from spamnb.tables.loading import load_table
+
+runs = st.binary(min_size=4, max_size=4)
+
+
+def counters(text, part):
+    """Of each run of four bytes, as slowly as can be."""
+    return {counter_of(int.from_bytes(text[at : at + 4], "little"), part) for at in range(len(text) - 3)}
+
+
+def grams(raw, **choices):
+    return set(Tokenizer(Settings(**choices)).features(read(raw)).grams)
+
+
+@given(runs, st.sampled_from([HEAD, BODY]))
+def test_each_part_has_half_of_the_counters(run, part):
+    counter = counter_of(int.from_bytes(run, "little"), part)
+    assert 0 <= counter < COUNTERS
+    assert part_of(counter) == part == counter >> (COUNTER_BITS - 1)
+
+
+TEXT = b"Subject: a good day\nX-Mailer: none\n\nBuy it, now\n"
+
+
+def test_the_head_as_it_stands_and_the_text_as_words():
+    head = counters(b"subject: a good day\nx-mailer: none\n", HEAD)
+    assert grams(TEXT) == head | counters(b"buy it  now", BODY)
+    assert grams(TEXT, headers=False) == counters(b"buy it  now", BODY)
+    assert grams(TEXT, grams=False) == set()
+
+
+@pytest.mark.parametrize("added", [b"Delivered-To: you\n", b"X-Spam-Status: Yes, 99\n", b"X-UID: 17\n"])
+def test_headers_that_are_no_evidence_have_none(added):
+    assert grams(added + TEXT) == grams(TEXT)
+
+
+DISGUISES = {
+    "look-alike letters": "Buy viаgrа now",
+    "zero-width characters": "Buy via\u200bgra now",
+    "capitals": "BUY VIAGRA NOW",
+    "wide letters": "Ｂｕｙ ｖｉａｇｒａ ｎｏｗ",
+}
+
+
+@pytest.mark.parametrize("text", DISGUISES.values(), ids=DISGUISES)
+def test_disguised_words_have_those_of_the_words(text):
+    head = b"Content-Type: text/plain; charset=utf-8\n\n"
+    assert grams(head + text.encode()) == grams(head + b"buy viagra now")
+
+
+@given(st.binary(max_size=3000))
+def test_there_are_few_whatever_the_message(raw):
+    assert len(grams(b"Subject: x\n\n" + raw)) <= 2 * GRAM_TEXT
+    found = grams(b"Subject: " + b"ab12" * 2000 + raw)
+    assert len(found) <= 2 * GRAM_TEXT
+
+
+@given(st.binary(min_size=32, max_size=32), st.lists(st.integers(0, COUNTERS - 1), max_size=50))
+def test_a_key_gives_each_counter_another_of_its_part(secret, some):
+    keyed = Key(secret).counters(some)
+    assert list(map(part_of, keyed)) == list(map(part_of, some))
+    assert len(set(keyed)) == len(set(some))
+
+
+def test_a_key_mixes_all_counters():
+    everyone = Key(bytes(32)).all_counters()
+    assert sorted(everyone) == list(range(COUNTERS))
+    assert sum(counter == plain for plain, counter in enumerate(everyone)) < 20
+    assert everyone != Key(bytes(31) + b"\1").all_counters()
+
+
+def test_a_small_model_is_a_small_file(spamnb):
+    stored = StoredModel.open(spamnb.model)
+    assert stored.column("grams").kind == "B"
+    assert stored.file.size < 20_000
+
+
+def without_grams(path, mail):
+    """A model as older versions made them."""
+    view = View.from_map({**DEFAULT_VIEW.as_map(), "grams": False})
+    library.train(path, {"ham": [mail.ham], "spam": [mail.spam]}, {"grams": False})
+    return Model.open(path, view)
+
+
+def test_a_model_without_them_goes_on_without_them(spamnb, mail, tmp_path):
+    path = str(tmp_path / "older")
+    model = without_grams(path, mail)
+    assert model.classify(spam(99)).label == "spam"
+    spamnb("train", "--model", path, "--ham", "-", stdin=ham(50)).succeeds()
+    spamnb("train", "--model", path, "--ham", mail.work).succeeds()
+    assert not Model.open(path).settings.grams
+    assert grams_of(load_table(StoredModel.open(path))) == {}
+    spamnb("inspect", "--check", "--model", path).succeeds()
+    spamnb("train", "--fresh", "--model", path, mail.ham, mail.spam).succeeds()
+    assert grams_of(load_table(StoredModel.open(path)))
+
+
+def test_what_is_forgotten_leaves_nothing(spamnb, mail, tmp_path):
+    path = str(tmp_path / "model")
+    spamnb("train", "--model", path, mail.ham, mail.spam).succeeds()
+    table = grams_of(load_table(StoredModel.open(path)))
+    assert max(map(max, table.values())) == ENOUGH
+    spamnb("train", "--model", path, "--ham", mail.work).succeeds()
+    assert grams_of(load_table(StoredModel.open(path))) != table
+    spamnb("train", "--forget", "--model", path, "--ham", mail.work).succeeds()
+    assert grams_of(load_table(StoredModel.open(path))) == table
+    spamnb("train", "--forget", "--model", path, mail.ham, mail.spam).succeeds()
+    assert grams_of(load_table(StoredModel.open(path))) == {}
+
+
+def test_inspect_shows_the_stretches_they_cover_and_what_they_add(spamnb):
+    why = explain(Model.open(spamnb.model), spam(99))
+    stretches = [reason for reason in why.reasons if reason.is_gram]
+    sums = [part for part in why.part_sums if part.name.startswith("grams")]
+    assert [part.name for part in sums] == ["grams of the head", "grams of the body"]
+    assert sum(part.adds for part in sums) == pytest.approx(sum(reason.adds for reason in stretches))
+    assert sum(part.adds for part in why.part_sums) == pytest.approx(why.lead)
+    assert any("viagra" in (reason.covers or ()) and "viagra" in reason.token for reason in stretches)
+    shown = spamnb("inspect", "-", stdin=spam(99)).succeeds().out.decode()
+    assert "grams of the body" in shown
+    assert "2 × (" in shown
